@@ -1,0 +1,396 @@
+"""Real tables that come with the library, split into X, X* and y.
+
+Where each table comes from, its licence and what was changed stands in
+``data/README.md`` beside the files. A split is worth studying only when the
+privileged columns really arrive after the moment of prediction; every loader says
+why its split is natural, and which columns stay out of both sides.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.utils import Bunch
+
+PIMA_COLUMNS = (
+    "pregnancies",
+    "glucose",
+    "blood_pressure",
+    "skin_thickness",
+    "insulin",
+    "bmi",
+    "pedigree",
+    "age",
+)
+PIMA_PRIVILEGED = {
+    "lab": ("glucose", "insulin"),
+    "seed": ("glucose", "blood_pressure", "bmi", "age"),
+    "seed-swapped": ("pregnancies", "skin_thickness", "insulin", "pedigree"),
+}
+# A zero in these columns cannot be a measurement.
+PIMA_ZERO_IS_MISSING = (
+    "glucose",
+    "blood_pressure",
+    "skin_thickness",
+    "insulin",
+    "bmi",
+)
+ACTG_BASELINE = (
+    "age",
+    "wtkg",
+    "hemo",
+    "homo",
+    "drugs",
+    "karnof",
+    "oprior",
+    "z30",
+    "preanti",
+    "race",
+    "gender",
+    "strat",
+    "symptom",
+    "cd40",
+    "cd80",
+)
+ACTG_ARMS = {1: "zidovudine+didanosine", 2: "zidovudine+zalcitabine", 3: "didanosine"}
+ACTG_WEEK_20 = ("cd420", "cd820")
+
+
+def read_shipped(name: str) -> pd.DataFrame:
+    """Return one of the shipped tables as it is stored."""
+    file = resources.files("lupi.datasets") / "data" / f"{name}.csv.gz"
+    with resources.as_file(file) as path:
+        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+
+
+def read_description() -> str:
+    """Return sources, licences and changes of the shipped tables."""
+    file = resources.files("lupi.datasets") / "data" / "README.md"
+    return file.read_text(encoding="utf-8")
+
+
+def make_bunch(
+    data: pd.DataFrame,
+    privileged: pd.DataFrame,
+    target: pd.Series | np.ndarray,
+    *,
+    as_frame: bool,
+    description: str,
+    **more: object,
+) -> Bunch:
+    """Lay out one data set the way every loader of this room returns it."""
+    target = pd.Series(np.asarray(target), index=data.index, name="target")
+    names = {
+        "feature_names": list(data.columns),
+        "privileged_feature_names": list(privileged.columns),
+    }
+    if not as_frame:
+        return Bunch(
+            data=data.to_numpy(dtype=float),
+            privileged=privileged.to_numpy(dtype=float),
+            target=target.to_numpy(),
+            **names,
+            DESCR=description,
+            **more,
+        )
+    return Bunch(
+        data=data,
+        privileged=privileged,
+        target=target,
+        **names,
+        DESCR=description,
+        **more,
+    )
+
+
+def load_pima(
+    *,
+    roles: Literal["lab", "seed", "seed-swapped"] = "lab",
+    zeros_as_missing: bool = False,
+    as_frame: bool = False,
+) -> Bunch:
+    """Load the Pima Indians Diabetes table (768 women, 8 measurements).
+
+    Parameters
+    ----------
+    roles : {"lab", "seed", "seed-swapped"}, default="lab"
+        Which columns are privileged.
+
+        - ``"lab"``: plasma glucose and serum insulin, both from a two-hour glucose
+          tolerance test. Everything else is known when the patient walks in, the
+          test comes later: the natural split.
+        - ``"seed"``: glucose, blood pressure, body mass index and age (the 2nd, 3rd,
+          6th and 8th attribute), the split printed in the literature on boosting
+          with privileged information.
+        - ``"seed-swapped"``: the same two groups with their roles exchanged, which
+          reproduces the printed accuracies of the baselines better.
+    zeros_as_missing : bool, default=False
+        Replace the impossible zeros (a blood pressure of 0) with NaN. The
+        literature keeps them, and so does the default.
+    as_frame : bool, default=False
+        Return data frames instead of arrays.
+
+    Returns
+    -------
+    bunch : Bunch
+        ``data``, ``privileged``, ``target`` (1: diabetes), ``feature_names``,
+        ``privileged_feature_names``, ``target_names``, ``DESCR``.
+
+    Examples
+    --------
+    >>> from lupi.datasets import load_pima
+    >>> pima = load_pima()
+    >>> pima.data.shape, pima.privileged_feature_names
+    ((768, 6), ['glucose', 'insulin'])
+    """
+    if roles not in PIMA_PRIVILEGED:
+        raise ValueError(
+            f"roles={roles!r} is not a split of the Pima table; choose one of "
+            f"{', '.join(map(repr, PIMA_PRIVILEGED))}."
+        )
+    table = read_shipped("pima")
+    if zeros_as_missing:
+        columns = list(PIMA_ZERO_IS_MISSING)
+        table[columns] = table[columns].astype(float).replace(0.0, np.nan)
+    later = list(PIMA_PRIVILEGED[roles])
+    now = [name for name in PIMA_COLUMNS if name not in later]
+    return make_bunch(
+        table[now],
+        table[later],
+        table["diabetes"],
+        as_frame=as_frame,
+        description=read_description(),
+        target_names=["no diabetes", "diabetes"],
+    )
+
+
+def load_actg175(
+    *,
+    target: Literal["event", "cd4-week-96"] = "event",
+    as_frame: bool = False,
+) -> Bunch:
+    """Load the ACTG 175 trial: baseline as X, the counts of week 20 as X*.
+
+    2139 patients with HIV were randomised to four treatments. When therapy starts
+    only the baseline is known; CD4 and CD8 counts at week 20 are a later state of
+    the same process and lie between the baseline and the outcome, so they are the
+    natural privileged information.
+
+    Left out of both sides: what is known later than week 20 (``offtrt``, off
+    treatment before week 96; ``cd496`` and ``r``; ``days``, the follow-up time), the
+    identifier ``pidnum``, the constant ``zprior``, and ``str2`` and ``treat``, which
+    repeat ``strat`` and the treatment arm.
+
+    Parameters
+    ----------
+    target : {"event", "cd4-week-96"}, default="event"
+        ``"event"`` (classification): whether the CD4 count halved, AIDS was
+        diagnosed or the patient died during follow-up. In 13 patients that came
+        before day 140, so that their "week 20" counts may follow the event; they
+        are kept, as in the public copies. ``"cd4-week-96"`` (regression): the CD4
+        count at week 96, for the 1342 patients who have one.
+    as_frame : bool, default=False
+        Return data frames instead of arrays.
+
+    Returns
+    -------
+    bunch : Bunch
+        ``data`` (n, 18), ``privileged`` (n, 2), ``target``, ``feature_names``,
+        ``privileged_feature_names``, ``DESCR``, and ``target_names`` when the
+        target is the event.
+
+    Examples
+    --------
+    >>> from lupi.datasets import load_actg175
+    >>> trial = load_actg175()
+    >>> trial.data.shape, trial.privileged.shape, int(trial.target.sum())
+    ((2139, 18), (2139, 2), 521)
+    """
+    table = read_shipped("actg175")
+    if target == "event":
+        answer, more = table["cens"], {"target_names": ["no event", "event"]}
+    elif target == "cd4-week-96":
+        table = table[table["cd496"].notna()].reset_index(drop=True)
+        answer, more = table["cd496"].astype(float), {}
+    else:
+        raise ValueError(
+            f"target={target!r} is not an outcome of ACTG 175; choose 'event' or "
+            "'cd4-week-96'."
+        )
+    baseline = table[list(ACTG_BASELINE)].copy()
+    for code, arm in ACTG_ARMS.items():
+        baseline[f"arm_{arm}"] = (table["arms"] == code).astype(int)
+    return make_bunch(
+        baseline,
+        table[list(ACTG_WEEK_20)],
+        answer,
+        as_frame=as_frame,
+        description=read_description(),
+        **more,
+    )
+
+
+def load_german_credit(*, as_frame: bool = False) -> Bunch:
+    """Load German Credit with the sensitive columns as privileged information.
+
+    A lender may hold sex, age and nationality for its old customers and still be
+    forbidden to decide by them: known when training, not to be used when
+    predicting. ``personal_status`` is left out of X because it tells the sex.
+    U. Grömping ("South German Credit Data: Correcting a Widely Used Data Set",
+    2019) found several columns of this public copy to be mislabelled, among them
+    ``foreign_worker``, whose answers are reversed; this is the copy the fairness
+    literature uses.
+
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return data frames with the categories in words. Otherwise categories are
+        one-hot encoded.
+
+    Returns
+    -------
+    bunch : Bunch
+        ``data`` (1000 rows, 17 columns as a frame), ``privileged`` (``sex``,
+        ``age``, ``foreign_worker``), ``target`` (1: good credit),
+        ``sensitive_feature_names`` (the same three), ``feature_names``,
+        ``privileged_feature_names``, ``target_names``, ``DESCR``.
+
+    Examples
+    --------
+    >>> from lupi.datasets import load_german_credit
+    >>> credit = load_german_credit(as_frame=True)
+    >>> credit.sensitive_feature_names
+    ['sex', 'age', 'foreign_worker']
+    """
+    table = read_shipped("german_credit")
+    good = (table.pop("class") == "good").astype(int)
+    status = table.pop("personal_status")
+    sensitive = pd.DataFrame(
+        {
+            "sex": np.where(status.str.startswith("female"), "female", "male"),
+            "age": table.pop("age"),
+            "foreign_worker": table.pop("foreign_worker"),
+        }
+    )
+    names = list(sensitive.columns)
+    if not as_frame:
+        table = pd.get_dummies(table, dtype=float)
+        sensitive = pd.DataFrame(
+            {
+                "sex": (sensitive["sex"] == "female").astype(float),
+                "age": sensitive["age"].astype(float),
+                "foreign_worker": (sensitive["foreign_worker"] == "yes").astype(float),
+            }
+        )
+    return make_bunch(
+        table,
+        sensitive,
+        good,
+        as_frame=as_frame,
+        description=read_description(),
+        target_names=["bad", "good"],
+        sensitive_feature_names=names,
+    )
+
+
+def load_digits_lowres(
+    *,
+    digits: tuple[int, ...] | None = (5, 8),
+    size: Literal[4, 2] = 4,
+    as_frame: bool = False,
+) -> Bunch:
+    """Load small digit images as X and the full 8 x 8 images as X*.
+
+    A cheap camera predicts; the training images were taken with a better one. The
+    images are those of :func:`sklearn.datasets.load_digits` (UCI, "Optical
+    Recognition of Handwritten Digits", CC BY 4.0); X averages their pixels in
+    blocks.
+
+    Parameters
+    ----------
+    digits : tuple of int or None, default=(5, 8)
+        The digits to keep; None keeps all ten.
+    size : {4, 2}, default=4
+        X is a ``size`` x ``size`` image.
+    as_frame : bool, default=False
+        Return data frames instead of arrays.
+
+    Returns
+    -------
+    bunch : Bunch
+        ``data`` (n, size²), ``privileged`` (n, 64), ``target`` (the digit),
+        ``feature_names``, ``privileged_feature_names``, ``DESCR``.
+
+    Examples
+    --------
+    >>> from lupi.datasets import load_digits_lowres
+    >>> load_digits_lowres(size=2).data.shape
+    (356, 4)
+    """
+    if size not in (2, 4):
+        raise ValueError(f"size={size!r}: the 8 x 8 images pool to size 4 or 2.")
+    images = load_digits()
+    keep = np.ones(len(images.target), dtype=bool)
+    if digits is not None:
+        unknown = sorted(set(digits) - set(range(10)))
+        if unknown or len(set(digits)) < 2:
+            raise ValueError(
+                f"digits={digits!r}: give at least two different digits from 0 to 9, "
+                "or None for all ten."
+            )
+        keep = np.isin(images.target, digits)
+    full = images.data[keep]
+    block = 8 // size
+    small = full.reshape(-1, size, block, size, block).mean(axis=(2, 4))
+    grid = [f"low_{row}_{column}" for row in range(size) for column in range(size)]
+    return make_bunch(
+        pd.DataFrame(small.reshape(len(full), -1), columns=grid),
+        pd.DataFrame(full, columns=list(images.feature_names)),
+        images.target[keep],
+        as_frame=as_frame,
+        description=images.DESCR,
+    )
+
+
+def load_breast_cancer_privileged(*, as_frame: bool = False) -> Bunch:
+    """Load Wisconsin breast cancer: cell averages as X, the worst cells as X*.
+
+    Each biopsy image was measured nucleus by nucleus. The average over the nuclei
+    survives a coarse, quick measurement; the spread and the three largest nuclei
+    need every outline drawn with care, which a hospital may do for the training
+    cases only. The table is :func:`sklearn.datasets.load_breast_cancer` (UCI,
+    CC BY 4.0).
+
+    Parameters
+    ----------
+    as_frame : bool, default=False
+        Return data frames instead of arrays.
+
+    Returns
+    -------
+    bunch : Bunch
+        ``data`` (569, 10; the ``mean`` columns), ``privileged`` (569, 20; ``error``
+        and ``worst``), ``target`` (1: benign), ``feature_names``,
+        ``privileged_feature_names``, ``target_names``, ``DESCR``.
+
+    Examples
+    --------
+    >>> from lupi.datasets import load_breast_cancer_privileged
+    >>> load_breast_cancer_privileged().privileged.shape
+    (569, 20)
+    """
+    cancer = load_breast_cancer(as_frame=True)
+    average = [name for name in cancer.data if name.startswith("mean ")]
+    careful = [name for name in cancer.data if name not in average]
+    return make_bunch(
+        cancer.data[average],
+        cancer.data[careful],
+        cancer.target,
+        as_frame=as_frame,
+        description=cancer.DESCR,
+        target_names=list(cancer.target_names),
+    )
