@@ -1,0 +1,268 @@
+"""Models on disk, in skops' format: arrays and names, no pickle.
+
+A model file is a zip archive: skops' description of the object with its arrays, and
+``lupi.json``, which says who wrote it. Loading builds only types of the frozen list in
+`lupi._trusted_types`, so a file from a stranger cannot run code; one that asks for any
+other type is refused, and the type is named.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+import warnings
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from lupi._atomic import write_atomically
+from lupi._trusted_types import ALLOWED
+
+_DETAILS = "lupi.json"
+_FORMAT = 1
+
+
+class ModelFileError(ValueError):
+    """A file that `lupi.load` refuses, or a model that `lupi.save` cannot write."""
+
+
+class ModelVersionWarning(UserWarning):
+    """A model file was written by another version of lupi."""
+
+
+def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a model to disk without pickle.
+
+    Parameters
+    ----------
+    model : estimator
+        An estimator of lupi, or a scikit-learn pipeline or search that holds one.
+    path : str or path-like
+        The file to write, by custom ending in ``.skops``. It is replaced in one step
+        if it exists: an interrupted write leaves the old file.
+
+    Raises
+    ------
+    ModelFileError
+        If the model holds something that `load` would refuse, such as a function of
+        your own as kernel: the message names it.
+
+    See Also
+    --------
+    load : Read the model back.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import lupi
+    >>> from sklearn.svm import SVC
+    >>> model = SVC().fit([[0.0], [1.0]], ["low", "high"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.skops")
+    ...     lupi.save(model, path)
+    ...     lupi.load(path).predict([[0.9]])
+    array(['high'], dtype='<U4')
+    """
+    save_with_details(model, path, {})
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save` wrote.
+
+    No code from the file is run: only types of a list kept inside lupi are built.
+    A file that holds any other type is refused.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file to read.
+
+    Returns
+    -------
+    estimator
+        The model, fitted as it was when saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, was not written by `save`, or holds a type that is
+        not allowed; the message says which.
+
+    Warns
+    -----
+    ModelVersionWarning
+        If another version of lupi wrote the file.
+
+    See Also
+    --------
+    save : Write a model to disk.
+    """
+    return load_with_details(path)[0]
+
+
+def save_with_details(
+    model: BaseEstimator, path: str | os.PathLike[str], details: Mapping[str, Any]
+) -> None:
+    """Write a model together with facts about it that JSON can hold."""
+    import skops.io
+
+    from lupi import __version__
+
+    if not isinstance(model, BaseEstimator):
+        raise ModelFileError(
+            f"lupi.save writes estimators; it was given a {type(model).__name__}."
+        )
+    try:
+        data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    except Exception as error:  # whatever skops cannot take apart, and its reasons
+        raise ModelFileError(
+            f"This {type(model).__name__} cannot be saved: {error} Replace that part "
+            "by one of scikit-learn's or lupi's own."
+        ) from error
+    refused = sorted(set(skops.io.get_untrusted_types(data=data)) - set(ALLOWED))
+    if refused:
+        raise ModelFileError(
+            f"This {type(model).__name__} holds {_listed(refused)}, which lupi.load "
+            "would refuse. Replace that part by one of scikit-learn's or lupi's own."
+        )
+    about = {
+        "format": _FORMAT,
+        "lupi": __version__,
+        "python": platform.python_version(),
+        "model": type(model).__name__,
+        "details": dict(details),
+    }
+    buffer = io.BytesIO(data)
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_DETAILS, json.dumps(about, indent=2))
+    write_atomically(path, buffer.getvalue())
+
+
+def load_with_details(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Read a model and the facts saved with it."""
+    path = Path(path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+            about = _read_about(archive, path)
+            model = _read_model(archive, path)
+    except (ModelFileError, OSError, MemoryError):
+        raise
+    except ImportError as error:
+        raise ModelFileError(
+            f"{path} needs {error.name}, which is not installed here."
+        ) from error
+    except Exception as error:
+        # A damaged file can fail anywhere inside zipfile, json, numpy or skops, each
+        # with errors of its own; the user needs to know one thing.
+        raise ModelFileError(
+            f"{path} is damaged or is not a model file written by lupi.save "
+            f"({type(error).__name__}: {error})."
+        ) from error
+    if not isinstance(model, BaseEstimator):
+        raise ModelFileError(
+            f"{path} holds a {type(model).__name__}, where an estimator was expected."
+        )
+    return model, about["details"]
+
+
+def _read_about(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    from lupi import __version__
+
+    if _DETAILS not in archive.namelist():
+        raise ModelFileError(
+            f"{path} was not written by lupi.save: it does not say which version of "
+            "lupi made it. Load it with the library that wrote it."
+        )
+    about = json.loads(archive.read(_DETAILS))
+    if about["format"] > _FORMAT:
+        raise ModelFileError(
+            f"{path} was written by lupi {about['lupi']} in a newer format than lupi "
+            f"{__version__} can read. Update lupi."
+        )
+    if about["lupi"] != __version__:
+        warnings.warn(
+            f"{path} was written by lupi {about['lupi']} and is read by lupi "
+            f"{__version__}: predictions may differ. Fit and save it again when in "
+            "doubt.",
+            ModelVersionWarning,
+            stacklevel=5,
+        )
+    return {"details": {}, **about}
+
+
+def _read_model(archive: zipfile.ZipFile, path: Path) -> Any:
+    # skops.io.load does the same three steps; the trees have to be looked at between
+    # the audit of the types and the building of the objects.
+    from skops.io._audit import get_tree
+    from skops.io._utils import read_schema
+
+    schema, context = read_schema(archive)
+    root = get_tree(schema, context, trusted=list(ALLOWED))
+    refused = sorted(root.get_unsafe_set() - set(ALLOWED))
+    if refused:
+        raise ModelFileError(
+            f"{path} holds {_listed(refused)}, which lupi does not load: it is not "
+            "one of the types a lupi model is made of. Nothing was loaded."
+        )
+    for node in _decision_trees(root):
+        _check_decision_tree(node.args.construct(), node.attrs.construct())
+    return root.construct()
+
+
+def _decision_trees(root: Any) -> Iterator[Any]:
+    """Every node that describes a scikit-learn decision tree, each once."""
+    from skops.io._audit import Node
+    from skops.io._sklearn import TreeNode
+
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, Node) and id(item) not in seen:
+            seen.add(id(item))
+            waiting.extend(item.children.values())
+            waiting.append(getattr(item, "cached", None))
+            if isinstance(item, TreeNode):
+                yield item
+
+
+def _check_decision_tree(arguments: tuple, state: Mapping[str, Any]) -> None:
+    """Refuse a tree whose indices lead outside of its arrays or round in a circle.
+
+    scikit-learn walks from the root by these indices without looking; a forged tree
+    could read foreign memory or never end.
+    """
+    n_features, n_classes, n_outputs = arguments
+    nodes = state["nodes"]
+    count = len(nodes)
+    left, right = nodes["left_child"], nodes["right_child"]
+    leaf = (left == -1) & (right == -1)
+    position = np.arange(count)
+    sound = (
+        np.shape(n_classes) == (n_outputs,)
+        and n_outputs > 0
+        and np.all(np.asarray(n_classes) > 0)
+        and 0 < count == state["node_count"]
+        and np.all(leaf | ((left > position) & (left < count)))
+        and np.all(leaf | ((right > position) & (right < count)))
+        and np.all(leaf | ((nodes["feature"] >= 0) & (nodes["feature"] < n_features)))
+    )
+    if not sound:
+        raise ModelFileError(
+            "The file holds a decision tree whose branches lead nowhere: it is "
+            "damaged or forged. Nothing was loaded."
+        )
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

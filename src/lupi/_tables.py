@@ -1,0 +1,298 @@
+"""Tables as people have them: CSV or Parquet on disk, columns named on the way.
+
+Reading guesses what a person would see at a glance (separator, decimal comma,
+encoding, a forgotten row counter) and says in a sentence when it cannot. What the
+values mean (text, categories, dates, missing numbers) is left to skrub's
+``TableVectorizer``, which learns it from the training rows alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import fnmatch
+import gzip
+import io
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+_SEPARATORS = ",;\t|"
+_MAX_CLASSES = 20
+
+
+class TableError(ValueError):
+    """Input that cannot be used, in one sentence for the person who gave it."""
+
+
+def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Read a CSV or Parquet file, told apart by content.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A CSV file (separated by comma, semicolon, tab or bar; plain or gzipped; UTF-8
+        or Windows' encoding) or a Parquet file.
+
+    Returns
+    -------
+    table : pandas.DataFrame
+    notes : list of str
+        What was done to the file on the way, one sentence each.
+
+    Raises
+    ------
+    TableError
+        If there is no table in the file.
+    """
+    path = Path(path)
+    data = _read_bytes(path)
+    notes: list[str] = []
+    if data[:4] == b"PAR1":
+        table = _read_parquet(data, path)
+    else:
+        table = _read_csv(_decode(data, path), path)
+    _check_shape(table, path)
+    _check_names(table, path)
+    return _tidy(table, notes), notes
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise TableError(f"No such file: {path}") from None
+    except IsADirectoryError:
+        raise TableError(f"{path} is a folder, not a CSV or Parquet file.") from None
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {error.strerror}.") from None
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError) as error:
+            raise TableError(f"{path} is a damaged gzip file: {error}") from None
+    if not data.strip():
+        raise TableError(f"{path} is empty.")
+    return data
+
+
+def _read_parquet(data: bytes, path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(io.BytesIO(data))
+    except Exception as error:  # pyarrow has a dozen kinds for a damaged file
+        reason = str(error).splitlines()[0]
+        raise TableError(f"{path} is a damaged Parquet file: {reason}") from None
+
+
+def _decode(data: bytes, path: Path) -> str:
+    if data[:2] == b"PK":
+        raise TableError(
+            f"{path} is not a table: it looks like an Excel workbook or another zip "
+            "archive. Save the sheet as CSV first."
+        )
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16")
+    if b"\0" in data:
+        raise TableError(f"{path} is not a table: it is neither text nor Parquet.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def _read_csv(text: str, path: Path) -> pd.DataFrame:
+    header = next(line for line in text.splitlines() if line.strip())
+    if header.lstrip()[0] in "<{[":
+        raise TableError(
+            f"{path} is not a table: its first line begins with "
+            f"{header.lstrip()[0]!r}, as HTML and JSON do. CSV or Parquet is expected."
+        )
+    separator = _separator(header)
+    if separator is None:
+        raise TableError(
+            f"{path} is not a table: its first line has no comma, semicolon, tab or "
+            "bar, so there is only one column."
+        )
+    names = next(csv.reader([header], delimiter=separator))
+    repeated = sorted({name for name in names if name and names.count(name) > 1})
+    if repeated:
+        raise TableError(f"{path} has two columns called {repeated[0]!r}.")
+    try:
+        # Where the semicolon separates, the comma is the decimal point: that is how
+        # spreadsheets write CSV in half of the world.
+        return pd.read_csv(
+            io.StringIO(text),
+            sep=separator,
+            decimal="," if separator == ";" else ".",
+            skipinitialspace=True,
+            index_col=False,
+            low_memory=False,
+        )
+    except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
+        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+        raise TableError(f"{path} is not a table: {reason}") from None
+
+
+def _separator(header: str) -> str | None:
+    """The separator that cuts the header into the most columns."""
+    counts = {
+        mark: len(next(csv.reader([header], delimiter=mark))) for mark in _SEPARATORS
+    }
+    best = max(counts, key=lambda mark: counts[mark])
+    return best if counts[best] > 1 else None
+
+
+def _check_shape(table: pd.DataFrame, path: Path) -> None:
+    if table.shape[1] < 2:
+        raise TableError(
+            f"{path} has {table.shape[1]} column(s); a target, a feature and a "
+            "privileged column are needed."
+        )
+    if len(table) == 0:
+        raise TableError(f"{path} has column names but no rows.")
+
+
+def _check_names(table: pd.DataFrame, path: Path) -> None:
+    for name in table.columns:
+        if not isinstance(name, str):
+            raise TableError(
+                f"{path} has a column called {name!r}, which is not text; rename it."
+            )
+
+
+def _tidy(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    first = table.columns[0]
+    if first in ("", "Unnamed: 0") and _counts_rows(table[first]):
+        table = table.drop(columns=first)
+        notes.append("The first column has no name and counts the rows; left out.")
+    numbers = table.select_dtypes("number").columns
+    infinite = np.isinf(table[numbers].to_numpy(float, na_value=np.nan))
+    if infinite.any():
+        table = table.copy()
+        table[numbers] = table[numbers].replace([np.inf, -np.inf], np.nan)
+        notes.append(f"{int(infinite.sum())} infinite values are taken as missing.")
+    return table
+
+
+def _counts_rows(column: pd.Series) -> bool:
+    count = np.arange(len(column))
+    return pd.api.types.is_integer_dtype(column) and any(
+        np.array_equal(column, count + start) for start in (0, 1)
+    )
+
+
+def resolve_columns(
+    patterns: Iterable[str], columns: Sequence[str], option: str
+) -> list[str]:
+    """Turn what a user typed into column names, in the order of the table.
+
+    Parameters
+    ----------
+    patterns : iterable of str
+        Each a name, a glob (``cd4*``), a range of neighbours (``age:weight``, either
+        end may be left out) or several of these separated by commas. A column that
+        is really called so wins over every other reading.
+    columns : sequence of str
+        The columns of the table.
+    option : str
+        Where the pattern came from, for the message.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> resolve_columns(["cd*", "age:sex"], ["age", "bmi", "sex", "cd4", "cd8"], "-p")
+    ['age', 'bmi', 'sex', 'cd4', 'cd8']
+    """
+    chosen: set[str] = set()
+    for pattern in patterns:
+        if pattern in columns:
+            chosen.add(pattern)
+            continue
+        for part in pattern.split(","):
+            if part.strip():
+                chosen.update(_resolve_one(part.strip(), columns, option))
+    return [name for name in columns if name in chosen]
+
+
+def _resolve_one(part: str, columns: Sequence[str], option: str) -> list[str]:
+    if part in columns:
+        return [part]
+    if ":" in part:
+        ends = part.split(":", 1)
+        start = columns.index(column_named(ends[0], columns, option)) if ends[0] else 0
+        stop = (
+            columns.index(column_named(ends[1], columns, option))
+            if ends[1]
+            else len(columns) - 1
+        )
+        if start > stop:
+            raise TableError(
+                f"{option} {part}: {ends[0]!r} comes after {ends[1]!r} in the table; "
+                f"write {ends[1]}:{ends[0]}."
+            )
+        return list(columns[start : stop + 1])
+    if any(mark in part for mark in "*?["):
+        found = [name for name in columns if fnmatch.fnmatchcase(name, part)]
+        if not found:
+            raise TableError(f"{option} {part}: no column matches.")
+        return found
+    return [column_named(part, columns, option)]
+
+
+def column_named(name: str, columns: Sequence[str], option: str) -> str:
+    """The column called so, or a sentence with the nearest name."""
+    if name in columns:
+        return name
+    near = nearest(name, columns)
+    hint = (
+        f"did you mean {near!r}?" if near else f"the columns are {shortlist(columns)}."
+    )
+    raise TableError(f"{option}: there is no column {name!r}; {hint}")
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """The most similar of the names, whatever the case of its letters."""
+    folded = {other.casefold(): other for other in reversed(names)}
+    found = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.5)
+    return folded[found[0]] if found else None
+
+
+def shortlist(names: Sequence[str], most: int = 8) -> str:
+    """The first few names, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def guess_task(target: pd.Series) -> str:
+    """Tell regression from classification as a reader of the column would.
+
+    Numbers with more than 20 different values are measurements; everything else
+    names classes.
+    """
+    if pd.api.types.is_bool_dtype(target) or not pd.api.types.is_numeric_dtype(target):
+        return "classification"
+    fractional = not np.all(np.mod(target.to_numpy(float), 1) == 0)
+    many = target.nunique() > _MAX_CLASSES
+    return (
+        "regression"
+        if many or (fractional and target.nunique() > 2)
+        else ("classification")
+    )
+
+
+def target_values(target: pd.Series) -> np.ndarray[Any, Any]:
+    """The target as a plain array: text stays text, whole numbers whole."""
+    if pd.api.types.is_bool_dtype(target):
+        return target.to_numpy(bool)
+    if pd.api.types.is_numeric_dtype(target):
+        values = target.to_numpy(float)
+        whole = np.all(np.mod(values, 1) == 0)
+        return values.astype(np.int64) if whole else values
+    return target.astype(str).to_numpy(object).astype(str)

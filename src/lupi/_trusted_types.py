@@ -1,0 +1,57 @@
+"""The types a saved model may hold, frozen here and nowhere else.
+
+`lupi.load` builds objects of these types and of the ones skops trusts by itself
+(scikit-learn's public estimators, numpy arrays, scipy's sparse matrices, plain Python
+values). What a file asks for never adds to the list. Adding a line means that
+building such an object from a stranger's attributes runs no code of the stranger's
+choosing: true for plain containers of arrays and numbers, never true for a type whose
+``__setstate__`` or ``__reduce__`` calls what it is given.
+"""
+
+from __future__ import annotations
+
+LUPI_TYPES: tuple[str, ...] = ()
+
+# Decision trees are arrays of child indices that scikit-learn follows unchecked;
+# skops leaves them out for that reason. They are listed because `lupi._persistence`
+# checks every index before a tree is built.
+TREE_TYPES = ("sklearn.tree._tree.Tree",)
+
+# What a fitted skrub.TableVectorizer holds: its own steps, and the named predicates
+# by which it tells numbers, dates and categories apart.
+TABLE_TYPES = (
+    "numpy.dtype",
+    "skrub._apply_to_cols.ApplyToCols",
+    "skrub._apply_to_each_col.ApplyToEachCol",
+    "skrub._check_input.CheckInputDataFrame",
+    "skrub._clean_categories.CleanCategories",
+    "skrub._clean_null_strings.CleanNullStrings",
+    "skrub._dataframe._common.is_any_date",
+    "skrub._dataframe._common.is_bool",
+    "skrub._dataframe._common.is_categorical",
+    "skrub._dataframe._common.is_duration",
+    "skrub._dataframe._common.is_numeric",
+    "skrub._dataframe._common.is_object",
+    "skrub._dataframe._common.is_string",
+    "skrub._datetime_encoder.DatetimeEncoder",
+    "skrub._drop_uninformative.DropUninformative",
+    "skrub._duration_to_float.DurationToFloat",
+    "skrub._string_encoder.StringEncoder",
+    "skrub._table_vectorizer.PassThrough",
+    "skrub._table_vectorizer.ShortReprDict",
+    "skrub._table_vectorizer.TableVectorizer",
+    "skrub._table_vectorizer._created_by_predicate",
+    "skrub._to_datetime.ToDatetime",
+    "skrub._to_float.ToFloat",
+    "skrub._to_str.ToStr",
+    "skrub.selectors._base.All",
+    "skrub.selectors._base.And",
+    "skrub.selectors._base.Cols",
+    "skrub.selectors._base.Filter",
+    "skrub.selectors._base.Inv",
+    "skrub.selectors._base.Or",
+    "skrub.selectors._base.Sub",
+    "skrub.selectors._selectors._cardinality_below",
+)
+
+ALLOWED: tuple[str, ...] = LUPI_TYPES + TREE_TYPES + TABLE_TYPES
