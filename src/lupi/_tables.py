@@ -130,6 +130,7 @@ def _read_csv(text: str, path: Path) -> pd.DataFrame:
             decimal="," if separator == ";" else ".",
             skipinitialspace=True,
             index_col=False,
+            na_values=["?", "..."],
             low_memory=False,
         )
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
@@ -138,7 +139,7 @@ def _read_csv(text: str, path: Path) -> pd.DataFrame:
 
 
 def _separator(header: str) -> str | None:
-    """The separator that cuts the header into the most columns."""
+    """Find the separator that cuts the header into the most columns."""
     counts = {
         mark: len(next(csv.reader([header], delimiter=mark))) for mark in _SEPARATORS
     }
@@ -247,7 +248,7 @@ def _resolve_one(part: str, columns: Sequence[str], option: str) -> list[str]:
 
 
 def column_named(name: str, columns: Sequence[str], option: str) -> str:
-    """The column called so, or a sentence with the nearest name."""
+    """Return the column called so, or raise a sentence with the nearest name."""
     if name in columns:
         return name
     near = nearest(name, columns)
@@ -258,14 +259,14 @@ def column_named(name: str, columns: Sequence[str], option: str) -> str:
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
-    """The most similar of the names, whatever the case of its letters."""
+    """Return the most similar of the names, whatever the case of its letters."""
     folded = {other.casefold(): other for other in reversed(names)}
     found = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.5)
     return folded[found[0]] if found else None
 
 
 def shortlist(names: Sequence[str], most: int = 8) -> str:
-    """The first few names, and how many more there are."""
+    """Write out the first few names, and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
@@ -288,7 +289,7 @@ def guess_task(target: pd.Series) -> str:
 
 
 def target_values(target: pd.Series) -> np.ndarray[Any, Any]:
-    """The target as a plain array: text stays text, whole numbers whole."""
+    """Return the target as a plain array: text stays text, whole numbers whole."""
     if pd.api.types.is_bool_dtype(target):
         return target.to_numpy(bool)
     if pd.api.types.is_numeric_dtype(target):
