@@ -1,0 +1,36 @@
+"""What every estimator shares: checks, missing rows, classes, multi-class.
+
+One file, one task:
+
+- `_privileged`: the one reader of the argument ``privileged``
+- `_estimator`: ``PrivilegedEstimator``, which checks all arguments of ``fit`` at once
+- `_classes`: labels, class weights and the binary problems of a multi-class task
+- `_templates`: ``fit`` and ``predict`` for models that are one machine (a regressor)
+  or a handful of binary ones (a classifier)
+"""
+
+from lupi._base._classes import (
+    Labels,
+    binary_problems,
+    check_classes,
+    class_weights,
+    decisions_of_classes,
+)
+from lupi._base._estimator import PrivilegedEstimator, Training
+from lupi._base._privileged import Privileged, check_privileged, feature_names
+from lupi._base._templates import PrivilegedClassifierBase, PrivilegedRegressorBase
+
+__all__ = [
+    "Labels",
+    "Privileged",
+    "PrivilegedClassifierBase",
+    "PrivilegedEstimator",
+    "PrivilegedRegressorBase",
+    "Training",
+    "binary_problems",
+    "check_classes",
+    "check_privileged",
+    "class_weights",
+    "decisions_of_classes",
+    "feature_names",
+]

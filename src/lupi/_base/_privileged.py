@@ -1,0 +1,302 @@
+"""The one reader of the argument ``privileged``.
+
+A row of X* is either there, every value finite, or missing, every value NaN. Whatever
+the caller's container, the rest of the library sees a `Privileged`: the rows that are
+there, and which rows they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+
+@dataclass(frozen=True)
+class Privileged:
+    """The privileged rows that exist.
+
+    Attributes
+    ----------
+    values : ndarray or CSR matrix of shape (n_available, n_privileged_features)
+        The rows that are there, float64.
+    rows : ndarray of int
+        Their positions, ascending, among the training rows.
+    n_rows : int
+        How many training rows there are.
+    """
+
+    values: Any
+    rows: np.ndarray
+    n_rows: int
+
+    @property
+    def available(self) -> np.ndarray:
+        """Which training rows have privileged information, as a boolean mask."""
+        mask = np.zeros(self.n_rows, dtype=bool)
+        mask[self.rows] = True
+        return mask
+
+    @property
+    def complete(self) -> bool:
+        """Whether every training row has privileged information."""
+        return len(self.rows) == self.n_rows
+
+    def take(self, index: np.ndarray) -> Privileged | None:
+        """Keep the training rows `index`, numbered anew.
+
+        Parameters
+        ----------
+        index : array of int
+            Positions among the training rows, repeats allowed.
+
+        Returns
+        -------
+        Privileged or None
+            None when none of these rows has privileged information.
+        """
+        index = np.asarray(index)
+        if self.complete:
+            return Privileged(self.values[index], np.arange(len(index)), len(index))
+        place = np.full(self.n_rows, -1)
+        place[self.rows] = np.arange(len(self.rows))
+        place = place[index]
+        rows = np.flatnonzero(place >= 0)
+        if len(rows) == 0:
+            return None
+        return Privileged(self.values[place[rows]], rows, len(index))
+
+    def dense_full(self) -> np.ndarray:
+        """All training rows as one dense array, NaN where nothing is available."""
+        full = np.full((self.n_rows, self.values.shape[1]), np.nan)
+        full[self.rows] = (
+            self.values.toarray() if sp.issparse(self.values) else self.values
+        )
+        return full
+
+
+def check_privileged(
+    privileged: Any, n_rows: int, estimator: Any = None
+) -> Privileged | None:
+    """Read `privileged`, or say in a sentence why it cannot be read.
+
+    Parameters
+    ----------
+    privileged : array-like, sparse matrix, DataFrame or None
+        One row per training row. A row that is NaN throughout is missing.
+    n_rows : int
+        How many rows X has.
+    estimator : estimator or str, optional
+        Named in error messages.
+
+    Returns
+    -------
+    Privileged or None
+        None when `privileged` is None or has no row that is not missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi._base import check_privileged
+    >>> P = np.array([[1.0, 2.0], [np.nan, np.nan], [3.0, 4.0]])
+    >>> check_privileged(P, 3).rows
+    array([0, 2])
+    >>> check_privileged(np.full((3, 2), np.nan), 3) is None
+    True
+    """
+    if privileged is None:
+        return None
+    values = _as_matrix(privileged, _name(estimator))
+    _check_shape(values, n_rows, _name(estimator))
+    # One pass over the numbers settles the common case, as scikit-learn does it. An
+    # overflowing sum is not finite and only sends us the long way round.
+    entries = values.data if sp.issparse(values) else values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(entries.sum()):
+            return Privileged(values, np.arange(n_rows), n_rows)
+    rows = _available_rows(values, _name(estimator))
+    if len(rows) == 0:
+        return None
+    if len(rows) == n_rows:
+        return Privileged(values, rows, n_rows)
+    return Privileged(values[rows], rows, n_rows)
+
+
+def feature_names(table: Any) -> np.ndarray | None:
+    """Column names of a table when all of them are strings, otherwise None.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lupi._base import feature_names
+    >>> feature_names(pd.DataFrame({"cd4": [1.0], "cd8": [2.0]}))
+    array(['cd4', 'cd8'], dtype=object)
+    """
+    columns = getattr(table, "columns", None)
+    if columns is None or callable(columns) or len(columns) == 0:
+        return None
+    strings = [isinstance(column, str) for column in columns]
+    if all(strings):
+        return np.asarray(list(columns), dtype=object)
+    if any(strings):
+        raise TypeError(
+            "The columns of privileged are named partly by strings and partly by "
+            "other things. Name all of them by strings, or none, for example with "
+            "privileged.columns = privileged.columns.astype(str)."
+        )
+    return None
+
+
+def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
+    """Name row numbers in words: "Row 3", "Rows 3, 7 and 9", "Rows 1, 2 and 8 more".
+
+    Examples
+    --------
+    >>> list_rows([3]), list_rows([3, 7, 9]), list_rows(range(10), limit=2)
+    ('Row 3', 'Rows 3, 7 and 9', 'Rows 0, 1 and 8 more')
+    """
+    shown = [str(int(row)) for row in rows[:limit]]
+    if len(rows) == 1:
+        return f"Row {shown[0]}"
+    last = f"{len(rows) - limit} more" if len(rows) > limit else shown.pop()
+    return f"Rows {', '.join(shown)} and {last}"
+
+
+def _name(estimator: Any) -> str:
+    if estimator is None:
+        return "The estimator"
+    return estimator if isinstance(estimator, str) else type(estimator).__name__
+
+
+def _as_matrix(privileged: Any, name: str) -> Any:
+    """Float64 array or CSR matrix; NaN and infinity pass, strings do not."""
+    if isinstance(privileged, np.ma.MaskedArray):
+        privileged = privileged.astype(np.float64).filled(np.nan)
+    if isinstance(privileged, np.ndarray) and privileged.dtype.kind in "fiub":
+        return np.ascontiguousarray(privileged, dtype=np.float64)
+    if isinstance(privileged, str | bytes) or np.isscalar(privileged):
+        raise ValueError(
+            f"{name} expected privileged to be a table of numbers with one row per "
+            f"training row, but got {privileged!r}."
+        )
+    _refuse_text(privileged, name)
+    try:
+        return check_array(
+            privileged,
+            accept_sparse="csr",
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=False,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name="privileged",
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} could not read privileged as a table of numbers: {error} Encode "
+            "or drop what is not numeric, or wrap the estimator in "
+            "lupi.compose.TransformedPrivileged with a transformer that does."
+        ) from error
+
+
+def _refuse_text(privileged: Any, name: str) -> None:
+    """Refuse text and dates, also text that looks like numbers."""
+    if sp.issparse(privileged):
+        return
+    if hasattr(privileged, "dtypes") and hasattr(privileged, "iloc"):
+        bad = [
+            str(column)
+            for column, dtype in zip(
+                getattr(privileged, "columns", [""]),
+                np.atleast_1d(np.asarray(privileged.dtypes, dtype=object)),
+                strict=False,
+            )
+            if not _is_number_like(privileged, column, dtype)
+        ]
+        found = f"the column {bad[0]!r} holds something else" if bad else ""
+    else:
+        array = np.asarray(privileged) if not hasattr(privileged, "dtype") else None
+        kind = getattr(privileged if array is None else array, "dtype", None)
+        kind = getattr(kind, "kind", "f")
+        text = kind in "SUMm" or (
+            kind == "O"
+            and any(
+                isinstance(value, str | bytes)
+                for value in np.asarray(privileged, dtype=object).ravel()
+            )
+        )
+        found = "it holds text or dates" if text else ""
+    if found:
+        raise ValueError(
+            f"{name} expected privileged to hold numbers only, but {found}. Encode it "
+            "first, or wrap the estimator in lupi.compose.TransformedPrivileged with a "
+            "transformer that does."
+        )
+
+
+def _is_number_like(table: Any, column: Any, dtype: Any) -> bool:
+    kind = getattr(dtype, "kind", "O")
+    if kind in "fiub":
+        return True
+    if kind != "O":
+        return False
+    series = table[column] if getattr(table, "ndim", 1) == 2 else table
+    return not any(isinstance(value, str | bytes) for value in np.ravel(series))
+
+
+def _check_shape(values: Any, n_rows: int, name: str) -> None:
+    if values.ndim == 1:
+        raise ValueError(
+            f"{name} expected privileged to be 2-D, one row per training row and one "
+            f"column per privileged feature, but got a 1-D array of length "
+            f"{values.shape[0]}. Use privileged.reshape(-1, 1) if it is one feature."
+        )
+    if values.ndim != 2:
+        raise ValueError(
+            f"{name} expected privileged to be 2-D, one row per training row and one "
+            f"column per privileged feature, but got {values.ndim} dimensions."
+        )
+    if values.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} got privileged with {values.shape[0]} rows for {n_rows} rows of "
+            "X. Give one row for each, in the same order; a row without privileged "
+            "information is a row of NaN."
+        )
+    if values.shape[1] == 0:
+        raise ValueError(
+            f"{name} got privileged with 0 columns. Pass privileged=None to train "
+            "without privileged information."
+        )
+
+
+def _available_rows(values: Any, name: str) -> np.ndarray:
+    """Positions of the complete rows; part-NaN and infinite rows are refused."""
+    n_columns = values.shape[1]
+    if sp.issparse(values):
+        row_of = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+        n_nan = np.bincount(row_of[np.isnan(values.data)], minlength=values.shape[0])
+        infinite = np.unique(row_of[np.isinf(values.data)])
+    else:
+        n_nan = np.isnan(values).sum(axis=1)
+        infinite = np.flatnonzero(np.isinf(values).any(axis=1))
+    if len(infinite):
+        raise ValueError(
+            f"{name} found infinite values in privileged: {list_rows(infinite)}. "
+            "Replace them by finite numbers, or make the whole row NaN if its "
+            "privileged information is not available."
+        )
+    partial = np.flatnonzero((n_nan > 0) & (n_nan < n_columns))
+    if len(partial):
+        raise ValueError(
+            f"{name} found NaN in part of a privileged row: {list_rows(partial)} of "
+            f"privileged. A row of {n_columns} values is either complete or NaN "
+            "throughout, which means not available. Impute the single values (inside "
+            "lupi.compose.TransformedPrivileged, say) or make the whole row NaN."
+        )
+    return np.flatnonzero(n_nan == 0)
