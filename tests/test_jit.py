@@ -32,7 +32,6 @@ print(triangle(100), sum(triangle.stats.cache_hits.values()), numba.config.CACHE
 
 
 def run(folder: Path, *, writable_source: bool, temporary: Path) -> list[str]:
-    (folder / "folder_of_code.py").write_text(MODULE)
     if not writable_source:
         (folder / "__pycache__").write_text("in the way of a folder")
     environment = os.environ | {
@@ -60,6 +59,7 @@ def places(tmp_path):
     code, temporary = tmp_path / "code", tmp_path / "temporary"
     code.mkdir()
     temporary.mkdir()
+    (code / "folder_of_code.py").write_text(MODULE)
     return code, temporary
 
 
@@ -96,7 +96,6 @@ def test_cached_beside_the_source(places):
 def test_cached_in_a_private_folder_when_nothing_else_is_writable(places):
     code, temporary = places
     first = run(code, writable_source=False, temporary=temporary)
-    (code / "__pycache__").unlink()
     second = run(code, writable_source=False, temporary=temporary)
     assert first[:2] == ["5050", "0"]
     assert second[:2] == ["5050", "1"]

@@ -1,0 +1,74 @@
+# Needs Python 3.11 or newer with pip and venv, nothing else; `make` alone lists targets.
+PYTHON ?= python3
+VENV := .venv
+OLDEST := .venv-oldest
+BIN := $(VENV)/bin
+PIP := -m pip --disable-pip-version-check install --quiet
+# Small problems run faster without BLAS threads, and the workers fill the cores.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q
+CODE := $(wildcard src tests benchmarks examples docs .ci)
+
+.PHONY: help demo test test-slow test-oldest lint format bench clean
+
+help:
+	@echo "make demo         compare models with and without privileged information"
+	@echo "make test         the ordinary tests, on two workers"
+	@echo "make test-slow    every test"
+	@echo "make test-oldest  the ordinary tests on the oldest supported packages"
+	@echo "make lint         style, formatting, and which room may import which"
+	@echo "make bench        the benchmarks"
+
+demo: $(VENV)/.installed
+	$(BIN)/lupi compare --out demo-report --force
+
+test: $(VENV)/.test
+	$(PYTEST) -n 2
+
+test-slow: $(VENV)/.test
+	$(PYTEST) -n 2 -m "slow or not slow"
+
+test-oldest: $(OLDEST)/.test
+	$(ONE_THREAD) $(OLDEST)/bin/python -m pytest -q -n 2
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+bench: $(VENV)/.dev
+	@for script in benchmarks/bench_*.py; do \
+	    echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) $(OLDEST) demo-report dist build
+
+# Each stamp says which extras its environment has; a changed pyproject.toml renews it.
+$(VENV)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "lupi needs Python 3.11 or newer; try make PYTHON=python3.11"; exit 1; }
+	@echo "Setting up $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python $(PIP) --upgrade pip
+	@$(BIN)/python $(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	@$(BIN)/python $(PIP) --editable ".[test]"
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.test
+	@$(BIN)/python $(PIP) --editable ".[dev]"
+	@touch $@
+
+$(OLDEST)/.test: pyproject.toml .ci/oldest_pins.py
+	@echo "Setting up $(OLDEST) ..."
+	@$(PYTHON) -m venv $(OLDEST)
+	@$(OLDEST)/bin/python $(PIP) --upgrade pip
+	@$(PYTHON) .ci/oldest_pins.py > $(OLDEST)/pins.txt
+	@$(OLDEST)/bin/python $(PIP) --constraint $(OLDEST)/pins.txt --editable ".[test]"
+	@touch $@
