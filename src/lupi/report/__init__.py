@@ -1,0 +1,64 @@
+"""The report: a comparison as one page that needs nothing but itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lupi._atomic import write_atomically
+from lupi.report._page import Curves, Usage, build_page
+
+if TYPE_CHECKING:
+    from lupi.evaluation import Comparison
+
+__all__ = ["Usage", "render_html", "write_html"]
+
+
+def render_html(
+    comparison: Comparison,
+    usage: Usage | None = None,
+    curves: Curves | None = None,
+) -> str:
+    """Return the report of a comparison as one self-contained HTML page.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `lupi.evaluation.compare` returned.
+    usage : Usage, optional
+        Where the data came from and where the model is, for the page to say.
+    curves : mapping of str to sequence of mapping, optional
+        Per method, the points of its learning curve: ``n_train`` and the scores
+        ``without``, ``with`` and so on.
+
+    Returns
+    -------
+    str
+        The page. It loads nothing and runs no script; names and values that come
+        from the data are escaped.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("lupi.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    folder = Path(__file__).parent / "templates"
+    style = Markup((folder / "style.css").read_text(encoding="utf-8"))
+    page = build_page(comparison, usage or Usage(), curves or {})
+    return environment.get_template("page.html.j2").render(page=page, style=style)
+
+
+def write_html(
+    comparison: Comparison,
+    path: str | os.PathLike[str],
+    usage: Usage | None = None,
+    curves: Curves | None = None,
+) -> Path:
+    """Write the report of a comparison to a file, in one step."""
+    return write_atomically(path, render_html(comparison, usage, curves))

@@ -1,0 +1,415 @@
+"""From a comparison to the words and numbers of its page; no maths, only wording."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from lupi.report._charts import Mark, Scale, learning_curves, marks, nice_scale
+from lupi.report._words import (
+    KINDS,
+    MEANINGS,
+    duration,
+    metric_name,
+    number,
+    p_value,
+    parameter_value,
+    score_with_error,
+    shortened,
+    signed,
+    split_words,
+    verdict_words,
+)
+
+if TYPE_CHECKING:
+    from lupi.evaluation import Comparison
+
+_CURVE_HEIGHT = 170
+
+# Per method, the points of its learning curve: ``n_train`` and the score of each row.
+Curves = Mapping[str, Sequence[Mapping[str, float]]]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """How the reader gets from the page to predictions.
+
+    Attributes
+    ----------
+    source : str
+        What was compared: a file, or the name of a data set.
+    model : str or None
+        Path of the saved model as the reader would write it; None when none is saved.
+    command : str or None
+        The command that saves a model, for the reader to copy.
+    """
+
+    source: str = "data"
+    model: str | None = None
+    command: str | None = None
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One split of the rows in the chart of differences."""
+
+    at: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True)
+class FoldChart:
+    """The paired difference of every split, and their mean."""
+
+    scale: Scale
+    zero: float
+    dots: list[Dot]
+    mean: Mark | None
+    caption: str
+    note: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class CurveChart:
+    """Scores with and without X* over the number of training rows."""
+
+    height: int
+    curves: list[Any]
+    row_ticks: list[Any]
+    score_ticks: tuple[Any, ...]
+    note: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the printed table."""
+
+    name: str
+    number: bool = True
+
+
+@dataclass(frozen=True)
+class MethodPart:
+    """Everything the page says about one method."""
+
+    name: str
+    verdict: str
+    verdict_class: str
+    about: str
+    paper: str
+    failure: str | None
+    marks: list[Mark]
+    folds: FoldChart | None
+    curve: CurveChart | None
+    parameters: list[tuple[str, str]]
+    timing: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything the template prints."""
+
+    title: str
+    headline: str
+    support: list[str]
+    verdict_class: str
+    warnings: list[str]
+    facts: list[tuple[str, str]]
+    legend: list[tuple[str, str]]
+    axis: str
+    chart_caption: str
+    scale: Scale
+    methods: list[MethodPart]
+    rows: list[list[str]]
+    usage: str
+    usage_notes: list[str]
+    command: str | None
+    footer: str
+    parameters_heading: str
+    test_note: str
+    columns: Sequence[Column] = ()
+    table_notes: list[str] = field(default_factory=list)
+    reading: Sequence[tuple[str, str]] = MEANINGS
+
+
+COLUMNS = (
+    Column("method", number=False),
+    Column("without X*"),
+    Column("with X*"),
+    Column("shuffled X*"),
+    Column("oracle"),
+    Column("gain"),
+    Column("p"),
+    Column("gap closed"),
+    Column("time"),
+)
+
+
+def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> Page:
+    """Write out a comparison for the template."""
+    from lupi import __version__
+
+    settings = comparison.settings
+    metric = metric_name(settings["scoring"])
+    table = comparison.table.set_index(["method", "row"])
+    scale = nice_scale(_ends(table))
+    headline, support = verdict_words(comparison)
+    return Page(
+        title=f"Does the privileged information help? {usage.source}",
+        headline=headline,
+        support=support,
+        verdict_class=_css(comparison.verdict.kind),
+        warnings=_warnings(comparison),
+        facts=_facts(settings, metric),
+        legend=[(kind, label) for _, kind, label in KINDS],
+        axis=f"{metric} on unseen rows (right is better)",
+        chart_caption=(
+            "Mean over the splits; whiskers are one standard error, corrected for "
+            "the rows the splits share."
+        ),
+        scale=scale,
+        methods=[
+            _method(comparison, name, table, scale, curves.get(name, ()))
+            for name in comparison.methods
+        ],
+        columns=COLUMNS,
+        rows=[_row(line) for line in comparison.summary.to_dict("records")],
+        table_notes=[
+            "Gain: with X* minus without X*, ± its standard error. p: probability of "
+            "beating both the same model without X* and the one with shuffled X* by "
+            "chance, corrected for the number of methods (Holm). Gap closed: gain as "
+            "a share of what a model gains that may use X* when predicting; left "
+            "empty when even that gain could be chance."
+        ],
+        usage=_usage_code(usage, settings),
+        usage_notes=_usage_notes(usage, comparison),
+        command=usage.command if usage.model is None else None,
+        footer=f"Written by lupi {__version__} in {duration(settings['seconds'])}.",
+        parameters_heading=(
+            "value (on how many of the "
+            f"{settings['splits']['n_splits']} splits it was chosen)"
+        ),
+        test_note=(
+            "“Helps” means better than without X* and better than with shuffled X*, "
+            "both one-sided at 5 %, by a t-test whose variance is corrected for "
+            "splits that share rows (Nadeau and Bengio, 2003), and corrected for the "
+            "number of methods (Holm, 1979)."
+        ),
+    )
+
+
+def _ends(table: pd.DataFrame) -> list[float]:
+    spread = table["std_error"].fillna(0)
+    return [*(table["score"] - spread), *(table["score"] + spread)]
+
+
+def _css(kind: str) -> str:
+    return {"helps": "helps", "hurts": "hurts"}.get(kind, "plain")
+
+
+def _facts(settings: Mapping[str, Any], metric: str) -> list[tuple[str, str]]:
+    known, privileged = settings["features"], settings["privileged"]
+    rows = f"{settings['n_rows']:,}"
+    missing = settings["n_rows"] - settings["n_privileged_rows"]
+    if missing:
+        rows += f", of which {missing:,} lack the privileged information"
+    classes = settings.get("classes")
+    target = str(settings["target"])
+    if classes:
+        target += f" ({shortened([str(name) for name in classes])})"
+    search = settings["search"]
+    return [
+        ("Target", target),
+        ("Rows", rows),
+        ("Known when predicting (X)", f"{len(known)}: {shortened(known)}"),
+        ("Privileged (X*)", f"{len(privileged)}: {shortened(privileged)}"),
+        ("Score", f"{metric}, higher is better"),
+        ("Splits", split_words(settings["splits"])),
+        (
+            "Search",
+            f"{search['n_candidates']} candidates for each row, method and split, "
+            f"chosen by {search['inner_folds']}-fold cross-validation inside the "
+            "training rows",
+        ),
+    ]
+
+
+def _warnings(comparison: Comparison) -> list[str]:
+    said = []
+    if comparison.verdict.leak:
+        said.append(
+            "A model that sees X* when predicting is perfect. X* likely contains the "
+            "target itself, or something that is only known after it: check the "
+            "columns before believing any gain."
+        )
+    for item in comparison.warnings:
+        times = f" ({item['count']} times)" if item["count"] > 1 else ""
+        said.append(f"{item['method']}: {item['message']}{times}")
+    return said
+
+
+def _method(
+    comparison: Comparison,
+    name: str,
+    table: pd.DataFrame,
+    scale: Scale,
+    curve: Sequence[Mapping[str, float]],
+) -> MethodPart:
+    line = comparison.summary.set_index("method").loc[name]
+    folds = comparison.folds[comparison.folds["method"] == name]
+    failed = line["verdict"] == "failed"
+    scores = [
+        (
+            kind,
+            label,
+            table.loc[(name, row), "score"],
+            table.loc[(name, row), "std_error"],
+        )
+        for row, kind, label in KINDS
+    ]
+    about, paper = _described(comparison, name)
+    return MethodPart(
+        name=name,
+        verdict=str(line["verdict"]),
+        verdict_class=_css(line["verdict"]),
+        about=about,
+        paper=paper,
+        failure=comparison.failures.get(name),
+        marks=[] if failed else marks(scores, scale),
+        folds=None if failed else _fold_chart(folds, line, comparison.settings),
+        curve=_curve_chart(curve, comparison.settings),
+        parameters=_parameters(folds),
+        timing=_timing(table.loc[name]["seconds"], len(folds)),
+    )
+
+
+def _described(comparison: Comparison, name: str) -> tuple[str, str]:
+    described = comparison.settings.get("methods", {}).get(name, {})
+    return described.get("summary", ""), described.get("paper", "")
+
+
+def _fold_chart(
+    folds: pd.DataFrame, line: pd.Series, settings: Mapping[str, Any]
+) -> FoldChart:
+    wide = folds.pivot(index="split", columns="row", values="score")
+    gains = (wide["with"] - wide["without"]).tolist()
+    mean, error = line["gain"], line["gain_std_error"]
+    spread = error if math.isfinite(error) else 0.0
+    scale = nice_scale([*gains, mean - spread, mean + spread], around_zero=True)
+    dots = [
+        # Three heights, so that splits with equal scores do not hide one another.
+        Dot(
+            scale.at(gain), 8 + 7 * (position % 3), f"split {split + 1}: {signed(gain)}"
+        )
+        for position, (split, gain) in enumerate(zip(wide.index, gains, strict=True))
+    ]
+    better = sum(gain > 0 for gain in gains)
+    metric = metric_name(settings["scoring"])
+    note = (
+        f"One dot is one split: right of the line, the model did better with X*. It "
+        f"did on {better} of {len(gains)} splits. Below, the mean and its standard "
+        f"error, {score_with_error(mean, error, sign=True)}."
+    )
+    return FoldChart(
+        scale=scale,
+        zero=scale.at(0.0),
+        dots=dots,
+        mean=marks([("method", "mean gain", mean, error)], scale)[0],
+        caption=f"gain in {metric} from X*",
+        note=note,
+        summary=f"Gain per split: better with X* on {better} of {len(gains)} splits.",
+    )
+
+
+def _curve_chart(
+    points: Sequence[Mapping[str, float]], settings: Mapping[str, Any]
+) -> CurveChart | None:
+    if len(points) < 2:
+        return None
+    drawn = [
+        (kind, label, [(point["n_train"], point[row]) for point in points])
+        for row, kind, label in KINDS
+        if row in points[0]
+    ]
+    curves, row_ticks, score_ticks = learning_curves(drawn, _CURVE_HEIGHT)
+    metric = metric_name(settings["scoring"])
+    return CurveChart(
+        height=_CURVE_HEIGHT,
+        curves=curves,
+        row_ticks=row_ticks,
+        score_ticks=score_ticks,
+        note=(
+            f"{metric} on unseen rows as the training set grows, with the parameters "
+            "chosen most often, averaged over a few splits."
+        ),
+        summary="; ".join(text for curve in curves for _, _, text in curve.points),
+    )
+
+
+def _parameters(folds: pd.DataFrame) -> list[tuple[str, str]]:
+    chosen: dict[str, Counter[str]] = {}
+    for params in folds.loc[folds["row"] == "with", "params"]:
+        for name, value in (params or {}).items():
+            chosen.setdefault(name, Counter())[parameter_value(value)] += 1
+    return [
+        (name, ", ".join(f"{value} ({n}×)" for value, n in counts.most_common()))
+        for name, counts in chosen.items()
+    ]
+
+
+def _timing(seconds: pd.Series, n_fits: int) -> str:
+    if seconds.isna().all():
+        return ""
+    parts = ", ".join(f"{row} {duration(value)}" for row, value in seconds.items())
+    return (
+        f"Time for search and fits on all splits: {duration(seconds.sum())} ({parts})."
+    )
+
+
+def _row(line: Mapping[str, Any]) -> list[str]:
+    closed = line["gap_closed"]
+    return [
+        str(line["method"]),
+        *(number(line[row]) for row in ("without", "with", "shuffled", "oracle")),
+        score_with_error(line["gain"], line["gain_std_error"], sign=True),
+        p_value(line["p_helps"]),
+        "" if pd.isna(closed) else f"{closed:.0%}",
+        duration(line["seconds"]),
+    ]
+
+
+def _usage_code(usage: Usage, settings: Mapping[str, Any]) -> str:
+    model = usage.model or "model.skops"
+    return "\n".join(
+        [
+            "import lupi, pandas as pd",
+            f"model = lupi.load({model!r})",
+            'table = pd.read_csv("new.csv")  # the privileged columns are not needed',
+            "print(model.predict(table[model.feature_names_in_]))",
+        ]
+    )
+
+
+def _usage_notes(usage: Usage, comparison: Comparison) -> list[str]:
+    if usage.model:
+        return [f"The model is saved as {usage.model}. In Python:"]
+    notes = ["Save a model from the command line, then use it in four lines of Python:"]
+    if usage.command is None:
+        notes = [
+            "Save it with lupi.save(comparison.best_estimator(), 'model.skops'), then:"
+        ]
+    if comparison.verdict.kind != "helps":
+        notes.insert(
+            0,
+            "Nothing here supports using the privileged information: prefer the model "
+            "without it.",
+        )
+    return notes

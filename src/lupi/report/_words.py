@@ -1,0 +1,154 @@
+"""Numbers and verdicts as the report and the terminal write them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from lupi.evaluation import Comparison
+
+# The rows of a comparison, how each is drawn, and what it is called.
+KINDS = (
+    ("without", "without", "without X*"),
+    ("with", "method", "with X*"),
+    ("shuffled", "shuffled", "with shuffled X*"),
+    ("oracle", "oracle", "oracle"),
+)
+MEANINGS = (
+    ("without X*", "the same model trained without X*: the baseline that counts"),
+    ("with X*", "trained with X*, predicting without it: the claim"),
+    (
+        "with shuffled X*",
+        "the rows of X* permuted among the training rows: a gain that survives this "
+        "does not come from what X* says",
+    ),
+    (
+        "oracle",
+        "a model that sees X* when predicting too: how much there is to gain at all",
+    ),
+)
+_METRICS = {
+    "roc_auc": "AUC",
+    "roc_auc_ovr": "AUC (one vs rest)",
+    "roc_auc_ovo": "AUC (one vs one)",
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1 score",
+    "average_precision": "average precision",
+    "neg_log_loss": "negative log loss",
+    "neg_brier_score": "negative Brier score",
+    "r2": "R²",
+    "neg_mean_squared_error": "negative mean squared error",
+    "neg_root_mean_squared_error": "negative root mean squared error",
+    "neg_mean_absolute_error": "negative mean absolute error",
+}
+
+
+def metric_name(scoring: str) -> str:
+    """Name a scikit-learn score as a reader would."""
+    return _METRICS.get(scoring, scoring.replace("_", " "))
+
+
+def number(value: float) -> str:
+    """Write a score; an absent one is a dash.
+
+    Examples
+    --------
+    >>> number(0.71234), number(float("nan"))
+    ('0.712', '–')
+    """
+    if value is None or pd.isna(value):
+        return "–"
+    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.4g}"
+
+
+def signed(value: float) -> str:
+    """Write a difference with its sign."""
+    if value is None or pd.isna(value):
+        return "–"
+    text = f"{value:+.3f}" if abs(value) < 100 else f"{value:+,.4g}"
+    return text.replace("-", "−")
+
+
+def score_with_error(value: float, error: float, *, sign: bool = False) -> str:
+    """Write a score or difference with its standard error."""
+    shown = signed(value) if sign else number(value)
+    return shown if shown == "–" or pd.isna(error) else f"{shown} ± {number(error)}"
+
+
+def p_value(value: float) -> str:
+    """Write a p-value no more exactly than it deserves."""
+    if value is None or pd.isna(value):
+        return "–"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time as a person says it.
+
+    Examples
+    --------
+    >>> duration(0.31), duration(42.3), duration(75), duration(7260)
+    ('0.3 s', '42 s', '1 min 15 s', '2 h 1 min')
+    """
+    if seconds is None or pd.isna(seconds):
+        return "–"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def shortened(names: Sequence[str], most: int = 12) -> str:
+    """Write a list of names, the rest as a count."""
+    shown = ", ".join(str(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def parameter_value(value: Any) -> str:
+    """Write a hyper-parameter as one would type it, without a tail of digits."""
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:.4g}"
+    return str(value)
+
+
+def split_words(splits: Mapping[str, Any]) -> str:
+    """Say how the rows were split."""
+    n_train, n_test = round(splits["n_train"]), round(splits["n_test"])
+    grouped = ", rows of a group kept together" if splits.get("grouped") else ""
+    if splits["kind"] == "folds":
+        return (
+            f"{splits['n_splits']} splits, about {n_train:,} rows to train and "
+            f"{n_test:,} to test{grouped}"
+        )
+    return (
+        f"{splits['n_splits']} random splits with {n_train:,} rows to train and the "
+        f"other {n_test:,} to test{grouped}"
+    )
+
+
+def verdict_words(comparison: Comparison) -> tuple[str, list[str]]:
+    """Return the answer as a headline of one sentence, and the sentences behind it."""
+    verdict, settings = comparison.verdict, comparison.settings
+    answers = {
+        "helps": f"Yes, it helps: {verdict.method} predicts better with it.",
+        "no evidence": "There is no evidence that it helps.",
+        "hurts": "No, it hurts.",
+        "nothing to gain": (
+            "No: there is nothing to gain, X* adds nothing even when it is available."
+        ),
+        "failed": "No verdict: no method could be fitted.",
+    }
+    headline = answers.get(verdict.kind, verdict.sentence)
+    if verdict.kind == "failed":
+        return headline, [f"{name}: {why}" for name, why in comparison.failures.items()]
+    scoring = settings["scoring"]
+    return headline, [verdict.sentence.replace(scoring, metric_name(scoring))]

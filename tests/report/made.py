@@ -1,0 +1,74 @@
+"""A comparison made by hand: every number on its page can be known beforehand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lupi.evaluation._comparison import FOLD_COLUMNS, Comparison
+
+SCRIPT = "<script>document.title='run'</script>"
+
+
+def made_comparison(
+    gains=None, *, features=("age", "weight"), privileged=("cd4",), target="event"
+):
+    """Scores on 10 splits: without is 0.65, oracle 0.75, with is 0.65 + gain."""
+    gains = {"SVCPlus": 0.0, "GBPlusClassifier": 0.05} if gains is None else gains
+    rng = np.random.default_rng(0)
+    lines = []
+    for method, gain in gains.items():
+        for split in range(10):
+            shift, noise = rng.normal(scale=0.01), rng.normal(scale=0.003, size=4)
+            means = {"without": 0.65, "with": 0.65 + gain, "shuffled": 0.63}
+            means["oracle"] = 0.75
+            for (row, mean), wobble in zip(means.items(), noise, strict=True):
+                lines.append(
+                    {
+                        "method": method,
+                        "row": row,
+                        "split": split,
+                        "score": mean + shift + wobble,
+                        "inner_score": mean,
+                        "params": {"C": 10.0 if split < 7 else 1.0, "kernel": "rbf"},
+                        "n_train": 180,
+                        "n_test": 20,
+                        "seconds": 0.5,
+                        "group_scores": None,
+                    }
+                )
+    folds = pd.DataFrame(lines, columns=list(FOLD_COLUMNS))
+    settings = {
+        "task": "classification",
+        "scoring": "roc_auc",
+        "optimum": 1.0,
+        "target": target,
+        "classes": [0, 1],
+        "n_rows": 200,
+        "n_privileged_rows": 190,
+        "features": list(features),
+        "privileged": list(privileged),
+        "splits": {
+            "kind": "folds",
+            "n_splits": 10,
+            "n_train": 180.0,
+            "n_test": 20.0,
+            "train_overlap": 0.0,
+            "train_size": None,
+            "grouped": False,
+            "weighted": False,
+        },
+        "search": {"n_candidates": 12, "inner_folds": 3},
+        "random_state": 0,
+        "seconds": 41.2,
+    }
+    return Comparison(folds, settings)
+
+
+CURVES = {
+    "GBPlusClassifier": [
+        {"n_train": 50, "without": 0.60, "with": 0.66},
+        {"n_train": 100, "without": 0.63, "with": 0.68},
+        {"n_train": 180, "without": 0.65, "with": 0.70},
+    ]
+}
