@@ -1,0 +1,341 @@
+"""Generalized distillation for classes; the paper is told in `_distillation`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from lupi._base import Training, check_classes, class_weights
+from lupi.transfer._distillation import Distillation
+from lupi.transfer._fitting import (
+    accepts,
+    fit_with,
+    for_outputs,
+    last_step,
+    scaled,
+    seeded,
+)
+from lupi.transfer._targets import (
+    OneLabel,
+    as_scores,
+    as_target,
+    class_scores,
+    hard_scores,
+    log_scores,
+    soft_probabilities,
+)
+
+
+def _student_can(name: str):
+    """Tell whether the method can be offered: any regressor student gives log-odds."""
+
+    def check(self: GeneralizedDistillationClassifier) -> bool:
+        student = self._student()
+        names = (name, "predict_proba") if name == "decision_function" else (name,)
+        return is_regressor(student) or any(hasattr(student, n) for n in names)
+
+    return check
+
+
+class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
+    """A student that learns from a teacher who sees the privileged features.
+
+    The teacher learns y from X*, and its opinion of each training row, a probability
+    instead of a label, is what the student learns to predict from x. That helps when
+    X* lies *between* X and y (a later state of the same process) and rows are few;
+    where y depends on x beyond X*, the same teacher misleads. So
+    ``imitation_weight`` and ``teacher_view`` are worth a search, 0 included.
+
+    Parameters
+    ----------
+    teacher : estimator, default=None
+        Any classifier with ``predict_proba`` or ``decision_function``, or a
+        regressor, which learns the log-odds. None is logistic regression on
+        standardised features.
+    student : estimator, default=None
+        A regressor learns the log-odds; a classifier learns from weighted copies of
+        each row, one per class, so that its ``fit`` must take ``sample_weight``.
+        None is ridge regression on standardised features.
+    teacher_view : {"privileged", "both"}, default="privileged"
+        Whether the teacher sees X* alone or X beside X*.
+    imitation_weight : float, default=0.5
+        λ: weight of the teacher's soft labels against the true ones, from 0 (the
+        student alone) to 1.
+    temperature : float, default=1.0
+        T: the teacher's log-odds are divided by it. Above 1 the soft labels move
+        towards indifference.
+    cv : int, splitter, iterable or None, default=5
+        How the soft labels are made. An integer: by teachers that were not trained
+        on the row, with folds dealt by the rows' content, so that a row of weight 2
+        equals the row twice and the order of the rows does not matter. A splitter or
+        an iterable of splits (over the rows that have X*) is used as it is. None:
+        in-sample, by the one teacher trained on all rows.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the weights of the rows, for teacher and student.
+    clip : float, default=0.001
+        Smallest soft probability of a class, which bounds the log-odds.
+    random_state : int, RandomState or None, default=None
+        Shuffles the folds and seeds those ``random_state`` of teacher and student
+        that are None. With None the folds are fixed by the content of the rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    student_ : estimator
+        The fitted student; with a regressor and more than two classes, a
+        :class:`~sklearn.multioutput.MultiOutputRegressor` of students.
+    teacher_ : estimator
+        The teacher fitted on all rows that have X*. Absent when no teacher was
+        needed.
+    soft_labels_ : ndarray of shape (n_taught, n_classes)
+        The soft labels the student was given, for the rows that have X* and a
+        positive weight, in their order. Absent without a teacher.
+    n_features_in_, n_privileged_features_in_ : int
+        Widths of X and of X*.
+
+    See Also
+    --------
+    KnowledgeTransferClassifier : Learns from x functions of X* instead of opinions.
+    GeneralizedDistillationRegressor : The same for a continuous target.
+
+    Notes
+    -----
+    Rows without X* keep their label at full weight. Without any X*, or with
+    ``imitation_weight=0``, the model is the student alone, trained on the labels (a
+    regressor on their working log-odds, ±2 with two classes).
+
+    ``decision_function`` gives the predicted log-odds (one column per class beyond
+    two classes) and ``predict_proba`` their softmax when the student is a regressor;
+    they are the student's own when it is a classifier, and if that has
+    probabilities only, ``decision_function`` is their log-odds. All of them predict
+    the mixture of labels that the student was given: a temperature above 1 makes
+    them shy.
+
+    References
+    ----------
+    D. Lopez-Paz, L. Bottou, B. Schölkopf and V. Vapnik, "Unifying distillation and
+    privileged information", ICLR 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.transfer import GeneralizedDistillationClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 8))
+    >>> later = X[:, :1] + 0.3 * rng.normal(size=(40, 1))
+    >>> y = (later[:, 0] + rng.normal(size=40) > 0).astype(int)
+    >>> model = GeneralizedDistillationClassifier().fit(X, y, privileged=later)
+    >>> alone = GeneralizedDistillationClassifier().fit(X, y)
+    >>> test = rng.normal(size=(500, 8))
+    >>> truth = test[:, 0] > 0
+    >>> bool(model.score(test, truth) > alone.score(test, truth))
+    True
+    """
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        student: Any = None,
+        *,
+        teacher_view: Literal["privileged", "both"] = "privileged",
+        imitation_weight: float = 0.5,
+        temperature: float = 1.0,
+        cv: Any = 5,
+        class_weight: Any = None,
+        clip: float = 1e-3,
+        random_state: Any = None,
+    ) -> None:
+        self.teacher = teacher
+        self.student = student
+        self.teacher_view = teacher_view
+        self.imitation_weight = imitation_weight
+        self.temperature = temperature
+        self.cv = cv
+        self.class_weight = class_weight
+        self.clip = clip
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+    ) -> GeneralizedDistillationClassifier:
+        """Fit the teacher on X*, then the student on X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            Labels.
+        privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
+default=None
+            X*; a row of NaN is a row without it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for teacher and student.
+
+        Returns
+        -------
+        self : GeneralizedDistillationClassifier
+            The fitted estimator.
+        """
+        self._check_parameters()
+        self._forget("teacher_", "soft_labels_")
+        training = self._validate_fit(X, y, privileged, sample_weight)
+        labels = check_classes(training.y, training.weight, self)
+        training = training.take(labels.rows)
+        self.classes_, codes = labels.classes, labels.codes
+        weight = None
+        if sample_weight is not None or self.class_weight is not None:
+            factor = class_weights(
+                self.class_weight, self.classes_, codes, training.weight
+            )
+            weight = training.weight * factor[codes]
+        student = seeded(self._student(sp.issparse(training.X)), self.random_state)
+        soft = None
+        if training.privileged is not None and self.imitation_weight > 0:
+            soft = self._soft_labels(training, codes, weight)
+        fit_student = self._fit_log_odds if is_regressor(student) else self._fit_copies
+        self.student_ = fit_student(student, training, codes, soft, weight)
+        return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not self.temperature > 0:
+            raise ValueError(
+                f"temperature={self.temperature!r}: give a positive number; 1 leaves "
+                "the teacher's log-odds as they are."
+            )
+        if not 0 < self.clip < 0.5:
+            raise ValueError(
+                f"clip={self.clip!r}: the smallest soft probability lies between 0 "
+                "and 0.5, both excluded."
+            )
+
+    def _soft_labels(
+        self, training: Training, codes: np.ndarray, weight: np.ndarray | None
+    ) -> np.ndarray:
+        """Return the teacher's tempered probabilities, and keep them."""
+        classes = self.classes_
+
+        def fit(view: Any, labels: np.ndarray, weight: np.ndarray | None) -> Any:
+            if len(np.unique(labels)) < 2:
+                # Nothing to learn here: the one label is the opinion.
+                return OneLabel(labels[0])
+            teacher = self.teacher
+            if teacher is None:
+                logistic = LogisticRegression(max_iter=1000, tol=1e-6)
+                teacher = scaled(logistic, sparse=sp.issparse(view))
+            teacher = seeded(teacher, self.random_state)
+            if is_regressor(teacher):
+                code = np.searchsorted(classes, labels)
+                labels = as_target(hard_scores(code, len(classes)))
+                teacher = for_outputs(teacher, labels)
+            return fit_with(teacher, view, labels, sample_weight=weight)
+
+        def opinion(teacher: Any, view: Any) -> np.ndarray:
+            return class_scores(teacher, view, classes, self.clip)
+
+        scores = self._teach(training, weight, codes, fit, opinion)
+        self.soft_labels_ = soft_probabilities(scores, self.temperature, self.clip)
+        return self.soft_labels_
+
+    def _fit_log_odds(
+        self,
+        student: Any,
+        training: Training,
+        codes: np.ndarray,
+        soft: np.ndarray | None,
+        weight: np.ndarray | None,
+    ) -> Any:
+        scores = hard_scores(codes, len(self.classes_))
+        if soft is not None:
+            rows, share = training.privileged.rows, self.imitation_weight
+            scores[rows] = (1 - share) * scores[rows] + share * log_scores(soft)
+        target = as_target(scores)
+        student = for_outputs(student, target)
+        return fit_with(student, training.X, target, sample_weight=weight)
+
+    def _fit_copies(
+        self,
+        student: Any,
+        training: Training,
+        codes: np.ndarray,
+        soft: np.ndarray | None,
+        weight: np.ndarray | None,
+    ) -> Any:
+        if not is_classifier(student):
+            raise ValueError(
+                f"student={student!r} is neither a classifier nor a regressor; give "
+                "one of the two."
+            )
+        if soft is None:
+            return fit_with(student, training.X, training.y, sample_weight=weight)
+        if not accepts(student, "sample_weight"):
+            raise ValueError(
+                f"The student {type(last_step(student)).__name__} takes no "
+                "sample_weight, and a classifier can learn soft labels only as "
+                "weights. Choose one that does, a regressor (which learns log-odds), "
+                "or imitation_weight=0."
+            )
+        share = np.eye(len(self.classes_))[codes]
+        rows = training.privileged.rows
+        share[rows] = (1 - self.imitation_weight) * share[rows]
+        share[rows] += self.imitation_weight * soft
+        if weight is not None:
+            share *= weight[:, None]
+        row, label = np.nonzero(share)
+        return fit_with(
+            student,
+            training.X[row],
+            self.classes_[label],
+            sample_weight=share[row, label],
+        )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels of ``X``."""
+        check_is_fitted(self)
+        X = self._validate_X(X)
+        if not is_regressor(self.student_):
+            return self.student_.predict(X)
+        scores = as_scores(np.asarray(self.student_.predict(X)))
+        return self.classes_[scores.argmax(axis=1)]
+
+    @available_if(_student_can("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return predicted log-odds, or the student's own decision values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column per class when there are more than two classes.
+        """
+        check_is_fitted(self)
+        X = self._validate_X(X)
+        if is_regressor(self.student_):
+            return np.asarray(self.student_.predict(X))
+        if hasattr(self.student_, "decision_function"):
+            return self.student_.decision_function(X)
+        return as_target(
+            class_scores(self.student_, X, self.classes_, np.finfo(float).tiny)
+        )
+
+    @available_if(_student_can("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return class probabilities, columns in the order of ``classes_``."""
+        check_is_fitted(self)
+        X = self._validate_X(X)
+        if is_regressor(self.student_):
+            return softmax(as_scores(np.asarray(self.student_.predict(X))), axis=1)
+        return self.student_.predict_proba(X)

@@ -1,0 +1,155 @@
+"""Generalized distillation for numbers; the paper is told in `_distillation`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import RegressorMixin
+from sklearn.linear_model import Ridge
+from sklearn.utils.validation import check_is_fitted
+
+from lupi.transfer._distillation import Distillation
+from lupi.transfer._fitting import fit_with, scaled, seeded
+
+
+class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
+    """A regressor that learns from a teacher who sees the privileged features.
+
+    The student is fitted to ``(1 - imitation_weight) * y + imitation_weight * t``,
+    where t is the teacher's prediction of y from X*: for a squared error that is the
+    weighted sum of the errors to y and to t.
+
+    Parameters
+    ----------
+    teacher : estimator, default=None
+        Any regressor. None is ridge regression on standardised features.
+    student : estimator, default=None
+        Any regressor. None is ridge regression on standardised features.
+    teacher_view : {"privileged", "both"}, default="privileged"
+        Whether the teacher sees X* alone or X beside X*.
+    imitation_weight : float, default=0.5
+        λ: weight of the teacher's predictions against the targets, from 0 (the
+        student alone) to 1.
+    cv : int, splitter, iterable or None, default=5
+        How the teacher's predictions are made: out of fold, with folds dealt by the
+        rows' content (an integer) or by a splitter; None: in-sample.
+    random_state : int, RandomState or None, default=None
+        Shuffles the folds and seeds those ``random_state`` of teacher and student
+        that are None. With None the folds are fixed by the content of the rows.
+
+    Attributes
+    ----------
+    student_ : estimator
+        The fitted student.
+    teacher_ : estimator
+        The teacher fitted on all rows that have X*. Absent when no teacher was
+        needed.
+    soft_targets_ : ndarray of shape (n_taught,)
+        The teacher's predictions that the student was given, for the rows that have
+        X* and a positive weight. Absent without a teacher.
+    n_features_in_, n_privileged_features_in_ : int
+        Widths of X and of X*.
+
+    See Also
+    --------
+    GeneralizedDistillationClassifier : The same for classes.
+
+    Notes
+    -----
+    Rows without X* keep their target. Without any X*, or with
+    ``imitation_weight=0``, the model is the student alone.
+
+    References
+    ----------
+    D. Lopez-Paz, L. Bottou, B. Schölkopf and V. Vapnik, "Unifying distillation and
+    privileged information", ICLR 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.transfer import GeneralizedDistillationRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(30, 8))
+    >>> later = X[:, :1] + 0.2 * rng.normal(size=(30, 1))
+    >>> y = later[:, 0] + 2 * rng.normal(size=30)
+    >>> model = GeneralizedDistillationRegressor(imitation_weight=1)
+    >>> alone = GeneralizedDistillationRegressor().fit(X, y)
+    >>> test = rng.normal(size=(500, 8))
+    >>> better = model.fit(X, y, privileged=later).score(test, test[:, 0])
+    >>> bool(better > alone.score(test, test[:, 0]))
+    True
+    """
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        student: Any = None,
+        *,
+        teacher_view: Literal["privileged", "both"] = "privileged",
+        imitation_weight: float = 0.5,
+        cv: Any = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.teacher = teacher
+        self.student = student
+        self.teacher_view = teacher_view
+        self.imitation_weight = imitation_weight
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+    ) -> GeneralizedDistillationRegressor:
+        """Fit the teacher on X*, then the student on X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            Targets.
+        privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
+default=None
+            X*; a row of NaN is a row without it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for teacher and student.
+
+        Returns
+        -------
+        self : GeneralizedDistillationRegressor
+            The fitted estimator.
+        """
+        self._check_parameters()
+        self._forget("teacher_", "soft_targets_")
+        training = self._validate_fit(X, y, privileged, sample_weight, y_numeric=True)
+        training = training.counted()
+        weight = None if sample_weight is None else training.weight
+        student = seeded(self._student(sp.issparse(training.X)), self.random_state)
+        target = training.y.copy()
+        if training.privileged is not None and self.imitation_weight > 0:
+            self.soft_targets_ = self._teach(
+                training, weight, None, self._fit_teacher, _prediction
+            )
+            rows, share = training.privileged.rows, self.imitation_weight
+            target[rows] = (1 - share) * target[rows] + share * self.soft_targets_
+        self.student_ = fit_with(student, training.X, target, sample_weight=weight)
+        return self
+
+    def _fit_teacher(self, view: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
+        teacher = self.teacher
+        if teacher is None:
+            teacher = scaled(Ridge(), sparse=sp.issparse(view))
+        teacher = seeded(teacher, self.random_state)
+        return fit_with(teacher, view, y, sample_weight=weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted targets of ``X``."""
+        check_is_fitted(self)
+        return _prediction(self.student_, self._validate_X(X))
+
+
+def _prediction(estimator: Any, X: Any) -> np.ndarray:
+    # Some regressors of scikit-learn (PLS) answer with a column.
+    return np.asarray(estimator.predict(X), dtype=float).reshape(X.shape[0])

@@ -1,0 +1,137 @@
+"""Fitting other people's estimators: weights, privileged data and seeds.
+
+scikit-learn has several ways to hand ``sample_weight`` to an estimator that is wrapped
+in another one. The composed models of this library take any estimator, so the ways
+are gathered here, behind one call that works with metadata routing on and off.
+"""
+
+from __future__ import annotations
+
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state, get_tags
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the estimator that predicts: the end of a pipeline, or itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def accepts(estimator: Any, name: str) -> bool:
+    """Tell whether ``estimator.fit`` makes use of an argument called ``name``."""
+    estimator = last_step(estimator)
+    if not hasattr(estimator, "fit"):
+        return False
+    parameters = signature(estimator.fit).parameters
+    if name in parameters:
+        return True
+    # Searches, RFE and their kin hand what they are given to the estimator inside.
+    inner = getattr(estimator, "estimator", None)
+    passes_on = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
+    return passes_on and inner is not None and accepts(inner, name)
+
+
+def scaled(estimator: Any, *, sparse: bool) -> Any:
+    """Return the estimator behind a standardisation of its features."""
+    # Centring would fill a sparse matrix; the intercept does that work anyway.
+    return make_pipeline(StandardScaler(with_mean=not sparse), estimator)
+
+
+def seeded(estimator: BaseEstimator, random_state: Any) -> Any:
+    """Clone, giving each open ``random_state`` inside a seed drawn from ours."""
+    estimator = clone(estimator)
+    if random_state is None:
+        return estimator
+    generator = check_random_state(random_state)
+    seeds = {}
+    for key, value in sorted(estimator.get_params(deep=True).items()):
+        if key.split("__")[-1] == "random_state" and value is None:
+            seeds[key] = generator.randint(np.iinfo(np.int32).max)
+    return estimator.set_params(**seeds)
+
+
+def fit_with(estimator: Any, X: Any, y: Any, **metadata: Any) -> Any:
+    """Fit with the given metadata; what is None is not passed at all.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted in place and returned.
+    X, y : array-like
+        Training data.
+    **metadata : array-like or None
+        ``sample_weight``, ``privileged``. In a pipeline every step that takes the
+        argument receives it, so that a scaler is weighted like the model after it.
+
+    Raises
+    ------
+    ValueError
+        When the estimator cannot take what it is given.
+    """
+    metadata = {name: value for name, value in metadata.items() if value is not None}
+    for name in metadata:
+        if not accepts(estimator, name):
+            kind = type(last_step(estimator)).__name__
+            raise ValueError(
+                f"{kind}.fit takes no {name!r}, which is needed here. Choose an "
+                f"estimator whose fit accepts {name!r}, or fit without it."
+            )
+    if get_config()["enable_metadata_routing"]:
+        _request_weights(estimator)
+    elif isinstance(estimator, Pipeline):
+        metadata = {
+            f"{step}__{name}": value
+            for step, inner in estimator.steps
+            for name, value in metadata.items()
+            if accepts(inner, name)
+        }
+    return estimator.fit(X, y, **metadata)
+
+
+class Columnwise(RegressorMixin, BaseEstimator):
+    """One clone of a regressor for each column of the target.
+
+    ``MultiOutputRegressor`` does the same but refuses weights for a pipeline.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: np.ndarray, sample_weight: Any = None) -> Columnwise:
+        """Fit the clones."""
+        self.estimators_ = [
+            fit_with(clone(self.estimator), X, column, sample_weight=sample_weight)
+            for column in y.T
+        ]
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predictions, one column per clone."""
+        return np.column_stack([one.predict(X) for one in self.estimators_])
+
+
+def for_outputs(estimator: Any, target: np.ndarray) -> Any:
+    """Return a regressor that can learn a target of this shape."""
+    if target.ndim == 1 or get_tags(estimator).target_tags.multi_output:
+        return estimator
+    return Columnwise(estimator)
+
+
+def _request_weights(estimator: Any) -> None:
+    # With routing on, a wrapped estimator that has not said whether it wants the
+    # weights makes the wrapper fail; the caller's own answer is left alone.
+    for inner in estimator.get_params(deep=True).values():
+        if (
+            hasattr(inner, "set_fit_request")
+            and "sample_weight" in signature(inner.fit).parameters
+            and inner.get_metadata_request().fit.requests["sample_weight"] is None
+        ):
+            inner.set_fit_request(sample_weight=True)

@@ -1,0 +1,199 @@
+"""Fundamental elements of knowledge: which vectors of X* carry the rule learned there.
+
+An SVM on X* is a rule f*(x*) = Σ_k a_k K*(u_k, x*) + b over its support vectors u_k. A
+reduced set keeps m of them. The honest measure of a reduced set S is how much of the
+rule it can still express, the distance in the space of K* (its RKHS) from f* to the
+functions spanned by S,
+
+    min_c ‖ Σ_k a_k K*(u_k, ·) − Σ_{k∈S} c_k K*(u_k, ·) ‖ ,
+
+and the set is grown greedily: each step takes the support vector that lowers the
+distance most once the coefficients of all chosen ones are fitted anew. Written with
+the Cholesky factor of the chosen part of K*, which is updated and never recomputed,
+a step costs O(number of support vectors × number chosen).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.svm import SVC
+
+from lupi.transfer._folds import row_digests
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid")
+
+
+def fundamental_elements(
+    values: Any,
+    y: np.ndarray,
+    cost: np.ndarray,
+    *,
+    C: float,
+    kernel: dict[str, Any],
+    n_vectors: int | None,
+) -> tuple[SVC, Any, float]:
+    """Train an SVM on X* and return it, its (reduced) support vectors and their loss.
+
+    Parameters
+    ----------
+    values, y, cost
+        Privileged features, labels and weights of the rows.
+    C : float
+        Of the SVM.
+    kernel : dict
+        ``kernel``, ``gamma``, ``degree``, ``coef0`` as `SVC` calls them.
+    n_vectors : int or None
+        How many support vectors to keep; None keeps all that are distinct.
+    """
+    # At SVC's default tolerance it is left to chance which vectors support.
+    machine = SVC(C=C, tol=1e-7, **kernel).fit(values, y, sample_weight=cost)
+    vectors = values[machine.support_]
+    keep, rules = distinct_vectors(vectors, pairwise_rules(machine))
+    vectors, distance = vectors[keep], 0.0
+    if n_vectors is not None and n_vectors < len(keep):
+        K = kernel_frames(vectors, vectors, kernel)
+        chosen, distance = reduced_set(K, rules, n_vectors)
+        vectors = vectors[chosen]
+    return machine, vectors, distance
+
+
+def kernel_frames(values: Any, vectors: Any, kernel: dict[str, Any]) -> np.ndarray:
+    """Return the frames K*(u_k, x*_i): one row per row, one column per vector."""
+    parameters = {key: value for key, value in kernel.items() if key != "kernel"}
+    return pairwise_kernels(
+        values, vectors, metric=kernel["kernel"], filter_params=True, **parameters
+    )
+
+
+def pairwise_rules(machine: Any) -> np.ndarray:
+    """Return the expansions of an SVC's rules, one column per pair of classes.
+
+    Parameters
+    ----------
+    machine : sklearn.svm.SVC
+        Fitted; with two classes there is one column.
+
+    Returns
+    -------
+    ndarray of shape (n_support, n_pairs)
+        Coefficient of each support vector, 0 where it plays no part.
+    """
+    coefficients = dense(machine.dual_coef_)
+    n_classes = len(machine.classes_)
+    if n_classes == 2:
+        return coefficients.T
+    ends = np.cumsum(machine.n_support_)
+    of_class = [
+        slice(end - size, end)
+        for end, size in zip(ends, machine.n_support_, strict=True)
+    ]
+    pairs = list(combinations(range(n_classes), 2))
+    rules = np.zeros((coefficients.shape[1], len(pairs)))
+    # LIBSVM stores, for a vector of class i, the pair with class j in row j − 1 when
+    # i < j and in row j when i > j.
+    for column, (i, j) in enumerate(pairs):
+        rules[of_class[i], column] = coefficients[j - 1, of_class[i]]
+        rules[of_class[j], column] = coefficients[i, of_class[j]]
+    return rules
+
+
+def distinct_vectors(vectors: Any, rules: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Merge equal support vectors, and leave out those of no weight.
+
+    Returns
+    -------
+    keep : ndarray of int
+        Position of one representative of each distinct vector.
+    rules : ndarray of shape (len(keep), n_pairs)
+        Coefficients, summed over the equal ones.
+    """
+    _, first, group = np.unique(
+        row_digests(vectors), return_index=True, return_inverse=True
+    )
+    merged = np.zeros((len(first), rules.shape[1]))
+    np.add.at(merged, group, rules)
+    size = np.abs(merged).max(axis=1)
+    matter = size > 1e-6 * size.max()
+    return first[matter], merged[matter]
+
+
+def reduced_set(
+    K: np.ndarray, rules: np.ndarray, n_vectors: int
+) -> tuple[np.ndarray, float]:
+    """Choose the vectors whose span comes closest to the rules, greedily.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m)
+        Gram matrix of the support vectors.
+    rules : ndarray of shape (m, n_rules)
+        Expansion of each rule; distances are summed over the rules in squares.
+    n_vectors : int
+        How many to keep. Fewer are kept when they express the rules in full.
+
+    Returns
+    -------
+    chosen : ndarray of int
+        Positions, in the order of choice.
+    distance : float
+        RKHS distance that remains, relative to the norm of the rules.
+
+    Examples
+    --------
+    A rule in the plane that two of three vectors can express:
+
+    >>> import numpy as np
+    >>> from lupi.transfer._frames import reduced_set
+    >>> U = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> chosen, distance = reduced_set(U @ U.T, np.array([[1.0], [0.0], [1.0]]), 2)
+    >>> len(chosen), bool(distance < 1e-7)
+    (2, True)
+    """
+    total = float(np.sum(rules * (K @ rules)))
+    values = K @ rules  # ⟨K(u_k, ·), what is left of each rule⟩
+    room = np.diag(K).astype(float).copy()  # squared distance of u_k to the chosen span
+    floor = 1e-10 * room.max()
+    factor = np.zeros((len(K), 0))
+    chosen: list[int] = []
+    left = total
+    while len(chosen) < n_vectors and left > 1e-12 * total:
+        free = room > floor
+        if not free.any():
+            break
+        gain = np.where(free, (values**2).sum(axis=1) / np.where(free, room, 1.0), -1.0)
+        best = int(gain.argmax())
+        direction = (K[:, best] - factor @ factor[best]) / np.sqrt(room[best])
+        values = values - np.outer(direction, values[best] / np.sqrt(room[best]))
+        room = np.maximum(room - direction**2, 0.0)
+        room[best] = 0.0
+        factor = np.column_stack([factor, direction])
+        chosen.append(best)
+        left -= gain[best]
+    return np.array(chosen, dtype=int), float(np.sqrt(max(left, 0.0) / total))
+
+
+def kernel_width(gamma: Any, values: Any, weight: np.ndarray) -> float:
+    """Return the number that ``gamma`` stands for.
+
+    ``"scale"`` is 1 / (number of features × variance of all values), as in
+    scikit-learn, with every row counted by its weight.
+    """
+    n_features = values.shape[1]
+    if gamma == "auto":
+        return 1.0 / n_features
+    if gamma != "scale":
+        return float(gamma)
+    total = weight.sum() * n_features
+    mean = np.sum(weight @ values) / total
+    square = values.multiply(values) if hasattr(values, "multiply") else values**2
+    variance = np.sum(weight @ square) / total - mean**2
+    return 1.0 / (n_features * variance) if variance > 0 else 1.0
+
+
+def dense(matrix: Any) -> np.ndarray:
+    """Return a plain array of a dense or sparse matrix."""
+    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

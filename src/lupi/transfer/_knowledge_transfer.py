@@ -1,0 +1,437 @@
+r"""Knowledge transfer.
+
+V. Vapnik and R. Izmailov, "Learning using privileged information: similarity control
+and knowledge transfer", Journal of Machine Learning Research 16 (2015), 2023–2049;
+the form that regresses the privileged features themselves: V. Vapnik and R. Izmailov,
+"Knowledge transfer in SVM and neural networks", Annals of Mathematics and Artificial
+Intelligence 81 (2017), 3–19.
+
+1. An SVM on :math:`(X^*, y)`; its support vectors, or a reduced set of them, are the
+   fundamental elements of knowledge :math:`u^*_1, …, u^*_m`.
+2. The frames :math:`K^*(u^*_k, x^*_i)`: what X* knows of row i.
+3. Functions :math:`\varphi_k(x_i) \approx K^*(u^*_k, x^*_i)`: regression from x.
+4. A classifier on the triplets :math:`(\varphi(x_i), x^*_i, y_i)`: SVMΔ+.
+
+==========================================  =================================
+symbol                                      name
+==========================================  =================================
+:math:`K^*` and the C of the first SVM      ``privileged_kernel``, ``privileged_C``
+:math:`m`                                   ``n_frames``
+:math:`\varphi`                             ``regressor``, ``regressed_frames(X)``
+the classifier of step 4                    ``final``
+==========================================  =================================
+
+The regressors overfit like any other: what they say of their own training rows is
+better than what they will say of new ones, and a final classifier trained on the
+former trusts them too much. So step 4 is given out-of-fold values of
+:math:`\varphi(x_i)`, which the source does not do; ``cv=None`` is the source's way.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin, clone
+from sklearn.linear_model import Ridge
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+from lupi._base import (
+    PrivilegedEstimator,
+    Training,
+    check_classes,
+    class_weights,
+)
+from lupi.transfer._fitting import (
+    accepts,
+    fit_with,
+    for_outputs,
+    last_step,
+    scaled,
+    seeded,
+)
+from lupi.transfer._folds import fit_and_ask, splits
+from lupi.transfer._frames import (
+    KERNELS,
+    dense,
+    fundamental_elements,
+    kernel_frames,
+    kernel_width,
+)
+
+_OF_FRAMES = (
+    "regressor_",
+    "machine_",
+    "frame_vectors_",
+    "frame_distance_",
+    "n_frames_",
+)
+
+
+def _final_has(name: str):
+    def check(self: KnowledgeTransferClassifier) -> bool:
+        return hasattr(getattr(self, "final_", self._final()), name)
+
+    return check
+
+
+def _of_final(name: str) -> property:
+    """Forward an attribute of the last stage; absent where that has none."""
+    return property(lambda self: getattr(last_step(self.final_), name))
+
+
+class KnowledgeTransferClassifier(ClassifierMixin, PrivilegedEstimator):
+    """Classify by what x tells about X*: regressed frames of knowledge.
+
+    Parameters
+    ----------
+    final : classifier, default=None
+        Last stage, trained on the regressed frames; it is given X* as well when its
+        ``fit`` takes ``privileged``. None is :class:`~lupi.svm.SVCDeltaPlus`, as in
+        the source; any scikit-learn classifier will do.
+    regressor : regressor, default=None
+        Learns the frames from x. None is ridge regression on standardised features.
+    frames : {"support_vectors", "features"}, default="support_vectors"
+        What is learned from x: values of the kernel at the support vectors of an SVM
+        on X*, or the privileged features themselves.
+    n_frames : int or None, default=None
+        Keep so many of the support vectors: those whose span comes closest to the
+        rule learned in X*, chosen greedily. None keeps all.
+    passthrough : bool, default=False
+        Give the final classifier X beside the frames.
+    cv : int, splitter, iterable or None, default=5
+        How the frames of the training rows are regressed for the final classifier.
+        An integer: out of fold, with folds dealt by the rows' content, so that a row
+        of weight 2 equals the row twice and the order of the rows does not matter. A
+        splitter or an iterable of splits (over the rows that have X*) is used as it
+        is. None: in-sample.
+    privileged_C : float, default=1.0
+        C of the SVM on X*.
+    privileged_kernel : {"rbf", "linear", "poly", "sigmoid"}, default="rbf"
+        Kernel of the SVM on X*, and of the frames.
+    privileged_gamma : {"scale", "auto"} or float, default="scale"
+        Its γ. ``"scale"`` is 1 / (number of features × variance), weighted.
+    privileged_degree : int, default=3
+        Degree of ``"poly"``.
+    privileged_coef0 : float, default=0.0
+        Constant of ``"poly"`` and ``"sigmoid"``.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the weights of the rows, for both classifiers.
+    random_state : int, RandomState or None, default=None
+        Shuffles the folds and seeds those ``random_state`` of regressor and final
+        classifier that are None. With None the folds are fixed by the rows' content.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    final_ : classifier
+        The fitted last stage.
+    regressor_ : regressor
+        Fitted on all rows that have X*. Absent without privileged information, as
+        are the following four.
+    machine_ : SVC
+        The SVM on X*; only with ``frames="support_vectors"``.
+    frame_vectors_ : ndarray or sparse matrix of shape (n_frames_, n_privileged)
+        The fundamental elements; only with ``frames="support_vectors"``.
+    frame_distance_ : float
+        How far the rule learned in X* lies from the span of the chosen vectors,
+        relative to its norm (0: nothing lost); only with
+        ``frames="support_vectors"``.
+    n_frames_ : int
+        How many functions of x are learned.
+    objective_, duality_gap_, n_iter_, converged_
+        Of the last stage, where it has them.
+
+    See Also
+    --------
+    GeneralizedDistillationClassifier : Learns the teacher's opinion instead.
+    lupi.svm.SVCDeltaPlus : The default last stage.
+
+    Notes
+    -----
+    Rows without X* are left out of the first three steps; their frames are regressed
+    by the regressor of all other rows, which has not seen them. Without any X* the
+    model is its last stage, trained on X.
+
+    Kernels want features of like scale: standardise X* (``TransformedPrivileged``),
+    and, with ``passthrough``, X beside the frames, for which ``final`` may be a
+    pipeline.
+
+    References
+    ----------
+    V. Vapnik and R. Izmailov, "Learning using privileged information: similarity
+    control and knowledge transfer", JMLR 16, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> from lupi.transfer import KnowledgeTransferClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 10))
+    >>> later = X[:, :2] + 0.1 * rng.normal(size=(60, 2))
+    >>> y = np.where(later.sum(axis=1) > 0, "up", "down")
+    >>> model = KnowledgeTransferClassifier(SVC(), n_frames=5)
+    >>> model.fit(X, y, privileged=later).regressed_frames(X).shape
+    (60, 5)
+    """
+
+    def __init__(
+        self,
+        final: Any = None,
+        regressor: Any = None,
+        *,
+        frames: Literal["support_vectors", "features"] = "support_vectors",
+        n_frames: int | None = None,
+        passthrough: bool = False,
+        cv: Any = 5,
+        privileged_C: float = 1.0,
+        privileged_kernel: str = "rbf",
+        privileged_gamma: Any = "scale",
+        privileged_degree: int = 3,
+        privileged_coef0: float = 0.0,
+        class_weight: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.final = final
+        self.regressor = regressor
+        self.frames = frames
+        self.n_frames = n_frames
+        self.passthrough = passthrough
+        self.cv = cv
+        self.privileged_C = privileged_C
+        self.privileged_kernel = privileged_kernel
+        self.privileged_gamma = privileged_gamma
+        self.privileged_degree = privileged_degree
+        self.privileged_coef0 = privileged_coef0
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+    ) -> KnowledgeTransferClassifier:
+        """Find the frames in X*, learn them from X, and classify by them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            Labels.
+        privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
+default=None
+            X*; a row of NaN is a row without it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, in all stages.
+
+        Returns
+        -------
+        self : KnowledgeTransferClassifier
+            The fitted estimator.
+        """
+        self._check_parameters()
+        for name in _OF_FRAMES:
+            self.__dict__.pop(name, None)
+        training = self._validate_fit(X, y, privileged, sample_weight)
+        labels = check_classes(training.y, training.weight, self)
+        training = training.take(labels.rows)
+        self.classes_, codes = labels.classes, labels.codes
+        factor = class_weights(
+            self.class_weight, labels.classes, codes, training.weight
+        )
+        cost = training.weight * factor[codes]
+        given = None if sample_weight is None else training.weight
+        features, extra = training.X, None
+        if training.privileged is not None:
+            frames = self._find_frames(training, cost)
+            features = self._learn_frames(training, codes, frames, given)
+            known = training.privileged
+            extra = known.values if known.complete else known.dense_full()
+        final = seeded(self._final(), self.random_state)
+        self.final_ = fit_with(
+            final,
+            features,
+            training.y,
+            privileged=extra if accepts(final, "privileged") else None,
+            sample_weight=None if given is None and self.class_weight is None else cost,
+        )
+        return self
+
+    def _check_parameters(self) -> None:
+        if self.frames not in ("support_vectors", "features"):
+            raise ValueError(
+                f"frames={self.frames!r}: the frames are 'support_vectors' (kernel "
+                "values at the support vectors of an SVM on X*) or 'features' (the "
+                "privileged features themselves)."
+            )
+        if self.privileged_kernel not in KERNELS:
+            raise ValueError(
+                f"privileged_kernel={self.privileged_kernel!r}: choose one of "
+                f"{', '.join(map(repr, KERNELS))}; the frames need its values at any "
+                "pair of rows."
+            )
+        if self.n_frames is None:
+            return
+        if self.frames == "features":
+            raise ValueError(
+                f"n_frames={self.n_frames!r} chooses among support vectors, but "
+                "frames='features' has none. Leave n_frames=None, and reduce X* "
+                "itself (lupi.compose.TransformedPrivileged with a PCA, say)."
+            )
+        if not isinstance(self.n_frames, Integral) or self.n_frames < 1:
+            raise ValueError(
+                f"n_frames={self.n_frames!r}: give a positive whole number, or None "
+                "to keep every support vector."
+            )
+
+    def _final(self) -> Any:
+        if self.final is not None:
+            return self.final
+        from lupi.svm import SVCDeltaPlus
+
+        return SVCDeltaPlus()
+
+    def _find_frames(self, training: Training, cost: np.ndarray) -> np.ndarray:
+        """Take steps 1 and 2: return the frames of the rows that have X*."""
+        privileged = training.privileged
+        if self.frames == "features":
+            return dense(privileged.values)
+        rows = privileged.rows
+        y = training.y[rows]
+        if len(np.unique(y)) < 2:
+            raise ValueError(
+                f"All {len(y)} rows that have privileged information belong to the "
+                f"class {y[0]!r}, so that no SVM can be trained on X*. Give X* for "
+                "rows of two classes at least, or use frames='features'."
+            )
+        self._kernel = {
+            "kernel": self.privileged_kernel,
+            "gamma": kernel_width(
+                self.privileged_gamma, privileged.values, training.weight[rows]
+            ),
+            "degree": self.privileged_degree,
+            "coef0": self.privileged_coef0,
+        }
+        self.machine_, self.frame_vectors_, self.frame_distance_ = fundamental_elements(
+            privileged.values,
+            y,
+            cost[rows],
+            C=self.privileged_C,
+            kernel=self._kernel,
+            n_vectors=self.n_frames,
+        )
+        return kernel_frames(privileged.values, self.frame_vectors_, self._kernel)
+
+    def _learn_frames(
+        self,
+        training: Training,
+        codes: np.ndarray,
+        frames: np.ndarray,
+        weight: np.ndarray | None,
+    ) -> Any:
+        """Take step 3: fit ``regressor_``; return φ of every training row."""
+        rows = training.privileged.rows
+        X = training.X[rows]
+        weight = None if weight is None else weight[rows]
+        self.n_frames_ = frames.shape[1]
+        # Regressors without an intercept (kernel ridge) need centred targets.
+        self._frame_means = np.average(frames, axis=0, weights=weight)
+        frames = frames - self._frame_means
+        regressor = self.regressor
+        if regressor is None:
+            regressor = scaled(Ridge(), sparse=sp.issparse(X))
+        regressor = seeded(for_outputs(regressor, frames), self.random_state)
+
+        folds = splits(
+            self.cv,
+            [X, training.privileged.values],
+            codes[rows],
+            stratify=True,
+            random_state=self.random_state,
+        )
+
+        def fit(train: np.ndarray) -> Any:
+            part = None if weight is None else weight[train]
+            return fit_with(
+                clone(regressor), X[train], frames[train], sample_weight=part
+            )
+
+        def ask(fitted: Any, test: np.ndarray) -> np.ndarray:
+            return self._predict_frames(fitted, X[test])
+
+        self.regressor_, known = fit_and_ask(fit, ask, folds, len(rows))
+        learned = self._predict_frames(self.regressor_, training.X)
+        learned[rows] = known
+        return self._beside(learned, training.X)
+
+    def _predict_frames(self, regressor: Any, X: Any) -> np.ndarray:
+        predicted = np.asarray(regressor.predict(X)).reshape(X.shape[0], -1)
+        return predicted + self._frame_means
+
+    def _beside(self, learned: np.ndarray, X: Any) -> Any:
+        if not self.passthrough:
+            return learned
+        if sp.issparse(X):
+            return sp.hstack([learned, X], format="csr")
+        return np.hstack([learned, X])
+
+    def regressed_frames(self, X: Any) -> np.ndarray:
+        """Return φ(x): what the frames of X* are expected to be, given x.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_frames_)
+            One column for each of ``frame_vectors_``, or each privileged feature.
+        """
+        X = self._validate_X(X)
+        if not hasattr(self, "regressor_"):
+            raise ValueError(
+                "This KnowledgeTransferClassifier was fitted without privileged "
+                "information and has learned no frames. Fit it with privileged=..."
+            )
+        return self._predict_frames(self.regressor_, X)
+
+    def _features(self, X: Any) -> Any:
+        X = self._validate_X(X)
+        if not hasattr(self, "regressor_"):
+            return X
+        return self._beside(self._predict_frames(self.regressor_, X), X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels of ``X``."""
+        features = self._features(X)
+        return self.final_.predict(features)
+
+    @available_if(_final_has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values of the final classifier."""
+        features = self._features(X)
+        return self.final_.decision_function(features)
+
+    @available_if(_final_has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the class probabilities of the final classifier."""
+        features = self._features(X)
+        return self.final_.predict_proba(features)
+
+    objective_ = _of_final("objective_")
+    duality_gap_ = _of_final("duality_gap_")
+    n_iter_ = _of_final("n_iter_")
+    converged_ = _of_final("converged_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        stages = [get_tags(self._final())]
+        if self.regressor is not None:
+            stages.append(get_tags(self.regressor))
+        tags.input_tags.sparse = all(stage.input_tags.sparse for stage in stages)
+        return tags
