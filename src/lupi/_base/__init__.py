@@ -16,8 +16,13 @@ from lupi._base._classes import (
     class_weights,
     decisions_of_classes,
 )
-from lupi._base._estimator import PrivilegedEstimator, Training
-from lupi._base._privileged import Privileged, check_privileged, feature_names
+from lupi._base._estimator import PrivilegedEstimator, Training, check_weight
+from lupi._base._privileged import (
+    Privileged,
+    check_privileged,
+    feature_names,
+    missing_rows,
+)
 from lupi._base._templates import PrivilegedClassifierBase, PrivilegedRegressorBase
 
 __all__ = [
@@ -30,7 +35,9 @@ __all__ = [
     "binary_problems",
     "check_classes",
     "check_privileged",
+    "check_weight",
     "class_weights",
     "decisions_of_classes",
     "feature_names",
+    "missing_rows",
 ]

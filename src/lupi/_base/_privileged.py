@@ -144,11 +144,34 @@ def feature_names(table: Any) -> np.ndarray | None:
         return np.asarray(list(columns), dtype=object)
     if any(strings):
         raise TypeError(
-            "The columns of privileged are named partly by strings and partly by "
-            "other things. Name all of them by strings, or none, for example with "
-            "privileged.columns = privileged.columns.astype(str)."
+            "The columns of the table are named partly by strings and partly by other "
+            "things. Name all of them by strings, or none, for example with "
+            "table.columns = table.columns.astype(str)."
         )
     return None
+
+
+def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
+    """Which rows of a raw table have no value at all, as a boolean mask.
+
+    The table may hold anything: text, dates, single missing values.
+
+    Examples
+    --------
+    >>> from lupi._base import missing_rows
+    >>> missing_rows([["mild", None], [None, float("nan")], ["severe", 3.5]])
+    array([False,  True, False])
+    """
+    if not sp.issparse(table) and not hasattr(table, "shape"):
+        table = np.asarray(table, dtype=object)
+    _check_shape(table, table.shape[0] if len(table.shape) else 0, _name(estimator))
+    if sp.issparse(table):
+        return _nan_counts(table.tocsr()) == table.shape[1]
+    if getattr(getattr(table, "dtype", None), "kind", "O") == "f":
+        return np.isnan(table).all(axis=1)
+    import pandas as pd
+
+    return pd.isna(np.asarray(table, dtype=object)).all(axis=1)
 
 
 def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
@@ -251,16 +274,17 @@ def _is_number_like(table: Any, column: Any, dtype: Any) -> bool:
 
 
 def _check_shape(values: Any, n_rows: int, name: str) -> None:
-    if values.ndim == 1:
+    n_dimensions = len(values.shape)
+    if n_dimensions == 1:
         raise ValueError(
             f"{name} expected privileged to be 2-D, one row per training row and one "
             f"column per privileged feature, but got a 1-D array of length "
             f"{values.shape[0]}. Use privileged.reshape(-1, 1) if it is one feature."
         )
-    if values.ndim != 2:
+    if n_dimensions != 2:
         raise ValueError(
             f"{name} expected privileged to be 2-D, one row per training row and one "
-            f"column per privileged feature, but got {values.ndim} dimensions."
+            f"column per privileged feature, but got {n_dimensions} dimensions."
         )
     if values.shape[0] != n_rows:
         raise ValueError(
@@ -278,13 +302,8 @@ def _check_shape(values: Any, n_rows: int, name: str) -> None:
 def _available_rows(values: Any, name: str) -> np.ndarray:
     """Positions of the complete rows; part-NaN and infinite rows are refused."""
     n_columns = values.shape[1]
-    if sp.issparse(values):
-        row_of = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
-        n_nan = np.bincount(row_of[np.isnan(values.data)], minlength=values.shape[0])
-        infinite = np.unique(row_of[np.isinf(values.data)])
-    else:
-        n_nan = np.isnan(values).sum(axis=1)
-        infinite = np.flatnonzero(np.isinf(values).any(axis=1))
+    n_nan = _nan_counts(values)
+    infinite = np.unique((abs(values) == np.inf).nonzero()[0])
     if len(infinite):
         raise ValueError(
             f"{name} found infinite values in privileged: {list_rows(infinite)}. "
@@ -300,3 +319,11 @@ def _available_rows(values: Any, name: str) -> np.ndarray:
             "lupi.compose.TransformedPrivileged, say) or make the whole row NaN."
         )
     return np.flatnonzero(n_nan == 0)
+
+
+def _nan_counts(values: Any) -> np.ndarray:
+    """How many values of each row are NaN."""
+    if not sp.issparse(values):
+        return np.isnan(values).sum(axis=1)
+    row_of = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+    return np.bincount(row_of[np.isnan(values.data)], minlength=values.shape[0])

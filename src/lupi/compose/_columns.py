@@ -1,0 +1,220 @@
+"""`PrivilegedColumns`: one table in, some of its columns privileged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.validation import validate_data
+
+from lupi._base import feature_names
+from lupi.compose._delegate import Delegate, fit_arguments
+
+
+class PrivilegedColumns(Delegate):
+    """Take privileged features out of one table, and do without them in ``predict``.
+
+    In ``fit`` the chosen columns go to ``estimator.fit`` as ``privileged``, the others
+    as X. When predicting, the chosen columns may be there, and are ignored, or absent.
+    As only one table is passed around, this works inside `GridSearchCV`, `Pipeline`
+    and every other tool with no metadata routing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its ``fit`` takes ``privileged``. A pipeline that ends in such an estimator, or
+        a search over one, will do.
+    columns : str, int, slice, callable or list of str, of int or of bool, default=()
+        The privileged columns: names, positions (negative ones count from the end), a
+        mask, a slice of positions or of names (both ends included, as in pandas), or a
+        function of the table that returns any of these, such as
+        `sklearn.compose.make_column_selector`. None at all trains without privileged
+        information.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    privileged_columns_ : ndarray of int
+        Positions of the privileged columns in the table.
+    decision_columns_ : ndarray of int
+        Positions of all other columns.
+    n_features_in_, feature_names_in_
+        Of the whole table seen in ``fit``.
+
+    See Also
+    --------
+    TransformedPrivileged : Preprocessing of its own for privileged features.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lupi import PrivilegedColumns, SVCPlus
+    >>> table = pd.DataFrame(
+    ...     {
+    ...         "age": [25.0, 31.0, 48.0, 52.0],
+    ...         "bmi": [21.0, 24.0, 31.0, 33.0],
+    ...         "later": [0.1, 0.3, 2.2, 2.9],
+    ...     }
+    ... )
+    >>> model = PrivilegedColumns(SVCPlus(kernel="linear"), columns="later")
+    >>> model.fit(table, ["well", "well", "ill", "ill"]).predict(table[["age", "bmi"]])
+    array(['well', 'well', 'ill', 'ill'], dtype='<U4')
+    """
+
+    def __init__(self, estimator: Any, columns: Any = ()) -> None:
+        self.estimator = estimator
+        self.columns = columns
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PrivilegedColumns:
+        """Fit the estimator on the two halves of the table.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Decision and privileged features together. Rows whose privileged columns
+            are all NaN have no privileged information.
+        y : array-like of shape (n_rows,)
+            Labels or targets.
+        sample_weight : array-like of shape (n_rows,), optional
+            Passed on when given.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X = _as_table(X)
+        validate_data(self, X, skip_check_array=True)
+        n_columns = X.shape[1]
+        chosen = self.columns(X) if callable(self.columns) else self.columns
+        privileged = column_positions(chosen, X)
+        decision = np.setdiff1d(np.arange(n_columns), privileged)
+        if len(decision) == 0:
+            raise ValueError(
+                f"PrivilegedColumns got X with {n_columns} feature(s), and columns="
+                f"{self.columns!r} makes all of them privileged. Leave at least one "
+                "column to predict from."
+            )
+        arguments = fit_arguments(
+            self.estimator,
+            privileged=_select(X, privileged) if len(privileged) else None,
+            sample_weight=sample_weight,
+        )
+        self.privileged_columns_ = privileged
+        self.decision_columns_ = decision
+        fitted = clone(self.estimator)
+        self.estimator_ = fitted.fit(_select(X, decision), y, **arguments)
+        return self
+
+    def _decision_X(self, X: Any) -> Any:
+        X = _as_table(X)
+        fitted, given = getattr(self, "feature_names_in_", None), feature_names(X)
+        if fitted is not None and given is not None:
+            hidden = set(fitted[self.privileged_columns_])
+            shown = [i for i, name in enumerate(given) if name not in hidden]
+            if set(given[shown]) != set(fitted[self.decision_columns_]):
+                validate_data(self, X, reset=False, skip_check_array=True)
+            return _select(X, np.asarray(shown, dtype=int))
+        if X.shape[1] == len(self.decision_columns_):
+            return X
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return _select(X, self.decision_columns_)
+
+
+def column_positions(columns: Any, table: Any) -> np.ndarray:
+    """Positions of the columns that `columns` names, ascending and without repeats.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lupi.compose._columns import column_positions
+    >>> table = pd.DataFrame([[0, 1, 2, 3]], columns=["a", "b", "c", "d"])
+    >>> column_positions(["c", "a"], table), column_positions(-1, table)
+    (array([0, 2]), array([3]))
+    >>> column_positions(slice("b", "c"), table)
+    array([1, 2])
+    """
+    n_columns = table.shape[1]
+    if columns is None:
+        return np.empty(0, dtype=int)
+    if isinstance(columns, slice):
+        return _slice_positions(columns, table)
+    if isinstance(columns, str | int | np.integer) and not isinstance(columns, bool):
+        columns = [columns]
+    if not isinstance(columns, Iterable):
+        raise ValueError(_unreadable(columns))
+    chosen = list(columns)
+    if chosen and all(isinstance(one, bool | np.bool_) for one in chosen):
+        if len(chosen) != n_columns:
+            raise ValueError(
+                f"columns is a mask of {len(chosen)} values, but X has {n_columns} "
+                "features. Give one value for each."
+            )
+        return np.flatnonzero(chosen)
+    if all(isinstance(one, str) for one in chosen):
+        return np.unique([_position(name, table) for name in chosen]).astype(int)
+    if not all(
+        isinstance(one, int | np.integer) and not isinstance(one, bool)
+        for one in chosen
+    ):
+        raise ValueError(_unreadable(columns))
+    outside = [int(one) for one in chosen if not -n_columns <= one < n_columns]
+    if outside:
+        raise ValueError(
+            f"columns asks for position {outside[0]}, but X has {n_columns} features, "
+            f"at positions 0 to {n_columns - 1}."
+        )
+    return np.unique(np.asarray(chosen, dtype=int) % n_columns)
+
+
+def _slice_positions(columns: slice, table: Any) -> np.ndarray:
+    ends: list[Any] = [columns.start, columns.stop]
+    if any(isinstance(end, str) for end in ends):
+        ends = [None if end is None else _position(end, table) for end in ends]
+        if ends[1] is not None:
+            ends[1] += 1
+    everything = np.arange(table.shape[1])
+    return np.sort(everything[slice(*ends, columns.step)])
+
+
+def _position(name: str, table: Any) -> int:
+    names = feature_names(table)
+    if names is None:
+        raise ValueError(
+            f"columns asks for {name!r} by name, but X has no column names. Pass a "
+            "DataFrame, or choose columns by position."
+        )
+    found = np.flatnonzero(names == name)
+    if len(found) != 1:
+        count = "no column" if len(found) == 0 else f"{len(found)} columns"
+        raise ValueError(
+            f"columns asks for {name!r}, but X has {count} of that name. The columns "
+            f"of X are {list(names)}."
+        )
+    return int(found[0])
+
+
+def _unreadable(columns: Any) -> str:
+    return (
+        "columns must be names, positions, a mask, a slice or a function that returns "
+        f"one of these, all of one kind, but got {columns!r}."
+    )
+
+
+def _as_table(X: Any) -> Any:
+    """A data frame as it is; anything else as an array or CSR matrix."""
+    if hasattr(X, "columns") and hasattr(X, "shape"):
+        return X
+    return check_array(
+        X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name="X"
+    )
+
+
+def _select(X: Any, positions: np.ndarray) -> Any:
+    part = _safe_indexing(X, positions, axis=1)
+    return part.copy() if sp.issparse(part) else part

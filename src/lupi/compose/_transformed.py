@@ -1,0 +1,186 @@
+"""`TransformedPrivileged`: preprocessing of its own for the privileged table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from lupi._base import PrivilegedEstimator, check_weight, feature_names, missing_rows
+from lupi.compose._delegate import Delegate, _inner_has, fit_arguments
+
+
+class TransformedPrivileged(Delegate, PrivilegedEstimator):
+    """Preprocess the privileged table inside ``fit``.
+
+    Which rows lack privileged information is read off the raw table: those whose every
+    value is missing. The transformer is fitted on the other rows alone, with their y,
+    and may impute single missing values in them; rows without privileged information
+    stay without. Used inside cross-validation, the transformer never sees a test fold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its ``fit`` takes ``privileged``.
+    transformer : transformer or None, default=None
+        Fitted on the privileged rows: a scaler, an imputer, an encoder of text columns,
+        or a pipeline of them. None leaves the table as it is.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    transformer_ : transformer or None
+        The fitted transformer; None when there was nothing to fit it on.
+
+    See Also
+    --------
+    PrivilegedColumns : Privileged features as columns of one table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.impute import SimpleImputer
+    >>> from lupi import SVCPlus, TransformedPrivileged
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> P = np.array([[1.0, 5.0], [np.nan, 7.0], [np.nan, np.nan], [4.0, 9.0]])
+    >>> model = TransformedPrivileged(SVCPlus(kernel="linear"), SimpleImputer())
+    >>> model.fit(X, [0, 0, 1, 1], privileged=P).predict(X)
+    array([0, 0, 1, 1])
+    >>> model.transformer_.statistics_
+    array([2.5, 7. ])
+    """
+
+    def __init__(self, estimator: Any, transformer: Any = None) -> None:
+        self.estimator = estimator
+        self.transformer = transformer
+
+    def fit(
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+    ) -> TransformedPrivileged:
+        """Fit the transformer on the privileged rows, then the estimator.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features, passed on as they are.
+        y : array-like of shape (n_rows,)
+            Labels or targets.
+        privileged : table of shape (n_rows, n_privileged_features), optional
+            Anything the transformer can read. A row whose every value is missing has
+            no privileged information.
+        sample_weight : array-like of shape (n_rows,), optional
+            Passed on when given, also to a transformer that takes it. Rows of weight 0
+            do not take part in fitting the transformer.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        validate_data(self, X, skip_check_array=True)
+        self.transformer_ = None
+        arguments = fit_arguments(
+            self.estimator,
+            privileged=self._fit_transform(y, privileged, sample_weight),
+            sample_weight=sample_weight,
+        )
+        self.estimator_ = clone(self.estimator).fit(X, y, **arguments)
+        return self
+
+    @available_if(_inner_has("correction"))
+    def correction(self, privileged: Any) -> np.ndarray:
+        """Value of the function learned on the transformed privileged features.
+
+        Parameters
+        ----------
+        privileged : table of shape (n_rows, n_privileged_features)
+            Raw privileged rows, as in ``fit``.
+
+        Returns
+        -------
+        ndarray
+            As ``estimator_.correction`` gives it; NaN for rows without X*.
+        """
+        check_is_fitted(self)
+        return self.estimator_.correction(self._transform(privileged))
+
+    def _fit_transform(self, y: Any, privileged: Any, sample_weight: Any) -> Any:
+        """Transform the table after fitting the transformer on its rows that count."""
+        if privileged is None:
+            self._remember_privileged(None, None)
+            return None
+        missing = missing_rows(privileged, self)
+        self._remember_privileged(privileged, missing)
+        if missing.all():
+            return None
+        if self.transformer is None:
+            return privileged
+        _check_rows(len(missing), y, self)
+        weight = check_weight(sample_weight, len(missing), self)
+        rows = np.flatnonzero(~missing & (weight > 0))
+        if len(rows) == 0:
+            return None
+        weights = {}
+        if sample_weight is not None and has_fit_parameter(
+            self.transformer, "sample_weight"
+        ):
+            weights["sample_weight"] = weight[rows]
+        self.transformer_ = clone(self.transformer).fit(
+            _safe_indexing(privileged, rows), _safe_indexing(y, rows), **weights
+        )
+        return self._transform(privileged, missing)
+
+    def _remember_privileged(self, privileged: Any, missing: Any) -> None:
+        none = missing is None or missing.all()
+        self.n_privileged_features_in_ = 0 if none else np.shape(privileged)[1]
+        names = None if none else feature_names(privileged)
+        if names is not None:
+            self.privileged_feature_names_in_ = names
+        elif hasattr(self, "privileged_feature_names_in_"):
+            del self.privileged_feature_names_in_
+
+    def _transform(self, privileged: Any, missing: np.ndarray | None = None) -> Any:
+        """Transformed rows in their places, NaN rows where there is nothing."""
+        if self.transformer_ is None:
+            return privileged
+        if missing is None:
+            missing = missing_rows(privileged, self)
+        rows = np.flatnonzero(~missing)
+        if len(rows) == 0:
+            width = self.estimator_.n_privileged_features_in_
+            return np.full((len(missing), width), np.nan)
+        values = self.transformer_.transform(_safe_indexing(privileged, rows))
+        return _in_place(values, rows, len(missing))
+
+
+def _in_place(values: Any, rows: np.ndarray, n_rows: int) -> Any:
+    """Spread `values` over the positions `rows`, NaN elsewhere."""
+    if len(rows) == n_rows:
+        return values
+    if hasattr(values, "reindex"):  # a pandas table, whose names should survive
+        return values.set_axis(rows, axis=0).reindex(np.arange(n_rows))
+    if sp.issparse(values):
+        absent = np.setdiff1d(np.arange(n_rows), rows)
+        nothing = sp.csr_matrix(np.full((len(absent), values.shape[1]), np.nan))
+        order = np.argsort(np.concatenate([rows, absent]))
+        return sp.vstack([values.tocsr(), nothing], format="csr")[order]
+    values = np.asarray(values)
+    full = np.full((n_rows, *values.shape[1:]), np.nan)
+    full[rows] = values
+    return full
+
+
+def _check_rows(n_rows: int, y: Any, estimator: Any) -> None:
+    n_targets = 0 if y is None else len(y)
+    if n_rows != n_targets:
+        raise ValueError(
+            f"{type(estimator).__name__} got privileged with {n_rows} rows for "
+            f"{n_targets} values of y. Give one row for each, in the same order; a row "
+            "without privileged information is a row of NaN."
+        )
