@@ -1,0 +1,18 @@
+"""The optimisation room: problems, solvers, certificates. It knows no estimator."""
+
+from .problem import Features, Function, GlobalRow, Gram, Problem, Rows, Slack
+from .solution import Solution
+from .solve import SOLVERS, solve
+
+__all__ = [
+    "SOLVERS",
+    "Features",
+    "Function",
+    "GlobalRow",
+    "Gram",
+    "Problem",
+    "Rows",
+    "Slack",
+    "Solution",
+    "solve",
+]

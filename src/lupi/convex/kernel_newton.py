@@ -1,0 +1,468 @@
+"""Newton steps for functions given by Gram matrices.
+
+The system ``(H + D) x = p`` has one unknown per multiplier, but its blocks repeat the
+same few Gram matrices: a *private* multiplier touches one function k ≥ 1 alone, a
+*shared* one touches that function and the first, a *root* one the first alone.
+Eliminating the private multipliers of function k, with ``R = K_k/ρ_k`` and ``D`` their
+barrier, leaves on the shared ones the parallel sum::
+
+    P = R − R (R + D)⁻¹ R = D − D (R + D)⁻¹ D
+
+and then one system with the Gram matrix of the first function, ``a₀K₀a₀/ρ₀ + a P a +
+D_shared``. The second form of P needs only an inverse, half the work of the first, and
+is accurate where D is not large. Multipliers whose barrier outweighs their kernel by
+``DECOUPLED`` hardly move with the others: they leave the factorisation altogether (both
+in the elimination and in the final system, which therefore shrinks as the solution
+takes shape), and the factors serve as a preconditioner for conjugate gradients on the
+exact system, projected on the balance equations.
+
+References
+----------
+N. Gould, M. Hribar, J. Nocedal, "On the solution of equality constrained quadratic
+programming problems arising in optimization", SIAM J. Sci. Comput. 23(4), 2001.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .linalg import (
+    cholesky,
+    cholesky_solve,
+    inverse_from_cholesky,
+    scaled_block,
+    subtract_gram,
+    symmetric_product,
+    triangular_solve,
+)
+from .newton import Barrier
+from .problem import Problem
+
+__all__ = ["KernelNewton"]
+
+DECOUPLED = 1e7
+REFINE_TO = 1e-9
+MAX_REFINEMENTS = 30
+
+
+class _Merged:
+    """Families that touch one function alone, seen as one multiplier per row.
+
+    Where two of them meet in a row their conductances a²/D add, as in
+    ``D_j x_j + a_j τ = p_j`` with ``u = Σ a_j x_j``.
+    """
+
+    def __init__(self, problem: Problem, k: int, members: list[int]):
+        self.members = [
+            (problem.slices[q], problem.families[q].on[k], problem.positions(q, k))
+            for q in members
+        ]
+        self.length = problem.length(k)
+        covered = np.zeros(self.length, dtype=bool)
+        for _, _, at in self.members:
+            covered[at] = True
+        self.rows = np.flatnonzero(covered)
+
+    def update(self, diagonal: np.ndarray) -> None:
+        self.conductance = np.zeros(self.length)
+        best = np.zeros(self.length)
+        self._weights, self._leads = [], []
+        for part, a, at in self.members:
+            weight = a * a / diagonal[part]
+            self.conductance[at] += weight
+            self._weights.append(a / diagonal[part])
+            best[at] = np.maximum(best[at], weight)
+        taken = np.zeros(self.length, dtype=bool)
+        for (part, a, at), scaled in zip(self.members, self._weights, strict=True):
+            lead = (a * scaled >= best[at]) & ~taken[at]
+            taken[at] |= lead
+            self._leads.append(lead)
+        with np.errstate(divide="ignore"):
+            self.barrier = 1.0 / self.conductance
+
+    def gather(self, right: np.ndarray) -> np.ndarray:
+        """Right-hand side of the merged multiplier."""
+        merged = np.zeros((self.length, *right.shape[1:]))
+        for (part, _, at), weight in zip(self.members, self._weights, strict=True):
+            merged[at] += _times(weight, right[part])
+        return _times(np.where(self.conductance > 0, self.barrier, 0.0), merged)
+
+    def scatter(self, merged, gathered, right, out) -> None:
+        """Give back each member its part; the leading one takes the remainder."""
+        if len(self.members) == 1:
+            part, a, at = self.members[0]
+            out[part] = _times(1.0 / a, merged[at])
+            return
+        barrier = np.where(self.conductance > 0, self.barrier, 0.0)
+        potential = gathered - _times(barrier, merged)
+        remainder = merged.copy()
+        for (part, a, at), weight, lead in zip(
+            self.members, self._weights, self._leads, strict=True
+        ):
+            follow = _times(weight / a, right[part] - _times(a, potential[at]))
+            follow[lead] = 0.0
+            out[part] = follow
+            remainder[at] -= _times(a, follow)
+        for (part, a, at), lead in zip(self.members, self._leads, strict=True):
+            out[part][lead] = _times(1.0 / a, remainder[at])[lead]
+
+
+class _Leaf:
+    """A function k ≥ 1: its private multipliers, eliminated, and its shared ones."""
+
+    def __init__(self, problem: Problem, k: int, private: list[int], shared: list[int]):
+        function = problem.functions[k]
+        self.k = k
+        self.weight = function.weight
+        self.gram = function.space.matrix
+        self.gram_diagonal = function.space.diagonal / function.weight
+        self.private = _Merged(problem, k, private)
+        if len(shared) > 1:
+            raise ValueError(
+                f"Function {k} shares {len(shared)} families of constraints with the "
+                "first function; the interior-point method for Gram matrices takes "
+                "at most one."
+            )
+        self.shared = shared[0] if shared else None
+        self.coupling = np.zeros(problem.length(k))
+        # Equalities have no barrier that moves: their elimination is done once.
+        self._constant = all(problem.families[q].equality for q in private)
+        self._once = None
+
+    def apply(self, vector: np.ndarray) -> np.ndarray:
+        """``(R + diag(coupling)) vector``."""
+        return self.gram @ vector / self.weight + _times(self.coupling, vector)
+
+    def factorise(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Factorise the pivot and return P on the needed rows, in the order used."""
+        diagonal = self.gram_diagonal + self.coupling
+        conductance = self.private.conductance
+        strong = conductance * diagonal > 1.0 / DECOUPLED
+        pivots = np.flatnonzero(strong)
+        root = np.sqrt(conductance[pivots])
+        self.pivots, self.root = pivots, root
+        self.weak = np.flatnonzero(~strong & (conductance > 0))
+        self.weak_diagonal = self.private.barrier[self.weak] + diagonal[self.weak]
+        inner = needed[strong[needed]]
+        outer = needed[~strong[needed]]
+        order = np.concatenate([inner, outer])
+        if self._once is not None and np.array_equal(order, self._once[0]):
+            return order, self._once[1].copy(order="F")
+
+        whole = len(pivots) == len(strong)
+        at = slice(None) if whole else pivots
+        matrix = scaled_block(self.gram, at, at, root / self.weight, root)
+        index = np.arange(len(pivots))
+        matrix[index, index] += 1.0 + root**2 * self.coupling[pivots]
+        factor = cholesky(matrix)
+        n_in, n_out = len(inner), len(outer)
+        parallel = np.empty((n_in + n_out,) * 2, order="F")
+        where = np.searchsorted(pivots, inner)
+        if n_out:
+            columns = scaled_block(
+                self.gram, at, outer, root / self.weight, np.ones(n_out)
+            )
+            columns = triangular_solve(factor, columns)
+            corner = scaled_block(
+                self.gram, outer, outer, np.full(n_out, 1 / self.weight), np.ones(n_out)
+            )
+            index = np.arange(n_out)
+            corner[index, index] += self.coupling[outer]
+            parallel[n_in:, n_in:] = subtract_gram(corner, columns)
+            columns = triangular_solve(factor, columns, transposed=True)
+            parallel[n_in:, :n_in] = (columns[where] / root[where][:, None]).T
+        self.inverse = inverse_from_cholesky(factor)
+        inside = (
+            self.inverse
+            if n_in == len(pivots)
+            else (self.inverse[np.ix_(where, where)])
+        )
+        scale = 1.0 / root[where]
+        block = parallel[:n_in, :n_in]
+        np.multiply(inside, -scale[:, None], out=block)
+        block *= scale
+        index = np.arange(n_in)
+        block[index, index] += scale**2
+        if self._constant:
+            self._once = order, parallel.copy(order="F")
+        return order, parallel
+
+    def solve_pivot(self, right: np.ndarray) -> np.ndarray:
+        """The private multipliers for their own right-hand side alone."""
+        out = np.zeros_like(right)
+        scaled = _times(self.root, right[self.pivots])
+        if len(self.pivots):
+            scaled = symmetric_product(self.inverse, scaled)
+        out[self.pivots] = _times(self.root, scaled)
+        out[self.weak] = _times(1.0 / self.weak_diagonal, right[self.weak])
+        return out
+
+    def without_weak(self, vector: np.ndarray) -> np.ndarray:
+        """Decoupled multipliers exert no force in the preconditioner."""
+        out = np.zeros_like(vector)
+        out[self.pivots] = vector[self.pivots]
+        return out
+
+
+class KernelNewton:
+    """Factorises ``H + D`` block by block; solves with the balance equations."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        kernels = [f.space is not None for f in problem.functions]
+        if not kernels[0]:
+            raise ValueError("The first function of a problem needs a Gram matrix.")
+        self.n_row_multipliers = problem.size - len(problem.global_rows)
+        private: dict[int, list[int]] = {}
+        shared: dict[int, list[int]] = {}
+        for q, family in enumerate(problem.families):
+            touched = sorted(k for k in family.on if kernels[k])
+            if len(touched) == 1:
+                private.setdefault(touched[0], []).append(q)
+            elif len(touched) == 2 and touched[0] == 0:
+                shared.setdefault(touched[1], []).append(q)
+            else:
+                raise ValueError(
+                    f"Family {q} of constraints acts on the functions {touched}; the "
+                    "interior-point method for Gram matrices takes families that act "
+                    "on one function, or on the first and one other."
+                )
+        root = problem.functions[0]
+        self.gram, self.weight = root.space.matrix, root.weight
+        self.gram_diagonal = root.space.diagonal / root.weight
+        self.root = _Merged(problem, 0, private.get(0, []))
+        self.leaves = [
+            _Leaf(problem, k, private.get(k, []), shared.get(k, []))
+            for k in range(1, len(kernels))
+            if kernels[k]
+        ]
+        self._couplings = [self._coupling(sharing) for sharing in problem.sharing]
+        self.balance = problem.balance_columns()
+
+    def _coupling(self, sharing: list[int]) -> _Leaf | None:
+        """The leaf on which two families share a slack; None for a slack of one."""
+        if len(sharing) == 1:
+            return None
+        problem = self.problem
+        for leaf in self.leaves:
+            k = leaf.k
+            if leaf.shared in sharing and len(sharing) == 2:
+                (other,) = [q for q in sharing if q != leaf.shared]
+                a, b = (problem.families[q].on.get(k) for q in (leaf.shared, other))
+                if (
+                    len(leaf.private.members) == 1
+                    and set(problem.families[other].on) == {k}
+                    and np.array_equal(a, b)
+                ):
+                    return leaf
+        raise ValueError(
+            "A slack may be shared by two families that act with the same sign on one "
+            "function, one of them alone; this problem shares it otherwise."
+        )
+
+    def factorise(self, barrier: Barrier) -> None:
+        problem = self.problem
+        self.barrier = barrier
+        self.diagonal = barrier.diagonal.copy()
+        for leaf, sharing, weight in zip(
+            self._couplings, problem.sharing, barrier.shared, strict=True
+        ):
+            if leaf is None:
+                self.diagonal[problem.slices[sharing[0]]] += weight
+            else:
+                family = problem.families[leaf.shared]
+                at = problem.positions(leaf.shared, leaf.k)
+                leaf.coupling[at] = weight / family.on[leaf.k] ** 2
+        self.root.update(self.diagonal)
+        self._build_final()
+        self._factorise_border()
+
+    def _build_final(self) -> None:
+        """The system left after the private multipliers: root and shared ones."""
+        problem = self.problem
+        blocks, self._spans, start = [], [], 0
+        rows = self.root.rows
+        if len(rows):
+            diagonal = self.root.barrier[rows]
+            keep = diagonal <= DECOUPLED * self.gram_diagonal[rows]
+            self._root_keep = rows[keep]
+            self._root_weak = rows[~keep]
+            blocks.append((rows[keep], np.ones(keep.sum()), diagonal[keep], None))
+            self._spans.append(slice(0, int(keep.sum())))
+            start = int(keep.sum())
+        self._kept = []
+        for leaf in self.leaves:
+            leaf.private.update(self.diagonal)
+            q = leaf.shared
+            if q is None:
+                leaf.factorise(np.empty(0, dtype=int))
+                self._kept.append(None)
+                continue
+            family, part = problem.families[q], problem.slices[q]
+            in_root = _indices(problem.positions(q, 0), problem.length(0))
+            in_leaf = _indices(problem.positions(q, leaf.k), problem.length(leaf.k))
+            a_root, a_leaf = family.on[0], family.on[leaf.k]
+            own = (
+                a_root**2 * self.gram_diagonal[in_root]
+                + a_leaf**2 * (leaf.gram_diagonal + leaf.coupling)[in_leaf]
+            )
+            diagonal = self.diagonal[part]
+            keep = diagonal <= DECOUPLED * own
+            # Positions within the family, in the order in which P comes back.
+            order, parallel = leaf.factorise(in_leaf[keep])
+            place = np.empty(problem.length(leaf.k), dtype=int)
+            place[in_leaf] = np.arange(len(in_leaf))
+            kept = place[order]
+            a = a_leaf[kept]
+            parallel *= a[:, None]
+            parallel *= a
+            self._kept.append((kept, np.flatnonzero(~keep), (diagonal + own)[~keep]))
+            blocks.append((in_root[kept], a_root[kept], diagonal[kept], parallel))
+            self._spans.append(slice(start, start + len(kept)))
+            start += len(kept)
+        at = np.concatenate([b[0] for b in blocks])
+        sign = np.concatenate([b[1] for b in blocks])
+        whole = len(at) == len(self.gram) and np.array_equal(at, np.arange(len(at)))
+        where = slice(None) if whole else at
+        final = scaled_block(self.gram, where, where, sign / self.weight, sign)
+        index = np.arange(len(at))
+        final[index, index] += np.concatenate([b[2] for b in blocks])
+        for span, block in zip(self._spans, blocks, strict=True):
+            if block[3] is not None:
+                final[span, span] += block[3]
+        self._final_rows, self._final_sign = at, sign
+        self._final = cholesky(final)
+
+    def _solve_rows(self, right: np.ndarray) -> np.ndarray:
+        """The preconditioner on the row multipliers, without border."""
+        problem = self.problem
+        out = np.zeros_like(right)
+        pieces, spans = [], iter(self._spans)
+        gathered_root = None
+        if len(self.root.rows):
+            gathered_root = self.root.gather(right)
+            pieces.append(gathered_root[self._root_keep])
+        first = []
+        for leaf, kept in zip(self.leaves, self._kept, strict=True):
+            gathered = leaf.private.gather(right)
+            alone = leaf.solve_pivot(gathered)
+            first.append((gathered, alone))
+            if kept is None:
+                continue
+            q = leaf.shared
+            family, part = problem.families[q], problem.slices[q]
+            force = leaf.apply(leaf.without_weak(alone))
+            at = problem.positions(q, leaf.k)
+            reduced = right[part] - _times(family.on[leaf.k], force[at])
+            pieces.append(reduced[kept[0]])
+        final = cholesky_solve(self._final, np.concatenate(pieces))
+        if gathered_root is not None:
+            merged = np.zeros_like(gathered_root)
+            merged[self._root_keep] = final[next(spans)]
+            weak = self._root_weak
+            merged[weak] = _times(
+                1.0 / (self.root.barrier + self.gram_diagonal)[weak],
+                gathered_root[weak],
+            )
+            self.root.scatter(merged, gathered_root, right, out)
+        for leaf, kept, (gathered, alone) in zip(
+            self.leaves, self._kept, first, strict=True
+        ):
+            merged = alone
+            if kept is not None:
+                q = leaf.shared
+                family, part = problem.families[q], problem.slices[q]
+                inside, weak, weak_diagonal = kept
+                step = np.zeros_like(right[part])
+                step[inside] = final[next(spans)]
+                pull = np.zeros_like(gathered)
+                pull[problem.positions(q, leaf.k)] = _times(family.on[leaf.k], step)
+                back = leaf.without_weak(leaf.apply(pull))
+                merged = alone - leaf.solve_pivot(back)
+                step[weak] = _times(1.0 / weak_diagonal, right[part][weak])
+                out[part] = step
+            leaf.private.scatter(merged, gathered, right, out)
+        return out
+
+    def _factorise_border(self) -> None:
+        """Balance equations and global multipliers, by their Schur complement."""
+        m, size = self.n_row_multipliers, self.problem.size
+        units = np.zeros((size, size - m))
+        units[m:] = np.eye(size - m)
+        interaction = (
+            np.column_stack([self._product(unit) for unit in units.T])
+            if size > m
+            else np.zeros((size, 0))
+        )
+        self._border = np.hstack([interaction[:m], self.balance[:, :m].T])
+        n_balance = len(self.balance)
+        corner = np.zeros((size - m + n_balance,) * 2)
+        corner[: size - m, : size - m] = interaction[m:]
+        corner[size - m :, : size - m] = self.balance[:, m:]
+        corner[: size - m, size - m :] = self.balance[:, m:].T
+        self._solved_border = self._solve_rows(self._border)
+        schur = corner - self._border.T @ self._solved_border
+        scale = np.sqrt(np.abs(np.diagonal(schur)))
+        self._border_scale = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1), 1)
+        self._schur = schur * self._border_scale[:, None] * self._border_scale
+
+    def _precondition(self, right, balance):
+        m = self.n_row_multipliers
+        rows = self._solve_rows(right[:m])
+        border = np.concatenate([right[m:], balance]) - self._border.T @ rows
+        border *= self._border_scale
+        if border.size:
+            border = np.linalg.lstsq(self._schur, border, rcond=1e-14)[0]
+        border *= self._border_scale
+        n_global = self.problem.size - m
+        return (
+            np.concatenate([rows - self._solved_border @ border, border[:n_global]]),
+            border[n_global:],
+        )
+
+    def _product(self, step: np.ndarray) -> np.ndarray:
+        """The exact ``(H + D) step``."""
+        problem = self.problem
+        out = problem.margins(problem.penalised(problem.spread(step)))
+        out += self.barrier.diagonal * step
+        for sharing, weight in zip(problem.sharing, self.barrier.shared, strict=True):
+            total = weight * sum(step[problem.slices[q]] for q in sharing)
+            for q in sharing:
+                out[problem.slices[q]] += total
+        return out
+
+    def solve(
+        self, right: np.ndarray, balance: np.ndarray, *, refine: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Step and change of the biases; refined on the exact system if asked."""
+        step, biases = self._precondition(right, balance)
+        if not refine:
+            return step, biases
+        nothing = np.zeros_like(balance)
+        size = abs(right @ step) ** 0.5
+        residual = right - self._product(step) - self.balance.T @ biases
+        search, old = None, 1.0
+        for _ in range(MAX_REFINEMENTS):
+            change, shift = self._precondition(residual, nothing)
+            energy = residual @ change
+            if energy <= (REFINE_TO * size) ** 2:
+                step, biases = step + change, biases + shift
+                break
+            search = change if search is None else change + energy / old * search
+            old = energy
+            pushed = self._product(search)
+            length = energy / (search @ pushed)
+            step = step + length * search
+            residual = residual - length * pushed
+        else:
+            biases = biases + shift
+        return step, biases
+
+
+def _times(weight: np.ndarray, array: np.ndarray) -> np.ndarray:
+    """Row-wise product for a vector or a matrix of columns."""
+    return weight * array if array.ndim == 1 else weight[:, None] * array
+
+
+def _indices(at, length: int) -> np.ndarray:
+    return np.arange(length) if isinstance(at, slice) else at

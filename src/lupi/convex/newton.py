@@ -1,0 +1,53 @@
+"""Which Newton step fits a problem, and what the interior point asks of it.
+
+At each iteration the interior point hands over a :class:`Barrier` and asks for solutions
+of ``(H + D) x + Eᵀy = p, E x = q`` where ``H = Σ_k A_k K_k A_kᵀ/ρ_k``, ``D`` is the
+barrier and ``E`` holds the balance equations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .problem import Features, Problem
+
+__all__ = ["Barrier", "NewtonStep", "newton_for"]
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """``diagonal``: one entry per multiplier. ``shared``: per linear slack, the weight
+    with which the sum of the multipliers that share it enters."""
+
+    diagonal: np.ndarray
+    shared: list[np.ndarray]
+
+
+class NewtonStep(Protocol):
+    """What the interior point needs of a space."""
+
+    def factorise(self, barrier: Barrier) -> None: ...
+
+    def solve(
+        self, right: np.ndarray, balance: np.ndarray, *, refine: bool
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+def newton_for(problem: Problem) -> NewtonStep:
+    """The Newton step of the space in which the functions are given."""
+    spaces = [f.space for f in problem.functions if f.space is not None]
+    if all(isinstance(space, Features) for space in spaces):
+        from .linear import FeatureNewton
+
+        return FeatureNewton(problem)
+    if any(isinstance(space, Features) for space in spaces):
+        raise ValueError(
+            "The functions of a problem must be given either all by Gram matrices or "
+            "all by features; here both occur. Give Gram matrices for all."
+        )
+    from .kernel_newton import KernelNewton
+
+    return KernelNewton(problem)

@@ -1,0 +1,158 @@
+"""What a solver returns, and how to check it without trusting the solver.
+
+Everything here is computed from the problem, the multipliers λ and the biases b alone:
+
+- primal value  ``Σ ρ_k/2 ‖f_k‖² + c_k·t_k + slack costs`` with the cheapest slacks,
+- dual value    ``r·λ − Σ v_kᵀK_k v_k/(2ρ_k) − ½ Σ λ²/q``,
+- primal residual: the largest violation of a constraint without slack,
+- dual residual: the largest of ``−λ``, ``Σλ − d`` and ``|e_k·v_k|``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .problem import Problem
+
+__all__ = ["Solution"]
+
+
+@dataclass(eq=False)
+class Solution:
+    """Multipliers, biases and the certificate of a solved :class:`Problem`."""
+
+    problem: Problem
+    multipliers: np.ndarray
+    biases: np.ndarray
+    n_iter: int
+    converged: bool
+    solver: str
+
+    @cached_property
+    def coefficients(self) -> list[np.ndarray]:
+        """``v_k``: ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``."""
+        return self.problem.coefficients(self.multipliers)
+
+    @cached_property
+    def penalised(self) -> list[np.ndarray]:
+        """``f_k`` on the training rows, without bias."""
+        return self.problem.penalised(self.coefficients)
+
+    @cached_property
+    def values(self) -> list[np.ndarray]:
+        """``t_k = f_k + b_k e_k`` on the training rows."""
+        return self.problem.values(self.penalised, self.biases)
+
+    def bias(self, k: int) -> float:
+        """The coefficient of the unpenalised part of function k (0 without one)."""
+        biased = self.problem.biased
+        return float(self.biases[biased.index(k)]) if k in biased else 0.0
+
+    @cached_property
+    def _shortfall(self) -> np.ndarray:
+        """``r − Σ a∘t``: positive where a slack, or a violation, is needed."""
+        return self.problem.at_least - self.problem.margins(self.values)
+
+    @cached_property
+    def norm(self) -> float:
+        """``Σ_k ρ_k ‖f_k‖²``."""
+        return float(
+            sum(v @ f for v, f in zip(self.coefficients, self.penalised, strict=True))
+        )
+
+    @cached_property
+    def primal_value(self) -> float:
+        problem, short = self.problem, self._shortfall
+        value = 0.5 * self.norm
+        for function, t in zip(problem.functions, self.values, strict=True):
+            if function.cost is not None:
+                value += function.cost @ t
+        for slack, sharing in zip(problem.slacks, problem.sharing, strict=True):
+            needed = np.maximum.reduce([short[problem.slices[q]] for q in sharing])
+            value += slack.linear @ np.maximum(needed, 0.0)
+        for part, family in zip(problem.slices, problem.families, strict=True):
+            if family.slack is not None and family.slack.squared is not None:
+                needed = short[part]
+                needed = needed if family.equality else np.maximum(needed, 0.0)
+                value += 0.5 * family.slack.squared @ needed**2
+        return float(value)
+
+    @cached_property
+    def dual_value(self) -> float:
+        problem, multipliers = self.problem, self.multipliers
+        return float(
+            problem.at_least @ multipliers
+            - 0.5 * self.norm
+            - 0.5 * problem.curvature @ multipliers**2
+        )
+
+    @cached_property
+    def _hard(self) -> np.ndarray:
+        """Which constraints have no slack to give way with."""
+        hard = np.ones(self.problem.size, dtype=bool)
+        for part, family in zip(
+            self.problem.slices, self.problem.families, strict=True
+        ):
+            hard[part] = family.slack is None
+        return hard
+
+    @cached_property
+    def primal_residual(self) -> float:
+        """Largest violation of a hard constraint."""
+        hard, short = self._hard, self._shortfall
+        if not hard.any():
+            return 0.0
+        violation = np.where(self.problem.free, np.abs(short), short)[hard]
+        return float(max(violation.max(), 0.0))
+
+    @cached_property
+    def dual_residual(self) -> float:
+        """Largest violation of ``λ ≥ 0``, ``Σλ ≤ d`` or ``e_k·v_k = 0``."""
+        problem = self.problem
+        worst = [0.0]
+        signed = self.multipliers[~problem.free]
+        if signed.size:
+            worst.append(-signed.min())
+        worst += [-room.min() for room in problem.room(self.multipliers) if room.size]
+        worst += list(np.abs(problem.balance(self.coefficients)))
+        return float(max(worst))
+
+    @cached_property
+    def duality_gap(self) -> float:
+        """Primal minus dual value, plus what the residuals could hide.
+
+        A hard constraint violated by ε costs about ``ε Σλ`` to repair, a balance
+        missed by ε is worth ``|b| ε``: both are added, so that the gap cannot look
+        smaller than it is because an iterate is infeasible.
+        """
+        gap = abs(self.primal_value - self.dual_value)
+        gap += self.primal_residual * np.abs(self.multipliers[self._hard]).sum()
+        gap += np.abs(self.biases) @ np.abs(self.problem.balance(self.coefficients))
+        return float(gap)
+
+    @cached_property
+    def scale(self) -> float:
+        """The size against which a gap is small: the larger of both objectives.
+
+        Where both vanish (all targets inside the tube of a regression, say), a
+        ten-millionth of all costs stands in.
+        """
+        costs = sum(
+            np.abs(f.cost).sum() for f in self.problem.functions if f.cost is not None
+        )
+        costs += sum(slack.linear.sum() for slack in self.problem.slacks)
+        floor = 1e-7 * costs * np.abs(self.problem.at_least).max(initial=0.0)
+        return max(
+            abs(self.primal_value), abs(self.dual_value), floor, np.finfo(float).tiny
+        )
+
+    @property
+    def relative_gap(self) -> float:
+        return self.duality_gap / self.scale
+
+    def is_optimal(self, eps: float) -> bool:
+        """Whether the relative duality gap, residuals included, is at most eps."""
+        return bool(self.relative_gap <= eps)

@@ -1,0 +1,175 @@
+"""Kernels of X and of X*: parameters settled once, Gram matrices in one place."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import (
+    linear_kernel,
+    polynomial_kernel,
+    rbf_kernel,
+    sigmoid_kernel,
+)
+
+from lupi._gram_cache import gram_cache, shared_gram
+
+__all__ = [
+    "KERNELS",
+    "Kernel",
+    "gram_cache",
+    "nearest_positive_semidefinite",
+    "settle_kernel",
+]
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with all its parameters settled.
+
+    Attributes
+    ----------
+    name : str or callable
+        One of `KERNELS`, or a function of two matrices of rows.
+    gamma, degree, coef0 : float
+        As in scikit-learn's `SVC`; ``gamma`` is a number here.
+    """
+
+    name: str | Callable[[Any, Any], np.ndarray]
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 0.0
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether every Gram matrix is known to be positive semi-definite."""
+        return self.name in ("linear", "rbf") or (
+            self.name == "poly" and self.coef0 >= 0 and self.gamma >= 0
+        )
+
+    def between(self, rows: Any, others: Any) -> np.ndarray:
+        """Kernel values of every row with every other."""
+        if callable(self.name):
+            values = np.asarray(self.name(rows, others), dtype=float)
+            if values.shape != (rows.shape[0], others.shape[0]):
+                raise ValueError(
+                    f"The kernel function returned an array of shape {values.shape} "
+                    f"for {rows.shape[0]} and {others.shape[0]} rows; expected one "
+                    "value for each pair."
+                )
+            return values
+        if self.name == "linear":
+            return linear_kernel(rows, others)
+        if self.name == "rbf":
+            return rbf_kernel(rows, others, gamma=self.gamma)
+        compute = polynomial_kernel if self.name == "poly" else sigmoid_kernel
+        extra = {"degree": self.degree} if self.name == "poly" else {}
+        return compute(rows, others, gamma=self.gamma, coef0=self.coef0, **extra)
+
+    def gram(self, rows: Any) -> np.ndarray:
+        """The symmetric matrix of kernel values of the rows with each other."""
+        return shared_gram(self, rows, lambda: self._compute_gram(rows))
+
+    def _compute_gram(self, rows: Any) -> np.ndarray:
+        values = self.between(rows, rows)
+        if sp.issparse(values):
+            values = values.toarray()
+        return np.ascontiguousarray(values)
+
+
+def settle_kernel(
+    kernel: str | Callable,
+    gamma: float | str,
+    degree: int,
+    coef0: float,
+    rows: Any,
+    weight: np.ndarray,
+    *,
+    prefix: str = "",
+) -> Kernel:
+    """Check the parameters of a kernel and turn ``gamma`` into a number.
+
+    ``"scale"`` is 1/(n_features · variance) with the variance of all entries, each row
+    counted with its weight; ``"auto"`` is 1/n_features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.kernels import settle_kernel
+    >>> X = np.array([[0.0], [2.0]])
+    >>> settle_kernel("rbf", "scale", 3, 0.0, X, np.ones(2)).gamma
+    1.0
+    """
+    if not callable(kernel) and kernel not in KERNELS:
+        raise ValueError(
+            f"{prefix}kernel must be one of {', '.join(map(repr, KERNELS))} or a "
+            f"function of two matrices, got {kernel!r}."
+        )
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "auto"):
+            raise ValueError(
+                f"{prefix}gamma must be 'scale', 'auto' or a positive number, got "
+                f"{gamma!r}."
+            )
+        value = _scale_gamma(rows, weight) if gamma == "scale" else 1 / rows.shape[1]
+    else:
+        value = float(gamma)
+        if not np.isfinite(value) or value < 0:
+            raise ValueError(
+                f"{prefix}gamma must be 'scale', 'auto' or a number that is not "
+                f"negative, got {gamma!r}."
+            )
+    if int(degree) != degree or degree < 0:
+        raise ValueError(f"{prefix}degree must be a whole number ≥ 0, got {degree!r}.")
+    return Kernel(kernel, value, int(degree), float(coef0))
+
+
+def _scale_gamma(rows: Any, weight: np.ndarray) -> float:
+    share = weight / weight.sum() / rows.shape[1]
+    if sp.issparse(rows):
+        mean = float(share @ np.asarray(rows.sum(axis=1)).ravel())
+        squares = float(share @ np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        variance = squares - mean**2
+    else:
+        mean = float(share @ rows.sum(axis=1))
+        variance = float(share @ ((rows - mean) ** 2).sum(axis=1))
+    return 1.0 / (rows.shape[1] * variance) if variance > 0 else 1.0
+
+
+def nearest_positive_semidefinite(
+    gram: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The nearest positive semi-definite matrix, and the projection that makes it so.
+
+    A sigmoid kernel, say, need not be positive semi-definite, and the learning problem
+    is convex only if it is. The matrix K = UΛUᵀ is replaced by K₊ = UΛ₊Uᵀ = K·P with P
+    the projection on the eigenvectors of positive eigenvalues, so that a function with
+    coefficients v in K₊ has coefficients P v in the kernel itself. Returns K unchanged
+    and None where it is positive semi-definite up to rounding.
+    """
+    jitter = 1e-11 * max(np.trace(gram), np.finfo(float).tiny)
+    try:
+        np.linalg.cholesky(gram + jitter * np.eye(len(gram)))
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(gram)
+    else:
+        return gram, None
+    largest = max(abs(values[0]), abs(values[-1]))
+    if values[0] >= -1e-10 * max(largest, np.finfo(float).tiny):
+        return gram, None
+    warnings.warn(
+        "The kernel matrix is not positive semi-definite (its smallest eigenvalue is "
+        f"{values[0]:.3g}, its largest {values[-1]:.3g}); the nearest matrix that is "
+        "takes its place. Use a positive semi-definite kernel such as 'rbf' to avoid "
+        "this.",
+        UserWarning,
+        stacklevel=3,
+    )
+    positive = vectors[:, values > 0]
+    return (positive * values[values > 0]) @ positive.T, positive @ positive.T

@@ -1,0 +1,192 @@
+"""SVM+: the slack is a function of the privileged features.
+
+Primal, with C_i = C · weight of row i::
+
+    min  ½‖w‖² + γ/2 ‖w*‖² + Σ C_i (w*·x*_i + b*)
+    s.t. y_i (w·x_i + b) ≥ 1 − (w*·x*_i + b*),    w*·x*_i + b* ≥ 0
+
+Dual, with u = α + β − C::
+
+    min  ½ (y∘α)ᵀ K (y∘α) + 1/(2γ) uᵀ K* u − Σ α
+    s.t. Σ y α = 0,  Σ u = 0,  α ≥ 0,  β ≥ 0
+
+A row without X* has an ordinary slack ξ_i ≥ 0 at cost C_i instead (0 ≤ α_i ≤ C_i, no
+β_i); with no privileged rows at all the model is the C-SVM. The biases are the
+multipliers of the two equalities.
+
+======  ===================  ==============================================
+symbol  name                 meaning
+======  ===================  ==============================================
+C       ``C``                cost of the slacks
+γ       ``privileged_reg``   weight of ‖w*‖²
+K       ``kernel``           kernel of the decision features
+K*      ``privileged_kernel``  kernel of the privileged features
+======  ===================  ==============================================
+
+References
+----------
+V. Vapnik, A. Vashist, "A new learning paradigm: learning using privileged
+information", Neural Networks 22(5–6), 2009, 544–557.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._base import PrivilegedClassifierBase
+from ..convex import Problem, Rows, Solution
+from ._machine import Data, KernelMachine, Model
+
+__all__ = ["SVCPlus"]
+
+TRIVIAL = 1e-6
+
+
+class SVCPlus(KernelMachine, PrivilegedClassifierBase):
+    """Support vector classifier whose slacks are a function of privileged features.
+
+    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the slacks, multiplied by sample and class weights.
+    privileged_reg : float, default=1.0
+        Weight γ of the norm of the correcting function. Smaller values let it follow
+        the margin violations more closely.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
+default="rbf"
+        Kernel of X.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel of X, as in `sklearn.svm.SVC`.
+    degree : int, default=3
+        Degree of the polynomial kernel of X.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels of X.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        The same for the privileged features.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart.
+    class_weight : dict or "balanced", optional
+        Weights of the classes; "balanced" counts rows with their sample weights.
+    solver : {"auto", "interior", "smo"}, default="auto"
+        "auto" chooses by size and parameters.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The class labels.
+    support_ : ndarray of int
+        Training rows that carry the decision function.
+    support_vectors_ : ndarray or sparse matrix
+        Those rows (empty for a precomputed kernel).
+    dual_coef_ : ndarray of shape (n_problems, n_support)
+        Their coefficients y∘α, one line per binary problem.
+    intercept_ : ndarray of shape (n_problems,)
+        The biases b.
+    coef_ : ndarray of shape (n_problems, n_features)
+        The weights w; only with ``kernel="linear"``.
+    objective_ : float or ndarray
+        The value of the primal printed above, one per binary problem.
+    duality_gap_ : float or ndarray
+        How far from optimal that value can be at most.
+    n_iter_ : int or ndarray
+        Iterations of the solver.
+    converged_ : bool or ndarray
+        Whether the relative gap reached ``tol``.
+
+    See Also
+    --------
+    SVCDeltaPlus : Keeps an ordinary slack beside the correcting function.
+    LinearSVCPlus : The same model in feature space, for many rows.
+
+    References
+    ----------
+    V. Vapnik, A. Vashist, "A new learning paradigm: learning using privileged
+    information", Neural Networks 22(5-6), 2009, 544-557.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import SVCPlus
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(60, 2))
+    >>> X = hidden + rng.normal(size=(60, 2))
+    >>> y = np.where(hidden.sum(axis=1) > 0, "yes", "no")
+    >>> model = SVCPlus(C=1.0).fit(X, y, privileged=hidden)
+    >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
+    array(['yes', 'no'], dtype='<U3')
+    >>> bool(model.duality_gap_ <= 1e-6 * model.objective_)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        privileged_reg: float = 1.0,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        privileged_kernel: str | Callable = "rbf",
+        privileged_gamma: float | str = "scale",
+        privileged_degree: int = 3,
+        privileged_coef0: float = 0.0,
+        multi_class: str = "ovo",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.privileged_reg = privileged_reg
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.privileged_kernel = privileged_kernel
+        self.privileged_gamma = privileged_gamma
+        self.privileged_degree = privileged_degree
+        self.privileged_coef0 = privileged_coef0
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _problem(self, data: Data) -> Problem:
+        return svm_plus_problem(data, self.privileged_reg)
+
+    def _recover(self, data: Data, solution: Solution) -> Model:
+        if data.with_privileged and np.ptp(solution.values[0]) < TRIVIAL:
+            warnings.warn(
+                f"{type(self).__name__} found the trivial solution, a constant decision "
+                "function: no correcting function of the privileged kernel follows the "
+                "margin violations. Try a non-linear privileged_kernel, a smaller "
+                "privileged_reg, or SVCDeltaPlus, which keeps an ordinary slack.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return super()._recover(data, solution)
+
+
+def svm_plus_problem(data: Data, privileged_reg: float) -> Problem:
+    """The primal of the module docstring."""
+    functions = [data.decision_function()]
+    families = data.hinge_without_privileged()
+    if data.with_privileged:
+        y, cost = data.of_has(data.target), data.of_has(data.cost)
+        one, zero = np.ones(len(y)), np.zeros(len(y))
+        functions.append(data.correcting_function(0, privileged_reg, cost))
+        families.append(Rows({0: y, 1: one}, one, data.has))
+        families.append(Rows({1: one}, zero, data.has))
+    return Problem(data.n_rows, functions, families)
