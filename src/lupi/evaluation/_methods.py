@@ -1,0 +1,387 @@
+"""The methods of the library in one table: what `compare` and `lupi methods` read.
+
+A method is an estimator with what is needed to compare it fairly: the parameters worth
+searching without X* (``space``), those that only matter with X*
+(``privileged_space``), and the ``family`` it belongs to. Methods of one family are
+the same model when ``privileged=None``, so their *without* and *oracle* rows are
+computed once and shared.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from scipy.stats import loguniform
+from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.linear_model import Ridge
+
+from lupi.evaluation._spaces import PerFeature
+
+Task = Literal["classification", "regression"]
+
+VAPNIK_VASHIST = "Vapnik & Vashist 2009, Neural Networks 22"
+VAPNIK_IZMAILOV = "Vapnik & Izmailov 2015, JMLR 16"
+THOMAS = "Thomas 2017, University of Sussex"
+LOPEZ_PAZ = "Lopez-Paz et al. 2016, ICLR"
+LI_IPL = "Li et al., Iterative Privileged Learning, IEEE TNNLS"
+LARGEST_C = 100.0
+# Few values, so that candidates with the same kernel share its Gram matrix.
+SCALES = [PerFeature(value) for value in (0.1, 0.3, 1.0, 3.0)]
+
+KERNEL_SPACE = {
+    "kernel": ["rbf", "linear"],
+    "C": loguniform(0.01, LARGEST_C),
+    "gamma": SCALES,
+}
+PRIVILEGED_KERNEL_SPACE = {
+    "privileged_kernel": ["rbf", "rbf", "linear"],
+    "privileged_gamma": SCALES,
+    "privileged_reg": loguniform(0.01, 100.0),
+}
+LINEAR_SPACE = {"C": loguniform(0.001, LARGEST_C)}
+LINEAR_PRIVILEGED_SPACE = {"privileged_reg": loguniform(0.01, 100.0)}
+TREE_SPACE = {"max_depth": [1, 2, 3], "learning_rate": loguniform(0.03, 0.3)}
+DISTILLATION_SPACE = {"student__alpha": loguniform(0.1, 1000.0)}
+DISTILLATION_PRIVILEGED_SPACE = {
+    "imitation_weight": [0.0, 0.5, 0.8, 1.0, 1.0],
+    "teacher_view": ["privileged", "privileged", "both"],
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method as `compare` runs it.
+
+    Parameters
+    ----------
+    name : str
+        The name it is shown under, usually that of the class.
+    task : {"classification", "regression"}
+        What it predicts.
+    home : str, optional
+        Module of the class, for methods of the library.
+    estimator : estimator, optional
+        The estimator itself, for methods from elsewhere.
+    fixed : dict, optional
+        Parameters that differ from the class's defaults.
+    space, privileged_space : dict, optional
+        What to search in every row, and what to search only with X*. Values are
+        lists or `scipy.stats` distributions.
+    family : str, optional
+        Methods of one family are the same model without X*. The name by default.
+    paper, needs : str
+        Where it comes from, and what it needs besides X and y.
+    comparable : bool
+        Whether `compare` can run it on any table with privileged columns.
+    """
+
+    name: str
+    task: Task
+    home: str | None = None
+    estimator: BaseEstimator | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    space: Mapping[str, Any] = field(default_factory=dict)
+    privileged_space: Mapping[str, Any] = field(default_factory=dict)
+    family: str = ""
+    paper: str = ""
+    needs: str = "privileged"
+    comparable: bool = True
+
+    @property
+    def kebab(self) -> str:
+        """The name on the command line: ``svc-plus`` for ``SVCPlus``."""
+        return kebab(self.name)
+
+    @property
+    def baseline(self) -> str:
+        """Key under which the model without X* is shared."""
+        return self.family or self.name
+
+    def build(self) -> BaseEstimator:
+        """Return a fresh, unfitted estimator."""
+        if self.estimator is not None:
+            return clone(self.estimator)
+        kind = getattr(importlib.import_module(self.home), self.name)
+        fixed = {
+            name: clone(value) if isinstance(value, BaseEstimator) else value
+            for name, value in self.fixed.items()
+        }
+        return kind(**fixed)
+
+
+def kebab(name: str) -> str:
+    """Return the kebab form of a class name.
+
+    Examples
+    --------
+    >>> from lupi.evaluation._methods import kebab
+    >>> kebab("SVCDeltaPlus"), kebab("L2SVCPlus"), kebab("GBPlusClassifier")
+    ('svc-delta-plus', 'l2-svc-plus', 'gb-plus-classifier')
+    """
+    words = re.findall(r"LUFe|[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|$|\d)|[A-Z][a-z]+", name)
+    return "-".join(words).lower()
+
+
+def _kernel(name: str, paper: str, *, family: str = "svc", **more: Any) -> Method:
+    options = {
+        "space": KERNEL_SPACE,
+        "privileged_space": PRIVILEGED_KERNEL_SPACE,
+        "task": "classification",
+    }
+    return Method(name, home="lupi.svm", paper=paper, family=family, **options | more)
+
+
+def _no_reg(**more: Any) -> dict[str, Any]:
+    """Return the space of X* for models that fit an SVM there instead."""
+    kept = {
+        name: axis
+        for name, axis in PRIVILEGED_KERNEL_SPACE.items()
+        if name != "privileged_reg"
+    }
+    return kept | {"privileged_C": loguniform(0.01, LARGEST_C)} | more
+
+
+_DELTA = {"delta": LARGEST_C}
+
+METHODS: tuple[Method, ...] = (
+    _kernel("SVCPlus", VAPNIK_VASHIST),
+    _kernel("SVCDeltaPlus", VAPNIK_IZMAILOV, fixed=_DELTA),
+    _kernel(
+        "MarginTransferSVC", VAPNIK_IZMAILOV, fixed=_DELTA, privileged_space=_no_reg()
+    ),
+    _kernel(
+        "DeviationSVCPlus",
+        VAPNIK_VASHIST,
+        privileged_space=_no_reg(privileged_reg=loguniform(0.01, 100.0)),
+    ),
+    _kernel(
+        "UnifiedSVC",
+        THOMAS,
+        fixed=_DELTA,
+        privileged_space=PRIVILEGED_KERNEL_SPACE
+        | {
+            "similarity_kernel": ["rbf", "linear"],
+            "similarity_gamma": SCALES,
+            "similarity_reg": loguniform(0.01, 100.0),
+        },
+    ),
+    _kernel("L2SVCPlus", "Li et al. 2016, CVPR", family="svc-l2"),
+    Method(
+        "LinearSVCPlus",
+        "classification",
+        home="lupi.svm",
+        space=LINEAR_SPACE,
+        privileged_space=LINEAR_PRIVILEGED_SPACE,
+        family="svc-linear",
+        paper=VAPNIK_VASHIST,
+    ),
+    Method(
+        "LinearSVCDeltaPlus",
+        "classification",
+        home="lupi.svm",
+        fixed=_DELTA,
+        space=LINEAR_SPACE,
+        privileged_space=LINEAR_PRIVILEGED_SPACE,
+        family="svc-linear",
+        paper=VAPNIK_IZMAILOV,
+    ),
+    Method(
+        "KnowledgeTransferClassifier",
+        "classification",
+        home="lupi.transfer",
+        paper=VAPNIK_IZMAILOV,
+    ),
+    Method(
+        "GeneralizedDistillationClassifier",
+        "classification",
+        home="lupi.transfer",
+        fixed={"student": Ridge()},
+        space=DISTILLATION_SPACE,
+        privileged_space=DISTILLATION_PRIVILEGED_SPACE,
+        paper=LOPEZ_PAZ,
+    ),
+    Method(
+        "IPLClassifier",
+        "classification",
+        home="lupi.boosting",
+        space=TREE_SPACE,
+        privileged_space={
+            "privileged_weight": loguniform(0.01, 100.0),
+            "privileged_reg": loguniform(0.001, 10.0),
+        },
+        paper=LI_IPL,
+    ),
+    Method(
+        "GBPlusClassifier",
+        "classification",
+        home="lupi.boosting",
+        space=TREE_SPACE,
+        paper="Pasunuri et al. 2016, IJCAI workshop",
+    ),
+    _kernel(
+        "SVRPlus",
+        VAPNIK_VASHIST,
+        family="svr",
+        task="regression",
+        space=KERNEL_SPACE | {"epsilon": [0.05, 0.2]},
+    ),
+    Method(
+        "LinearSVRPlus",
+        "regression",
+        home="lupi.svm",
+        space=LINEAR_SPACE | {"epsilon": [0.05, 0.2]},
+        privileged_space=LINEAR_PRIVILEGED_SPACE,
+        family="svr-linear",
+        paper=VAPNIK_VASHIST,
+    ),
+    Method(
+        "GeneralizedDistillationRegressor",
+        "regression",
+        home="lupi.transfer",
+        fixed={"student": Ridge()},
+        space=DISTILLATION_SPACE,
+        privileged_space=DISTILLATION_PRIVILEGED_SPACE,
+        paper=LOPEZ_PAZ,
+    ),
+    Method(
+        "IPLRegressor",
+        "regression",
+        home="lupi.boosting",
+        space=TREE_SPACE,
+        privileged_space={
+            "privileged_weight": loguniform(0.01, 100.0),
+            "privileged_reg": loguniform(0.001, 10.0),
+        },
+        paper=LI_IPL,
+    ),
+    Method(
+        "FairSVCDeltaPlus",
+        "classification",
+        home="lupi.svm",
+        paper=THOMAS,
+        needs="sensitive features",
+        comparable=False,
+    ),
+    Method(
+        "HardMarginSVC",
+        "classification",
+        home="lupi.svm",
+        paper="Vapnik 1998, Statistical Learning Theory",
+        needs="separable data",
+        comparable=False,
+    ),
+    Method(
+        "LUFeClassifier",
+        "classification",
+        home="lupi.compose",
+        paper="Taylor et al. 2016, feature selection with unselected features",
+        needs="X alone; makes its own X*",
+        comparable=False,
+    ),
+    Method(
+        "KnowledgeBasedSVC",
+        "classification",
+        home="lupi.advice",
+        paper="Fung, Mangasarian & Shavlik 2002, NIPS",
+        needs="rules",
+        comparable=False,
+    ),
+    Method(
+        "Adviceptron",
+        "classification",
+        home="lupi.advice",
+        paper="Kunapuli et al. 2010, ECML",
+        needs="rules",
+        comparable=False,
+    ),
+)
+
+DEFAULT_METHODS: dict[Task, tuple[str, ...]] = {
+    "classification": (
+        "GeneralizedDistillationClassifier",
+        "SVCPlus",
+        "SVCDeltaPlus",
+    ),
+    "regression": ("GeneralizedDistillationRegressor", "SVRPlus"),
+}
+
+
+def find_method(name: str) -> Method:
+    """Return the method with a class name or its kebab form.
+
+    Examples
+    --------
+    >>> from lupi.evaluation._methods import find_method
+    >>> find_method("svc-plus").name
+    'SVCPlus'
+    """
+    for method in METHODS:
+        if name in (method.name, method.kebab):
+            return method
+    known = [method.name for method in METHODS] + [method.kebab for method in METHODS]
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    names = ", ".join(method.kebab for method in METHODS if method.comparable)
+    raise ValueError(f"There is no method {name!r}.{hint} The methods are {names}.")
+
+
+def choose_methods(
+    methods: str | Method | BaseEstimator | Iterable[Any], task: Task
+) -> list[Method]:
+    """Turn what the caller asked for into methods, checked against the task."""
+    if isinstance(methods, str) and methods in ("default", "all"):
+        if methods == "default":
+            return [find_method(name) for name in DEFAULT_METHODS[task]]
+        return [each for each in METHODS if each.task == task and each.comparable]
+    if isinstance(methods, str | Method | BaseEstimator | type):
+        methods = [methods]
+    chosen = _with_distinct_names([_as_method(each, task) for each in methods])
+    if not chosen:
+        raise ValueError("methods is empty; name at least one, or use 'default'.")
+    for method in chosen:
+        if method.task != task:
+            raise ValueError(
+                f"{method.name} is for {method.task}, but the target asks for {task}; "
+                "leave it out, or set task= if the target was misread."
+            )
+        if not method.comparable:
+            raise ValueError(
+                f"{method.name} cannot be compared this way: it needs {method.needs}."
+            )
+    return chosen
+
+
+def _as_method(given: Any, task: Task) -> Method:
+    if isinstance(given, Method):
+        return given
+    if isinstance(given, str):
+        return find_method(given)
+    if isinstance(given, type):
+        return find_method(given.__name__)
+    if not hasattr(given, "fit"):
+        raise TypeError(
+            f"methods takes names, estimators and Method objects, not {given!r}."
+        )
+    kind = "regression" if is_regressor(given) else "classification"
+    return Method(type(given).__name__, kind, estimator=given)
+
+
+def _with_distinct_names(methods: list[Method]) -> list[Method]:
+    seen: dict[str, int] = {}
+    distinct = []
+    for method in methods:
+        seen[method.name] = count = seen.get(method.name, 0) + 1
+        if count > 1:
+            method = replace(
+                method,
+                name=f"{method.name} ({count})",
+                estimator=method.build(),
+                family=f"{method.baseline} ({count})",
+            )
+        distinct.append(method)
+    return distinct

@@ -1,0 +1,133 @@
+"""Preprocessing that is learned inside the folds, for X and X* apart.
+
+Numbers are imputed and standardised; sparse matrices are scaled by their largest
+entries; tables with text, categories or dates go through skrub's
+``TableVectorizer`` first. A row of X* that is missing altogether stays missing: the
+transformer of X* learns from the other rows only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+
+def as_table(values: Any, name: str) -> Any:
+    """Return a data frame, CSR matrix or two-dimensional array; refuse the rest."""
+    if isinstance(values, pd.DataFrame):
+        return values
+    if isinstance(values, pd.Series):
+        return values.to_frame()
+    if sp.issparse(values):
+        return sp.csr_array(values)
+    if hasattr(values, "to_pandas"):
+        return values.to_pandas()
+    array = np.asarray(values)
+    if array.ndim == 1 and name == "privileged":
+        array = array[:, None]
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} has {array.ndim} dimension(s); give a table with one row per "
+            "sample and one column per feature."
+        )
+    if array.dtype == object:
+        return pd.DataFrame(array).infer_objects()
+    return array
+
+
+def column_names(table: Any, prefix: str) -> list[str]:
+    """Return the names of the columns, made up where there are none."""
+    if isinstance(table, pd.DataFrame):
+        return [str(name) for name in table.columns]
+    return [f"{prefix}{i}" for i in range(table.shape[1])]
+
+
+def take_rows(table: Any, rows: np.ndarray) -> Any:
+    """Return the rows of a data frame, array or sparse matrix."""
+    return table.iloc[rows] if isinstance(table, pd.DataFrame) else table[rows]
+
+
+def rows_with_values(table: Any) -> np.ndarray:
+    """Tell which rows have at least one value."""
+    if isinstance(table, pd.DataFrame):
+        return table.notna().any(axis=1).to_numpy()
+    if sp.issparse(table):
+        # A row without entries is a row of zeros, which is a value.
+        missing = sp.csr_array(
+            (np.isnan(table.data).astype(float), table.indices, table.indptr),
+            table.shape,
+        )
+        return np.asarray(missing.sum(axis=1)).ravel() < table.shape[1]
+    return ~np.isnan(table.astype(float)).all(axis=1)
+
+
+def make_transformer(table: Any) -> Pipeline:
+    """Return an unfitted transformer that suits the table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.evaluation._prepare import make_transformer
+    >>> make_transformer(np.array([[1.0], [3.0]])).fit_transform([[1.0], [3.0]])
+    array([[-1.],
+           [ 1.]])
+    """
+    if sp.issparse(table):
+        return make_pipeline(MaxAbsScaler())
+    numbers = [SimpleImputer(keep_empty_features=True), StandardScaler()]
+    if isinstance(table, pd.DataFrame) and not _all_numbers(table):
+        from skrub import TableVectorizer
+
+        return make_pipeline(TableVectorizer(), *numbers)
+    return make_pipeline(*numbers)
+
+
+def _all_numbers(table: pd.DataFrame) -> bool:
+    return all(
+        isinstance(kind, np.dtype) and kind.kind in "fiub" for kind in table.dtypes
+    )
+
+
+class PreparedPrivileged:
+    """A transformer of X* fitted on the rows that have it."""
+
+    def __init__(self, transformer: Pipeline, table: Any):
+        self.transformer = transformer
+        there = rows_with_values(table)
+        # Folds can leave a training part without any X*; the model then trains
+        # without it, as it would on such data.
+        self.usable = bool(there.any())
+        if self.usable:
+            transformer.fit(take_rows(table, np.flatnonzero(there)))
+
+    def transform(self, table: Any) -> Any:
+        """Return transformed rows, NaN throughout where a row has no X*."""
+        if not self.usable:
+            return None
+        there = rows_with_values(table)
+        if there.all():
+            return self.transformer.transform(table)
+        if not there.any():
+            return None
+        values = self.transformer.transform(take_rows(table, np.flatnonzero(there)))
+        values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        full = np.full((len(there), values.shape[1]), np.nan)
+        full[there] = values
+        return full
+
+
+def side_by_side(X: Any, privileged: Any, width: int) -> Any:
+    """Return [X, X*] for the oracle; a missing row of X* is its average, zero."""
+    if privileged is None:
+        privileged = np.zeros((X.shape[0], width))
+    if not sp.issparse(privileged):
+        privileged = np.nan_to_num(np.asarray(privileged, dtype=float))
+    if sp.issparse(X) or sp.issparse(privileged):
+        return sp.hstack([X, privileged], format="csr")
+    return np.hstack([X, privileged])

@@ -1,0 +1,186 @@
+"""Long work: in parallel, with a bar, kept in a file as it goes.
+
+The checkpoint is a text file: a first line that names the study, then one line per
+finished piece of work, appended and forced to disk as soon as the piece is done. A
+run that is killed loses the pieces in flight; a last line that was cut short is
+dropped when the file is read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+
+from lupi.evaluation._comparison import to_plain
+
+CHECKPOINT_FORMAT = "lupi-checkpoint-1"
+
+
+def run_all(
+    work: Callable[[Any], dict[str, Any]],
+    pieces: list[Any],
+    *,
+    identity: str,
+    checkpoint: str | os.PathLike[str] | None,
+    n_jobs: int | None,
+    progress: bool | None,
+    title: str,
+) -> dict[str, dict[str, Any]]:
+    """Run ``work`` on every piece that is not in the checkpoint yet.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a piece, returns plain data. It is pickled when ``n_jobs`` is not 1.
+    pieces : list
+        Objects with a ``key`` that is unique and the same in every run.
+    identity : str
+        Fingerprint of everything the results depend on.
+    checkpoint : path-like or None
+        File that keeps finished pieces.
+    n_jobs : int or None
+        As in joblib, whose ``parallel_config`` is obeyed.
+    progress : bool or None
+        Show a bar; None shows one when the standard error is a terminal.
+    title : str
+        Words beside the bar.
+    """
+    file = None if checkpoint is None else Checkpoint(checkpoint, identity)
+    done = {} if file is None else file.read()
+    waiting = [piece for piece in pieces if piece.key not in done]
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    results = parallel(delayed(_run_one)(work, piece) for piece in waiting)
+    with progress_bar(title, len(pieces), len(pieces) - len(waiting), progress) as step:
+        for key, result in results:
+            if file is not None:
+                file.append(key, result)
+            done[key] = result
+            step()
+    return {piece.key: done[piece.key] for piece in pieces}
+
+
+def _run_one(work: Callable[[Any], Any], piece: Any) -> tuple[str, dict[str, Any]]:
+    # What is kept in a file and what is not must not differ, hence plain data here.
+    return piece.key, to_plain(work(piece))
+
+
+class Checkpoint:
+    """A file of finished pieces that belongs to one study."""
+
+    def __init__(self, path: str | os.PathLike[str], identity: str):
+        self.path = Path(path)
+        self.identity = identity
+
+    def read(self) -> dict[str, dict[str, Any]]:
+        """Return finished pieces, and leave the file ready to be appended to."""
+        header = {"format": CHECKPOINT_FORMAT, "study": self.identity}
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            self._start(header)
+            return {}
+        content = self.path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        lines = whole.splitlines()
+        if not lines and json.dumps(header).encode().startswith(content):
+            self._start(header)
+            return {}
+        try:
+            first, *rest = [json.loads(line) for line in lines]
+            known = first["format"] == CHECKPOINT_FORMAT
+        except (ValueError, TypeError, KeyError):
+            known = False
+        if not known:
+            raise ValueError(
+                f"{self.path} is not a checkpoint of lupi; name another file, or "
+                "remove this one."
+            )
+        if first["study"] != self.identity:
+            raise ValueError(
+                f"{self.path} belongs to a comparison with other data, methods or "
+                "settings, and its results cannot be mixed with this one. Name "
+                "another file, or remove it to start anew."
+            )
+        if len(whole) < len(content):
+            os.truncate(self.path, len(whole))
+        return {entry["piece"]: entry["result"] for entry in rest}
+
+    def _start(self, header: dict[str, str]) -> None:
+        with open(self.path, "wb") as file:
+            self._write(file, header)
+
+    def append(self, key: str, result: dict[str, Any]) -> None:
+        """Add a finished piece and force it to disk."""
+        with open(self.path, "ab") as file:
+            self._write(file, {"piece": key, "result": result})
+
+    @staticmethod
+    def _write(file: Any, entry: dict[str, Any]) -> None:
+        file.write(json.dumps(entry).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def progress_bar(
+    title: str, total: int, completed: int, show: bool | None
+) -> Iterator[Callable[[], None]]:
+    """Show a bar with the time left, on the standard error."""
+    if show is None:
+        show = sys.stderr.isatty()
+    if not show:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total, completed=completed)
+        yield lambda: bar.advance(task)
+
+
+def fingerprint(parts: Iterable[Any]) -> str:
+    """Return a digest of tables, arrays and plain values."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(type(part).__name__.encode())
+        if isinstance(part, pd.DataFrame):
+            digest.update(repr(list(part.columns)).encode())
+            rows = pd.util.hash_pandas_object(part, index=False)
+            digest.update(rows.to_numpy().tobytes())
+        elif sp.issparse(part):
+            part = sp.csr_array(part)
+            for array in (part.data, part.indices, part.indptr):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        elif isinstance(part, np.ndarray) and part.dtype != object:
+            digest.update(repr((part.shape, part.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(part).tobytes())
+        elif isinstance(part, np.ndarray):
+            digest.update(repr(part.tolist()).encode())
+        else:
+            digest.update(repr(part).encode())
+    return digest.hexdigest()

@@ -1,0 +1,80 @@
+"""Search spaces, and the candidates drawn from them.
+
+A space maps a parameter to a list of values or to a distribution of `scipy.stats`;
+`PerFeature` values wait for the width of the table. Candidates are a Latin hypercube:
+with B candidates every parameter is cut into B equally likely slices and each slice is
+used once, so that even a dozen candidates cover every axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+# Parameters with these prefixes belong to the space of X*.
+PRIVILEGED_PREFIXES = ("privileged_", "similarity_", "deviation_", "teacher__")
+
+Space = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PerFeature:
+    """A kernel scale that is divided by the number of features it is used on.
+
+    Squared distances grow with the number of standardised features, so that a
+    useful value of ``gamma`` is known only up to that factor.
+    """
+
+    value: float
+
+
+def draw(
+    space: Space, n_candidates: int, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """Draw candidates as a Latin hypercube over the space.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.evaluation._spaces import draw
+    >>> values = draw({"C": [1, 10]}, 4, np.random.default_rng(0))
+    >>> sorted(value["C"] for value in values)
+    [1, 1, 10, 10]
+    """
+    columns = {}
+    for name in sorted(space):
+        slices = (rng.permutation(n_candidates) + rng.random(n_candidates)) / (
+            n_candidates
+        )
+        columns[name] = [_value(space[name], share) for share in slices]
+    return [
+        {name: values[i] for name, values in columns.items()}
+        for i in range(n_candidates)
+    ]
+
+
+def _value(axis: Any, share: float) -> Any:
+    if isinstance(axis, Sequence) and not isinstance(axis, str):
+        return axis[int(share * len(axis))]
+    if hasattr(axis, "ppf"):
+        return axis.ppf(share).item()
+    raise TypeError(
+        f"A search space holds lists of values and distributions of scipy.stats, not "
+        f"{axis!r}; write [{axis!r}] for a fixed value."
+    )
+
+
+def resolve(
+    params: Mapping[str, Any], n_features: int, n_privileged: int
+) -> dict[str, Any]:
+    """Put numbers in place of what was relative to the number of features."""
+    return {
+        name: value.value
+        / max(1, n_privileged if name.startswith(PRIVILEGED_PREFIXES) else n_features)
+        if isinstance(value, PerFeature)
+        else value
+        for name, value in params.items()
+    }

@@ -1,0 +1,300 @@
+"""Which rows train and which test: folds, or small training sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import (
+    GroupKFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+)
+from sklearn.model_selection import KFold as PlainKFold
+
+from lupi.evaluation._statistics import Design
+
+Splits = list[tuple[np.ndarray, np.ndarray]]
+
+DEFAULT_FOLDS = 5
+DEFAULT_REPEATS = 2
+DEFAULT_SMALL_SPLITS = 20
+MOST_GROUPS = 10
+ROWS_OF_A_CLASS_PER_GROUP = 5
+
+
+def outer_splits(
+    n_rows: int,
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    cv: Any,
+    train_size: int | float | None,
+    seed: int,
+) -> Splits:
+    """Return the splits every row of the comparison is scored on.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    strata : ndarray or None
+        Class of each row; None for regression.
+    groups : ndarray or None
+        Rows of one group stay on one side of every split.
+    cv : None, int, splitter or iterable
+        Number of folds (each repeated twice), or with ``train_size`` the number of
+        splits; or anything scikit-learn takes.
+    train_size : int, float or None
+        Rows of a small training set, as a number or a share of all rows.
+    seed : int
+        Seed of the shuffling.
+    """
+    if cv is not None and not isinstance(cv, int | np.integer):
+        if train_size is not None:
+            raise ValueError(
+                "train_size draws its own splits; give cv as their number, or leave "
+                "train_size out."
+            )
+        splits = _given_splits(cv, n_rows, strata, groups)
+    elif train_size is not None:
+        n_train = _size(train_size, n_rows)
+        n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
+        splits = small_training_sets(n_rows, strata, groups, n_train, n_splits, seed)
+    else:
+        splits = _folds(n_rows, strata, groups, cv, seed)
+    if len(splits) < 2:
+        raise ValueError(
+            f"{len(splits)} split gives no idea of chance; ask for at least 2."
+        )
+    return splits
+
+
+def _size(train_size: int | float, n_rows: int) -> int:
+    rows = train_size
+    if isinstance(train_size, float | np.floating):
+        if not 0 < train_size < 1:
+            raise ValueError(
+                f"train_size={train_size}: a share must lie between 0 and 1; for a "
+                "number of rows give an integer."
+            )
+        rows = round(train_size * n_rows)
+    if not 2 <= rows <= n_rows - 2:
+        raise ValueError(
+            f"train_size={train_size} asks for {rows} training rows of {n_rows}; at "
+            "least 2 must be left on either side."
+        )
+    return int(rows)
+
+
+def _given_splits(
+    cv: Any, n_rows: int, strata: np.ndarray | None, groups: np.ndarray | None
+) -> Splits:
+    if hasattr(cv, "split"):
+        target = np.zeros(n_rows) if strata is None else strata
+        cv = cv.split(np.zeros((n_rows, 1)), target, groups)
+    elif not isinstance(cv, Iterable):
+        raise TypeError(
+            f"cv={cv!r} is neither a number of folds, nor a splitter with a split "
+            "method, nor a list of (train, test) rows."
+        )
+    splits = []
+    for train, test in cv:
+        train, test = np.asarray(train), np.asarray(test)
+        if train.dtype == bool:
+            train, test = np.flatnonzero(train), np.flatnonzero(test)
+        if np.intersect1d(train, test).size:
+            raise ValueError("cv has a split whose training and test rows overlap.")
+        splits.append((train, test))
+    return splits
+
+
+def _folds(
+    n_rows: int,
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    cv: int | None,
+    seed: int,
+) -> Splits:
+    n_folds = DEFAULT_FOLDS if cv is None else int(cv)
+    if n_folds < 2:
+        raise ValueError(f"cv={cv}: cross-validation needs at least 2 folds.")
+    rows = np.zeros((n_rows, 1))
+    if groups is not None:
+        n_groups = len(np.unique(groups))
+        if n_groups < n_folds:
+            raise ValueError(
+                f"There are {n_groups} groups and {n_folds} folds; every fold needs a "
+                f"group of its own. Use cv={n_groups} or fewer."
+            )
+        splits: Splits = []
+        for repeat in range(DEFAULT_REPEATS):
+            if strata is None:
+                order = _relabelled(groups, seed + repeat)
+                splits += GroupKFold(n_folds).split(rows, groups=order)
+            else:
+                splitter = StratifiedGroupKFold(
+                    n_folds, shuffle=True, random_state=seed + repeat
+                )
+                splits += splitter.split(rows, strata, groups)
+        return splits
+    if strata is None:
+        splitter = RepeatedKFold(
+            n_splits=n_folds, n_repeats=DEFAULT_REPEATS, random_state=seed
+        )
+        return list(splitter.split(rows))
+    check_class_sizes(strata, n_folds)
+    splitter = RepeatedStratifiedKFold(
+        n_splits=n_folds, n_repeats=DEFAULT_REPEATS, random_state=seed
+    )
+    return list(splitter.split(rows, strata))
+
+
+def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
+    """Refuse a class with fewer rows than folds, by name."""
+    classes, counts = np.unique(strata, return_counts=True)
+    rarest = counts.argmin()
+    if counts[rarest] < n_folds:
+        raise ValueError(
+            f"Class {classes[rarest]!s} has {counts[rarest]} row(s), fewer than the "
+            f"{n_folds} folds. Use fewer folds, or leave that class out."
+        )
+
+
+def _relabelled(groups: np.ndarray, seed: int) -> np.ndarray:
+    # GroupKFold fills folds by group size and breaks ties by label; new labels make
+    # the repeats differ.
+    codes = np.unique(groups, return_inverse=True)[1]
+    return np.random.default_rng(seed).permutation(codes.max() + 1)[codes]
+
+
+def small_training_sets(
+    n_rows: int,
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    n_train: int,
+    n_splits: int,
+    seed: int,
+) -> Splits:
+    """Draw small training sets, disjoint as long as the rows suffice; the rest tests.
+
+    Classes keep their shares in every training set. With groups, whole groups are
+    drawn until the training set has ``n_train`` rows or more.
+    """
+    splits: Splits = []
+    everything = np.arange(n_rows)
+    rng = np.random.default_rng(seed)
+    if groups is not None and len(np.unique(groups)) < 3:
+        raise ValueError(
+            f"There are {len(np.unique(groups))} groups; small training sets need at "
+            "least 3, because whole groups are drawn."
+        )
+    while len(splits) < n_splits:
+        before = len(splits)
+        if groups is None:
+            order = _evenly_mixed(n_rows, strata, rng)
+            ends = range(n_train, n_rows - 1, n_train)
+            blocks = [order[end - n_train : end] for end in ends]
+        else:
+            blocks = _group_blocks(groups, n_train, rng)
+        for train in blocks[: n_splits - before]:
+            train = np.sort(train)
+            splits.append((train, np.setdiff1d(everything, train)))
+    if strata is not None:
+        classes = np.unique(strata)
+        for train, _ in splits:
+            present, counts = np.unique(strata[train], return_counts=True)
+            if len(present) < len(classes) or counts.min() < 2:
+                raise ValueError(
+                    f"A training set of {n_train} rows leaves a class with fewer than "
+                    "2 rows; use a larger train_size."
+                )
+    return splits
+
+
+def _evenly_mixed(
+    n_rows: int, strata: np.ndarray | None, rng: np.random.Generator
+) -> np.ndarray:
+    """Order the rows so that every stretch has about the same classes."""
+    if strata is None:
+        return rng.permutation(n_rows)
+    place = np.empty(n_rows)
+    for label in np.unique(strata):
+        rows = rng.permutation(np.flatnonzero(strata == label))
+        place[rows] = (np.arange(len(rows)) + rng.random()) / len(rows)
+    return np.argsort(place, kind="stable")
+
+
+def _group_blocks(
+    groups: np.ndarray, n_train: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    blocks: list[np.ndarray] = []
+    current: list[np.ndarray] = []
+    names = rng.permutation(np.unique(groups))
+    for name in names:
+        current.append(np.flatnonzero(groups == name))
+        rows = np.concatenate(current)
+        if len(rows) >= n_train:
+            # A draw that leaves nothing to test on is not a split.
+            if len(rows) < len(groups):
+                blocks.append(rows)
+            current = []
+    if not blocks:
+        raise ValueError(
+            f"No draw of whole groups gives {n_train} training rows and leaves others "
+            "to test on; use a smaller train_size."
+        )
+    return blocks
+
+
+def deal_into_groups(n_rows: int, strata: np.ndarray | None, seed: int) -> np.ndarray:
+    """Deal the rows into groups whose scores show the chance of the test rows."""
+    smallest = n_rows // 2
+    if strata is not None:
+        smallest = np.unique(strata, return_counts=True)[1].min()
+    n_groups = int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
+    order = _evenly_mixed(n_rows, strata, np.random.default_rng(seed))
+    group = np.empty(n_rows, dtype=int)
+    group[order] = np.arange(n_rows) * n_groups // n_rows
+    return group
+
+
+def describe(splits: Splits) -> Design:
+    """Return mean sizes and the mean overlap of the training sets."""
+    n_train = float(np.mean([len(train) for train, _ in splits]))
+    n_test = float(np.mean([len(test) for _, test in splits]))
+    overlap = 0.0
+    if n_train < n_test:
+        shared = [
+            np.intersect1d(one, other).size / min(len(one), len(other))
+            for (one, _), (other, _) in combinations(splits, 2)
+        ]
+        overlap = float(np.mean(shared))
+    return Design(n_train, n_test, overlap)
+
+
+def inner_splits(
+    strata: np.ndarray | None,
+    n_rows: int,
+    groups: np.ndarray | None,
+    n_folds: int,
+    seed: int,
+) -> Splits:
+    """Return the folds of the training rows on which candidates are scored."""
+    rows = np.zeros((n_rows, 1))
+    if groups is not None:
+        n_folds = max(2, min(n_folds, len(np.unique(groups))))
+        if strata is None:
+            return list(GroupKFold(n_folds).split(rows, groups=groups))
+        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+        return list(splitter.split(rows, strata, groups))
+    if strata is None:
+        splitter = PlainKFold(n_folds, shuffle=True, random_state=seed)
+        return list(splitter.split(rows))
+    rarest = np.unique(strata, return_counts=True)[1].min()
+    n_folds = max(2, min(n_folds, rarest))
+    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return list(splitter.split(rows, strata))
