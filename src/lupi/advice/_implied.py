@@ -1,0 +1,127 @@
+"""Questions about regions that linear programs answer.
+
+Is a region empty? What is the least value of w·x - b on it? Which hard rules cannot
+hold together?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from lupi.advice._problem import NEGLIGIBLE, Array, Region
+
+_INFEASIBLE, _UNBOUNDED = 2, 3
+_FREE = (None, None)
+
+
+def is_empty(region: Region) -> bool:
+    """Tell whether no point at all satisfies D x <= d."""
+    columns = region.mentioned
+    if len(columns) == 0:
+        return bool(np.any(region.d < 0))
+    D = region.D[:, columns]
+    return isinstance(_program(np.zeros(len(columns)), A_ub=D, b_ub=region.d), int)
+
+
+def least_value(region: Region, w: Array, b: float) -> float:
+    """Find min w·x - b over the region: ∞ if it is empty, -∞ if there is no least.
+
+    Weights are known to the accuracy of the solver alone, and on an unbounded region
+    an error of 1e-12 decides between a number and -∞. So x has a price of `NEGLIGIBLE`
+    times the largest weight: the answer is -∞ when it is so for all weights that
+    close.
+    """
+    if is_empty(region):
+        return np.inf
+    price = NEGLIGIBLE * np.abs(w).max(initial=0.0)
+    columns = region.mentioned
+    if np.any(np.abs(np.delete(w, columns)) > price):
+        return -np.inf
+    D, w = region.D[:, columns], w[columns]
+    if not w.any():
+        return -float(b)
+    # x = plus - minus, so that its price |x| is linear.
+    answer = _program(
+        np.concatenate([w + price, price - w]),
+        A_ub=np.hstack([D, -D]),
+        b_ub=region.d,
+        bounds=(0, None),
+    )
+    if isinstance(answer, int):
+        return -np.inf
+    plus, minus = np.split(answer, 2)
+    return float(w @ (plus - minus) - b)
+
+
+def conflict(regions: Sequence[Region], fit_intercept: bool) -> list[int]:
+    """Find rules that no hyperplane satisfies together; none if there is one.
+
+    The set is irreducible: without any one of its members the others can hold. It is
+    found by leaving out one rule after the other and keeping out those whose absence
+    does not help.
+    """
+    kept = list(range(len(regions)))
+    if _compatible([regions[i] for i in kept], fit_intercept):
+        return []
+    for i in list(kept):
+        others = [j for j in kept if j != i]
+        if not _compatible([regions[j] for j in others], fit_intercept):
+            kept = others
+    return kept
+
+
+def _compatible(regions: Sequence[Region], fit_intercept: bool) -> bool:
+    """Tell whether D_iᵀu_i + z_i w = 0, d_i·u_i + z_i b <= -1, u >= 0 can be met."""
+    if not regions:
+        return True
+    p = regions[0].D.shape[1]
+    sign = np.array([region.sign for region in regions])
+    equal = sp.hstack(
+        [
+            sp.kron(sign[:, None], sp.eye_array(p)),
+            sp.csr_array((p * len(regions), 1)),
+            sp.block_diag([sp.csr_array(region.D.T) for region in regions]),
+        ]
+    )
+    less = sp.hstack(
+        [
+            sp.csr_array((len(regions), p)),
+            sp.csr_array(sign[:, None]),
+            sp.block_diag([region.d[None, :] for region in regions]),
+        ]
+    )
+    n_u = equal.shape[1] - p - 1
+    intercept = _FREE if fit_intercept else (0, 0)
+    answer = _program(
+        np.zeros(equal.shape[1]),
+        A_eq=equal.tocsr(),
+        b_eq=np.zeros(equal.shape[0]),
+        A_ub=less.tocsr(),
+        b_ub=-np.ones(len(regions)),
+        bounds=[_FREE] * p + [intercept] + [(0, None)] * n_u,
+    )
+    return not isinstance(answer, int)
+
+
+def _program(cost: Array, bounds: Any = _FREE, **constraints: Any) -> Array | int:
+    """Solve a linear program: the point, or why there is none."""
+    result = linprog(cost, bounds=bounds, method="highs", **constraints)
+    if result.status not in (0, _INFEASIBLE, _UNBOUNDED):
+        # "Infeasible or unbounded" is all that presolve may say; the simplex knows.
+        options = {"presolve": False}
+        result = linprog(
+            cost, bounds=bounds, method="highs-ds", options=options, **constraints
+        )
+    if result.status == 0:
+        return result.x
+    if result.status in (_INFEASIBLE, _UNBOUNDED):
+        return int(result.status)
+    raise RuntimeError(
+        f"The linear program of a rule could not be solved: {result.message} Rescale "
+        "the columns, for instance with standardize=True."
+    )

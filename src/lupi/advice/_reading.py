@@ -1,0 +1,139 @@
+"""From parameters and data to binary problems: what both advised estimators share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, validate_data
+
+from lupi.advice._problem import Region
+from lupi.advice.rule import Rule
+
+
+def read_rows(
+    estimator: BaseEstimator, X: Any, y: Any, *, reset: bool, without_rows: bool
+) -> tuple[Any, NDArray[Any]]:
+    """Check X and y; none at all are fine where advice alone is enough to learn."""
+    options: dict[str, Any] = {
+        "accept_sparse": "csr",
+        "dtype": np.float64,
+        "reset": reset,
+    }
+    if without_rows and _num_samples(X) == 0:
+        y = np.empty(0) if y is None else np.asarray(y)
+        if len(y):
+            raise ValueError(f"X has no rows, but y has {len(y)} labels.")
+        return validate_data(estimator, X, ensure_min_samples=0, **options), y
+    X, y = validate_data(estimator, X, y, **options)
+    check_classification_targets(y)
+    return X, y
+
+
+def read_classes(
+    y: NDArray[Any], classes: ArrayLike | None, rules: Sequence[Rule], name: str
+) -> NDArray[Any]:
+    """Labels of the rows and those announced, or else those of the rules."""
+    if classes is not None:
+        announced = np.asarray(classes)
+        found = np.union1d(y, announced) if len(y) else np.unique(announced)
+    elif len(y):
+        found = np.unique(y)
+    else:
+        found = np.unique(np.array([rule.label for rule in rules]))
+    if len(found) < 2:
+        raise ValueError(
+            f"{name} needs at least two classes, but there is {len(found)} class: "
+            f"{found.tolist()}. Add rows of another class, or announce the labels with "
+            "classes=[...]."
+        )
+    return found
+
+
+def read_weights(advice_weight: Any, rules: Sequence[Rule]) -> NDArray[np.float64]:
+    """One weight per rule, ∞ for a hard one."""
+    weights = np.asarray(advice_weight, dtype=np.float64)
+    if weights.ndim > 1 or (weights.ndim == 1 and len(weights) != len(rules)):
+        raise ValueError(
+            f"advice_weight must be one number or one number per rule ({len(rules)}), "
+            f"but has shape {weights.shape}. A rule with 'or' counts once for each "
+            "alternative."
+        )
+    weights = np.broadcast_to(weights, len(rules))
+    if not np.all(weights >= 0):
+        raise ValueError(
+            "advice_weight must be 0 or larger (np.inf for advice that must hold), "
+            f"but {advice_weight!r} was given."
+        )
+    return weights
+
+
+def binary_regions(
+    rules: Sequence[Rule],
+    weights: NDArray[np.float64],
+    classes: NDArray[Any],
+    feature_names: Sequence[str] | None,
+    n_features: int,
+) -> list[list[Region]]:
+    """Give the rules as each binary problem reads them.
+
+    Two classes make one problem, whose positive class is the second. Beyond, problem
+    k is class k against the rest: "the region belongs to class c" says +1 to problem
+    c and -1 to all others, for a region of class c is no region of class k.
+    """
+    codes = [_code(rule, classes) for rule in rules]
+    positives = [1] if len(classes) == 2 else range(len(classes))
+    shapes = [rule.region(feature_names, n_features) for rule in rules]
+    return [
+        [
+            Region(D, d, 1.0 if code == positive else -1.0, float(weight))
+            for (D, d), code, weight in zip(shapes, codes, weights, strict=True)
+        ]
+        for positive in positives
+    ]
+
+
+def _code(rule: Rule, classes: NDArray[Any]) -> int:
+    known = classes.tolist()
+    for code, label in enumerate(known):
+        if label == rule.label:
+            return code
+    raise ValueError(
+        f"The rule {str(rule)!r} concludes {rule.label!r}, but the classes are "
+        f"{known}. Correct the label (text that looks like a number goes in quotes), "
+        "or announce it with classes=[...]."
+    )
+
+
+def scaling(
+    X: Any, standardize: bool, sample_weight: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and deviation to work with; 0 and 1 when nothing is standardised.
+
+    A sparse matrix would not survive centring and is divided by the deviation alone.
+    """
+    n_features = X.shape[1]
+    if not standardize:
+        return np.zeros(n_features), np.ones(n_features)
+    if X.shape[0] < 2:
+        raise ValueError(
+            f"standardize=True takes mean and deviation from the rows and needs at "
+            f"least two, but there is {X.shape[0]}. Give more rows (in partial_fit, a "
+            "larger first batch), or scale the columns beforehand."
+        )
+    sparse = not isinstance(X, np.ndarray)
+    scaler = StandardScaler(with_mean=not sparse).fit(X, sample_weight=sample_weight)
+    mean = np.zeros(n_features) if sparse else scaler.mean_
+    return mean, scaler.scale_
+
+
+def apply_scaling(X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> Any:
+    """(X - mean) / scale, without a copy when that changes nothing."""
+    if not mean.any() and np.all(scale == 1):
+        return X
+    return (X - mean) / scale if isinstance(X, np.ndarray) else X.multiply(1 / scale)
