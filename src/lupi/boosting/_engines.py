@@ -1,0 +1,154 @@
+"""The two makers of trees: scikit-learn's exact CART and XGBoost's histograms.
+
+An engine holds the training rows and answers one question: the tree that fits given
+targets under given weights, and its values on the training rows. It never sees X*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.tree import DecisionTreeRegressor
+
+from lupi.boosting._ensembles import CartEnsemble, XGBoostEnsemble, import_xgboost
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A new tree.
+
+    Attributes
+    ----------
+    tree : object
+        The tree, as the engine's ensemble keeps it.
+    values : ndarray of shape (n_rows,)
+        h on the training rows.
+    step : ndarray of shape (n_rows,)
+        β h, what it adds to the predictions.
+    """
+
+    tree: Any
+    values: np.ndarray
+    step: np.ndarray
+
+
+class CartEngine:
+    """Exact CART of scikit-learn, float64 throughout."""
+
+    dtype = np.float64
+
+    def __init__(
+        self,
+        X: Any,
+        weight: np.ndarray,
+        rng: np.random.RandomState,
+        *,
+        max_depth: int | None,
+        max_features: Any,
+        tree_params: dict[str, Any],
+    ):
+        self._for_growing = sp.csc_matrix(X) if sp.issparse(X) else X
+        self._for_reading = X
+        self._params = {
+            "max_depth": max_depth,
+            "max_features": max_features,
+            **tree_params,
+            "random_state": rng,
+        }
+
+    def grow(self, target: np.ndarray, weight: np.ndarray | None, rate: float) -> Grown:
+        """Fit a tree to the targets."""
+        tree = DecisionTreeRegressor(**self._params)
+        tree.fit(self._for_growing, target, sample_weight=weight, check_input=False)
+        leaves = tree.tree_.apply(self._for_reading)
+        values = tree.tree_.value[:, 0, 0].take(leaves)
+        return Grown(tree, values, rate * values)
+
+    @staticmethod
+    def ensemble() -> CartEnsemble:
+        """A model of no trees yet."""
+        return CartEnsemble()
+
+
+class XGBoostEngine:
+    """Histogram trees of XGBoost, which works in float32.
+
+    A pass is a booster of one tree, so that a rejected pass leaves no trace and the
+    values on the training rows come from XGBoost's own cache, without reading X. The
+    trees of the accepted passes are joined into one booster after the last round.
+    """
+
+    dtype = np.float32
+
+    def __init__(
+        self,
+        X: Any,
+        weight: np.ndarray,
+        rng: np.random.RandomState,
+        *,
+        max_depth: int | None,
+        max_features: Any,
+        tree_params: dict[str, Any],
+        feature_types: list[str] | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+    ):
+        self._xgboost = import_xgboost()
+        self._rng = rng
+        self._params = {
+            "tree_method": "hist",
+            "base_score": 0.0,
+            "max_depth": 0 if max_depth is None else max_depth,
+            "colsample_bynode": _share_of_features(max_features, X.shape[1]),
+            "device": device,
+            **tree_params,
+        }
+        if n_jobs is not None:
+            self._params["nthread"] = n_jobs
+        # Weights decide where the histogram is cut, as in XGBoost itself.
+        self._rows = self._xgboost.QuantileDMatrix(
+            X,
+            weight=None if np.all(weight == 1) else weight,
+            max_bin=int(self._params.get("max_bin", 256)),
+            feature_types=feature_types,
+            enable_categorical=feature_types is not None,
+            nthread=n_jobs,
+        )
+        self._ones = np.ones(X.shape[0], dtype=np.float32)
+
+    def grow(self, target: np.ndarray, weight: np.ndarray | None, rate: float) -> Grown:
+        """Fit a tree to the targets."""
+        params = {**self._params, "eta": rate}
+        if params["colsample_bynode"] < 1:
+            params["seed"] = int(self._rng.randint(2**31 - 1))
+        booster = self._xgboost.Booster(params, [self._rows])
+        # Asking once before the tree exists is what makes XGBoost keep the values of
+        # the training rows while it grows the tree.
+        booster.predict(self._rows, output_margin=True)
+        hessian = self._ones if weight is None else weight
+        booster.boost(self._rows, 0, grad=-target * hessian, hess=hessian)
+        step = booster.predict(self._rows, output_margin=True)
+        return Grown(booster, step / np.float32(rate), step)
+
+    @staticmethod
+    def ensemble() -> XGBoostEnsemble:
+        """A model of no trees yet."""
+        return XGBoostEnsemble()
+
+
+def _share_of_features(max_features: Any, n_features: int) -> float:
+    """scikit-learn's `max_features` as the share of columns that XGBoost wants."""
+    if max_features is None:
+        return 1.0
+    if max_features == "sqrt":
+        count = int(np.sqrt(n_features))
+    elif max_features == "log2":
+        count = int(np.log2(n_features))
+    elif isinstance(max_features, float):
+        count = int(max_features * n_features)
+    else:
+        count = min(int(max_features), n_features)
+    return max(1, count) / n_features

@@ -1,0 +1,173 @@
+"""Fitted sums of trees, one class per engine, with the same three questions.
+
+`decision` is the whole sum, `staged` its value after each round, `importances` what
+each feature contributed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class CartEnsemble:
+    """Σ_t β_t h_t over scikit-learn's trees."""
+
+    def __init__(self) -> None:
+        self.trees: list[Any] = []
+        self.rates: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self.trees)
+
+    def append(self, tree: Any, rate: float) -> None:
+        """Add the tree of an accepted pass."""
+        self.trees.append(tree)
+        self.rates.append(rate)
+
+    def finish(self) -> None:
+        """Nothing to join: trees are kept as they are."""
+
+    def one(self, tree: Any, rate: float, X: Any) -> np.ndarray:
+        """What a tree that was just appended adds on other rows."""
+        return rate * tree.tree_.predict(X)[:, 0]
+
+    def staged(self, X: Any) -> Iterator[np.ndarray]:
+        """Sum after each round; a new array every time."""
+        total = np.zeros(X.shape[0])
+        for tree, rate in zip(self.trees, self.rates, strict=True):
+            total = total + self.one(tree, rate, X)
+            yield total
+
+    def decision(self, X: Any) -> np.ndarray:
+        """Sum of all trees."""
+        total = np.zeros(X.shape[0])
+        for tree, rate in zip(self.trees, self.rates, strict=True):
+            total += self.one(tree, rate, X)
+        return total
+
+    def importances(self, n_features: int) -> np.ndarray:
+        """Mean decrease in impurity, summing to one, as scikit-learn's boosting."""
+        grown = [tree.tree_ for tree in self.trees if tree.tree_.node_count > 1]
+        if not grown:
+            return np.zeros(n_features)
+        each = [tree.compute_feature_importances(normalize=False) for tree in grown]
+        return _normalised(np.mean(each, axis=0, dtype=np.float64))
+
+
+class XGBoostEnsemble:
+    """XGBoost's sum of trees, kept as its JSON document so that it can be stored."""
+
+    def __init__(self) -> None:
+        self.document = b""
+        self.feature_types: list[str] | None = None
+        self._n_trees = 0
+        self._new: list[bytes] = []
+        self._booster: Any = None
+
+    def __len__(self) -> int:
+        return self._n_trees
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_booster": None}
+
+    def append(self, tree: Any, rate: float) -> None:
+        """Add the tree of an accepted pass; its rate is in its leaves."""
+        self._new.append(bytes(tree.save_raw("json")))
+        self._n_trees += 1
+
+    def finish(self) -> None:
+        """Join the trees appended since the last call to the ones before."""
+        if self._new:
+            before = [self.document] if self.document else []
+            self.document = _join(before + self._new)
+            self._new = []
+            self._booster = None
+
+    def one(self, tree: Any, rate: float, X: Any) -> np.ndarray:
+        """What a tree that was just appended adds on other rows."""
+        return tree.predict(self._rows(X), output_margin=True)
+
+    def staged(self, X: Any) -> Iterator[np.ndarray]:
+        """Sum after each round; a new array every time."""
+        rows, booster = self._rows(X), self._load()
+        total = np.zeros(X.shape[0], dtype=np.float32)
+        for round_ in range(len(self)):
+            total = total + booster.predict(
+                rows, output_margin=True, iteration_range=(round_, round_ + 1)
+            )
+            yield total.astype(np.float64)
+
+    def decision(self, X: Any) -> np.ndarray:
+        """Sum of all trees."""
+        raw = self._load().predict(self._rows(X), output_margin=True)
+        return raw.astype(np.float64)
+
+    def importances(self, n_features: int) -> np.ndarray:
+        """Total gain of the splits on each feature, summing to one."""
+        gains = self._load().get_score(importance_type="total_gain")
+        total = np.zeros(n_features)
+        for name, gain in gains.items():
+            total[int(name[1:])] = gain
+        return _normalised(total)
+
+    def _rows(self, X: Any) -> Any:
+        return import_xgboost().DMatrix(
+            X,
+            feature_types=self.feature_types,
+            enable_categorical=self.feature_types is not None,
+        )
+
+    def _load(self) -> Any:
+        if self._booster is None:
+            self._booster = import_xgboost().Booster()
+            self._booster.load_model(bytearray(self.document))
+        return self._booster
+
+
+def import_xgboost() -> Any:
+    """XGBoost, or a sentence that says how to get it."""
+    try:
+        import xgboost
+    except ImportError as error:
+        raise ImportError(
+            'engine="xgboost" needs the package xgboost, which is not installed. '
+            'Install it with: pip install "lupi[xgboost]". Or use engine="cart".'
+        ) from error
+    return xgboost
+
+
+def _join(documents: list[bytes]) -> bytes:
+    """One booster with the trees of many, in their order."""
+    whole = json.loads(documents[0])
+    trees: list[dict[str, Any]] = []
+    for document in documents:
+        part = json.loads(document)["learner"]["gradient_booster"]["model"]
+        trees.extend(part["trees"])
+    for position, tree in enumerate(trees):
+        tree["id"] = position
+    model = whole["learner"]["gradient_booster"]["model"]
+    model["trees"] = trees
+    model["tree_info"] = [0] * len(trees)
+    model["iteration_indptr"] = list(range(len(trees) + 1))
+    model["gbtree_model_param"]["num_trees"] = str(len(trees))
+    return json.dumps(whole).encode()
+
+
+def _normalised(total: np.ndarray) -> np.ndarray:
+    largest = total.sum()
+    return total / largest if largest > 0 else total
+
+
+def readable_by_trees(X: Any) -> Any:
+    """Rows as scikit-learn's trees read them: float32, 32-bit indices if sparse."""
+    if not sp.issparse(X):
+        return X
+    X = sp.csr_matrix(X, dtype=np.float32)
+    X.indices = X.indices.astype(np.intc, copy=False)
+    X.indptr = X.indptr.astype(np.intc, copy=False)
+    return X

@@ -1,0 +1,315 @@
+"""Iterative privileged learning: boosted trees that are commented on by X*.
+
+X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged Learning. IEEE Transactions
+on Neural Networks and Learning Systems, 2018.
+
+Boosting adds trees, G ← G + β h. In round t the tree is fitted to the residuals
+r_i = y_i − G(x_i) while a linear function of X*, the comment w·x*_i, says which part of
+the residual is not to be had:
+
+    min_{h, w}  Σ (h(x_i) − r_i)² + C1 Σ (h(x_i) − r_i − w·x*_i)² + C2 Σ (w·x*_i)²
+
+by turns, starting from the w of the last round (the first one is uniform in (0, 1)):
+
+    h ← CART on the targets r_i + C1/(C1+1) w·x*_i                          (10)
+    w ← C1/(C1+C2) · A X*ᵀ(X*X*ᵀ)⁺,   A_i = h(x_i) − r_i                    (12)
+
+Sparse IPL keeps the projections of the first η rounds as columns of D; afterwards
+w = Dv, and C2 Σ (w·x*_i)² gives way to n C2 ‖v‖₁, so that v is a lasso with
+λ = C2 / (2 C1). The paper prints the lasso without λ.
+
+| symbol | parameter |
+|---|---|
+| N, β, k, s | n_estimators, learning_rate, max_depth, max_features |
+| C1, C2, η | privileged_weight, privileged_reg, n_atoms |
+
+Sample weights multiply every term. Row i without X* has comment 0 and takes no part in
+the fit of w. Classification boosts on labels ±1, one class against the rest beyond two.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from lupi._base import PrivilegedEstimator, Training
+from lupi.boosting._categories import (
+    encode_categories,
+    feature_types,
+    read_categories,
+)
+from lupi.boosting._comments import LinearComments, RegressorComments
+from lupi.boosting._engines import CartEngine, XGBoostEngine
+from lupi.boosting._ensembles import import_xgboost, readable_by_trees
+from lupi.boosting._parameters import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_validation_fraction,
+)
+from lupi.boosting._rounds import Boosted, Rows, Settings, boost
+
+
+class BaseIPL(PrivilegedEstimator):
+    """Boosting with comments from X*, for one or several targets."""
+
+    def _check_parameters(self) -> None:
+        check_integer("n_estimators", self.n_estimators, 1)
+        check_number("learning_rate", self.learning_rate, above=True)
+        check_integer("max_depth", self.max_depth, 1, optional=True)
+        check_number("privileged_weight", self.privileged_weight)
+        check_number("privileged_reg", self.privileged_reg)
+        check_integer("n_atoms", self.n_atoms, 1, optional=True)
+        check_integer("max_inner_iter", self.max_inner_iter, 1)
+        check_number("tol", self.tol)
+        check_integer("n_iter_no_change", self.n_iter_no_change, 1, optional=True)
+        check_number("early_stopping_tol", self.early_stopping_tol)
+        check_validation_fraction(self.validation_fraction)
+        check_choice("engine", self.engine, ("cart", "xgboost"))
+        if self.n_atoms is not None and self.auxiliary is not None:
+            raise ValueError(
+                f"n_atoms={self.n_atoms} (sparse IPL) combines linear functions of X*, "
+                f"but auxiliary={self.auxiliary!r} puts another function in their "
+                "place. Set one of the two to None."
+            )
+        if self.n_atoms is not None and self.privileged_reg == 0:
+            raise ValueError(
+                f"n_atoms={self.n_atoms} (sparse IPL) needs privileged_reg above 0: it "
+                "is the weight of the lasso. Set n_atoms=None for no penalty at all."
+            )
+        if self.engine == "xgboost":
+            import_xgboost()
+        elif self.device != "cpu":
+            raise ValueError(
+                f'device={self.device!r} needs engine="xgboost", but the engine is '
+                '"cart", which runs on the CPU alone.'
+            )
+
+    def _read(
+        self, X: Any, y: Any, privileged: Any, sample_weight: Any, y_numeric: bool
+    ) -> Training:
+        """Check the arguments of ``fit``; X becomes float32, as trees read it."""
+        on_xgboost = self.engine == "xgboost"
+        self._categories = read_categories(X) if on_xgboost else None
+        self._feature_types = feature_types(X, self._categories)
+        training = self._validate_fit(
+            encode_categories(X, self._categories),
+            y,
+            privileged,
+            sample_weight,
+            y_numeric=y_numeric,
+            dtype=np.float32,
+            allow_nan_X=on_xgboost,
+        )
+        training.X = readable_by_trees(training.X)
+        return training
+
+    def _read_X(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = self._validate_X(encode_categories(X, self._categories))
+        return readable_by_trees(X)
+
+    def _fit_targets(
+        self, training: Training, targets: list[np.ndarray], weight: np.ndarray
+    ) -> None:
+        """Fit one boosted model per column of targets and set the attributes."""
+        models = getattr(self, "_models", None) if self.warm_start else None
+        if models is not None:
+            self._check_warm_start(models, len(targets))
+        else:
+            models = [Boosted(None, rng) for rng in self._generators(len(targets))]
+        train, held_out = self._split(training.n_rows, targets)
+        for model, target in zip(models, targets, strict=True):
+            self._fit_one(model, training, target, weight, train, held_out)
+        self._models = models
+        self._set_attributes()
+
+    def _generators(self, count: int) -> list[np.random.RandomState]:
+        """One generator per model; alike, as if each were fitted on its own."""
+        if count == 1:
+            return [check_random_state(self.random_state)]
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        return [np.random.RandomState(seed) for _ in range(count)]
+
+    def _check_warm_start(self, models: list[Boosted], n_targets: int) -> None:
+        if len(models) != n_targets:
+            raise ValueError(
+                f"warm_start=True goes on from {len(models)} boosted models, but y "
+                f"asks for {n_targets}. Give the same classes, or set warm_start=False."
+            )
+        width = self.n_privileged_features_in_
+        coefs = [model.coefs[-1] for model in models if model.coefs]
+        if width and any(
+            len(np.atleast_1d(coef)) != width
+            for coef in coefs
+            if isinstance(coef, np.ndarray)
+        ):
+            raise ValueError(
+                f"warm_start=True goes on from {len(coefs[0])} privileged features, "
+                f"but got {width}. Give the same columns, or set warm_start=False."
+            )
+        grown = max(len(model.ensemble) for model in models)
+        if self.n_estimators < grown:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is below the {grown} rounds that "
+                "this model already has. With warm_start=True it can only grow."
+            )
+
+    def _split(
+        self, n_rows: int, targets: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Rows to train on, and rows to decide when to stop."""
+        everything = np.arange(n_rows)
+        if self.n_iter_no_change is None or self.validation_fraction is None:
+            return everything, None
+        strata = np.column_stack(targets).argmax(axis=1) if len(targets) > 1 else None
+        if len(targets) == 1 and hasattr(self, "classes_"):
+            strata = targets[0]
+        train, held_out = train_test_split(
+            everything,
+            test_size=self.validation_fraction,
+            random_state=self.random_state,
+            stratify=strata,
+        )
+        return train, held_out
+
+    def _fit_one(
+        self,
+        model: Boosted,
+        training: Training,
+        target: np.ndarray,
+        weight: np.ndarray,
+        train: np.ndarray,
+        held_out: np.ndarray | None,
+    ) -> None:
+        part = Training(training.X, target, training.privileged, weight).take(train)
+        validation = None
+        if held_out is not None:
+            validation = Rows(training.X[held_out], target[held_out], weight[held_out])
+        settings = Settings(
+            self.n_estimators,
+            self.learning_rate,
+            self.privileged_weight,
+            self.privileged_reg,
+            self.n_atoms,
+            self.max_inner_iter,
+            self.tol,
+            self.n_iter_no_change,
+            self.early_stopping_tol,
+        )
+        # The order of the paper: first w_1 is drawn, then the trees draw.
+        engine_type = CartEngine if self.engine == "cart" else XGBoostEngine
+        if model.ensemble is None:
+            model.ensemble = engine_type.ensemble()
+            model.ensemble.feature_types = self._feature_types
+        options = {
+            "max_depth": self.max_depth,
+            "max_features": self.max_features,
+            "tree_params": dict(self.tree_params or {}),
+        }
+        if self.engine == "xgboost":
+            options["feature_types"] = self._feature_types
+            options["device"] = self.device
+            options["n_jobs"] = self.n_jobs
+        engine = engine_type(part.X, part.weight, model.rng, **options)
+        boost(
+            model,
+            engine,
+            self._loss(),
+            Rows(part.X, part.y, part.weight),
+            self._make_comments(part, model.rng, engine.dtype),
+            settings,
+            validation,
+        )
+
+    def _make_comments(
+        self, part: Training, rng: np.random.RandomState, dtype: Any
+    ) -> LinearComments | RegressorComments | None:
+        """Comments from the rows that have X*, standardised if asked for."""
+        if part.privileged is None:
+            return None
+        table, rows = part.privileged.values, part.privileged.rows
+        table = table.toarray() if sp.issparse(table) else table
+        if self.standardize_privileged:
+            table = StandardScaler().fit_transform(
+                table, sample_weight=part.weight[rows]
+            )
+        common = (
+            table,
+            rows,
+            part.weight.astype(dtype),
+            self.privileged_weight,
+            self.privileged_reg,
+            dtype,
+        )
+        if self.auxiliary is None:
+            return LinearComments(*common)
+        return RegressorComments(self.auxiliary, rng, *common)
+
+    def _set_attributes(self) -> None:
+        def collect(values: list[Any]) -> Any:
+            return values[0] if len(values) == 1 else values
+
+        models = self._models
+        self.objective_trace_ = collect([model.traces for model in models])
+        self.inner_iterations_ = collect([np.array(m.passes) for m in models])
+        self.train_score_ = collect([np.array(m.train_scores) for m in models])
+        self.n_estimators_ = collect([len(model.ensemble) for model in models])
+        if models[0].validation_scores:
+            scores = [np.array(model.validation_scores) for model in models]
+            self.validation_score_ = collect(scores)
+        elif hasattr(self, "validation_score_"):
+            del self.validation_score_
+        if self.auxiliary is None:
+            none = np.empty((0, self.n_privileged_features_in_))
+            self.privileged_coef_ = collect(
+                [np.array(model.coefs) if model.coefs else none for model in models]
+            )
+        elif hasattr(self, "privileged_coef_"):
+            del self.privileged_coef_
+        if not all(model.lasso_converged for model in models):
+            warnings.warn(
+                "The lasso of sparse IPL did not reach its tolerance in some rounds; "
+                "the comments of these rounds are close to the best ones, not the "
+                "best. Raise privileged_reg or lower n_atoms.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature of X in the improvement of the trees, summing to 1."""
+        check_is_fitted(self)
+        each = [m.ensemble.importances(self.n_features_in_) for m in self._models]
+        total = np.mean(each, axis=0)
+        return total / total.sum() if total.sum() > 0 else total
+
+    def _raw(self, X: Any) -> np.ndarray:
+        """G of every model, one column each."""
+        X = self._read_X(X)
+        return np.column_stack([model.decision(X) for model in self._models])
+
+    def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
+        """G after each round; a model that stopped early stays where it is."""
+        X = self._read_X(X)
+        stages = [model.ensemble.staged(X) for model in self._models]
+        last = np.zeros((X.shape[0], len(stages)))
+        for _ in range(max(len(model.ensemble) for model in self._models)):
+            last = np.column_stack([next(s, last[:, k]) for k, s in enumerate(stages)])
+            yield last
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.engine == "xgboost"
+        return tags

@@ -1,0 +1,328 @@
+"""`IPLClassifier`: see `lupi.boosting._ipl_base` for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from lupi._base import binary_problems, check_classes, class_weights
+from lupi.boosting._ipl_base import BaseIPL
+from lupi.boosting._losses import LOSSES
+from lupi.boosting._parameters import check_choice
+
+
+class IPLClassifier(ClassifierMixin, BaseIPL):
+    """Iterative privileged learning: boosted trees commented on by X*.
+
+    Without privileged information this is gradient boosting on labels ±1 from a zero
+    start: scikit-learn's ``GradientBoostingRegressor(init="zero")``, or XGBoost.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of rounds N, one tree each.
+    learning_rate : float, default=0.1
+        β, by which each tree is shrunk.
+    max_depth : int or None, default=3
+        Depth k of the trees. The paper finds 2 best.
+    privileged_weight : float, default=1.0
+        C1, the influence of X*. At 0 the model is boosting without X*.
+    privileged_reg : float, default=1.0
+        C2, what keeps the comments small.
+    n_atoms : int or None, default=None
+        η of sparse IPL. None is IPL. Mind that λ = C2 / (2 C1) is compared with the
+        mean product of errors and comments: at ``C2 = C1`` the lasso is usually zero,
+        and the model goes on as boosting without X*.
+    max_inner_iter : int, default=10
+        Most passes of the alternation in a round.
+    tol : float, default=1e-4
+        The alternation of a round stops when a pass, or its second half, lowers the
+        objective by no more than this share.
+    loss : {"squared_error", "log_loss"}, default="squared_error"
+        The paper boosts squared error on labels ±1. "log_loss" goes beyond it: each
+        round minimises the objective above around the second-order expansion of the
+        logistic loss, r the Newton step and its curvature a further weight.
+    auxiliary : regressor or None, default=None
+        Any scikit-learn regressor in place of the linear function w·x*. It is fitted
+        to C1/(C1+C2)·A in every pass; the first round starts without comments.
+    standardize_privileged : bool, default=True
+        Give the columns of X* mean 0 and variance 1 first (weighted).
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Features that each split looks at; None is all of them.
+    n_iter_no_change : int or None, default=None
+        Stop when the loss has not improved by `early_stopping_tol` within this many
+        rounds. None never stops early.
+    validation_fraction : float or None, default=0.1
+        Share of the rows that are set aside to measure that loss; None measures it on
+        the training rows, as the paper does.
+    early_stopping_tol : float, default=1e-4
+        See `n_iter_no_change`.
+    engine : {"cart", "xgboost"}, default="cart"
+        "cart" is scikit-learn's exact CART, the paper's algorithm to the letter.
+        "xgboost" grows the trees on XGBoost's histograms, for many rows; X may then
+        hold missing values and pandas categories, and absent entries of a sparse X
+        count as missing. Needs ``pip install "lupi[xgboost]"``.
+    tree_params : dict or None, default=None
+        Further parameters of `DecisionTreeRegressor` or of XGBoost's trees, for
+        example ``{"min_samples_leaf": 5}`` or ``{"reg_lambda": 0.0}``.
+    device : str, default="cpu"
+        Handed to XGBoost, for example "cuda".
+    n_jobs : int or None, default=None
+        Threads of XGBoost; None lets it choose.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, multiplied into `sample_weight`.
+    warm_start : bool, default=False
+        Go on from the rounds of the last ``fit`` up to `n_estimators`.
+    random_state : int, RandomState or None, default=None
+        Draws the first w, then the trees.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, sorted. Beyond two, the attributes below that are marked by a round
+        become lists with one entry per class (one class against the rest).
+    n_estimators_ : int
+        Rounds done.
+    objective_trace_ : list of ndarray
+        Objective after each accepted pass, one array per round. It never rises.
+    inner_iterations_ : ndarray of int
+        Passes per round; one that raised the objective counts, though dropped.
+    train_score_, validation_score_ : ndarray
+        Mean loss after each round; the second only with early stopping on held-out
+        rows.
+    privileged_coef_ : ndarray of shape (n_rounds, n_privileged_features)
+        w of each round, for the standardised columns of X* if
+        `standardize_privileged`. Absent with `auxiliary`.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature of X in what the trees gained (impurity decrease, or
+        XGBoost's total gain).
+    n_features_in_, n_privileged_features_in_ : int
+        Widths of X and of X* (0 without).
+
+    See Also
+    --------
+    GBPlusClassifier : Two boosted models, on X and X*, pulled towards each other.
+
+    References
+    ----------
+    .. [1] X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged Learning. IEEE
+       Transactions on Neural Networks and Learning Systems, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.boosting import IPLClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(size=(100, 2))
+    >>> X = P + rng.normal(size=(100, 2))
+    >>> y = np.where(P.sum(axis=1) > 0, "sick", "well")
+    >>> model = IPLClassifier(n_estimators=20, random_state=0)
+    >>> model.fit(X, y, privileged=P).predict(X[:3])
+    array(['well', 'sick', 'well'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 3,
+        privileged_weight: float = 1.0,
+        privileged_reg: float = 1.0,
+        n_atoms: int | None = None,
+        max_inner_iter: int = 10,
+        tol: float = 1e-4,
+        loss: str = "squared_error",
+        auxiliary: Any = None,
+        standardize_privileged: bool = True,
+        max_features: int | float | str | None = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float | None = 0.1,
+        early_stopping_tol: float = 1e-4,
+        engine: str = "cart",
+        tree_params: dict[str, Any] | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.privileged_weight = privileged_weight
+        self.privileged_reg = privileged_reg
+        self.n_atoms = n_atoms
+        self.max_inner_iter = max_inner_iter
+        self.tol = tol
+        self.loss = loss
+        self.auxiliary = auxiliary
+        self.standardize_privileged = standardize_privileged
+        self.max_features = max_features
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.early_stopping_tol = early_stopping_tol
+        self.engine = engine
+        self.tree_params = tree_params
+        self.device = device
+        self.n_jobs = n_jobs
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _loss(self) -> Any:
+        return LOSSES[self.loss]()
+
+    def fit(
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+    ) -> IPLClassifier:
+        """Fit the boosted trees.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features, known also when predicting.
+        y : array-like of shape (n_rows,)
+            Class labels of any type.
+        privileged : array-like, sparse matrix or DataFrame, optional
+            Privileged features, one row per row of X, made dense inside. A row that
+            is NaN throughout has none, and gets no comment.
+        sample_weight : array-like of shape (n_rows,), optional
+            Multiplies every term of the objective.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._check_parameters()
+        check_choice("loss", self.loss, LOSSES)
+        training = self._read(X, y, privileged, sample_weight, y_numeric=False)
+        labels = check_classes(training.y, training.weight, self)
+        training = training.take(labels.rows)
+        factor = class_weights(
+            self.class_weight, labels.classes, labels.codes, training.weight
+        )
+        self.classes_ = labels.classes
+        problems = binary_problems(labels.codes, len(labels.classes), "ovr")
+        self._fit_targets(
+            training,
+            [target for _, target in problems],
+            training.weight * factor[labels.codes],
+        )
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """G(x), the sum of the shrunken trees.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            With two classes, positive means the second of ``classes_``. Beyond, the
+            largest column wins.
+        """
+        return self._shaped(self._raw(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """`decision_function` after each round.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Decision values of the model of the first 1, 2, … rounds.
+        """
+        for raw in self._staged_raw(X):
+            yield self._shaped(raw)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict class labels; privileged features are not needed.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels as they were in ``fit``.
+        """
+        return self._labels(self._raw(X))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """`predict` after each round.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Labels predicted by the model of the first 1, 2, … rounds.
+        """
+        for raw in self._staged_raw(X):
+            yield self._labels(raw)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, as far as the loss has them.
+
+        With squared error, (1 + G_k)/2 estimates P(class k | x), since the mean of a
+        label ±1 is 2P − 1; each row is replaced by the nearest probability vector
+        (with two classes: clipped to [0, 1]). With log loss, the logistic function of
+        G_k, divided by the sum over the classes. Comments from X* shift the targets,
+        so calibrate where probabilities matter.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Rows sum to one; the order of the classes is that of
+            `decision_function`.
+        """
+        raw = self._raw(X)
+        if len(self.classes_) == 2:
+            raw = np.hstack([-raw, raw])
+        return self._loss().probabilities(raw)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """`predict_proba` after each round.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities by the model of the first 1, 2, … rounds.
+        """
+        for raw in self._staged_raw(X):
+            both = np.hstack([-raw, raw]) if len(self.classes_) == 2 else raw
+            yield self._loss().probabilities(both)
+
+    def _shaped(self, raw: np.ndarray) -> np.ndarray:
+        return raw[:, 0] if len(self.classes_) == 2 else raw
+
+    def _labels(self, raw: np.ndarray) -> np.ndarray:
+        two = len(self.classes_) == 2
+        return self.classes_[(raw[:, 0] > 0).astype(int) if two else raw.argmax(axis=1)]

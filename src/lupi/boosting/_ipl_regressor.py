@@ -1,0 +1,222 @@
+"""`IPLRegressor`: see `lupi.boosting._ipl_base` for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from lupi.boosting._ipl_base import BaseIPL
+from lupi.boosting._losses import SquaredError
+
+
+class IPLRegressor(RegressorMixin, BaseIPL):
+    """Iterative privileged learning for real targets, by squared error.
+
+    Without privileged information this is gradient boosting from a zero start:
+    scikit-learn's ``GradientBoostingRegressor(init="zero")``, or XGBoost with
+    ``base_score=0``.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of rounds N, one tree each.
+    learning_rate : float, default=0.1
+        β, by which each tree is shrunk.
+    max_depth : int or None, default=3
+        Depth k of the trees. The paper finds 2 best.
+    privileged_weight : float, default=1.0
+        C1, the influence of X*. At 0 the model is boosting without X*.
+    privileged_reg : float, default=1.0
+        C2, what keeps the comments small.
+    n_atoms : int or None, default=None
+        η of sparse IPL. None is IPL. Mind that λ = C2 / (2 C1) is compared with the
+        mean product of errors and comments: at ``C2 = C1`` the lasso is usually zero,
+        and the model goes on as boosting without X*.
+    max_inner_iter : int, default=10
+        Most passes of the alternation in a round.
+    tol : float, default=1e-4
+        The alternation of a round stops when a pass, or its second half, lowers the
+        objective by no more than this share.
+    auxiliary : regressor or None, default=None
+        Any scikit-learn regressor in place of the linear function w·x*. It is fitted
+        to C1/(C1+C2)·A in every pass; the first round starts without comments.
+    standardize_privileged : bool, default=True
+        Give the columns of X* mean 0 and variance 1 first (weighted).
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Features that each split looks at; None is all of them.
+    n_iter_no_change : int or None, default=None
+        Stop when the loss has not improved by `early_stopping_tol` within this many
+        rounds. None never stops early.
+    validation_fraction : float or None, default=0.1
+        Share of the rows that are set aside to measure that loss; None measures it on
+        the training rows, as the paper does.
+    early_stopping_tol : float, default=1e-4
+        See `n_iter_no_change`.
+    engine : {"cart", "xgboost"}, default="cart"
+        "cart" is scikit-learn's exact CART, the paper's algorithm to the letter.
+        "xgboost" grows the trees on XGBoost's histograms, for many rows; X may then
+        hold missing values and pandas categories, and absent entries of a sparse X
+        count as missing. Needs ``pip install "lupi[xgboost]"``.
+    tree_params : dict or None, default=None
+        Further parameters of `DecisionTreeRegressor` or of XGBoost's trees, for
+        example ``{"min_samples_leaf": 5}`` or ``{"reg_lambda": 0.0}``.
+    device : str, default="cpu"
+        Handed to XGBoost, for example "cuda".
+    n_jobs : int or None, default=None
+        Threads of XGBoost; None lets it choose.
+    warm_start : bool, default=False
+        Go on from the rounds of the last ``fit`` up to `n_estimators`.
+    random_state : int, RandomState or None, default=None
+        Draws the first w, then the trees.
+
+    Attributes
+    ----------
+    n_estimators_ : int
+        Rounds done.
+    objective_trace_ : list of ndarray
+        Objective after each accepted pass, one array per round. It never rises.
+    inner_iterations_ : ndarray of int
+        Passes per round; one that raised the objective counts, though dropped.
+    train_score_, validation_score_ : ndarray
+        Mean loss after each round; the second only with early stopping on held-out
+        rows.
+    privileged_coef_ : ndarray of shape (n_rounds, n_privileged_features)
+        w of each round, for the standardised columns of X* if
+        `standardize_privileged`. Absent with `auxiliary`.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature of X in what the trees gained (impurity decrease, or
+        XGBoost's total gain).
+    n_features_in_, n_privileged_features_in_ : int
+        Widths of X and of X* (0 without).
+
+    See Also
+    --------
+    IPLClassifier : The same on labels.
+
+    References
+    ----------
+    .. [1] X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged Learning. IEEE
+       Transactions on Neural Networks and Learning Systems, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.boosting import IPLRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 3))
+    >>> noise = rng.normal(size=(100, 1))
+    >>> y = X[:, 0] + noise[:, 0]
+    >>> model = IPLRegressor(max_depth=2, random_state=0).fit(X, y, privileged=noise)
+    >>> bool(np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 3,
+        privileged_weight: float = 1.0,
+        privileged_reg: float = 1.0,
+        n_atoms: int | None = None,
+        max_inner_iter: int = 10,
+        tol: float = 1e-4,
+        auxiliary: Any = None,
+        standardize_privileged: bool = True,
+        max_features: int | float | str | None = None,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float | None = 0.1,
+        early_stopping_tol: float = 1e-4,
+        engine: str = "cart",
+        tree_params: dict[str, Any] | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.privileged_weight = privileged_weight
+        self.privileged_reg = privileged_reg
+        self.n_atoms = n_atoms
+        self.max_inner_iter = max_inner_iter
+        self.tol = tol
+        self.auxiliary = auxiliary
+        self.standardize_privileged = standardize_privileged
+        self.max_features = max_features
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.early_stopping_tol = early_stopping_tol
+        self.engine = engine
+        self.tree_params = tree_params
+        self.device = device
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def _loss(self) -> SquaredError:
+        return SquaredError()
+
+    def fit(
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+    ) -> IPLRegressor:
+        """Fit the boosted trees.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features, known also when predicting.
+        y : array-like of shape (n_rows,)
+            Targets.
+        privileged : array-like, sparse matrix or DataFrame, optional
+            Privileged features, one row per row of X, made dense inside. A row that
+            is NaN throughout has none, and gets no comment.
+        sample_weight : array-like of shape (n_rows,), optional
+            Multiplies every term of the objective.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._check_parameters()
+        training = self._read(X, y, privileged, sample_weight, y_numeric=True)
+        training = training.counted()
+        self._fit_targets(training, [training.y], training.weight)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict targets; privileged features are not needed.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            G(x), the sum of the shrunken trees.
+        """
+        return self._raw(X)[:, 0]
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """`predict` after each round.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Targets predicted by the model of the first 1, 2, … rounds.
+        """
+        for raw in self._staged_raw(X):
+            yield raw[:, 0]

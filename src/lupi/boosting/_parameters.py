@@ -1,0 +1,52 @@
+"""Checks of the parameters of the boosted models, each a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+def check_integer(name: str, value: Any, least: int, *, optional: bool = False) -> None:
+    """Refuse what is not an integer of at least `least`."""
+    if optional and value is None:
+        return
+    whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    if not whole or value < least:
+        choice = " or None" if optional else ""
+        raise ValueError(
+            f"{name} must be an integer of at least {least}{choice}, but got {value!r}."
+        )
+
+
+def check_number(
+    name: str, value: Any, *, least: float = 0.0, above: bool = False
+) -> None:
+    """Refuse what is not a finite number of at least (or `above`) `least`."""
+    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    fine = number and np.isfinite(value) and (value > least or not above)
+    if not fine or value < least:
+        bound = "above" if above else "of at least"
+        raise ValueError(
+            f"{name} must be a finite number {bound} {least:g}, but got {value!r}."
+        )
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Refuse what is not one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        listed = " or ".join(f'"{choice}"' for choice in choices)
+        raise ValueError(f"{name} must be {listed}, but got {value!r}.")
+
+
+def check_validation_fraction(value: Any) -> None:
+    """Refuse what is neither None nor strictly between 0 and 1."""
+    if value is None:
+        return
+    if not isinstance(value, Real) or not 0.0 < value < 1.0:
+        raise ValueError(
+            "validation_fraction must lie strictly between 0 and 1, or be None to stop "
+            f"by the training loss, but got {value!r}."
+        )

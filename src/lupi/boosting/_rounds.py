@@ -1,0 +1,259 @@
+"""Boosting with comments from X*: one round (Algorithm 1, lines 3–9), and all rounds.
+
+Every round minimises over the new tree h and the comment c, by turns,
+
+    Σ s (h − r)² + C1 Σ s (h − r − c)² + penalty(c)
+
+The tree step is a tree on the targets r + C1/(C1+1) c; the comment step is
+`lupi.boosting._comments`. Without X* a round is one tree on the residuals r.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lupi.boosting._comments import AtomComments, Comment, LinearComments
+from lupi.boosting._engines import Grown
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of the estimator that the rounds need."""
+
+    n_estimators: int
+    learning_rate: float
+    privileged_weight: float
+    privileged_reg: float
+    n_atoms: int | None
+    max_inner_iter: int
+    tol: float
+    n_iter_no_change: int | None
+    early_stopping_tol: float
+
+
+@dataclass
+class Rows:
+    """Rows that are predicted while boosting, to decide when to stop."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray
+
+
+@dataclass
+class Boosted:
+    """One boosted model: its trees, how it got there, and how to go on.
+
+    Attributes
+    ----------
+    ensemble : CartEnsemble or XGBoostEnsemble
+        The trees.
+    rng : RandomState
+        Where the next tree draws from.
+    traces : list of ndarray
+        Objective after each accepted pass, one array per round.
+    passes : list of int
+        Trees grown per round, a rejected one included.
+    coefs : list
+        w per round, or the fitted auxiliary regressor.
+    atoms : ndarray or None
+        D of sparse IPL, once it is complete.
+    sparse_coef : ndarray or None
+        v of the last sparse round.
+    train_scores, validation_scores : list of float
+        Mean loss after each round.
+    lasso_converged : bool
+        Whether every lasso did.
+    """
+
+    ensemble: Any
+    rng: np.random.RandomState
+    traces: list[np.ndarray] = field(default_factory=list)
+    passes: list[int] = field(default_factory=list)
+    coefs: list[Any] = field(default_factory=list)
+    atoms: np.ndarray | None = None
+    sparse_coef: np.ndarray | None = None
+    train_scores: list[float] = field(default_factory=list)
+    validation_scores: list[float] = field(default_factory=list)
+    lasso_converged: bool = True
+
+    def decision(self, X: Any) -> np.ndarray:
+        """Sum of the trees."""
+        return self.ensemble.decision(X)
+
+
+def alternate(
+    engine: Any,
+    comments: Any,
+    residual: np.ndarray,
+    weight: np.ndarray | None,
+    comment: Comment,
+    settings: Settings,
+) -> tuple[Grown, Comment, list[float], int]:
+    """One round: tree and comment by turns until the objective settles.
+
+    A greedy tree need not minimise, so a pass can raise the objective: then it is
+    dropped, with the passes that would follow.
+
+    Returns
+    -------
+    grown, comment
+        Of the last accepted pass.
+    trace : list of float
+        Objective after each accepted pass.
+    passes : int
+        How many trees were grown, a rejected one included.
+    """
+    strength = settings.privileged_weight
+    share = engine.dtype(strength / (strength + 1.0))
+
+    def objective(error: np.ndarray, comment: Comment) -> float:
+        return (
+            _sum_of_squares(error, weight)
+            + strength * _sum_of_squares(error - comment.values, weight)
+            + comment.penalty
+        )
+
+    best: tuple[Grown, Comment] | None = None
+    value = np.inf
+    trace: list[float] = []
+    passes = 0
+    while passes < settings.max_inner_iter:
+        passes += 1
+        grown = engine.grow(
+            residual + share * comment.values, weight, settings.learning_rate
+        )
+        error = grown.values - residual
+        before = objective(error, comment)
+        answer = comments.fit(error, comment)
+        after = objective(error, answer)
+        if after > value:
+            break
+        # Both the whole pass and its second half must still be worth something: by
+        # turns, later halves gain less than earlier ones.
+        gain = min(before, value) - after
+        best, value, comment = (grown, answer), after, answer
+        trace.append(after)
+        if gain <= settings.tol * after:
+            break
+    assert best is not None
+    return (*best, trace, passes)
+
+
+def boost(
+    model: Boosted,
+    engine: Any,
+    loss: Any,
+    rows: Rows,
+    comments: Any,
+    settings: Settings,
+    validation: Rows | None = None,
+) -> None:
+    """Add rounds to `model` until there are `n_estimators`, or nothing improves.
+
+    `comments` is None without X*. A model that already has rounds goes on from them.
+    """
+    y = rows.y.astype(engine.dtype)
+    base_weight = rows.weight.astype(engine.dtype)
+    uniform = bool(np.all(rows.weight == 1))
+    raw = _resume(model, rows.X, engine.dtype)
+    raw_validation = None
+    if validation is not None:
+        raw_validation = _resume(model, validation.X, engine.dtype)
+    comment = None if comments is None else _first_comment(model, comments)
+    comments, comment = _with_atoms(model, comments, comment, settings)
+    stopping = _Stopping(settings)
+
+    for round_ in range(len(model.ensemble), settings.n_estimators):
+        residual = loss.residual(y, raw)
+        weight = None if uniform else base_weight
+        if loss.second_order:
+            weight = loss.curvature(y, raw) * base_weight
+        if comments is None:
+            grown = engine.grow(residual, weight, settings.learning_rate)
+            trace = [_sum_of_squares(grown.values - residual, weight)]
+            passes = 1
+        else:
+            if loss.second_order:
+                comments.weigh(weight)
+                comment = comments.refresh(comment)
+            grown, comment, trace, passes = alternate(
+                engine, comments, residual, weight, comment, settings
+            )
+            model.coefs.append(comments.coef(comment))
+        raw = raw + grown.step
+        model.ensemble.append(grown.tree, settings.learning_rate)
+        model.traces.append(np.asarray(trace))
+        model.passes.append(passes)
+        model.train_scores.append(loss.mean(y, raw, rows.weight))
+        score = model.train_scores[-1]
+        if validation is not None:
+            raw_validation = raw_validation + model.ensemble.one(
+                grown.tree, settings.learning_rate, validation.X
+            )
+            score = loss.mean(validation.y, raw_validation, validation.weight)
+            model.validation_scores.append(score)
+        if comments is not None and len(model.coefs) == settings.n_atoms:
+            comments, comment = _with_atoms(model, comments, comment, settings)
+        if stopping.no_progress(score, round_):
+            break
+    if isinstance(comments, AtomComments):
+        model.sparse_coef = comment.state
+        model.lasso_converged &= comments.converged
+    model.ensemble.finish()
+
+
+class _Stopping:
+    """scikit-learn's rule: better than one of the last rounds, or stop."""
+
+    def __init__(self, settings: Settings):
+        self.patience = settings.n_iter_no_change
+        self.tol = settings.early_stopping_tol
+        self.history = np.full(self.patience or 1, np.inf)
+
+    def no_progress(self, score: float, round_: int) -> bool:
+        if self.patience is None:
+            return False
+        if np.any(score + self.tol < self.history):
+            self.history[round_ % self.patience] = score
+            return False
+        return True
+
+
+def _resume(model: Boosted, X: Any, dtype: Any) -> np.ndarray:
+    if len(model.ensemble) == 0:
+        return np.zeros(X.shape[0], dtype=dtype)
+    return model.ensemble.decision(X).astype(dtype)
+
+
+def _first_comment(model: Boosted, comments: Any) -> Comment:
+    """Comment that the next round starts from: the last one, or a random one."""
+    if isinstance(comments, LinearComments):
+        if model.coefs:
+            return comments.start(model.coefs[-1])
+        return comments.start(model.rng.uniform(size=comments.table.shape[1]))
+    return comments.start(model.coefs[-1] if model.coefs else None)
+
+
+def _with_atoms(
+    model: Boosted, comments: Any, comment: Comment | None, settings: Settings
+) -> tuple[Any, Comment | None]:
+    """Change to sparse comments once the first projections are there."""
+    n_atoms = settings.n_atoms
+    if comments is None or n_atoms is None or len(model.coefs) < n_atoms:
+        return comments, comment
+    if model.atoms is None:
+        model.atoms = np.column_stack(model.coefs[:n_atoms])
+        model.sparse_coef = np.eye(n_atoms)[-1]
+    sparse = AtomComments(comments, model.atoms)
+    return sparse, sparse.start(model.sparse_coef)
+
+
+def _sum_of_squares(values: np.ndarray, weight: np.ndarray | None) -> float:
+    squares = np.square(values)
+    if weight is not None:
+        squares *= weight
+    return float(np.sum(squares, dtype=np.float64))
