@@ -4,6 +4,7 @@ One file, one task:
 
 - `_privileged`: the one reader of the argument ``privileged``
 - `_estimator`: ``PrivilegedEstimator``, which checks all arguments of ``fit`` at once
+- `_tags`: ``PrivilegedTags``, what an estimator says about the contract it keeps
 - `_classes`: labels, class weights and the binary problems of a multi-class task
 - `_templates`: ``fit`` and ``predict`` for models that are one machine (a regressor)
   or a handful of binary ones (a classifier)
@@ -23,6 +24,7 @@ from lupi._base._privileged import (
     feature_names,
     missing_rows,
 )
+from lupi._base._tags import PrivilegedTags
 from lupi._base._templates import PrivilegedClassifierBase, PrivilegedRegressorBase
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "PrivilegedClassifierBase",
     "PrivilegedEstimator",
     "PrivilegedRegressorBase",
+    "PrivilegedTags",
     "Training",
     "binary_problems",
     "check_classes",

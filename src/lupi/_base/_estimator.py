@@ -16,6 +16,7 @@ from lupi._base._privileged import (
     feature_names,
     list_rows,
 )
+from lupi._base._tags import PrivilegedTags
 
 
 @dataclass
@@ -146,6 +147,9 @@ class PrivilegedEstimator(BaseEstimator):
         """Check X when predicting, read as in ``fit``."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, order="C", **self._reading)
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        return PrivilegedTags()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,13 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from lupi._base import PrivilegedEstimator, check_weight, feature_names, missing_rows
+from lupi._base import (
+    PrivilegedEstimator,
+    PrivilegedTags,
+    check_weight,
+    feature_names,
+    missing_rows,
+)
 from lupi.compose._delegate import Delegate, _inner_has, fit_arguments
 
 
@@ -110,6 +117,17 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
         check_is_fitted(self)
         return self.estimator_.correction(self._transform(privileged))
 
+    def __lupi_tags__(self) -> PrivilegedTags:
+        inner = getattr(self.estimator, "__lupi_tags__", PrivilegedTags)()
+        if self.transformer is None:
+            return inner
+        off = dict(inner.cannot_hold) | _TRANSFORMER_DECIDES
+        if not has_fit_parameter(self.transformer, "sample_weight"):
+            off["check_weight_two_is_a_repeated_row"] = (
+                "the transformer is fitted without weights"
+            )
+        return replace(inner, cannot_hold=off)
+
     def _fit_transform(self, y: Any, privileged: Any, sample_weight: Any) -> Any:
         """Transform the table after fitting the transformer on its rows that count."""
         if privileged is None:
@@ -157,6 +175,17 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
             return np.full((len(missing), width), np.nan)
         values = self.transformer_.transform(_safe_indexing(privileged, rows))
         return _in_place(values, rows, len(missing))
+
+
+_TRANSFORMER_DECIDES = dict.fromkeys(
+    (
+        "check_refuses_text",
+        "check_refuses_partly_missing_rows",
+        "check_refuses_infinite_values",
+        "check_sparse_privileged_equals_dense",
+    ),
+    "the transformer decides which values and containers it reads",
+)
 
 
 def _in_place(values: Any, rows: np.ndarray, n_rows: int) -> Any:

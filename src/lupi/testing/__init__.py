@@ -1,0 +1,154 @@
+"""Checks that an estimator keeps the contract of privileged information.
+
+`check_privileged_estimator` does for ``fit(X, y, privileged=...)`` what scikit-learn's
+`check_estimator` does for ``fit(X, y)``. It knows nothing of this library's own classes
+and is meant for yours as well; run both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sklearn.base import is_classifier
+
+from lupi._base import PrivilegedTags
+from lupi.testing import _containers, _interface, _refusals, _rows, _tools
+from lupi.testing._material import lupi_tags
+
+__all__ = [
+    "CheckResult",
+    "PrivilegedTags",
+    "check_privileged_estimator",
+    "privileged_estimator_checks",
+]
+
+Check = Callable[[Any], None]
+_GROUPS = (_interface, _rows, _containers, _refusals, _tools)
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How one check went.
+
+    Attributes
+    ----------
+    name : str
+        Name of the check.
+    status : {"passed", "failed", "cannot hold"}
+        What happened.
+    reason : str
+        Why it failed, or why the estimator says that it cannot hold.
+    """
+
+    name: str
+    status: Literal["passed", "failed", "cannot hold"]
+    reason: str = ""
+
+
+def privileged_estimator_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
+    """Name and function of every check that applies to an estimator.
+
+    Checks that the estimator's tags say cannot hold are left out.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        Classifier or regressor whose ``fit`` takes ``privileged``.
+
+    Yields
+    ------
+    name : str
+        Name of the check.
+    check : callable
+        Takes the estimator and raises AssertionError when it does not comply.
+
+    Examples
+    --------
+    >>> from lupi import SVCPlus
+    >>> from lupi.testing import privileged_estimator_checks
+    >>> dict(privileged_estimator_checks(SVCPlus()))["check_free_width"](SVCPlus())
+    """
+    off = _cannot_hold(estimator)
+    for name, check in _all_checks(estimator).items():
+        if name not in off:
+            yield name, check
+
+
+def check_privileged_estimator(
+    estimator: Any, *, on_fail: Literal["raise", "report"] = "raise"
+) -> list[CheckResult]:
+    """Check that an estimator keeps the contract of privileged information.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        Classifier or regressor whose ``fit`` takes ``privileged``. It is cloned, never
+        fitted itself.
+    on_fail : {"raise", "report"}, default="raise"
+        Whether failures raise, after all checks have run, or are only returned.
+
+    Returns
+    -------
+    list of CheckResult
+        One per check, including those that the estimator's tags switch off.
+
+    Raises
+    ------
+    AssertionError
+        Names every failed check, with its reason.
+
+    Examples
+    --------
+    >>> from lupi import SVCPlus
+    >>> from lupi.testing import check_privileged_estimator
+    >>> len(check_privileged_estimator(SVCPlus(kernel="linear"))) >= 15
+    True
+    """
+    off = _cannot_hold(estimator)
+    results, errors = [], []
+    for name, check in _all_checks(estimator).items():
+        if name in off:
+            results.append(CheckResult(name, "cannot hold", off[name]))
+            continue
+        try:
+            check(estimator)
+        # A check may stumble over anything that a broken estimator raises.
+        except Exception as error:
+            results.append(
+                CheckResult(name, "failed", f"{type(error).__name__}: {error}")
+            )
+            errors.append(error)
+        else:
+            results.append(CheckResult(name, "passed"))
+    if errors and on_fail == "raise":
+        failed = [result for result in results if result.status == "failed"]
+        lines = "\n".join(f"- {result.name}: {result.reason}" for result in failed)
+        raise AssertionError(
+            f"{estimator!r} fails {len(failed)} of {len(results)} checks:\n{lines}"
+        ) from errors[0]
+    return results
+
+
+def _all_checks(estimator: Any) -> dict[str, Check]:
+    checks = [check for group in _GROUPS for check in group.CHECKS]
+    if is_classifier(estimator):
+        checks += [check for group in _GROUPS for check in group.CLASSIFIER_CHECKS]
+    return {check.__name__: check for check in checks}
+
+
+def _cannot_hold(estimator: Any) -> dict[str, str]:
+    off = dict(lupi_tags(estimator).cannot_hold)
+    known = {
+        check.__name__
+        for group in _GROUPS
+        for check in (*group.CHECKS, *group.CLASSIFIER_CHECKS)
+    }
+    unknown = sorted(set(off) - known)
+    if unknown:
+        raise ValueError(
+            f"The tags of {type(estimator).__name__} switch off {unknown}, but the "
+            f"checks are {sorted(known)}."
+        )
+    return off

@@ -1,0 +1,117 @@
+"""Data for the checks, and the few assertions they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+
+from lupi._base import PrivilegedTags
+
+
+@dataclass(frozen=True)
+class Task:
+    """A small task in which X* knows more about y than X does.
+
+    All numbers are exact in float32, so that reading them as float32 loses nothing.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    P: np.ndarray
+    X_new: np.ndarray
+
+    def take(self, rows: np.ndarray) -> Task:
+        """Keep some training rows, in this order, repeats allowed."""
+        return replace(self, X=self.X[rows], y=self.y[rows], P=self.P[rows])
+
+    def without_P_in(self, rows: np.ndarray) -> Task:
+        """Make X* missing in some rows."""
+        P = self.P.copy()
+        P[rows] = np.nan
+        return replace(self, P=P)
+
+
+def task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
+    """Draw the task that suits the estimator; always the same one."""
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=n_rows + 20)
+    P = np.column_stack(
+        [cause, cause**2, rng.normal(size=cause.size)]
+    ) + 0.1 * rng.normal(size=(cause.size, 3))
+    X = cause[:, None] * [1.0, -0.5, 0.0, 0.3] + rng.normal(size=(cause.size, 4))
+    y = cause + 0.3 * X[:, 0]
+    if is_classifier(estimator):
+        cuts = np.quantile(y, np.arange(1, n_classes) / n_classes)
+        y = np.searchsorted(cuts, y)
+    X, P = X.astype(np.float32).astype(float), P.astype(np.float32).astype(float)
+    return Task(X[:n_rows], y[:n_rows], P[:n_rows], X[n_rows:])
+
+
+def lupi_tags(estimator: Any) -> PrivilegedTags:
+    """What the estimator says of itself, or the defaults."""
+    says = getattr(estimator, "__lupi_tags__", None)
+    return PrivilegedTags() if says is None else says()
+
+
+def ready(estimator: Any) -> Any:
+    """A fresh copy with every source of randomness fixed."""
+    copy = clone(estimator)
+    seeds = [
+        name for name in copy.get_params(deep=True) if name.endswith("random_state")
+    ]
+    return copy.set_params(**dict.fromkeys(seeds, 0))
+
+
+def fitted(estimator: Any, data: Task, **arguments: Any) -> Any:
+    """Fit a fresh copy, on X* too unless `arguments` say otherwise."""
+    return ready(estimator).fit(data.X, data.y, **({"privileged": data.P} | arguments))
+
+
+def outputs(estimator: Any, X: Any) -> np.ndarray:
+    """The most telling numbers an estimator gives for X."""
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(estimator, method):
+            return np.asarray(getattr(estimator, method)(X), dtype=float)
+    values = estimator.predict(X)
+    if is_classifier(estimator):
+        return np.searchsorted(estimator.classes_, values).astype(float)
+    return np.asarray(values, dtype=float)
+
+
+def assert_same(
+    ours: np.ndarray, theirs: np.ndarray, estimator: Any, what: str
+) -> None:
+    """Two fits agree to the estimator's tolerance, relative to the largest output."""
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.shape == theirs.shape, (
+        f"{what}: outputs of shapes {ours.shape} and {theirs.shape}."
+    )
+    allowed = lupi_tags(estimator).tolerance * max(1.0, np.abs(theirs).max())
+    distance = np.abs(ours - theirs).max()
+    assert distance <= allowed, (
+        f"{what}: outputs differ by {distance:.3g}, allowed are {allowed:.3g}."
+    )
+
+
+def assert_refuses(
+    estimator: Any, what: str, words: tuple[str, ...], *arguments: Any, **more: Any
+) -> None:
+    """`fit` raises a ValueError whose message has one of `words` in it."""
+    try:
+        ready(estimator).fit(*arguments, **more)
+    except ValueError as error:
+        message = str(error)
+        assert any(word.lower() in message.lower() for word in words), (
+            f"The error for {what} should say {' or '.join(map(repr, words))}, but "
+            f"says: {message}"
+        )
+    except Exception as error:
+        raise AssertionError(
+            f"fit should raise a ValueError for {what}, but raised "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    else:
+        raise AssertionError(f"fit should raise a ValueError for {what}, but did not.")

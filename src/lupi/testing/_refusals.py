@@ -1,0 +1,118 @@
+"""Input that cannot be right is refused by a ValueError that says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lupi.testing._material import Task, assert_refuses, task
+
+
+def _refuses_privileged(
+    estimator: Any, data: Task, P: Any, what: str, words: tuple[str, ...]
+) -> None:
+    assert_refuses(estimator, f"privileged {what}", words, data.X, data.y, privileged=P)
+
+
+def check_refuses_wrong_length(estimator: Any) -> None:
+    """One row too few, and one too many."""
+    data = task(estimator)
+    words = ("rows", "length", "samples")
+    longer = np.vstack([data.P, data.P[:1]])
+    _refuses_privileged(estimator, data, data.P[:-1], "one row too short", words)
+    _refuses_privileged(estimator, data, longer, "one row too long", words)
+
+
+def check_refuses_one_dimension(estimator: Any) -> None:
+    """A single column must be a column, not a vector."""
+    data = task(estimator)
+    words = ("1-D", "1D", "2-D", "2D", "dimension")
+    _refuses_privileged(estimator, data, data.P[:, 0], "of one dimension", words)
+
+
+def check_refuses_partly_missing_rows(estimator: Any) -> None:
+    """NaN in part of a row is an error that names the row."""
+    data = task(estimator)
+    P = data.P.copy()
+    P[7] = np.nan
+    P[13, 1] = np.nan
+    _refuses_privileged(estimator, data, P, "with NaN in part of row 13", ("13",))
+
+
+def check_refuses_infinite_values(estimator: Any) -> None:
+    """Infinity is not missing."""
+    data = task(estimator)
+    for value in (np.inf, -np.inf):
+        P = data.P.copy()
+        P[5, 1] = value
+        _refuses_privileged(estimator, data, P, f"with {value}", ("inf",))
+
+
+def check_refuses_text(estimator: Any) -> None:
+    """Text is refused, also text that looks like numbers."""
+    data = task(estimator)
+    words = ("number", "numeric", "string", "text")
+    _refuses_privileged(estimator, data, data.P.astype(str), "of strings", words)
+    mixed = data.P.astype(object)
+    mixed[4, 0] = "high"
+    _refuses_privileged(estimator, data, mixed, "with one string in it", words)
+
+
+def check_refuses_bad_weights(estimator: Any) -> None:
+    """Negative weights, missing ones, and one too few."""
+    data = task(estimator)
+    for what, words, change in (
+        ("a negative weight", ("negative",), lambda weight: weight - 1.5),
+        ("a weight that is NaN", ("nan",), lambda weight: weight * np.nan),
+        ("one weight too few", ("weight",), lambda weight: weight[1:]),
+    ):
+        assert_refuses(
+            estimator,
+            what,
+            words,
+            data.X,
+            data.y,
+            privileged=data.P,
+            sample_weight=change(np.ones(len(data.y))),
+        )
+
+
+def check_refuses_empty_data(estimator: Any) -> None:
+    """No rows, no columns in X*."""
+    data = task(estimator)
+    none = data.take(np.array([], dtype=int))
+    words = ("0 sample", "no row", "0 row", "empty")
+    assert_refuses(estimator, "no rows", words, none.X, none.y, privileged=none.P)
+    words = ("0 column", "0 feature", "no column", "no feature")
+    _refuses_privileged(estimator, data, data.P[:, :0], "of no columns", words)
+
+
+def check_refuses_one_class(estimator: Any) -> None:
+    """A classifier needs two classes among the rows that count."""
+    data = task(estimator)
+    one = np.zeros_like(data.y)
+    assert_refuses(
+        estimator, "y of one class", ("class",), data.X, one, privileged=data.P
+    )
+    assert_refuses(
+        estimator,
+        "one class among the rows of positive weight",
+        ("class",),
+        data.X,
+        data.y,
+        privileged=data.P,
+        sample_weight=(data.y == 1).astype(float),
+    )
+
+
+CHECKS = (
+    check_refuses_wrong_length,
+    check_refuses_one_dimension,
+    check_refuses_partly_missing_rows,
+    check_refuses_infinite_values,
+    check_refuses_text,
+    check_refuses_bad_weights,
+    check_refuses_empty_data,
+)
+CLASSIFIER_CHECKS = (check_refuses_one_class,)

@@ -1,0 +1,130 @@
+"""Rows: missing X*, order, weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lupi.testing._material import assert_same, fitted, outputs, task
+
+_MISSING = np.array([1, 2, 11, 30, 31, 47])
+
+
+def _order(n_rows: int) -> np.ndarray:
+    return np.random.default_rng(1).permutation(n_rows)
+
+
+def check_all_rows_missing_equals_none(estimator: Any) -> None:
+    """X* that is NaN in every row counts as no X*."""
+    data = task(estimator)
+    nothing = fitted(estimator, data.without_P_in(np.arange(len(data.y))))
+    none = fitted(estimator, data, privileged=None)
+    assert_same(
+        outputs(nothing, data.X_new),
+        outputs(none, data.X_new),
+        estimator,
+        "privileged of NaN throughout and privileged=None",
+    )
+    assert getattr(nothing, "n_privileged_features_in_", 0) == getattr(
+        none, "n_privileged_features_in_", 0
+    ), "n_privileged_features_in_ differs between privileged of NaN and None."
+
+
+def check_missing_rows_are_legal(estimator: Any) -> None:
+    """Rows of NaN in X* are allowed, few or many, and the other rows still count."""
+    data = task(estimator)
+    without = outputs(fitted(estimator, data, privileged=None), data.X)
+    for missing in (_MISSING, np.arange(0, len(data.y), 3)):
+        model = fitted(estimator, data.without_P_in(missing))
+        values = outputs(model, data.X)
+        assert np.isfinite(values).all(), "Missing rows lead to outputs not finite."
+        assert not np.allclose(values, without, rtol=1e-6, atol=1e-8), (
+            "With some rows of X* missing, the others have no effect either."
+        )
+
+
+def check_missing_rows_in_any_order(estimator: Any) -> None:
+    """It does not matter where the rows without X* stand."""
+    data = task(estimator).without_P_in(_MISSING)
+    here = np.isnan(data.P).any(axis=1)
+    expected = outputs(fitted(estimator, data), data.X_new)
+    for order in (np.argsort(here, kind="stable"), np.argsort(~here, kind="stable")):
+        assert_same(
+            outputs(fitted(estimator, data.take(order)), data.X_new),
+            expected,
+            estimator,
+            "Rows without X* sorted to one end",
+        )
+
+
+def check_permuted_rows(estimator: Any) -> None:
+    """The order of the training rows changes nothing."""
+    data = task(estimator)
+    assert_same(
+        outputs(fitted(estimator, data.take(_order(len(data.y)))), data.X_new),
+        outputs(fitted(estimator, data), data.X_new),
+        estimator,
+        "The same rows in another order",
+    )
+
+
+def check_privileged_rows_follow_their_rows(estimator: Any) -> None:
+    """Permuting X* alone, against X and y, gives another model."""
+    data = task(estimator)
+    straight = outputs(fitted(estimator, data), data.X)
+    crossed = fitted(estimator, data, privileged=data.P[_order(len(data.y))])
+    assert not np.allclose(outputs(crossed, data.X), straight, rtol=1e-6, atol=1e-8), (
+        "Permuting the rows of privileged alone changes nothing: rows of X* are not "
+        "matched with rows of X."
+    )
+
+
+def check_weights_of_one_change_nothing(estimator: Any) -> None:
+    """Weight 1 for every row is the same as no weights."""
+    data = task(estimator)
+    assert_same(
+        outputs(fitted(estimator, data, sample_weight=np.ones(60)), data.X_new),
+        outputs(fitted(estimator, data), data.X_new),
+        estimator,
+        "sample_weight of ones and none",
+    )
+
+
+def check_weight_two_is_a_repeated_row(estimator: Any) -> None:
+    """Weights 2 and 3 equal the row two and three times, with or without its X*."""
+    data = task(estimator).without_P_in(_MISSING)
+    times = np.random.default_rng(2).integers(1, 4, size=len(data.y))
+    rows = np.repeat(np.arange(len(data.y)), times)
+    assert_same(
+        outputs(fitted(estimator, data, sample_weight=times.astype(float)), data.X_new),
+        outputs(fitted(estimator, data.take(rows)), data.X_new),
+        estimator,
+        "Weights and repeated rows",
+    )
+
+
+def check_weight_zero_is_an_absent_row(estimator: Any) -> None:
+    """Weight 0 equals the row left out, whatever its X* holds."""
+    data = task(estimator).without_P_in(_MISSING)
+    weight = (np.random.default_rng(3).random(len(data.y)) > 0.3).astype(float)
+    weight[_MISSING[:3]] = 0.0
+    assert_same(
+        outputs(fitted(estimator, data, sample_weight=weight), data.X_new),
+        outputs(fitted(estimator, data.take(np.flatnonzero(weight))), data.X_new),
+        estimator,
+        "Weights of zero and rows left out",
+    )
+
+
+CHECKS = (
+    check_all_rows_missing_equals_none,
+    check_missing_rows_are_legal,
+    check_missing_rows_in_any_order,
+    check_permuted_rows,
+    check_privileged_rows_follow_their_rows,
+    check_weights_of_one_change_nothing,
+    check_weight_two_is_a_repeated_row,
+    check_weight_zero_is_an_absent_row,
+)
+CLASSIFIER_CHECKS = ()
