@@ -32,12 +32,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 
 from lupi._base import Privileged, PrivilegedEstimator, Training
-from lupi.transfer._fitting import scaled
+from lupi.transfer._fitting import beside, precise_ridge, scaled
 from lupi.transfer._folds import fit_and_ask, splits
 
 
@@ -57,26 +55,17 @@ class Distillation(PrivilegedEstimator):
                 "to 1 (the teacher alone)."
             )
 
-    def _forget(self, *names: str) -> None:
-        """Drop what an earlier fit with a teacher left, should this one need none."""
-        for name in names:
-            if hasattr(self, name):
-                delattr(self, name)
-
     def _student(self, sparse: bool = False) -> Any:
         """Return the student as given, or the default one."""
         if self.student is not None:
             return self.student
-        return scaled(Ridge(), sparse=sparse)
+        return scaled(precise_ridge(), sparse=sparse)
 
     def _view(self, X: Any, privileged: Privileged) -> Any:
         """Return what the teacher looks at, for the rows that have X*."""
         if self.teacher_view == "privileged":
             return privileged.values
-        X = X[privileged.rows]
-        if sp.issparse(X) or sp.issparse(privileged.values):
-            return sp.hstack([X, privileged.values], format="csr")
-        return np.hstack([X, privileged.values])
+        return beside(X[privileged.rows], privileged.values)
 
     def _teach(
         self,

@@ -18,6 +18,7 @@ from lupi.transfer._fitting import (
     accepts,
     fit_with,
     for_outputs,
+    forget,
     last_step,
     scaled,
     seeded,
@@ -186,7 +187,7 @@ default=None
             The fitted estimator.
         """
         self._check_parameters()
-        self._forget("teacher_", "soft_labels_")
+        forget(self, ("teacher_", "soft_labels_"))
         training = self._validate_fit(X, y, privileged, sample_weight)
         labels = check_classes(training.y, training.weight, self)
         training = training.take(labels.rows)
@@ -230,7 +231,14 @@ default=None
                 return OneLabel(labels[0])
             teacher = self.teacher
             if teacher is None:
-                logistic = LogisticRegression(max_iter=1000, tol=1e-6)
+                # Newton's method is exact, at a price that grows with the square of
+                # the number of coefficients.
+                few = view.shape[1] * len(classes) <= 300
+                logistic = LogisticRegression(
+                    solver="newton-cholesky" if few else "lbfgs",
+                    tol=1e-8,
+                    max_iter=10_000,
+                )
                 teacher = scaled(logistic, sparse=sp.issparse(view))
             teacher = seeded(teacher, self.random_state)
             if is_regressor(teacher):

@@ -7,11 +7,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
-from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_is_fitted
 
 from lupi.transfer._distillation import Distillation
-from lupi.transfer._fitting import fit_with, scaled, seeded
+from lupi.transfer._fitting import fit_with, forget, precise_ridge, scaled, seeded
 
 
 class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
@@ -122,7 +121,7 @@ default=None
             The fitted estimator.
         """
         self._check_parameters()
-        self._forget("teacher_", "soft_targets_")
+        forget(self, ("teacher_", "soft_targets_"))
         training = self._validate_fit(X, y, privileged, sample_weight, y_numeric=True)
         training = training.counted()
         weight = None if sample_weight is None else training.weight
@@ -140,7 +139,7 @@ default=None
     def _fit_teacher(self, view: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
         teacher = self.teacher
         if teacher is None:
-            teacher = scaled(Ridge(), sparse=sp.issparse(view))
+            teacher = scaled(precise_ridge(), sparse=sp.issparse(view))
         teacher = seeded(teacher, self.random_state)
         return fit_with(teacher, view, y, sample_weight=weight)
 

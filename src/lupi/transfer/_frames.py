@@ -16,15 +16,43 @@ a step costs O(number of support vectors × number chosen).
 from __future__ import annotations
 
 from itertools import combinations
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
+from lupi.kernels import Kernel, nearest_positive_semidefinite
 from lupi.transfer._folds import row_digests
 
-KERNELS = ("linear", "poly", "rbf", "sigmoid")
+
+def check_frames(frames: Any, n_frames: Any, kernel: Any) -> None:
+    """Refuse frames that cannot be, in a sentence."""
+    if frames not in ("support_vectors", "features"):
+        raise ValueError(
+            f"frames={frames!r}: the frames are 'support_vectors' (kernel "
+            "values at the support vectors of an SVM on X*) or 'features' (the "
+            "privileged features themselves)."
+        )
+    if isinstance(kernel, str) and kernel == "precomputed":
+        raise ValueError(
+            "privileged_kernel='precomputed': the frames are kernel values between "
+            "any two privileged rows, which a matrix of the training rows does not "
+            "hold once rows are left out. Give a kernel by name, or a function."
+        )
+    if n_frames is None:
+        return
+    if frames == "features":
+        raise ValueError(
+            f"n_frames={n_frames!r} chooses among support vectors, but "
+            "frames='features' has none. Leave n_frames=None, and reduce X* "
+            "itself (lupi.compose.TransformedPrivileged with a PCA, say)."
+        )
+    if not isinstance(n_frames, Integral) or n_frames < 1:
+        raise ValueError(
+            f"n_frames={n_frames!r}: give a positive whole number, or None "
+            "to keep every support vector."
+        )
 
 
 def fundamental_elements(
@@ -33,7 +61,7 @@ def fundamental_elements(
     cost: np.ndarray,
     *,
     C: float,
-    kernel: dict[str, Any],
+    kernel: Kernel,
     n_vectors: int | None,
 ) -> tuple[SVC, Any, float]:
     """Train an SVM on X* and return it, its (reduced) support vectors and their loss.
@@ -44,29 +72,28 @@ def fundamental_elements(
         Privileged features, labels and weights of the rows.
     C : float
         Of the SVM.
-    kernel : dict
-        ``kernel``, ``gamma``, ``degree``, ``coef0`` as `SVC` calls them.
+    kernel : Kernel
+        Of X*.
     n_vectors : int or None
         How many support vectors to keep; None keeps all that are distinct.
     """
     # At SVC's default tolerance it is left to chance which vectors support.
-    machine = SVC(C=C, tol=1e-7, **kernel).fit(values, y, sample_weight=cost)
+    machine = SVC(
+        C=C,
+        kernel=kernel.name,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        tol=1e-7,
+    ).fit(values, y, sample_weight=cost)
     vectors = values[machine.support_]
     keep, rules = distinct_vectors(vectors, pairwise_rules(machine))
     vectors, distance = vectors[keep], 0.0
     if n_vectors is not None and n_vectors < len(keep):
-        K = kernel_frames(vectors, vectors, kernel)
+        K, _ = nearest_positive_semidefinite(kernel.gram(vectors))
         chosen, distance = reduced_set(K, rules, n_vectors)
         vectors = vectors[chosen]
     return machine, vectors, distance
-
-
-def kernel_frames(values: Any, vectors: Any, kernel: dict[str, Any]) -> np.ndarray:
-    """Return the frames K*(u_k, x*_i): one row per row, one column per vector."""
-    parameters = {key: value for key, value in kernel.items() if key != "kernel"}
-    return pairwise_kernels(
-        values, vectors, metric=kernel["kernel"], filter_params=True, **parameters
-    )
 
 
 def pairwise_rules(machine: Any) -> np.ndarray:
@@ -174,24 +201,6 @@ def reduced_set(
         chosen.append(best)
         left -= gain[best]
     return np.array(chosen, dtype=int), float(np.sqrt(max(left, 0.0) / total))
-
-
-def kernel_width(gamma: Any, values: Any, weight: np.ndarray) -> float:
-    """Return the number that ``gamma`` stands for.
-
-    ``"scale"`` is 1 / (number of features × variance of all values), as in
-    scikit-learn, with every row counted by its weight.
-    """
-    n_features = values.shape[1]
-    if gamma == "auto":
-        return 1.0 / n_features
-    if gamma != "scale":
-        return float(gamma)
-    total = weight.sum() * n_features
-    mean = np.sum(weight @ values) / total
-    square = values.multiply(values) if hasattr(values, "multiply") else values**2
-    variance = np.sum(weight @ square) / total - mean**2
-    return 1.0 / (n_features * variance) if variance > 0 else 1.0
 
 
 def dense(matrix: Any) -> np.ndarray:

@@ -29,13 +29,11 @@ former trusts them too much. So step 4 is given out-of-fold values of
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, clone
-from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -45,30 +43,26 @@ from lupi._base import (
     check_classes,
     class_weights,
 )
+from lupi.kernels import settle_kernel
 from lupi.transfer._fitting import (
     accepts,
+    beside,
     fit_with,
     for_outputs,
+    forget,
     last_step,
+    precise_ridge,
     scaled,
     seeded,
 )
 from lupi.transfer._folds import fit_and_ask, splits
 from lupi.transfer._frames import (
-    KERNELS,
+    check_frames,
     dense,
     fundamental_elements,
-    kernel_frames,
-    kernel_width,
 )
 
-_OF_FRAMES = (
-    "regressor_",
-    "machine_",
-    "frame_vectors_",
-    "frame_distance_",
-    "n_frames_",
-)
+_FRAMES = ("machine_", "frame_vectors_", "frame_distance_", "n_frames_", "regressor_")
 
 
 def _final_has(name: str):
@@ -110,7 +104,7 @@ class KnowledgeTransferClassifier(ClassifierMixin, PrivilegedEstimator):
         is. None: in-sample.
     privileged_C : float, default=1.0
         C of the SVM on X*.
-    privileged_kernel : {"rbf", "linear", "poly", "sigmoid"}, default="rbf"
+    privileged_kernel : {"rbf", "linear", "poly", "sigmoid"} or callable, default="rbf"
         Kernel of the SVM on X*, and of the frames.
     privileged_gamma : {"scale", "auto"} or float, default="scale"
         Its γ. ``"scale"`` is 1 / (number of features × variance), weighted.
@@ -190,7 +184,7 @@ class KnowledgeTransferClassifier(ClassifierMixin, PrivilegedEstimator):
         passthrough: bool = False,
         cv: Any = 5,
         privileged_C: float = 1.0,
-        privileged_kernel: str = "rbf",
+        privileged_kernel: Any = "rbf",
         privileged_gamma: Any = "scale",
         privileged_degree: int = 3,
         privileged_coef0: float = 0.0,
@@ -233,9 +227,8 @@ default=None
         self : KnowledgeTransferClassifier
             The fitted estimator.
         """
-        self._check_parameters()
-        for name in _OF_FRAMES:
-            self.__dict__.pop(name, None)
+        check_frames(self.frames, self.n_frames, self.privileged_kernel)
+        forget(self, _FRAMES)
         training = self._validate_fit(X, y, privileged, sample_weight)
         labels = check_classes(training.y, training.weight, self)
         training = training.take(labels.rows)
@@ -261,33 +254,6 @@ default=None
         )
         return self
 
-    def _check_parameters(self) -> None:
-        if self.frames not in ("support_vectors", "features"):
-            raise ValueError(
-                f"frames={self.frames!r}: the frames are 'support_vectors' (kernel "
-                "values at the support vectors of an SVM on X*) or 'features' (the "
-                "privileged features themselves)."
-            )
-        if self.privileged_kernel not in KERNELS:
-            raise ValueError(
-                f"privileged_kernel={self.privileged_kernel!r}: choose one of "
-                f"{', '.join(map(repr, KERNELS))}; the frames need its values at any "
-                "pair of rows."
-            )
-        if self.n_frames is None:
-            return
-        if self.frames == "features":
-            raise ValueError(
-                f"n_frames={self.n_frames!r} chooses among support vectors, but "
-                "frames='features' has none. Leave n_frames=None, and reduce X* "
-                "itself (lupi.compose.TransformedPrivileged with a PCA, say)."
-            )
-        if not isinstance(self.n_frames, Integral) or self.n_frames < 1:
-            raise ValueError(
-                f"n_frames={self.n_frames!r}: give a positive whole number, or None "
-                "to keep every support vector."
-            )
-
     def _final(self) -> Any:
         if self.final is not None:
             return self.final
@@ -308,14 +274,15 @@ default=None
                 f"class {y[0]!r}, so that no SVM can be trained on X*. Give X* for "
                 "rows of two classes at least, or use frames='features'."
             )
-        self._kernel = {
-            "kernel": self.privileged_kernel,
-            "gamma": kernel_width(
-                self.privileged_gamma, privileged.values, training.weight[rows]
-            ),
-            "degree": self.privileged_degree,
-            "coef0": self.privileged_coef0,
-        }
+        self._kernel = settle_kernel(
+            self.privileged_kernel,
+            self.privileged_gamma,
+            self.privileged_degree,
+            self.privileged_coef0,
+            privileged.values,
+            training.weight[rows],
+            prefix="privileged_",
+        )
         self.machine_, self.frame_vectors_, self.frame_distance_ = fundamental_elements(
             privileged.values,
             y,
@@ -324,7 +291,7 @@ default=None
             kernel=self._kernel,
             n_vectors=self.n_frames,
         )
-        return kernel_frames(privileged.values, self.frame_vectors_, self._kernel)
+        return dense(self._kernel.between(privileged.values, self.frame_vectors_))
 
     def _learn_frames(
         self,
@@ -343,9 +310,8 @@ default=None
         frames = frames - self._frame_means
         regressor = self.regressor
         if regressor is None:
-            regressor = scaled(Ridge(), sparse=sp.issparse(X))
+            regressor = scaled(precise_ridge(), sparse=sp.issparse(X))
         regressor = seeded(for_outputs(regressor, frames), self.random_state)
-
         folds = splits(
             self.cv,
             [X, training.privileged.values],
@@ -366,18 +332,11 @@ default=None
         self.regressor_, known = fit_and_ask(fit, ask, folds, len(rows))
         learned = self._predict_frames(self.regressor_, training.X)
         learned[rows] = known
-        return self._beside(learned, training.X)
+        return beside(learned, training.X) if self.passthrough else learned
 
     def _predict_frames(self, regressor: Any, X: Any) -> np.ndarray:
         predicted = np.asarray(regressor.predict(X)).reshape(X.shape[0], -1)
         return predicted + self._frame_means
-
-    def _beside(self, learned: np.ndarray, X: Any) -> Any:
-        if not self.passthrough:
-            return learned
-        if sp.issparse(X):
-            return sp.hstack([learned, X], format="csr")
-        return np.hstack([learned, X])
 
     def regressed_frames(self, X: Any) -> np.ndarray:
         """Return φ(x): what the frames of X* are expected to be, given x.
@@ -404,7 +363,8 @@ default=None
         X = self._validate_X(X)
         if not hasattr(self, "regressor_"):
             return X
-        return self._beside(self._predict_frames(self.regressor_, X), X)
+        learned = self._predict_frames(self.regressor_, X)
+        return beside(learned, X) if self.passthrough else learned
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels of ``X``."""

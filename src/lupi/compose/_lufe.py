@@ -1,0 +1,266 @@
+"""LUFe: learning using unselected features.
+
+J. G. Taylor, V. Sharmanska, K. Kersting, D. Weir and N. Quadrianto, "Learning using
+unselected features (LUFe)", International Joint Conference on Artificial
+Intelligence, 2016, 2060–2066.
+
+Feature selection keeps k features to predict with and throws the others away, though
+they are known for every training row. LUFe keeps them as privileged information:
+
+1. A selector (recursive feature elimination in the source) chooses the columns S.
+2. X becomes X[:, S], and X* becomes X[:, not S].
+3. A model with privileged information learns from the two; it predicts from the
+   columns S alone, so that the others need not be measured any more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin, clone
+from sklearn.feature_selection import RFE
+from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from lupi._base import PrivilegedEstimator, Training, check_classes
+from lupi.transfer._fitting import accepts, beside, fit_with, last_step, scaled, seeded
+
+
+def _estimator_has(name: str):
+    def check(self: LUFeClassifier) -> bool:
+        return hasattr(getattr(self, "estimator_", self._estimator()), name)
+
+    return check
+
+
+def _of_estimator(name: str) -> property:
+    """Forward an attribute of the fitted estimator; absent where that has none."""
+    return property(lambda self: getattr(last_step(self.estimator_), name))
+
+
+class LUFeClassifier(ClassifierMixin, PrivilegedEstimator):
+    """Learn with the features that a selection leaves out as privileged ones.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Any classifier whose ``fit`` takes ``privileged``. None is
+        :class:`~lupi.svm.SVCPlus`.
+    selector : selector, default=None
+        Any feature selector with ``get_support``. None is recursive feature
+        elimination with a linear SVM on standardised features (the size of a weight
+        says nothing about features of different scale), a tenth of the features a
+        step.
+    n_features_to_select : int, float or None, default=None
+        For the default selector: how many features to keep, or which share of them.
+        None keeps half, and two at least.
+    random_state : int, RandomState or None, default=None
+        Seeds those ``random_state`` of selector and estimator that are None.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    selector_ : selector
+        The fitted selector.
+    estimator_ : classifier
+        Fitted on the selected features.
+    support_ : ndarray of bool of shape (n_features_in_,)
+        Which features of X are selected; only these matter when predicting.
+    n_features_in_, n_privileged_features_in_ : int
+        Widths of X and of the privileged features given to ``fit``, without the
+        unselected ones.
+    objective_, duality_gap_, n_iter_, converged_
+        Of the estimator, where it has them.
+
+    See Also
+    --------
+    PrivilegedColumns : Columns that are named, instead of selected.
+
+    Notes
+    -----
+    ``predict`` takes X with all its columns, as in ``fit``; the unselected ones are
+    ignored and may hold any number.
+
+    Privileged features given to ``fit`` are laid beside the unselected ones. A row
+    without them counts as a row without X*: half a row of X* would have to be made
+    up, and the models treat X* as one thing that a row has or has not. To keep the
+    unselected features of such rows, impute the others first.
+
+    When the selector keeps every feature there is nothing unselected, and the
+    estimator is fitted with the given privileged features alone.
+
+    A selector whose ``fit`` takes no ``sample_weight`` counts each row of positive
+    weight once.
+
+    References
+    ----------
+    J. G. Taylor, V. Sharmanska, K. Kersting, D. Weir and N. Quadrianto, "Learning
+    using unselected features (LUFe)", IJCAI 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from lupi import GeneralizedDistillationClassifier, LUFeClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 6))
+    >>> y = (X[:, 1] + X[:, 4] > 0).astype(int)
+    >>> model = LUFeClassifier(GeneralizedDistillationClassifier(), SelectKBest(k=2))
+    >>> model.fit(X, y).support_
+    array([False,  True, False, False,  True, False])
+    >>> X[:, 0] = 1e6
+    >>> round(model.score(X, y), 2)
+    0.94
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        selector: Any = None,
+        *,
+        n_features_to_select: int | float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.selector = selector
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+    ) -> LUFeClassifier:
+        """Select features, then fit the estimator with the others as X*.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            All features.
+        y : array-like of shape (n_samples,)
+            Labels.
+        privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
+default=None
+            More privileged features, laid beside the unselected ones; a row of NaN is
+            a row without any X*.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        self : LUFeClassifier
+            The fitted estimator.
+        """
+        training = self._validate_fit(X, y, privileged, sample_weight)
+        labels = check_classes(training.y, training.weight, self)
+        training = training.take(labels.rows)
+        weight = None if sample_weight is None else training.weight
+        selector = seeded(self._selector(training.X), self.random_state)
+        self.selector_ = fit_with(
+            selector,
+            training.X,
+            training.y,
+            sample_weight=weight if accepts(selector, "sample_weight") else None,
+        )
+        self.support_ = np.asarray(self.selector_.get_support())
+        if not self.support_.any():
+            raise ValueError(
+                f"The selector {type(self.selector_).__name__} kept none of the "
+                f"{len(self.support_)} features, so that there is nothing to predict "
+                "from. Choose a milder selection."
+            )
+        self.classes_ = labels.classes
+        self.estimator_ = fit_with(
+            seeded(self._estimator(), self.random_state),
+            training.X[:, self.support_],
+            training.y,
+            privileged=self._unselected(training),
+            sample_weight=weight,
+        )
+        return self
+
+    def _estimator(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        from lupi.svm import SVCPlus
+
+        return SVCPlus()
+
+    def _selector(self, X: Any) -> Any:
+        if self.selector is not None:
+            if self.n_features_to_select is not None:
+                raise ValueError(
+                    f"n_features_to_select={self.n_features_to_select!r} is for the "
+                    "default selector; tell the given selector itself how many "
+                    "features to keep."
+                )
+            if not hasattr(self.selector, "get_support"):
+                raise ValueError(
+                    f"selector={self.selector!r} has no get_support, which tells the "
+                    "selected features from the others. Give a feature selector (RFE, "
+                    "SelectKBest, SelectFromModel and their kin)."
+                )
+            return clone(self.selector)
+        keep = self.n_features_to_select
+        if keep is None:
+            keep = min(X.shape[1], max(2, X.shape[1] // 2))
+        return RFE(
+            scaled(LinearSVC(dual=False), sparse=sp.issparse(X)),
+            n_features_to_select=keep,
+            step=0.1,
+            importance_getter="named_steps.linearsvc.coef_",
+        )
+
+    def _unselected(self, training: Training) -> Any:
+        """Return X*: the unselected features, and the given ones beside them."""
+        others = training.X[:, ~self.support_]
+        given = training.privileged
+        if given is None:
+            return others if others.shape[1] else None
+        if others.shape[1] == 0:
+            return given.values if given.complete else given.dense_full()
+        if given.complete:
+            return beside(others, given.values)
+        joined = beside(others[given.rows], given.values)
+        if sp.issparse(joined):
+            joined = joined.toarray()
+        full = np.full((len(training.y), joined.shape[1]), np.nan)
+        full[given.rows] = joined
+        return full
+
+    def _selected(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._validate_X(X)[:, self.support_]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels of ``X``, which has all columns as in fit."""
+        selected = self._selected(X)
+        return self.estimator_.predict(selected)
+
+    @available_if(_estimator_has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values of the estimator."""
+        selected = self._selected(X)
+        return self.estimator_.decision_function(selected)
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the class probabilities of the estimator."""
+        selected = self._selected(X)
+        return self.estimator_.predict_proba(selected)
+
+    objective_ = _of_estimator("objective_")
+    duality_gap_ = _of_estimator("duality_gap_")
+    n_iter_ = _of_estimator("n_iter_")
+    converged_ = _of_estimator("converged_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        stages = [get_tags(self._estimator())]
+        if self.selector is not None:
+            stages.append(get_tags(self.selector))
+        tags.input_tags.sparse = all(stage.input_tags.sparse for stage in stages)
+        return tags
