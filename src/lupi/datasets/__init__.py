@@ -1,5 +1,13 @@
 """Data with privileged information: shipped tables, generators and readers."""
 
+from lupi.datasets._generators import (
+    make_mediator,
+    make_similarity_teacher,
+    make_slack_teacher,
+    make_useless,
+)
+from lupi.datasets._planes import make_biased_hiring, make_plane
+from lupi.datasets._readers import read_mnist_plus, read_techtc
 from lupi.datasets._shipped import (
     load_actg175,
     load_breast_cancer_privileged,
@@ -14,4 +22,12 @@ __all__ = [
     "load_digits_lowres",
     "load_german_credit",
     "load_pima",
+    "make_biased_hiring",
+    "make_mediator",
+    "make_plane",
+    "make_similarity_teacher",
+    "make_slack_teacher",
+    "make_useless",
+    "read_mnist_plus",
+    "read_techtc",
 ]
