@@ -52,7 +52,7 @@ def check_classes(y: np.ndarray, weight: np.ndarray, estimator: Any) -> Labels:
         y = y[rows]
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        found = f": {classes[0]!r}" if len(classes) else ""
+        found = f": {classes.tolist()[0]!r}" if len(classes) else ""
         among = "" if len(rows) == len(weight) else " among the rows of positive weight"
         raise ValueError(
             f"{name} needs at least two classes in y, but got {len(classes)} class"

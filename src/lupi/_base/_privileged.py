@@ -232,29 +232,13 @@ def _refuse_text(privileged: Any, name: str) -> None:
     """Refuse text and dates, also text that looks like numbers."""
     if sp.issparse(privileged):
         return
-    if hasattr(privileged, "dtypes") and hasattr(privileged, "iloc"):
-        bad = [
-            str(column)
-            for column, dtype in zip(
-                getattr(privileged, "columns", [""]),
-                np.atleast_1d(np.asarray(privileged.dtypes, dtype=object)),
-                strict=False,
-            )
-            if not _is_number_like(privileged, column, dtype)
-        ]
-        found = f"the column {bad[0]!r} holds something else" if bad else ""
+    if hasattr(privileged, "columns"):
+        columns = [c for c in privileged.columns if _holds_text(privileged[c])]
+        found = f"the column {columns[0]!r} holds something else" if columns else ""
     else:
-        array = np.asarray(privileged) if not hasattr(privileged, "dtype") else None
-        kind = getattr(privileged if array is None else array, "dtype", None)
-        kind = getattr(kind, "kind", "f")
-        text = kind in "SUMm" or (
-            kind == "O"
-            and any(
-                isinstance(value, str | bytes)
-                for value in np.asarray(privileged, dtype=object).ravel()
-            )
-        )
-        found = "it holds text or dates" if text else ""
+        if not hasattr(privileged, "dtype"):
+            privileged = np.asarray(privileged, dtype=object)
+        found = "it holds text or dates" if _holds_text(privileged) else ""
     if found:
         raise ValueError(
             f"{name} expected privileged to hold numbers only, but {found}. Encode it "
@@ -263,14 +247,11 @@ def _refuse_text(privileged: Any, name: str) -> None:
         )
 
 
-def _is_number_like(table: Any, column: Any, dtype: Any) -> bool:
-    kind = getattr(dtype, "kind", "O")
-    if kind in "fiub":
-        return True
-    if kind != "O":
-        return False
-    series = table[column] if getattr(table, "ndim", 1) == 2 else table
-    return not any(isinstance(value, str | bytes) for value in np.ravel(series))
+def _holds_text(values: Any) -> bool:
+    values = np.asarray(values)
+    if values.dtype.kind == "O":
+        return any(isinstance(value, str | bytes) for value in values.ravel())
+    return values.dtype.kind in "SUMm"
 
 
 def _check_shape(values: Any, n_rows: int, name: str) -> None:
