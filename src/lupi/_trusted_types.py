@@ -10,7 +10,27 @@ choosing: true for plain containers of arrays and numbers, never true for a type
 
 from __future__ import annotations
 
-LUPI_TYPES: tuple[str, ...] = ()
+LUPI_TYPES = (
+    "lupi.advice.adviceptron.Adviceptron",
+    "lupi.advice.knowledge_svc.KnowledgeBasedSVC",
+    "lupi.advice.rule.Rule",
+    "lupi.boosting._ensembles.CartEnsemble",
+    "lupi.boosting._ensembles.XGBoostEnsemble",
+    "lupi.boosting._gbplus.GBPlusClassifier",
+    "lupi.boosting._ipl_classifier.IPLClassifier",
+    "lupi.boosting._ipl_regressor.IPLRegressor",
+    "lupi.boosting._rounds.Boosted",
+    "lupi.compose._columns.PrivilegedColumns",
+    "lupi.compose._lufe.LUFeClassifier",
+    "lupi.compose._transformed.TransformedPrivileged",
+    "lupi.kernels.Kernel",
+    "lupi.svm._machine.Expansion",
+    "lupi.svm._machine.Model",
+    "lupi.svm._svm_plus.SVCPlus",
+    "lupi.transfer._distillation_classifier.GeneralizedDistillationClassifier",
+    "lupi.transfer._distillation_regressor.GeneralizedDistillationRegressor",
+    "lupi.transfer._knowledge_transfer.KnowledgeTransferClassifier",
+)
 
 # Decision trees are arrays of child indices that scikit-learn follows unchecked;
 # skops leaves them out for that reason. They are listed because `lupi._persistence`

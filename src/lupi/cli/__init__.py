@@ -1,0 +1,49 @@
+"""The command line: ``lupi compare``, ``fit``, ``predict`` and ``methods``.
+
+Only what ``lupi --help`` needs is imported here; each command imports the rest when
+it runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from lupi.cli._app import ClickException, app
+from lupi.cli._errors import INTERRUPTED, WRONG_INPUT, InputError
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows ``lupi``; taken from the command line when not given.
+
+    Returns
+    -------
+    int
+        0 when it worked, 2 when the input could not be used (one line on standard
+        error says why, and nothing is written), 130 when interrupted.
+    """
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        # Without a command there is one helpful answer.
+        result = app(arguments or ["--help"], standalone_mode=False, prog_name="lupi")
+    except ClickException as error:
+        return _refuse(f"{error.format_message()} Try: lupi --help")
+    except InputError as error:
+        return _refuse(str(error))
+    except KeyboardInterrupt as interrupt:
+        print(f"lupi: {str(interrupt) or 'interrupted.'}", file=sys.stderr)
+        return INTERRUPTED
+    return result if isinstance(result, int) else 0
+
+
+def _refuse(sentence: str) -> int:
+    # One line, whatever the sentence was built from: a column name may hold a newline.
+    print(f"lupi: {' '.join(sentence.split())}", file=sys.stderr)
+    return WRONG_INPUT

@@ -1,0 +1,233 @@
+"""The commands and their options: names and help texts, no work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# Typer brings click with it under one name or another; the public BadParameter leads
+# to the class that all usage errors share.
+ClickException: type[Exception] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help=(
+        "Learning with privileged information: columns that exist for the training "
+        "rows but not when predicting."
+    ),
+)
+
+COLUMNS_HELP = "names, globs (cd4*) and ranges (age:weight), separated by commas"
+
+File = Annotated[
+    Path, typer.Argument(help="A CSV or Parquet file.", show_default=False)
+]
+Target = Annotated[
+    str, typer.Option("--target", "-t", help="The column to predict.", metavar="COL")
+]
+Privileged = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--privileged",
+        "-p",
+        metavar="COLS",
+        help=f"Columns known for training rows only: {COLUMNS_HELP}. May be repeated.",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--drop", metavar="COLS", help="Columns to leave out, such as row numbers."
+    ),
+]
+Task = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        metavar="TASK",
+        help="classification or regression; read off the target when not given.",
+    ),
+]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="A scikit-learn score: roc_auc, accuracy, f1, r2, ...",
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="COL",
+        help="Rows with the same value stay on one side of every split.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", help="Processes to use; -1 is all cores.")
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace the result of an older run.")
+]
+
+
+@app.command()
+def compare(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A CSV or Parquet file. Without one: a demonstration on a real trial.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="The column to predict.", metavar="COL"),
+    ] = None,
+    privileged: Privileged = None,
+    drop: Drop = None,
+    methods: Annotated[
+        str,
+        typer.Option(
+            "--methods",
+            "-m",
+            metavar="NAMES",
+            help="default, all, or names separated by commas (see: lupi methods).",
+        ),
+    ] = "default",
+    metric: Metric = None,
+    group: Group = None,
+    train_size: Annotated[
+        int | None,
+        typer.Option(
+            "--train-size",
+            metavar="N",
+            help="Train on N rows drawn many times, test on the rest.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")
+    ] = Path("lupi-report"),
+    force: Force = False,
+    splits: Annotated[
+        int | None,
+        typer.Option("--splits", metavar="N", help="How many splits of the rows."),
+    ] = None,
+    task: Task = None,
+    model: Annotated[
+        bool,
+        typer.Option(
+            "--model/--no-model", help="Also fit the best model on all rows, save it."
+        ),
+    ] = True,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+) -> None:
+    """Say whether the privileged information helps, and write a report.
+
+    Every method runs without it, with it, with its rows shuffled, and with it
+    available when predicting, on the same splits. Interrupted runs resume.
+    """
+    from lupi.cli._compare import Options, run_compare
+    from lupi.cli._data import Ask
+
+    run_compare(
+        Ask(file, target, privileged or [], drop or [], group, task),
+        Options(methods, metric, train_size, splits, seed, jobs),
+        out=out,
+        force=force,
+        save_model=model,
+    )
+
+
+@app.command()
+def fit(
+    file: File,
+    target: Target,
+    method: Annotated[
+        str,
+        typer.Option("--method", "-m", metavar="NAME", help="See: lupi methods."),
+    ],
+    privileged: Privileged = None,
+    drop: Drop = None,
+    metric: Metric = None,
+    group: Group = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="MODEL", help="The file to write.")
+    ] = Path("model.skops"),
+    force: Force = False,
+    task: Task = None,
+    seed: Seed = 0,
+) -> None:
+    """Fit one method on all rows, tuned by cross-validation, and save it.
+
+    Without --privileged the method's own counterpart without it is fitted.
+    """
+    from lupi.cli._data import Ask
+    from lupi.cli._fit import run_fit
+
+    run_fit(
+        Ask(file, target, privileged or [], drop or [], group, task),
+        method=method,
+        metric=metric,
+        out=out,
+        force=force,
+        seed=seed,
+    )
+
+
+@app.command()
+def predict(
+    model: Annotated[
+        Path, typer.Argument(help="A model saved by lupi.", show_default=False)
+    ],
+    file: File,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="CSV or Parquet.")
+    ] = Path("predictions.csv"),
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep", metavar="COLS", help="Columns to copy, such as identifiers."
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Predict with a saved model; the privileged columns are not needed."""
+    from lupi.cli._predict import run_predict
+
+    run_predict(model, file, out=out, keep=keep or [], force=force)
+
+
+@app.command()
+def methods() -> None:
+    """List the methods: what each needs and where it comes from."""
+    from lupi.cli._methods import show_methods
+
+    show_methods()
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from lupi import __version__
+
+        typer.echo(f"lupi {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Learn with columns that exist for the training rows but not when predicting."""

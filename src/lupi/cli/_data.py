@@ -1,0 +1,176 @@
+"""From a file and options to X, y and X*, checked before anything is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lupi._tables import (
+    TableError,
+    column_named,
+    guess_task,
+    nearest,
+    read_table,
+    resolve_columns,
+    shortlist,
+    target_values,
+)
+from lupi.cli._errors import InputError, refusing
+
+TASKS = ("classification", "regression")
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What the user asked for, as typed."""
+
+    file: Path | None
+    target: str | None
+    privileged: list[str]
+    drop: list[str]
+    group: str | None
+    task: str | None
+
+
+@dataclass(frozen=True)
+class Data:
+    """A table taken apart."""
+
+    X: pd.DataFrame
+    y: np.ndarray
+    privileged: pd.DataFrame | None
+    groups: np.ndarray | None
+    target: str
+    task: str
+    source: str
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a saved model remembers of the table."""
+        privileged = [] if self.privileged is None else list(self.privileged.columns)
+        return {
+            "target": self.target,
+            "task": self.task,
+            "features": list(self.X.columns),
+            "privileged": privileged,
+        }
+
+
+@refusing(TableError)
+def read_data(ask: Ask, *, need_privileged: bool) -> Data:
+    """Read the file and give every column its role."""
+    if ask.file is None:
+        raise InputError("A FILE is needed.")
+    if ask.target is None:
+        raise InputError("Say which column to predict: --target COL.")
+    if need_privileged and not ask.privileged:
+        raise InputError(
+            "Say which columns are known for training rows only: --privileged COLS."
+        )
+    if ask.task not in (None, *TASKS):
+        raise InputError(f"--task is {ask.task!r}; write classification or regression.")
+    table, notes = read_table(ask.file)
+    columns = list(table.columns)
+    target = column_named(ask.target, columns, "--target")
+    privileged = resolve_columns(ask.privileged, columns, "--privileged")
+    dropped = resolve_columns(ask.drop, columns, "--drop")
+    group = None if ask.group is None else column_named(ask.group, columns, "--group")
+    _check_roles(target, privileged, dropped, group)
+    privileged = [name for name in privileged if name not in dropped]
+    taken = {target, group, *privileged, *dropped}
+    known = [name for name in columns if name not in taken]
+    if not known:
+        raise InputError("No column is left to predict from.")
+    if need_privileged and not privileged:
+        raise InputError("--drop leaves no privileged column.")
+    table = _with_target(table, target, notes)
+    task = ask.task or guess_task(table[target])
+    _check_target(table[target], task)
+    return Data(
+        X=table[known],
+        y=target_values(table[target]),
+        privileged=_privileged(table[privileged], notes) if privileged else None,
+        groups=None if group is None else _groups(table[group]),
+        target=target,
+        task=task,
+        source=ask.file.name,
+        notes=notes,
+    )
+
+
+def _check_roles(
+    target: str, privileged: list[str], dropped: list[str], group: str | None
+) -> None:
+    for option, names in (("--privileged", privileged), ("--drop", dropped)):
+        if target in names:
+            raise InputError(
+                f"The target {target!r} is among the columns of {option}; it is what "
+                "is to be predicted, so take it out there."
+            )
+    if group is not None and group in (target, *privileged):
+        raise InputError(f"--group {group}: this column is the target or privileged.")
+
+
+def _with_target(table: pd.DataFrame, target: str, notes: list[str]) -> pd.DataFrame:
+    missing = int(table[target].isna().sum())
+    if missing == len(table):
+        raise InputError(f"The target {target!r} is missing in every row.")
+    if missing:
+        notes.append(f"{missing} rows without a target are left out.")
+        table = table[table[target].notna()].reset_index(drop=True)
+    return table
+
+
+def _check_target(target: pd.Series, task: str) -> None:
+    values = target.unique()
+    if len(values) == 1:
+        raise InputError(
+            f"The target {target.name!r} is {values[0]!r} in every row: there is "
+            "nothing to predict."
+        )
+    if task == "regression" and not pd.api.types.is_numeric_dtype(target):
+        raise InputError(
+            f"The target {target.name!r} holds text such as {values[0]!r}; regression "
+            "needs numbers."
+        )
+
+
+def check_metric(name: str | None) -> str | None:
+    """Return the name of a score that scikit-learn knows."""
+    from sklearn.metrics import get_scorer_names
+
+    if name is None or name in get_scorer_names():
+        return name
+    near = nearest(name, get_scorer_names())
+    hint = f"did you mean {near}?" if near else "try roc_auc, accuracy, f1 or r2."
+    raise InputError(f"--metric: there is no score {name!r}; {hint}")
+
+
+def _privileged(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    lacking = int(table.isna().all(axis=1).sum())
+    if lacking == len(table):
+        raise InputError(
+            f"The privileged columns ({shortlist(list(table.columns))}) are empty in "
+            "every row: there is no privileged information to learn from."
+        )
+    if lacking:
+        notes.append(
+            f"{lacking} of {len(table)} rows lack the privileged information; they are "
+            "used without it."
+        )
+    return table
+
+
+def _groups(column: pd.Series) -> np.ndarray:
+    if column.isna().any():
+        raise InputError(
+            f"--group {column.name}: {int(column.isna().sum())} rows have no group."
+        )
+    if column.nunique() < 2:
+        raise InputError(f"--group {column.name}: all rows are in one group.")
+    return column.astype(str).to_numpy(str)

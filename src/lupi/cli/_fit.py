@@ -1,0 +1,60 @@
+"""``lupi fit``: one method, tuned on all rows, saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.text import Text
+
+from lupi._persistence import save_with_details
+from lupi.cli._data import Ask, Data, check_metric, read_data
+from lupi.cli._errors import refusing
+from lupi.cli._out import prepare_file
+from lupi.cli._terminal import make_console
+
+
+def run_fit(
+    ask: Ask, *, method: str, metric: str | None, out: Path, force: bool, seed: int
+) -> None:
+    """Search on all rows, fit the best candidate, save it."""
+    console = make_console()
+    data = read_data(ask, need_privileged=False)
+    study = _plan(data, method, check_metric(metric), seed)
+    name = study.methods[0].name
+    prepare_file(out, force=force)
+    for note in data.notes:
+        console.print(Text(f"note: {note}", style="yellow"))
+    row = "without" if data.privileged is None else "with"
+    with console.status(f"Fitting {name} on {len(data.y):,} rows"):
+        model = study.final_estimator(name, row, refit=True)
+    save_with_details(model, out, {**data.details, "method": name})
+    console.print(
+        Text(
+            f"{name} fitted on {len(data.y):,} rows and {data.X.shape[1]} columns; "
+            f"saved as {out}."
+        )
+    )
+    console.print(Text(f"Predict with: lupi predict {out} NEW.csv", "dim"))
+
+
+@refusing(ValueError)
+def _plan(data: Data, method: str, scoring: str | None, seed: int) -> Any:
+    """Have the arguments checked, and lay out the search."""
+    from lupi.evaluation._compare import plan
+
+    study, _ = plan(
+        data.X,
+        pd.Series(data.y, name=data.target),
+        # Without privileged columns the model is fitted without them and this table
+        # is never looked at; the plan only wants one of the right length.
+        data.X if data.privileged is None else data.privileged,
+        methods=[method],
+        scoring=scoring,
+        cv=2,
+        groups=data.groups,
+        task=data.task,
+        random_state=seed,
+    )
+    return study

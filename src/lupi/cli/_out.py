@@ -1,0 +1,93 @@
+"""Where results go: checked before the work, written whole, never overwritten."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lupi._atomic import write_atomically
+from lupi.cli._errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lupi.evaluation import Comparison
+    from lupi.report import Usage
+
+CHECKPOINT = "unfinished.jsonl"
+RESULTS = ("report.html", "results.csv", "results.json", "model.skops", "figures")
+
+
+def prepare_folder(folder: Path, *, force: bool) -> None:
+    """Make the folder, or find it, and make sure that it can be written to."""
+    older = [name for name in RESULTS if (folder / name).exists()]
+    if older and not force:
+        raise InputError(
+            f"{folder} holds the result of an older run ({', '.join(older)}); choose "
+            "another --out, or replace it with --force."
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _try_to_write(folder)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written to: {error.strerror}.") from error
+
+
+def prepare_file(path: Path, *, force: bool) -> None:
+    """Make sure that a file can be written and no older one is lost."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file to write.")
+    if path.exists() and not force:
+        raise InputError(
+            f"{path} exists; choose another --out, or replace it with --force."
+        )
+    try:
+        _try_to_write(path.parent)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written to: {error.strerror}.") from error
+
+
+def _try_to_write(folder: Path) -> None:
+    # Asking for permissions is not enough: disks are full, mounts are read-only.
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".lupi-")
+    os.close(handle)
+    with suppress(FileNotFoundError):
+        os.unlink(name)
+
+
+def write_results(
+    folder: Path,
+    comparison: Comparison,
+    usage: Usage,
+    curves: Any,
+    model: Any,
+    details: Mapping[str, Any],
+) -> None:
+    """Write everything a run leaves behind; the report comes last."""
+    from lupi._persistence import save_with_details
+    from lupi.report import write_html
+
+    if model is not None:
+        save_with_details(model, folder / "model.skops", details)
+    else:
+        # A model of an older run would not belong to this report.
+        (folder / "model.skops").unlink(missing_ok=True)
+    comparison.to_json(folder / "results.json")
+    write_atomically(folder / "results.csv", comparison.table.to_csv(index=False))
+    _write_figures(folder / "figures", comparison)
+    write_html(comparison, folder / "report.html", usage, curves)
+
+
+def _write_figures(folder: Path, comparison: Comparison) -> None:
+    from lupi.report._figures import comparison_figure
+
+    folder.mkdir(exist_ok=True)
+    figure = comparison_figure(comparison)
+    for suffix in ("svg", "png"):
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=suffix, dpi=150)
+        write_atomically(folder / f"comparison.{suffix}", buffer.getvalue())

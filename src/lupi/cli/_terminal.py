@@ -1,0 +1,129 @@
+"""How a comparison reads in a terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from lupi.report._words import (
+    KINDS,
+    metric_name,
+    number,
+    p_value,
+    score_with_error,
+    shortened,
+    split_words,
+    verdict_words,
+)
+
+if TYPE_CHECKING:
+    from lupi.cli._data import Data
+    from lupi.evaluation import Comparison
+
+STYLES = {"helps": "green", "hurts": "red", "failed": "red"}
+_WIDE = 116
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Return a console that keeps tables whole when written to a file."""
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        console = Console(stderr=stderr, highlight=False, width=_WIDE)
+    return console
+
+
+def show_data(console: Console, data: Data) -> None:
+    """Say what is about to be compared."""
+    console.print()
+    console.print(Text("Does the privileged information help?", style="bold"))
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    known = list(data.X.columns)
+    table.add_row("data", Text(f"{data.source}, {len(data.X):,} rows"))
+    table.add_row("target", Text(f"{data.target} ({data.task})"))
+    table.add_row(
+        "known when predicting", Text(f"{len(known)}: {shortened(known, 10)}")
+    )
+    if data.privileged is not None:
+        names = list(data.privileged.columns)
+        table.add_row("privileged", Text(f"{len(names)}: {shortened(names, 10)}"))
+    console.print(table)
+    for note in data.notes:
+        console.print(Text(f"note: {note}", style="yellow"))
+    console.print()
+
+
+def show_comparison(console: Console, comparison: Comparison) -> None:
+    """Print the table and the verdict."""
+    settings = comparison.settings
+    metric = metric_name(settings["scoring"])
+    console.print(
+        Text(f"{metric}, higher is better; {split_words(settings['splits'])}.", "dim")
+    )
+    console.print(_table(comparison, wide=console.width >= _WIDE))
+    for name, why in comparison.failures.items():
+        console.print(Text(f"{name} could not be fitted: {why}", style="red"))
+    for item in comparison.warnings:
+        times = f" ({item['count']} times)" if item["count"] > 1 else ""
+        console.print(
+            Text(f"note: {item['method']}: {item['message']}{times}", style="yellow")
+        )
+    headline, support = verdict_words(comparison)
+    body = Text(headline, style="bold")
+    for sentence in support:
+        body.append("\n\n" + sentence, style="not bold")
+    style = STYLES.get(comparison.verdict.kind, "cyan")
+    console.print(
+        Panel(body, title="verdict", border_style=style, padding=(1, 2), expand=False)
+    )
+
+
+def _table(comparison: Comparison, *, wide: bool) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), header_style="bold")
+    table.add_column("method", no_wrap=True)
+    for _, _, label in KINDS:
+        table.add_column(
+            label.removeprefix("with ").replace(" X*", ""), justify="right"
+        )
+    table.columns[2].header = "with X*"
+    table.add_column("gain", justify="right")
+    table.add_column("p", justify="right")
+    if wide:
+        table.add_column("gap closed", justify="right")
+    for line in comparison.summary.to_dict("records"):
+        verdict = line["verdict"]
+        name = Text(line["method"] if wide else _in_lines(line["method"]))
+        name.append(f"\n{verdict}", style=STYLES.get(verdict, "dim"))
+        closed = line["gap_closed"]
+        cells = [
+            *(number(line[row]) for row, _, _ in KINDS),
+            score_with_error(line["gain"], line["gain_std_error"], sign=True),
+            p_value(line["p_helps"]),
+        ]
+        if wide:
+            cells.append("" if closed != closed else f"{closed:.0%}")
+        table.add_row(name, *cells, style="bold" if verdict == "helps" else "")
+    return table
+
+
+def _in_lines(name: str, width: int = 20) -> str:
+    r"""Break a class name between its words.
+
+    Examples
+    --------
+    >>> _in_lines("KnowledgeTransferClassifier")
+    'KnowledgeTransfer\nClassifier'
+    """
+    lines = [""]
+    for word in re.findall(r".+?(?<![A-Z])(?=[A-Z])|.+", name):
+        if lines[-1] and len(lines[-1]) + len(word) > width:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)
