@@ -19,6 +19,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 
 def beside(left: Any, right: Any) -> Any:
@@ -110,7 +111,8 @@ def fit_with(estimator: Any, X: Any, y: Any, **metadata: Any) -> Any:
                 f"estimator whose fit accepts {name!r}, or fit without it."
             )
     if get_config()["enable_metadata_routing"]:
-        _request_weights(estimator)
+        if "sample_weight" in metadata:
+            _request_weights(estimator)
         return estimator.fit(X, y, **metadata)
     named: dict[str, Any] = {}
     for name, value in metadata.items():
@@ -165,9 +167,11 @@ def _request_weights(estimator: Any) -> None:
     # With routing on, a wrapped estimator that has not said whether it wants the
     # weights makes the wrapper fail; the caller's own answer is left alone.
     for inner in estimator.get_params(deep=True).values():
+        if not hasattr(inner, "set_fit_request"):
+            continue
+        requests = get_routing_for_object(inner)
         if (
-            hasattr(inner, "set_fit_request")
-            and "sample_weight" in signature(inner.fit).parameters
-            and inner.get_metadata_request().fit.requests["sample_weight"] is None
+            hasattr(requests, "fit")
+            and requests.fit.requests.get("sample_weight", True) is None
         ):
             inner.set_fit_request(sample_weight=True)

@@ -183,6 +183,9 @@ def reduced_set(
     total = float(np.sum(rules * (K @ rules)))
     values = K @ rules  # ⟨K(u_k, ·), what is left of each rule⟩
     room = np.diag(K).astype(float).copy()  # squared distance of u_k to the chosen span
+    # On the margin f* has one value, so that the first step is a tie by nature: take
+    # the vector most like the others, not the one that rounding favours.
+    likeness = (K**2).sum(axis=0)
     floor = 1e-10 * room.max()
     factor = np.zeros((len(K), 0))
     chosen: list[int] = []
@@ -192,7 +195,8 @@ def reduced_set(
         if not free.any():
             break
         gain = np.where(free, (values**2).sum(axis=1) / np.where(free, room, 1.0), -1.0)
-        best = int(gain.argmax())
+        tied = np.flatnonzero(gain >= (1 - 1e-5) * gain.max())
+        best = int(tied[likeness[tied].argmax()])
         direction = (K[:, best] - factor @ factor[best]) / np.sqrt(room[best])
         values = values - np.outer(direction, values[best] / np.sqrt(room[best]))
         room = np.maximum(room - direction**2, 0.0)
