@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.boosting.plain_reading import gb_plus, ipl
 
 from lupi.boosting import GBPlusClassifier, IPLClassifier, IPLRegressor
+from tests.boosting.plain_reading import gb_plus, ipl
 
 GRID = [10.0**k for k in range(-2, 3)]
 

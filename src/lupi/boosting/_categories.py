@@ -43,7 +43,7 @@ def encode_categories(X: Any, categories: dict[str, list[Any]] | None) -> Any:
     X = X.copy()
     for name, known in categories.items():
         if name in X.columns:
-            codes = pd.Categorical(X[name], categories=known).codes
+            codes = pd.Index(known).get_indexer(X[name].astype(object))
             X[name] = np.where(codes < 0, np.nan, codes.astype(np.float64))
     return X
 

@@ -48,6 +48,7 @@ class CartEngine:
         *,
         max_depth: int | None,
         max_features: Any,
+        min_weight_fraction_leaf: float,
         tree_params: dict[str, Any],
     ):
         self._for_growing = sp.csc_matrix(X) if sp.issparse(X) else X
@@ -55,6 +56,7 @@ class CartEngine:
         self._params = {
             "max_depth": max_depth,
             "max_features": max_features,
+            "min_weight_fraction_leaf": min_weight_fraction_leaf,
             **tree_params,
             "random_state": rng,
         }
@@ -91,6 +93,7 @@ class XGBoostEngine:
         *,
         max_depth: int | None,
         max_features: Any,
+        min_weight_fraction_leaf: float,
         tree_params: dict[str, Any],
         feature_types: list[str] | None = None,
         device: str = "cpu",
@@ -104,8 +107,11 @@ class XGBoostEngine:
             "max_depth": 0 if max_depth is None else max_depth,
             "colsample_bynode": _share_of_features(max_features, X.shape[1]),
             "device": device,
-            **tree_params,
         }
+        if min_weight_fraction_leaf > 0:
+            least = min_weight_fraction_leaf * float(weight.sum())
+            self._params["min_child_weight"] = least
+        self._params.update(tree_params)
         if n_jobs is not None:
             self._params["nthread"] = n_jobs
         # Weights decide where the histogram is cut, as in XGBoost itself.

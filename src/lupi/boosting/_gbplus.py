@@ -44,7 +44,12 @@ from lupi._base import (
 from lupi.boosting._engines import CartEngine
 from lupi.boosting._ensembles import CartEnsemble, readable_by_trees
 from lupi.boosting._losses import LogLoss
-from lupi.boosting._parameters import check_choice, check_integer, check_number
+from lupi.boosting._parameters import (
+    check_choice,
+    check_integer,
+    check_leaf_fraction,
+    check_number,
+)
 
 
 class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
@@ -67,6 +72,9 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         Grow both models together, or the one on X* first and alone.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Features that each split looks at; None is all of them.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the total weight that a leaf must hold. Above 0, light classes
+        cannot get leaves of their own, which is how `class_weight` takes hold.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, multiplied into `sample_weight`.
     random_state : int, RandomState or None, default=None
@@ -115,6 +123,7 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         imitation: float = 1.0,
         schedule: str = "side-by-side",
         max_features: int | float | str | None = None,
+        min_weight_fraction_leaf: float = 0.0,
         class_weight: Any = None,
         random_state: Any = None,
     ):
@@ -124,6 +133,7 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         self.imitation = imitation
         self.schedule = schedule
         self.max_features = max_features
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.class_weight = class_weight
         self.random_state = random_state
 
@@ -153,6 +163,7 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         check_number("learning_rate", self.learning_rate, above=True)
         check_integer("max_depth", self.max_depth, 1, optional=True)
         check_number("imitation", self.imitation)
+        check_leaf_fraction(self.min_weight_fraction_leaf)
         check_choice("schedule", self.schedule, ("side-by-side", "teacher-first"))
         training = self._validate_fit(X, y, privileged, sample_weight, dtype=np.float32)
         labels = check_classes(training.y, training.weight, self)
@@ -326,6 +337,7 @@ class _Grower:
             rng,
             max_depth=settings.max_depth,
             max_features=settings.max_features,
+            min_weight_fraction_leaf=settings.min_weight_fraction_leaf,
             tree_params={},
         )
         self.rate = settings.learning_rate

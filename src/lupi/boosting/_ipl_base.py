@@ -41,7 +41,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._base import PrivilegedEstimator, Training
+from lupi._base import PrivilegedEstimator, PrivilegedTags, Training
 from lupi.boosting._categories import (
     encode_categories,
     feature_types,
@@ -53,6 +53,7 @@ from lupi.boosting._ensembles import import_xgboost, readable_by_trees
 from lupi.boosting._parameters import (
     check_choice,
     check_integer,
+    check_leaf_fraction,
     check_number,
     check_validation_fraction,
 )
@@ -74,6 +75,7 @@ class BaseIPL(PrivilegedEstimator):
         check_integer("n_iter_no_change", self.n_iter_no_change, 1, optional=True)
         check_number("early_stopping_tol", self.early_stopping_tol)
         check_validation_fraction(self.validation_fraction)
+        check_leaf_fraction(self.min_weight_fraction_leaf)
         check_choice("engine", self.engine, ("cart", "xgboost"))
         if self.n_atoms is not None and self.auxiliary is not None:
             raise ValueError(
@@ -216,6 +218,7 @@ class BaseIPL(PrivilegedEstimator):
         options = {
             "max_depth": self.max_depth,
             "max_features": self.max_features,
+            "min_weight_fraction_leaf": self.min_weight_fraction_leaf,
             "tree_params": dict(self.tree_params or {}),
         }
         if self.engine == "xgboost":
@@ -308,6 +311,12 @@ class BaseIPL(PrivilegedEstimator):
         for _ in range(max(len(model.ensemble) for model in self._models)):
             last = np.column_stack([next(s, last[:, k]) for k, s in enumerate(stages)])
             yield last
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        if self.engine == "cart":
+            return super().__lupi_tags__()
+        reason = "XGBoost reads the absent entries of a sparse X as missing values"
+        return PrivilegedTags(cannot_hold={"check_sparse_X_equals_dense": reason})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -52,6 +52,9 @@ class IPLClassifier(ClassifierMixin, BaseIPL):
         Give the columns of X* mean 0 and variance 1 first (weighted).
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Features that each split looks at; None is all of them.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the total weight that a leaf must hold. Above 0, light classes
+        cannot get leaves of their own, which is how `class_weight` takes hold.
     n_iter_no_change : int or None, default=None
         Stop when the loss has not improved by `early_stopping_tol` within this many
         rounds. None never stops early.
@@ -139,6 +142,7 @@ class IPLClassifier(ClassifierMixin, BaseIPL):
         auxiliary: Any = None,
         standardize_privileged: bool = True,
         max_features: int | float | str | None = None,
+        min_weight_fraction_leaf: float = 0.0,
         n_iter_no_change: int | None = None,
         validation_fraction: float | None = 0.1,
         early_stopping_tol: float = 1e-4,
@@ -162,6 +166,7 @@ class IPLClassifier(ClassifierMixin, BaseIPL):
         self.auxiliary = auxiliary
         self.standardize_privileged = standardize_privileged
         self.max_features = max_features
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.early_stopping_tol = early_stopping_tol

@@ -47,6 +47,8 @@ class IPLRegressor(RegressorMixin, BaseIPL):
         Give the columns of X* mean 0 and variance 1 first (weighted).
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Features that each split looks at; None is all of them.
+    min_weight_fraction_leaf : float, default=0.0
+        Least share of the total weight that a leaf must hold.
     n_iter_no_change : int or None, default=None
         Stop when the loss has not improved by `early_stopping_tol` within this many
         rounds. None never stops early.
@@ -128,6 +130,7 @@ class IPLRegressor(RegressorMixin, BaseIPL):
         auxiliary: Any = None,
         standardize_privileged: bool = True,
         max_features: int | float | str | None = None,
+        min_weight_fraction_leaf: float = 0.0,
         n_iter_no_change: int | None = None,
         validation_fraction: float | None = 0.1,
         early_stopping_tol: float = 1e-4,
@@ -149,6 +152,7 @@ class IPLRegressor(RegressorMixin, BaseIPL):
         self.auxiliary = auxiliary
         self.standardize_privileged = standardize_privileged
         self.max_features = max_features
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.early_stopping_tol = early_stopping_tol
