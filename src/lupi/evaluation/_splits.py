@@ -195,7 +195,7 @@ def small_training_sets(
     while len(splits) < n_splits:
         before = len(splits)
         if groups is None:
-            order = _evenly_mixed(n_rows, strata, rng)
+            order = evenly_mixed(n_rows, strata, rng)
             ends = range(n_train, n_rows - 1, n_train)
             blocks = [order[end - n_train : end] for end in ends]
         else:
@@ -215,7 +215,7 @@ def small_training_sets(
     return splits
 
 
-def _evenly_mixed(
+def evenly_mixed(
     n_rows: int, strata: np.ndarray | None, rng: np.random.Generator
 ) -> np.ndarray:
     """Order the rows so that every stretch has about the same classes."""
@@ -256,7 +256,7 @@ def deal_into_groups(n_rows: int, strata: np.ndarray | None, seed: int) -> np.nd
     if strata is not None:
         smallest = np.unique(strata, return_counts=True)[1].min()
     n_groups = int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
-    order = _evenly_mixed(n_rows, strata, np.random.default_rng(seed))
+    order = evenly_mixed(n_rows, strata, np.random.default_rng(seed))
     group = np.empty(n_rows, dtype=int)
     group[order] = np.arange(n_rows) * n_groups // n_rows
     return group
