@@ -161,7 +161,12 @@ def check_learning_curve(estimator: Any) -> None:
 
 
 def check_calibration(estimator: Any) -> None:
-    """`CalibratedClassifierCV` fits every fold with its rows of X*."""
+    """`CalibratedClassifierCV` fits every fold with its rows of X*.
+
+    It needs a decision function or probabilities, so does not concern other estimators.
+    """
+    if not any(hasattr(estimator, m) for m in ("decision_function", "predict_proba")):
+        return
     data = _task(estimator)
     folds = _folds(estimator, data)
     by_hand = [
