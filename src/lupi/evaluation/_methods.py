@@ -10,19 +10,16 @@ computed once and shared.
 from __future__ import annotations
 
 import difflib
-import importlib
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from scipy.stats import loguniform
-from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.linear_model import Ridge
 
+from lupi.evaluation._method import Method, Task
 from lupi.evaluation._spaces import PerFeature
-
-Task = Literal["classification", "regression"]
 
 VAPNIK_VASHIST = "Vapnik & Vashist 2009, Neural Networks 22"
 VAPNIK_IZMAILOV = "Vapnik & Izmailov 2015, JMLR 16"
@@ -51,80 +48,6 @@ DISTILLATION_PRIVILEGED_SPACE = {
     "imitation_weight": [0.0, 0.5, 0.8, 1.0, 1.0],
     "teacher_view": ["privileged", "privileged", "both"],
 }
-
-
-@dataclass(frozen=True)
-class Method:
-    """One method as `compare` runs it.
-
-    Parameters
-    ----------
-    name : str
-        The name it is shown under, usually that of the class.
-    task : {"classification", "regression"}
-        What it predicts.
-    home : str, optional
-        Module of the class, for methods of the library.
-    estimator : estimator, optional
-        The estimator itself, for methods from elsewhere.
-    fixed : dict, optional
-        Parameters that differ from the class's defaults.
-    space, privileged_space : dict, optional
-        What to search in every row, and what to search only with X*. Values are
-        lists or `scipy.stats` distributions.
-    family : str, optional
-        Methods of one family are the same model without X*. The name by default.
-    paper, needs : str
-        Where it comes from, and what it needs besides X and y.
-    comparable : bool
-        Whether `compare` can run it on any table with privileged columns.
-    """
-
-    name: str
-    task: Task
-    home: str | None = None
-    estimator: BaseEstimator | None = None
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    space: Mapping[str, Any] = field(default_factory=dict)
-    privileged_space: Mapping[str, Any] = field(default_factory=dict)
-    family: str = ""
-    paper: str = ""
-    needs: str = "privileged"
-    comparable: bool = True
-
-    @property
-    def kebab(self) -> str:
-        """The name on the command line: ``svc-plus`` for ``SVCPlus``."""
-        return kebab(self.name)
-
-    @property
-    def baseline(self) -> str:
-        """Key under which the model without X* is shared."""
-        return self.family or self.name
-
-    def build(self) -> BaseEstimator:
-        """Return a fresh, unfitted estimator."""
-        if self.estimator is not None:
-            return clone(self.estimator)
-        kind = getattr(importlib.import_module(self.home), self.name)
-        fixed = {
-            name: clone(value) if isinstance(value, BaseEstimator) else value
-            for name, value in self.fixed.items()
-        }
-        return kind(**fixed)
-
-
-def kebab(name: str) -> str:
-    """Return the kebab form of a class name.
-
-    Examples
-    --------
-    >>> from lupi.evaluation._methods import kebab
-    >>> kebab("SVCDeltaPlus"), kebab("L2SVCPlus"), kebab("GBPlusClassifier")
-    ('svc-delta-plus', 'l2-svc-plus', 'gb-plus-classifier')
-    """
-    words = re.findall(r"LUFe|[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|$|\d)|[A-Z][a-z]+", name)
-    return "-".join(words).lower()
 
 
 def _kernel(name: str, paper: str, *, family: str = "svc", **more: Any) -> Method:
@@ -194,6 +117,12 @@ METHODS: tuple[Method, ...] = (
         "KnowledgeTransferClassifier",
         "classification",
         home="lupi.transfer",
+        fixed={"final": "lupi.svm.SVCDeltaPlus"},
+        space={
+            "final__kernel": ["rbf", "linear"],
+            "final__C": loguniform(0.01, LARGEST_C),
+        },
+        privileged_space=_no_reg(),
         paper=VAPNIK_IZMAILOV,
     ),
     Method(
