@@ -2,7 +2,7 @@
 
 from .problem import Features, Function, GlobalRow, Gram, Problem, Rows, Slack
 from .solution import Solution
-from .solve import SOLVERS, solve
+from .solving import SOLVERS, solve
 
 __all__ = [
     "SOLVERS",

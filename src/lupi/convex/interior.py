@@ -22,7 +22,8 @@ from __future__ import annotations
 import numpy as np
 
 from .linalg import NotPositiveDefinite
-from .newton import Barrier, newton_for
+from .newton import Barrier, NewtonStep, newton_for
+from .polish import PathEnd, polish
 from .problem import Problem
 from .solution import Solution
 
@@ -32,20 +33,19 @@ STEP_TO_BOUNDARY = 0.995
 SHORTEST_STEP = 1e-10
 PATIENCE, PATIENCE_POLISHING = 12, 2
 POLISHED_SIZE, POLISHING = 1000, 1e-5
-SNAP = 1e-5
 
 
 class _Iterate:
     """λ, z for the constraints; w, ζ for the linear slacks; b for the balances."""
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
+    def __init__(self, problem: Problem, newton: NewtonStep):
+        self.problem, self.newton = problem, newton
         self.multipliers = _starting_multipliers(problem)
         self.biases = np.zeros(len(problem.biased))
-        # The room is carried along rather than recomputed as d − Σλ, which loses its
-        # digits as a multiplier comes close to its bound.
+        newton.start(self.multipliers)
+        # Carried along rather than recomputed as d − Σλ, which loses its digits as a
+        # multiplier comes close to its bound.
         self.room = problem.room(self.multipliers)
-        self.refresh()
         # Any positive start is allowed; one whose stationarity holds is the best.
         gradient = self._gradient()
         floor = max(np.abs(gradient).mean(), 1e-3 * np.abs(problem.at_least).max())
@@ -57,12 +57,9 @@ class _Iterate:
             problem.free, 0.0, np.maximum(self._with_slack(gradient), floor)
         )
 
-    def refresh(self) -> None:
-        """Everything that follows from the multipliers and the biases."""
-        problem = self.problem
-        self.coefficients = problem.coefficients(self.multipliers)
-        self.penalised = problem.penalised(self.coefficients)
-        self.values = problem.values(self.penalised, self.biases)
+    @property
+    def values(self) -> list[np.ndarray]:
+        return self.problem.values(self.newton.penalised, self.biases)
 
     def _gradient(self) -> np.ndarray:
         problem = self.problem
@@ -92,15 +89,28 @@ class _Iterate:
             count += room.size
         return total / count
 
+    def end(self) -> PathEnd:
+        """The slacks as they are now."""
+        return PathEnd(
+            self.margin.copy(),
+            [w.copy() for w in self.room],
+            [z.copy() for z in self.slack],
+        )
+
     def solution(self, n_iter: int, converged: bool) -> Solution:
-        return Solution(
+        newton = self.newton
+        solution = Solution(
             self.problem,
             self.multipliers.copy(),
+            [v.copy() for v in newton.coefficients],
             self.biases.copy(),
             n_iter,
             converged,
             "interior",
+            None if newton.weights is None else [np.copy(w) for w in newton.weights],
         )
+        solution.penalised = newton.penalised
+        return solution
 
 
 def _worst(problem, vector, sharing, reduce):
@@ -167,10 +177,10 @@ def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution:
     bounds the objective, and decision values only by its square root.
     """
     newton = newton_for(problem)
-    state = _Iterate(problem)
+    state = _Iterate(problem, newton)
     best = state.solution(0, False)
     aim = tol * (POLISHING if problem.n_rows <= POLISHED_SIZE else 1.0)
-    n_iter = stalled = 0
+    n_iter, stalled, end = 0, 0, None
     while n_iter < max_iter and not best.is_optimal(aim):
         n_iter += 1
         try:
@@ -184,41 +194,15 @@ def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution:
         if candidate.relative_gap < best.relative_gap:
             if candidate.relative_gap < 0.9 * best.relative_gap:
                 stalled = 0
-            best, best_margin = candidate, state.margin.copy()
+            best, end = candidate, state.end()
         patience = PATIENCE_POLISHING if best.is_optimal(tol) else PATIENCE
         if step < SHORTEST_STEP or stalled > patience:
             break
-    if n_iter:
-        best = _snapped(best, best_margin, tol)
+    if end is not None and problem.n_rows <= POLISHED_SIZE:
+        best = polish(best, end, newton)
     best.n_iter = n_iter
     best.converged = best.is_optimal(tol)
     return best
-
-
-def _snapped(solution: Solution, margin: np.ndarray, tol: float) -> Solution:
-    """Set to zero the multipliers that the central path says are going there.
-
-    Strict complementarity makes one of λ and z vanish; where λ is the smaller by far,
-    it is zero in the limit. The balance lost is made up by the others, in proportion
-    to their squares so that none changes sign. Kept only if the gap does not suffer.
-    """
-    problem, multipliers = solution.problem, solution.multipliers
-    size = np.abs(multipliers).max(initial=0.0)
-    scale = np.abs(problem.at_least).max(initial=0.0) or 1.0
-    small = ~problem.free & (multipliers / size < SNAP * margin / scale)
-    if not small.any() or small.all():
-        return solution
-    snapped = np.where(small, 0.0, multipliers)
-    columns = problem.balance_columns()
-    missed = problem.balance(problem.coefficients(snapped))
-    weighted = columns * snapped**2
-    repair = np.linalg.lstsq(columns @ weighted.T, missed, rcond=None)[0]
-    snapped = snapped - weighted.T @ repair
-    candidate = Solution(
-        problem, snapped, solution.biases, solution.n_iter, False, solution.solver
-    )
-    limit = max(2.0 * solution.duality_gap, POLISHING * tol * solution.scale)
-    return candidate if candidate.duality_gap <= limit else solution
 
 
 def _predictor_corrector(state: _Iterate, newton) -> float:
@@ -232,7 +216,7 @@ def _predictor_corrector(state: _Iterate, newton) -> float:
     )
     newton.factorise(barrier)
     stationarity = state.stationarity()
-    balance = problem.balance(state.coefficients)
+    balance = problem.balance(newton.coefficients)
     mu = state.complementarity()
 
     def direction(on_multipliers, on_room, *, refine):
@@ -282,10 +266,10 @@ def _predictor_corrector(state: _Iterate, newton) -> float:
     state.multipliers += length * step
     state.margin += length * margin
     state.biases += length * biases
+    newton.advance(length, step)
     for w, dw, z, dz in zip(state.room, room, state.slack, slack, strict=True):
         w += length * dw
         z += length * dz
-    state.refresh()
     return length
 
 

@@ -26,182 +26,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linalg import (
-    cholesky,
-    cholesky_solve,
-    inverse_from_cholesky,
-    scaled_block,
-    subtract_gram,
-    symmetric_product,
-    triangular_solve,
-)
+from .leaves import DECOUPLED, Leaf, Merged, times
+from .linalg import NotPositiveDefinite, cholesky, cholesky_solve, scaled_block
 from .newton import Barrier
 from .problem import Problem
 
 __all__ = ["KernelNewton"]
 
-DECOUPLED = 1e7
 REFINE_TO = 1e-9
 MAX_REFINEMENTS = 30
-
-
-class _Merged:
-    """Families that touch one function alone, seen as one multiplier per row.
-
-    Where two of them meet in a row their conductances a²/D add, as in
-    ``D_j x_j + a_j τ = p_j`` with ``u = Σ a_j x_j``.
-    """
-
-    def __init__(self, problem: Problem, k: int, members: list[int]):
-        self.members = [
-            (problem.slices[q], problem.families[q].on[k], problem.positions(q, k))
-            for q in members
-        ]
-        self.length = problem.length(k)
-        covered = np.zeros(self.length, dtype=bool)
-        for _, _, at in self.members:
-            covered[at] = True
-        self.rows = np.flatnonzero(covered)
-
-    def update(self, diagonal: np.ndarray) -> None:
-        self.conductance = np.zeros(self.length)
-        best = np.zeros(self.length)
-        self._weights, self._leads = [], []
-        for part, a, at in self.members:
-            weight = a * a / diagonal[part]
-            self.conductance[at] += weight
-            self._weights.append(a / diagonal[part])
-            best[at] = np.maximum(best[at], weight)
-        taken = np.zeros(self.length, dtype=bool)
-        for (part, a, at), scaled in zip(self.members, self._weights, strict=True):
-            lead = (a * scaled >= best[at]) & ~taken[at]
-            taken[at] |= lead
-            self._leads.append(lead)
-        with np.errstate(divide="ignore"):
-            self.barrier = 1.0 / self.conductance
-
-    def gather(self, right: np.ndarray) -> np.ndarray:
-        """Right-hand side of the merged multiplier."""
-        merged = np.zeros((self.length, *right.shape[1:]))
-        for (part, _, at), weight in zip(self.members, self._weights, strict=True):
-            merged[at] += _times(weight, right[part])
-        return _times(np.where(self.conductance > 0, self.barrier, 0.0), merged)
-
-    def scatter(self, merged, gathered, right, out) -> None:
-        """Give back each member its part; the leading one takes the remainder."""
-        if len(self.members) == 1:
-            part, a, at = self.members[0]
-            out[part] = _times(1.0 / a, merged[at])
-            return
-        barrier = np.where(self.conductance > 0, self.barrier, 0.0)
-        potential = gathered - _times(barrier, merged)
-        remainder = merged.copy()
-        for (part, a, at), weight, lead in zip(
-            self.members, self._weights, self._leads, strict=True
-        ):
-            follow = _times(weight / a, right[part] - _times(a, potential[at]))
-            follow[lead] = 0.0
-            out[part] = follow
-            remainder[at] -= _times(a, follow)
-        for (part, a, at), lead in zip(self.members, self._leads, strict=True):
-            out[part][lead] = _times(1.0 / a, remainder[at])[lead]
-
-
-class _Leaf:
-    """A function k ≥ 1: its private multipliers, eliminated, and its shared ones."""
-
-    def __init__(self, problem: Problem, k: int, private: list[int], shared: list[int]):
-        function = problem.functions[k]
-        self.k = k
-        self.weight = function.weight
-        self.gram = function.space.matrix
-        self.gram_diagonal = function.space.diagonal / function.weight
-        self.private = _Merged(problem, k, private)
-        if len(shared) > 1:
-            raise ValueError(
-                f"Function {k} shares {len(shared)} families of constraints with the "
-                "first function; the interior-point method for Gram matrices takes "
-                "at most one."
-            )
-        self.shared = shared[0] if shared else None
-        self.coupling = np.zeros(problem.length(k))
-        # Equalities have no barrier that moves: their elimination is done once.
-        self._constant = all(problem.families[q].equality for q in private)
-        self._once = None
-
-    def apply(self, vector: np.ndarray) -> np.ndarray:
-        """``(R + diag(coupling)) vector``."""
-        return self.gram @ vector / self.weight + _times(self.coupling, vector)
-
-    def factorise(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Factorise the pivot and return P on the needed rows, in the order used."""
-        diagonal = self.gram_diagonal + self.coupling
-        conductance = self.private.conductance
-        strong = conductance * diagonal > 1.0 / DECOUPLED
-        pivots = np.flatnonzero(strong)
-        root = np.sqrt(conductance[pivots])
-        self.pivots, self.root = pivots, root
-        self.weak = np.flatnonzero(~strong & (conductance > 0))
-        self.weak_diagonal = self.private.barrier[self.weak] + diagonal[self.weak]
-        inner = needed[strong[needed]]
-        outer = needed[~strong[needed]]
-        order = np.concatenate([inner, outer])
-        if self._once is not None and np.array_equal(order, self._once[0]):
-            return order, self._once[1].copy(order="F")
-
-        whole = len(pivots) == len(strong)
-        at = slice(None) if whole else pivots
-        matrix = scaled_block(self.gram, at, at, root / self.weight, root)
-        index = np.arange(len(pivots))
-        matrix[index, index] += 1.0 + root**2 * self.coupling[pivots]
-        factor = cholesky(matrix)
-        n_in, n_out = len(inner), len(outer)
-        parallel = np.empty((n_in + n_out,) * 2, order="F")
-        where = np.searchsorted(pivots, inner)
-        if n_out:
-            columns = scaled_block(
-                self.gram, at, outer, root / self.weight, np.ones(n_out)
-            )
-            columns = triangular_solve(factor, columns)
-            corner = scaled_block(
-                self.gram, outer, outer, np.full(n_out, 1 / self.weight), np.ones(n_out)
-            )
-            index = np.arange(n_out)
-            corner[index, index] += self.coupling[outer]
-            parallel[n_in:, n_in:] = subtract_gram(corner, columns)
-            columns = triangular_solve(factor, columns, transposed=True)
-            parallel[n_in:, :n_in] = (columns[where] / root[where][:, None]).T
-        self.inverse = inverse_from_cholesky(factor)
-        inside = (
-            self.inverse
-            if n_in == len(pivots)
-            else (self.inverse[np.ix_(where, where)])
-        )
-        scale = 1.0 / root[where]
-        block = parallel[:n_in, :n_in]
-        np.multiply(inside, -scale[:, None], out=block)
-        block *= scale
-        index = np.arange(n_in)
-        block[index, index] += scale**2
-        if self._constant:
-            self._once = order, parallel.copy(order="F")
-        return order, parallel
-
-    def solve_pivot(self, right: np.ndarray) -> np.ndarray:
-        """The private multipliers for their own right-hand side alone."""
-        out = np.zeros_like(right)
-        scaled = _times(self.root, right[self.pivots])
-        if len(self.pivots):
-            scaled = symmetric_product(self.inverse, scaled)
-        out[self.pivots] = _times(self.root, scaled)
-        out[self.weak] = _times(1.0 / self.weak_diagonal, right[self.weak])
-        return out
-
-    def without_weak(self, vector: np.ndarray) -> np.ndarray:
-        """Decoupled multipliers exert no force in the preconditioner."""
-        out = np.zeros_like(vector)
-        out[self.pivots] = vector[self.pivots]
-        return out
 
 
 class KernelNewton:
@@ -230,16 +63,16 @@ class KernelNewton:
         root = problem.functions[0]
         self.gram, self.weight = root.space.matrix, root.weight
         self.gram_diagonal = root.space.diagonal / root.weight
-        self.root = _Merged(problem, 0, private.get(0, []))
+        self.root = Merged(problem, 0, private.get(0, []))
         self.leaves = [
-            _Leaf(problem, k, private.get(k, []), shared.get(k, []))
+            Leaf(problem, k, private.get(k, []), shared.get(k, []))
             for k in range(1, len(kernels))
             if kernels[k]
         ]
         self._couplings = [self._coupling(sharing) for sharing in problem.sharing]
         self.balance = problem.balance_columns()
 
-    def _coupling(self, sharing: list[int]) -> _Leaf | None:
+    def _coupling(self, sharing: list[int]) -> Leaf | None:
         """The leaf on which two families share a slack; None for a slack of one."""
         if len(sharing) == 1:
             return None
@@ -260,7 +93,20 @@ class KernelNewton:
             "function, one of them alone; this problem shares it otherwise."
         )
 
+    def start(self, multipliers: np.ndarray) -> None:
+        """Take the functions that belong to these multipliers."""
+        self.coefficients = self.problem.coefficients(multipliers)
+        self.weights = None
+        self.penalised = self.problem.penalised(self.coefficients)
+
+    def advance(self, length: float, step: np.ndarray) -> None:
+        """Move the functions along with the multipliers."""
+        for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
+            v += length * dv
+        self.penalised = self.problem.penalised(self.coefficients)
+
     def factorise(self, barrier: Barrier) -> None:
+        """Prepare for solving with this barrier."""
         problem = self.problem
         self.barrier = barrier
         self.diagonal = barrier.diagonal.copy()
@@ -274,10 +120,25 @@ class KernelNewton:
                 at = problem.positions(leaf.shared, leaf.k)
                 leaf.coupling[at] = weight / family.on[leaf.k] ** 2
         self.root.update(self.diagonal)
-        self._build_final()
+        for leaf in self.leaves:
+            leaf.private.update(self.diagonal)
+        for jitter in (0.0, 0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8):
+            for leaf in self.leaves:
+                leaf.jitter = jitter
+            try:
+                self._build_final(jitter)
+                break
+            except NotPositiveDefinite:
+                # The quick form of P was not accurate enough here; from now on the
+                # safe one where D exceeds R, and a regularised system if even that
+                # is singular to working precision.
+                for leaf in self.leaves:
+                    leaf.inverse_limit = 1.0
+        else:
+            raise NotPositiveDefinite("the Newton system is singular")
         self._factorise_border()
 
-    def _build_final(self) -> None:
+    def _build_final(self, jitter: float) -> None:
         """The system left after the private multipliers: root and shared ones."""
         problem = self.problem
         blocks, self._spans, start = [], [], 0
@@ -292,7 +153,6 @@ class KernelNewton:
             start = int(keep.sum())
         self._kept = []
         for leaf in self.leaves:
-            leaf.private.update(self.diagonal)
             q = leaf.shared
             if q is None:
                 leaf.factorise(np.empty(0, dtype=int))
@@ -330,8 +190,9 @@ class KernelNewton:
         for span, block in zip(self._spans, blocks, strict=True):
             if block[3] is not None:
                 final[span, span] += block[3]
-        self._final_rows, self._final_sign = at, sign
-        self._final = cholesky(final)
+        if jitter:
+            final[index, index] *= 1.0 + jitter
+        self._final = cholesky(final) if len(final) else final
 
     def _solve_rows(self, right: np.ndarray) -> np.ndarray:
         """The preconditioner on the row multipliers, without border."""
@@ -353,14 +214,16 @@ class KernelNewton:
             family, part = problem.families[q], problem.slices[q]
             force = leaf.apply(leaf.without_weak(alone))
             at = problem.positions(q, leaf.k)
-            reduced = right[part] - _times(family.on[leaf.k], force[at])
+            reduced = right[part] - times(family.on[leaf.k], force[at])
             pieces.append(reduced[kept[0]])
-        final = cholesky_solve(self._final, np.concatenate(pieces))
+        final = np.concatenate(pieces)
+        if len(final):
+            final = cholesky_solve(self._final, final)
         if gathered_root is not None:
             merged = np.zeros_like(gathered_root)
             merged[self._root_keep] = final[next(spans)]
             weak = self._root_weak
-            merged[weak] = _times(
+            merged[weak] = times(
                 1.0 / (self.root.barrier + self.gram_diagonal)[weak],
                 gathered_root[weak],
             )
@@ -376,10 +239,10 @@ class KernelNewton:
                 step = np.zeros_like(right[part])
                 step[inside] = final[next(spans)]
                 pull = np.zeros_like(gathered)
-                pull[problem.positions(q, leaf.k)] = _times(family.on[leaf.k], step)
+                pull[problem.positions(q, leaf.k)] = times(family.on[leaf.k], step)
                 back = leaf.without_weak(leaf.apply(pull))
                 merged = alone - leaf.solve_pivot(back)
-                step[weak] = _times(1.0 / weak_diagonal, right[part][weak])
+                step[weak] = times(1.0 / weak_diagonal, right[part][weak])
                 out[part] = step
             leaf.private.scatter(merged, gathered, right, out)
         return out
@@ -448,6 +311,8 @@ class KernelNewton:
             if energy <= (REFINE_TO * size) ** 2:
                 step, biases = step + change, biases + shift
                 break
+            if not energy > 0:
+                break  # rounding: the preconditioner sees no descent any more
             search = change if search is None else change + energy / old * search
             old = energy
             pushed = self._product(search)
@@ -457,11 +322,6 @@ class KernelNewton:
         else:
             biases = biases + shift
         return step, biases
-
-
-def _times(weight: np.ndarray, array: np.ndarray) -> np.ndarray:
-    """Row-wise product for a vector or a matrix of columns."""
-    return weight * array if array.ndim == 1 else weight[:, None] * array
 
 
 def _indices(at, length: int) -> np.ndarray:

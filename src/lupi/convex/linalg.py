@@ -17,9 +17,9 @@ __all__ = [
     "cholesky",
     "cholesky_solve",
     "inverse_from_cholesky",
+    "pivoted_factor",
     "scaled_block",
     "subtract_gram",
-    "symmetric_product",
     "threads_for",
     "triangular_solve",
 ]
@@ -27,6 +27,8 @@ __all__ = [
 # Below this size two threads lose more by waking up than they gain, and on busy
 # cores they can be tens of times slower than one.
 SINGLE_THREAD_SIZE = 700
+
+RANK_TOLERANCE = 1e-15
 
 
 class NotPositiveDefinite(ArithmeticError):
@@ -47,8 +49,8 @@ def cholesky_solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def inverse_from_cholesky(factor: np.ndarray) -> np.ndarray:
-    """Lower triangle of ``(LLᵀ)⁻¹``, in place of the factor."""
-    return lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
+    """Lower triangle of ``(LLᵀ)⁻¹``; the factor stays."""
+    return lapack.dpotri(factor, lower=1, overwrite_c=0)[0]
 
 
 def triangular_solve(
@@ -67,11 +69,19 @@ def subtract_gram(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     )
 
 
-def symmetric_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Product of a symmetric matrix (lower triangle) and a vector or columns."""
-    if vector.ndim == 1:
-        return blas.dsymv(1.0, matrix, vector, lower=1)
-    return blas.dsymm(1.0, matrix, np.asfortranarray(vector), lower=1)
+def pivoted_factor(matrix: np.ndarray) -> np.ndarray:
+    """Φ with ``ΦΦᵀ = matrix`` up to rounding, and as few columns as that takes.
+
+    Cholesky with complete pivoting, which stops where the rest is rounding.
+    """
+    largest = float(np.diagonal(matrix).max(initial=0.0))
+    factor, pivots, rank, _ = lapack.dpstrf(
+        matrix, tol=RANK_TOLERANCE * largest, lower=1
+    )
+    columns = np.tril(factor[:, :rank])
+    out = np.empty_like(columns)
+    out[pivots - 1] = columns
+    return out
 
 
 def scaled_block(

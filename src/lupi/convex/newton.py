@@ -27,13 +27,27 @@ class Barrier:
 
 
 class NewtonStep(Protocol):
-    """What the interior point needs of a space."""
+    """What the interior point needs of a space.
+
+    It owns the functions: their expansion coefficients v, their weights where the
+    space has features, and their values f on the rows. All are carried along step by
+    step rather than recomputed from the multipliers, because v = Σλ − c loses its
+    digits where a multiplier is close to its cost.
+    """
+
+    coefficients: list[np.ndarray]
+    weights: list[np.ndarray | None] | None
+    penalised: list[np.ndarray]
+
+    def start(self, multipliers: np.ndarray) -> None: ...
 
     def factorise(self, barrier: Barrier) -> None: ...
 
     def solve(
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool
     ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def advance(self, length: float, step: np.ndarray) -> None: ...
 
 
 def newton_for(problem: Problem) -> NewtonStep:

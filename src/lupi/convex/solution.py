@@ -22,24 +22,34 @@ __all__ = ["Solution"]
 
 @dataclass(eq=False)
 class Solution:
-    """Multipliers, biases and the certificate of a solved :class:`Problem`."""
+    """Multipliers, biases and the certificate of a solved :class:`Problem`.
+
+    ``coefficients`` are the expansions v_k: ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``. They
+    equal ``Σ_q a_qk ∘ λ_q − c_k`` up to rounding, and a solver that carries them along
+    hands them over with more digits than that difference has. ``weights``, where a
+    solver works in feature space, are the primal functions themselves.
+    """
 
     problem: Problem
     multipliers: np.ndarray
+    coefficients: list[np.ndarray]
     biases: np.ndarray
     n_iter: int
     converged: bool
     solver: str
-
-    @cached_property
-    def coefficients(self) -> list[np.ndarray]:
-        """``v_k``: ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``."""
-        return self.problem.coefficients(self.multipliers)
+    weights: list[np.ndarray | None] | None = None
 
     @cached_property
     def penalised(self) -> list[np.ndarray]:
         """``f_k`` on the training rows, without bias."""
-        return self.problem.penalised(self.coefficients)
+        if self.weights is None:
+            return self.problem.penalised(self.coefficients)
+        return [
+            np.zeros(self.problem.length(k)) if w is None else f.space.matrix @ w
+            for k, (f, w) in enumerate(
+                zip(self.problem.functions, self.weights, strict=True)
+            )
+        ]
 
     @cached_property
     def values(self) -> list[np.ndarray]:
@@ -57,10 +67,33 @@ class Solution:
         return self.problem.at_least - self.problem.margins(self.values)
 
     @cached_property
+    def dual_norm(self) -> float:
+        """``Σ_k v_kᵀK_k v_k/ρ_k``."""
+        problem = self.problem
+        if self.weights is None:
+            return float(
+                sum(
+                    v @ f
+                    for v, f in zip(self.coefficients, self.penalised, strict=True)
+                )
+            )
+        total = 0.0
+        for v, f in zip(self.coefficients, problem.functions, strict=True):
+            if f.space is not None:
+                total += float(((f.space.matrix.T @ v) ** 2).sum()) / f.weight
+        return total
+
+    @cached_property
     def norm(self) -> float:
         """``Σ_k ρ_k ‖f_k‖²``."""
+        if self.weights is None:
+            return self.dual_norm
         return float(
-            sum(v @ f for v, f in zip(self.coefficients, self.penalised, strict=True))
+            sum(
+                f.weight * (w @ w)
+                for w, f in zip(self.weights, self.problem.functions, strict=True)
+                if w is not None
+            )
         )
 
     @cached_property
@@ -85,7 +118,7 @@ class Solution:
         problem, multipliers = self.problem, self.multipliers
         return float(
             problem.at_least @ multipliers
-            - 0.5 * self.norm
+            - 0.5 * self.dual_norm
             - 0.5 * problem.curvature @ multipliers**2
         )
 
@@ -110,7 +143,8 @@ class Solution:
 
     @cached_property
     def dual_residual(self) -> float:
-        """Largest violation of ``λ ≥ 0``, ``Σλ ≤ d`` or ``e_k·v_k = 0``."""
+        """Largest violation of ``λ ≥ 0``, ``Σλ ≤ d``, ``e_k·v_k = 0`` or of the
+        definition of v_k."""
         problem = self.problem
         worst = [0.0]
         signed = self.multipliers[~problem.free]
@@ -118,6 +152,10 @@ class Solution:
             worst.append(-signed.min())
         worst += [-room.min() for room in problem.room(self.multipliers) if room.size]
         worst += list(np.abs(problem.balance(self.coefficients)))
+        for v, w in zip(
+            self.coefficients, problem.coefficients(self.multipliers), strict=True
+        ):
+            worst.append(np.abs(v - w).max(initial=0.0))
         return float(max(worst))
 
     @cached_property
@@ -125,12 +163,21 @@ class Solution:
         """Primal minus dual value, plus what the residuals could hide.
 
         A hard constraint violated by ε costs about ``ε Σλ`` to repair, a balance
-        missed by ε is worth ``|b| ε``: both are added, so that the gap cannot look
-        smaller than it is because an iterate is infeasible.
+        missed by ε is worth ``|b| ε``, a multiplier beyond its bound by ε is worth ε
+        times its margin: all are added, so that the gap cannot look smaller than it
+        is because an iterate is infeasible.
         """
+        problem = self.problem
         gap = abs(self.primal_value - self.dual_value)
         gap += self.primal_residual * np.abs(self.multipliers[self._hard]).sum()
-        gap += np.abs(self.biases) @ np.abs(self.problem.balance(self.coefficients))
+        gap += np.abs(self.biases) @ np.abs(problem.balance(self.coefficients))
+        worth = np.abs(self._shortfall) + np.abs(problem.at_least).max(initial=0.0)
+        below = np.where(problem.free, 0.0, np.maximum(-self.multipliers, 0.0))
+        gap += below @ worth
+        for room, sharing in zip(
+            problem.room(self.multipliers), problem.sharing, strict=True
+        ):
+            gap += np.maximum(-room, 0.0) @ worth[problem.slices[sharing[0]]]
         return float(gap)
 
     @cached_property

@@ -34,7 +34,7 @@ __all__ = ["Data", "KernelMachine", "Model", "positive"]
 
 # From here on linear kernels are solved in feature space, where a step costs n·p².
 LINEAR_ROWS = 2000
-SUPPORT = 1e-8
+SUPPORT = UNFELT = 1e-8
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,15 @@ class Space:
     def features(self) -> Features:
         return Features(self.rows)
 
+    def in_kernel(self, coefficients: np.ndarray) -> np.ndarray:
+        """Coefficients in the kernel itself, where the Gram matrix was projected."""
+        if "_checked" in self.__dict__ and self._checked[1] is not None:
+            return self._checked[1] @ coefficients
+        return coefficients
+
     def expand(self, coefficients: np.ndarray, bias: float) -> Expansion:
         """The learned function, kept on the rows that carry it."""
-        if "_checked" in self.__dict__ and self._checked[1] is not None:
-            coefficients = self._checked[1] @ coefficients
-        kept = support(coefficients)
+        kept = np.flatnonzero(coefficients)
         if self.kernel.name == "precomputed":
             rows = self.positions[kept]
         else:
@@ -280,21 +284,19 @@ class KernelMachine:
 
     def _recover(self, data: Data, solution: Solution) -> Model:
         functions = solution.problem.functions
-        expansions = []
+        expansions, dual = [], None
         for k, space in enumerate([data.decision, *data.privileged]):
-            coefficients = solution.coefficients[k] / functions[k].weight
-            expansions.append(space.expand(coefficients, solution.bias(k)))
-        coefficients = solution.coefficients[0]
-        if (
-            "_checked" in data.decision.__dict__
-            and data.decision._checked[1] is not None
-        ):
-            coefficients = data.decision._checked[1] @ coefficients
+            coefficients = carried(solution, k, data.cost)
+            coefficients = space.in_kernel(coefficients)
+            dual = coefficients if dual is None else dual
+            expansions.append(
+                space.expand(coefficients / functions[k].weight, solution.bias(k))
+            )
         return Model(
             decision=expansions[0],
             corrections=expansions[1:],
             positions=data.decision.positions,
-            dual_coef=coefficients,
+            dual_coef=dual,
             objective=solution.primal_value,
             duality_gap=solution.duality_gap,
             n_iter=solution.n_iter,
@@ -306,9 +308,7 @@ class KernelMachine:
         n_rows = training.n_rows
         dual = np.zeros((len(models), n_rows))
         for line, model in zip(dual, models, strict=True):
-            line[model.positions] = np.where(
-                support(model.dual_coef, as_mask=True), model.dual_coef, 0.0
-            )
+            line[model.positions] = model.dual_coef
         self.support_ = np.flatnonzero((dual != 0).any(axis=0))
         self.dual_coef_ = dual[:, self.support_]
         precomputed = self._kernel.name == "precomputed"
@@ -358,11 +358,23 @@ class KernelMachine:
         return tags
 
 
-def support(coefficients: np.ndarray, *, as_mask: bool = False) -> np.ndarray:
-    """Rows whose coefficient counts: above 1e-8 of the largest."""
+def carried(solution: Solution, k: int, cost: np.ndarray) -> np.ndarray:
+    """The coefficients of function k, with those that carry nothing set to zero.
+
+    That is below 1e-8 of the largest. Where large coefficients nearly cancel, even such
+    small ones can be felt: they stay if the objective would change by a relative 1e-8.
+    """
+    coefficients = solution.coefficients[k]
+    space = solution.problem.functions[k].space
     size = np.abs(coefficients)
-    mask = size > SUPPORT * size.max(initial=0.0)
-    return mask if as_mask else np.flatnonzero(mask)
+    for threshold in (SUPPORT, 1e-3 * SUPPORT, 1e-6 * SUPPORT):
+        small = size <= threshold * size.max(initial=0.0)
+        if not coefficients[small].any():
+            return np.where(small, 0.0, coefficients)
+        change = space.apply(np.where(small, coefficients, 0.0))
+        if np.abs(change).max() * cost.sum() <= UNFELT * solution.scale:
+            return np.where(small, 0.0, coefficients)
+    return coefficients
 
 
 def positive(estimator: Any, *names: str) -> None:

@@ -1,0 +1,144 @@
+"""Random learning problems, and the arithmetic that the oracle does for itself.
+
+Nothing here imports the library: kernels, weights and feature maps are computed anew,
+so that an error in the library cannot hide in the test.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def kernel_values(name, gamma, A, B):
+    """Kernel of every row of A with every row of B, by its formula."""
+    if name == "linear":
+        return A @ B.T
+    if name == "poly":
+        return (gamma * A @ B.T + 1.0) ** 2
+    squares = (A**2).sum(1)[:, None] + (B**2).sum(1)[None] - 2 * A @ B.T
+    return np.exp(-gamma * np.maximum(squares, 0.0))
+
+
+def feature_map(gram):
+    """Φ with ΦΦᵀ = gram: what a primal needs of a kernel."""
+    values, vectors = np.linalg.eigh(gram)
+    keep = values > 1e-12 * max(values[-1], 1e-300)
+    return vectors[:, keep] * np.sqrt(values[keep])
+
+
+@dataclass
+class Drawn:
+    """One random problem: data, parameters, and what they mean in numbers."""
+
+    X: np.ndarray
+    y: np.ndarray
+    P: np.ndarray  # NaN rows where X* is missing
+    weight: np.ndarray
+    C: float
+    reg: float
+    similarity_reg: float
+    delta: float
+    kernel: str
+    privileged_kernel: str
+    gamma: float
+    privileged_gamma: float
+    moderate: bool
+
+    @property
+    def has(self):
+        return np.flatnonzero(~np.isnan(self.P).any(axis=1))
+
+    @property
+    def lacks(self):
+        return np.flatnonzero(np.isnan(self.P).any(axis=1))
+
+    @property
+    def cost(self):
+        return self.C * self.weight
+
+    @property
+    def K(self):
+        return kernel_values(self.kernel, self.gamma, self.X, self.X)
+
+    @property
+    def Ks(self):
+        P = self.P[self.has]
+        return kernel_values(self.privileged_kernel, self.privileged_gamma, P, P)
+
+    def parameters(self, *spaces):
+        """Keyword arguments of an estimator for the drawn kernels."""
+        both = {
+            "kernel": self.kernel,
+            "gamma": self.gamma,
+            "degree": 2,
+            "coef0": 1.0,
+        }
+        for prefix in spaces or ("privileged_",):
+            both |= {
+                f"{prefix}kernel": self.privileged_kernel,
+                f"{prefix}gamma": self.privileged_gamma,
+                f"{prefix}degree": 2,
+                f"{prefix}coef0": 1.0,
+            }
+        return both
+
+    def rebuilt(self, model):
+        """f on the training rows from support_, dual_coef_ and intercept_ alone."""
+        return self.rebuilt_without_bias(model) + model.intercept_[0]
+
+    def rebuilt_without_bias(self, model):
+        return self.K[:, model.support_] @ model.dual_coef_[0]
+
+
+def draw(seed, *, regression=False, privileged=True):
+    """A random problem; a third keep C and γ within 1e±2, the rest go to 1e±4."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 121))
+    p, q = int(rng.integers(1, 6)), int(rng.integers(1, 6))
+    hidden = rng.normal(size=(n, max(p, q)))
+    X = hidden[:, :p] + rng.normal(size=(n, p)) * rng.choice([0.3, 1.0])
+    P = hidden[:, :q] + rng.normal(size=(n, q)) * rng.choice([0.1, 1.0])
+    signal = hidden[:, 0] + 0.5 * rng.normal(size=n)
+    if regression:
+        y = signal + 0.3 * hidden[:, -1] ** 2
+    else:
+        share = rng.choice([0.5, 0.5, 0.15])
+        y = np.where(signal > np.quantile(signal, 1 - share), 1.0, -1.0)
+        if abs(y.sum()) == n:
+            y[0] = -y[0]
+    if rng.random() < 0.25:  # rank-deficient X*
+        P = np.outer(P[:, 0], rng.normal(size=q))
+    if rng.random() < 0.25:  # duplicated rows
+        copies = rng.integers(0, n, size=n // 3)
+        onto = rng.integers(0, n, size=n // 3)
+        X[onto], P[onto] = X[copies], P[copies]
+    weight = np.ones(n)
+    if rng.random() < 0.4:
+        weight = rng.uniform(0.1, 3.0, size=n)
+    if not privileged:
+        P = np.full_like(P, np.nan)
+    elif rng.random() < 0.4:
+        lost = rng.random(n) < rng.choice([0.2, 0.6])
+        lost[rng.integers(n)] = False
+        P[lost] = np.nan
+    moderate = bool(rng.random() < 0.34)
+    reach = 2.0 if moderate else 4.0
+    C, reg, similarity_reg = 10.0 ** rng.uniform(-reach, reach, size=3)
+    kernels = ["linear", "rbf", "poly"]
+    return Drawn(
+        X=X,
+        y=y,
+        P=P,
+        weight=weight,
+        C=C,
+        reg=reg,
+        similarity_reg=similarity_reg,
+        delta=float(rng.choice([0.0, 0.5, 10.0, 1000.0])),
+        kernel=str(rng.choice(kernels, p=[0.25, 0.55, 0.2])),
+        privileged_kernel=str(rng.choice(kernels, p=[0.25, 0.55, 0.2])),
+        gamma=10.0 ** rng.uniform(-1.5, 0.7),
+        privileged_gamma=10.0 ** rng.uniform(-1.5, 0.7),
+        moderate=moderate,
+    )
