@@ -41,12 +41,11 @@ round (see the errata in the documentation).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar, nnls
+from scipy.optimize import nnls
 
 Array = NDArray[np.float64]
 
@@ -116,64 +115,80 @@ def evaluate(
     learning_rate: float,
     mistakes: int,
     advice_updates: int,
-    direction: Array | None,
+    given: Array | None,
 ) -> MistakeBound:
     """Compute the right sides for rows Z = y x and counts M and A.
 
-    Both are minimised over the length c of u = c · direction, which is free.
+    Any u with a margin makes a bound. Without a given direction, they are minimised
+    over u = c (u° + τ r), where u° has the largest margin.
     """
     radius = float(np.linalg.norm(Z, axis=1).max(initial=0.0))
     wrong = int(np.sum(Z @ estimate <= 0)) if nu < 1 else 0
-    direction = separator(Z) if direction is None else direction
-    margin = -np.inf
-    if direction is not None:
-        direction = direction / np.linalg.norm(direction)
-        margin = float((Z @ direction).min(initial=np.inf))
-    bounds = (np.inf, np.inf, np.inf)
-    if direction is not None and 0 < margin < np.inf:
-        u, pull = direction, 1 - nu
-        # s = slope c - offset is positive beyond the least length.
-        slope, offset = 2 * learning_rate * margin, (learning_rate * radius) ** 2
-        least = offset / slope
-
-        def reach(c: float, updates: int) -> float:
-            near, far = c * u - start, c * u - estimate
-            return float(near @ near + pull * updates * (far @ far))
-
-        def posterior(c: float) -> float:
-            return reach(c, advice_updates) / (slope * c - offset)
-
-        def prior(c: float) -> float:
-            far = c * u - estimate
-            q = nu * (slope * c - offset) - pull * float(far @ far)
-            return reach(c, wrong) / q if q > 0 else np.inf
-
-        B = _minimum(posterior, least)
-        bounds = (
-            min(B / nu, B + pull * advice_updates),
-            _minimum(prior, least),
-            _printed(u, estimate, radius / margin, pull * max(advice_updates, wrong)),
-        )
-    return MistakeBound(mistakes, *bounds, advice_updates, wrong, margin, radius)
+    best = separator(Z) if given is None else given / np.linalg.norm(given)
+    size = float(np.linalg.norm(estimate))
+    tilts = np.zeros(1)
+    if given is None and size > 0:
+        tilts = np.append(tilts, np.geomspace(0.01, 100, 30) / size)
+    bounds = np.full(3, np.inf)
+    for tilt in tilts if best is not None else ():
+        u = best + tilt * estimate
+        u = u / np.linalg.norm(u)
+        g = float((Z @ u).min())
+        if g > 0:
+            side = _Direction(u, g, radius, start, estimate, nu, learning_rate)
+            bounds = np.minimum(bounds, side.bounds(advice_updates, wrong))
+    margin = 0.0 if best is None else float((Z @ best).min())
+    return MistakeBound(
+        mistakes, *bounds.tolist(), advice_updates, wrong, margin, radius
+    )
 
 
-def _minimum(ratio: Callable[[float], float], least: float) -> float:
-    """Minimise over c > least: the best of a wide grid, refined between its neighbours.
+@dataclass(frozen=True)
+class _Direction:
+    """The bounds for all u = c · direction, the best length c chosen for each.
 
-    Any c gives a valid bound, so an imperfect minimum is still a bound.
+    Numerators and denominators are polynomials in c, highest power first.
     """
-    grid = least * (1 + np.geomspace(1e-6, 1e6, 200))
-    values = np.array([ratio(c) for c in grid])
-    if not np.isfinite(values).any():
-        return np.inf
-    best = int(np.nanargmin(values))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    refined = minimize_scalar(ratio, bounds=(low, high), method="bounded")
-    return float(min(values[best], refined.fun))
+
+    u: Array
+    g: float
+    radius: float
+    start: Array
+    estimate: Array
+    nu: float
+    learning_rate: float
+
+    def bounds(self, updates: int, wrong: int) -> tuple[float, float, float]:
+        pull, rate = 1 - self.nu, self.learning_rate
+        s = np.array([0.0, 2 * rate * self.g, -((rate * self.radius) ** 2)])
+        near, far = self._distance(self.start), self._distance(self.estimate)
+        B = _least_ratio(near + pull * updates * far, s)
+        return (
+            min(B / self.nu, B + pull * updates),
+            _least_ratio(near + pull * wrong * far, self.nu * s - pull * far),
+            self._printed(pull * max(updates, wrong)),
+        )
+
+    def _distance(self, point: Array) -> Array:
+        """‖c u - point‖²."""
+        return np.array([1.0, -2 * self.u @ point, point @ point])
+
+    def _printed(self, extra: float) -> float:
+        """X²R²/γ² (1 + (1-ν)M_a)."""
+        size = float(self.estimate @ self.estimate)
+        along = max(float(self.u @ self.estimate), 0.0) ** 2 / size if size else 0.0
+        return (self.radius / self.g) ** 2 * (1 - along) * (1 + extra)
 
 
-def _printed(u: Array, estimate: Array, ratio: float, extra: float) -> float:
-    """X²R²/γ² (1 + (1-ν)M_a), minimised over the length of the separator."""
-    size = float(estimate @ estimate)
-    along = max(float(u @ estimate), 0.0) ** 2 / size if size else 0.0
-    return ratio**2 * (1 - along) * (1 + extra)
+def _least_ratio(top: Array, bottom: Array) -> float:
+    """Least top/bottom where bottom > 0, for quadratics; ∞ if there is no such place.
+
+    Any c gives a valid bound, so a missed minimum would still leave a bound.
+    """
+    a, b, c = top
+    e, f, g = bottom
+    turns = np.roots([a * f - b * e, 2 * (a * g - c * e), b * g - c * f])
+    lengths = turns.real[np.abs(turns.imag) <= 1e-9 * np.abs(turns)]
+    below = np.polyval(bottom, lengths)
+    fine = (below > 0) & (lengths > 0)
+    return float(np.min(np.polyval(top, lengths[fine]) / below[fine], initial=np.inf))

@@ -67,7 +67,8 @@ class RuleError(ValueError):
     def __str__(self) -> str:
         rest = self.text[self.position : self.position + 20]
         where = f"{rest!r} at position {self.position}" if rest else "the end"
-        return f"{self.problem} Found {where} of the rule {self.text!r}."
+        text = self.text if len(self.text) <= 200 else f"{self.text[:200]}…"
+        return f"{self.problem} Found {where} of the rule {text!r}."
 
 
 @dataclass(frozen=True)
@@ -322,7 +323,9 @@ class _Parser:
     def _parenthesis(self, opening: _Token) -> _Form | _Condition:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            raise self._fail("Expected fewer parentheses inside each other.")
+            raise self._fail(
+                "Expected fewer parentheses inside each other.", opening.start
+            )
         inside = self._disjunction()
         if not self._take(")"):
             raise self._fail("Expected ')'.")
@@ -341,7 +344,7 @@ class _Parser:
     def _as_condition(self, node: _Form | _Condition) -> _Condition:
         if isinstance(node, _Condition):
             return node
-        if self.token.kind in ("number", "word", "quoted"):
+        if self.token.kind in ("number", "word", "quoted") or self.token.value == "(":
             raise self._fail("Expected a sign (such as *, + or <=) in between.")
         raise self._fail("Expected a comparison (<=, <, >=, >).")
 

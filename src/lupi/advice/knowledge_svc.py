@@ -40,7 +40,7 @@ from sklearn.utils.validation import _check_sample_weight
 from lupi._base import class_weights
 from lupi.advice._implied import conflict, is_empty, least_value
 from lupi.advice._linear import LinearAdvisedClassifier
-from lupi.advice._problem import AdviceSolution, Region, Rows, objective, solve
+from lupi.advice._problem import AdviceSolution, Region, Rows, solve
 from lupi.advice._reading import (
     apply_scaling,
     binary_regions,
@@ -80,7 +80,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
     classes : array-like, default=None
         Labels beyond those in y: needed where rules speak of a class without rows.
         With no rows at all, the labels of the rules when None.
-    tol : float, default=1e-8
+    tol : float, default=1e-10
         Relative duality gap. Tighter than elsewhere in this library, because whether
         a rule is implied by the hyperplane is a question about its last digits.
     max_iter : int, default=200
@@ -160,7 +160,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         standardize: bool = False,
         class_weight: dict[Any, float] | str | None = None,
         classes: ArrayLike | None = None,
-        tol: float = 1e-8,
+        tol: float = 1e-10,
         max_iter: int = 200,
     ):
         self.C = C
@@ -314,16 +314,15 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        if solution.status != "Solved":
+        if not solution.converged:
             warnings.warn(
                 f"{type(self).__name__} did not reach tol={self.tol} in "
-                f"{solution.n_iter} steps ({solution.status}). Set standardize=True, "
-                "lower C or advice_weight, or raise tol or max_iter.",
+                f"{solution.n_iter} steps; the best hyperplane so far is kept. Set "
+                "standardize=True, lower C or advice_weight, or raise tol or max_iter.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        value = objective(rows, regions, solution.w, solution.b, solution.proofs)
-        return solution.with_value(value)
+        return solution
 
     def _keep(self, solutions: list[AdviceSolution], counted: NDArray[np.intp]) -> None:
         self.coef_ = np.array([s.w / self.scale_ for s in solutions])
@@ -341,7 +340,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
             [abs(s.value - s.dual_value) for s in solutions]
         )
         self.n_iter_ = per_problem([s.n_iter for s in solutions])
-        self.converged_ = per_problem([s.status == "Solved" for s in solutions])
+        self.converged_ = per_problem([s.converged for s in solutions])
 
     def _judge(
         self, problems: list[list[Region]], solutions: list[AdviceSolution]
