@@ -292,6 +292,13 @@ default=None
                 "weights. Choose one that does, a regressor (which learns log-odds), "
                 "or imitation_weight=0."
             )
+        if hasattr(last_step(student), "refit"):
+            raise ValueError(
+                f"The student is a {type(last_step(student)).__name__}, and the copies "
+                "that carry a row's soft label would lie on both sides of its splits. "
+                "Search around the whole model instead, with the student's parameters "
+                "as student__..., or give a regressor, which learns log-odds."
+            )
         share = np.eye(len(self.classes_))[codes]
         rows = training.privileged.rows
         share[rows] = (1 - self.imitation_weight) * share[rows]

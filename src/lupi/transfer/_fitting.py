@@ -167,11 +167,10 @@ def _request_weights(estimator: Any) -> None:
     # With routing on, a wrapped estimator that has not said whether it wants the
     # weights makes the wrapper fail; the caller's own answer is left alone.
     for inner in estimator.get_params(deep=True).values():
-        if not hasattr(inner, "set_fit_request"):
+        if not hasattr(inner, "get_metadata_routing"):
             continue
         requests = get_routing_for_object(inner)
-        if (
-            hasattr(requests, "fit")
-            and requests.fit.requests.get("sample_weight", True) is None
-        ):
-            inner.set_fit_request(sample_weight=True)
+        for method in ("fit", "score"):
+            asked = getattr(getattr(requests, method, None), "requests", {})
+            if asked.get("sample_weight", False) is None:
+                getattr(inner, f"set_{method}_request")(sample_weight=True)
