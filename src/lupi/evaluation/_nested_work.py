@@ -51,7 +51,8 @@ class NestedResult:
     candidates : list of dict
         The candidates, in the order of ``inner_scores``.
     inner_scores : ndarray of shape (n_outer, n_candidates, n_metrics)
-        Mean inner scores; NaN for candidates dropped by successive halving.
+        Mean inner scores; for candidates dropped by successive halving those of the
+        last rows they were tried on.
     """
 
     folds: pd.DataFrame
@@ -198,9 +199,10 @@ class NestedWork:
             with warnings.catch_warnings():
                 # Only the warnings of chosen candidates concern anybody.
                 warnings.simplefilter("ignore")
-                scores = self._search(train, split)
+                scores, alive = self._search(train, split)
             chosen = [
-                best_candidate(scores, first) for first in range(len(self.metrics))
+                int(alive[best_candidate(scores[alive], first)])
+                for first in range(len(self.metrics))
             ]
             outer = {i: self._scores_of(i, train, test) for i in set(chosen)}
         return {
@@ -209,7 +211,8 @@ class NestedWork:
             "outer_scores": [outer[i] for i in chosen],
         }
 
-    def _search(self, train: np.ndarray, split: int) -> np.ndarray:
+    def _search(self, train: np.ndarray, split: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of all candidates, and those tried on all rows."""
         scores = np.full((len(self.candidates), len(self.metrics)), np.nan)
         alive = np.arange(len(self.candidates))
         for n_rows in self._rungs(len(train)):
@@ -218,13 +221,12 @@ class NestedWork:
                 rng = np.random.default_rng([self.seed, split, n_rows])
                 order = evenly_mixed(len(train), self.strata[train], rng)
                 rows = np.sort(train[order[:n_rows]])
-            scores[:] = np.nan
             scores[alive] = self._inner_scores(alive, rows, split)
             if n_rows < len(train):
                 ranked = np.lexsort(-scores[alive].T[::-1])
                 kept = -(-len(alive) // HALVING_FACTOR)
                 alive = np.sort(alive[ranked[:kept]])
-        return scores
+        return scores, alive
 
     def _rungs(self, n_rows: int) -> list[int]:
         """Return the numbers of rows on which the field is narrowed."""
