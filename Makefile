@@ -20,7 +20,7 @@ help:
 	@echo "make bench        the benchmarks"
 
 demo: $(VENV)/.installed
-	$(BIN)/lupi compare --out demo-report --force
+	$(BIN)/python examples/quickstart.py
 
 test: $(VENV)/.test
 	$(PYTEST) -n 2
