@@ -49,7 +49,7 @@ from lupi.advice._reading import (
     read_weights,
     scaling,
 )
-from lupi.advice.rule import Rule, read_advice
+from lupi.advice.rule import Rule, counted_width, read_advice
 
 # Below this, a region that touches the hyperplane could go either way.
 _CLEAR = 1e-8
@@ -189,7 +189,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
             The rules.
         feature_names : sequence of str, default=None
             The columns of the data to come; those that the rules mention, in that
-            order, when None.
+            order, when None. Rules on ``x0, x1, …`` make a model for arrays.
         **params
             Parameters of the estimator.
 
@@ -198,11 +198,14 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         model : KnowledgeBasedSVC
             Fitted.
         """
+        model = cls(advice=advice, **params)
         if feature_names is None:
-            rules = read_advice(advice)
-            feature_names = list(dict.fromkeys(c for rule in rules for c in rule.names))
+            names = [column for rule in read_advice(advice) for column in rule.names]
+            if (width := counted_width(names)) is not None:
+                return model.fit(np.empty((0, width)), [])
+            feature_names = list(dict.fromkeys(names))
         table = pd.DataFrame(columns=list(feature_names), dtype=np.float64)
-        return cls(advice=advice, **params).fit(table, [])
+        return model.fit(table, [])
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -224,6 +224,14 @@ class Rule:
         return hash(self._key())
 
 
+def counted_width(names: Sequence[str]) -> int | None:
+    """Find how many columns ``x0, x1, …`` need; None if a name is of another kind."""
+    counted = [_COUNTED.fullmatch(name) for name in names]
+    return (
+        max((int(m[1]) + 1 for m in counted if m), default=0) if all(counted) else None
+    )
+
+
 def read_advice(advice: Any) -> list[Rule]:
     """Read the parameter ``advice``: a text, a rule, or several of either."""
     if advice is None:
