@@ -40,7 +40,7 @@ def last_of_many(table):
         PrivilegedColumns(TaughtRegressor(), last_of_many),
         PrivilegedColumns(TaughtRegressor()),
     ],
-    ids=repr,
+    ids=lambda model: type(model.estimator).__name__,
 )
 def test_scikit_learn_checks(estimator):
     check_estimator(estimator)
