@@ -20,7 +20,20 @@ __version__ = "0.1.0.dev0"
 # Adding a public name takes a line here and the same line under TYPE_CHECKING, which
 # is all that type checkers and editors see.
 _HOMES = {
-    "lupi.svm": ("SVCPlus",),
+    "lupi.svm": (
+        "SVCPlus",
+        "SVCDeltaPlus",
+        "MarginTransferSVC",
+        "DeviationSVCPlus",
+        "UnifiedSVC",
+        "FairSVCDeltaPlus",
+        "L2SVCPlus",
+        "SVRPlus",
+        "LinearSVCPlus",
+        "LinearSVCDeltaPlus",
+        "LinearSVRPlus",
+        "HardMarginSVC",
+    ),
     "lupi.transfer": (
         "KnowledgeTransferClassifier",
         "GeneralizedDistillationClassifier",
@@ -60,7 +73,20 @@ if TYPE_CHECKING:
     from lupi.advice import Adviceptron, KnowledgeBasedSVC, Rule
     from lupi.boosting import GBPlusClassifier, IPLClassifier, IPLRegressor
     from lupi.compose import LUFeClassifier, PrivilegedColumns, TransformedPrivileged
-    from lupi.svm import SVCPlus
+    from lupi.svm import (
+        DeviationSVCPlus,
+        FairSVCDeltaPlus,
+        HardMarginSVC,
+        L2SVCPlus,
+        LinearSVCDeltaPlus,
+        LinearSVCPlus,
+        LinearSVRPlus,
+        MarginTransferSVC,
+        SVCDeltaPlus,
+        SVCPlus,
+        SVRPlus,
+        UnifiedSVC,
+    )
     from lupi.transfer import (
         GeneralizedDistillationClassifier,
         GeneralizedDistillationRegressor,
@@ -69,18 +95,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Adviceptron",
+    "DeviationSVCPlus",
+    "FairSVCDeltaPlus",
     "GBPlusClassifier",
     "GeneralizedDistillationClassifier",
     "GeneralizedDistillationRegressor",
+    "HardMarginSVC",
     "IPLClassifier",
     "IPLRegressor",
     "KnowledgeBasedSVC",
     "KnowledgeTransferClassifier",
+    "L2SVCPlus",
     "LUFeClassifier",
+    "LinearSVCDeltaPlus",
+    "LinearSVCPlus",
+    "LinearSVRPlus",
+    "MarginTransferSVC",
     "PrivilegedColumns",
     "Rule",
+    "SVCDeltaPlus",
     "SVCPlus",
+    "SVRPlus",
     "TransformedPrivileged",
+    "UnifiedSVC",
     "__version__",
     "advice",
     "boosting",
