@@ -125,22 +125,32 @@ def evaluate(
     radius = float(np.linalg.norm(Z, axis=1).max(initial=0.0))
     wrong = int(np.sum(Z @ estimate <= 0)) if nu < 1 else 0
     best = separator(Z) if given is None else given / np.linalg.norm(given)
-    size = float(np.linalg.norm(estimate))
-    tilts = np.zeros(1)
-    if given is None and size > 0:
-        tilts = np.append(tilts, np.geomspace(0.01, 100, 30) / size)
     bounds = np.full(3, np.inf)
-    for tilt in tilts if best is not None else ():
-        u = best + tilt * estimate
-        u = u / np.linalg.norm(u)
+    for u in () if best is None else _tilted(best, estimate, alone=given is not None):
         g = float((Z @ u).min())
         if g > 0:
             side = _Direction(u, g, radius, start, estimate, nu, learning_rate)
             bounds = np.minimum(bounds, side.bounds(advice_updates, wrong))
-    margin = 0.0 if best is None else float((Z @ best).min())
     return MistakeBound(
-        mistakes, *bounds.tolist(), advice_updates, wrong, margin, radius
+        mistakes=mistakes,
+        bound=float(bounds[0]),
+        prior_bound=float(bounds[1]),
+        printed_bound=float(bounds[2]),
+        advice_updates=advice_updates,
+        advice_mistakes=wrong,
+        margin=0.0 if best is None else float((Z @ best).min()),
+        radius=radius,
     )
+
+
+def _tilted(best: Array, estimate: Array, alone: bool) -> list[Array]:
+    """Directions between that of the largest margin and that of the advice."""
+    size = float(np.linalg.norm(estimate))
+    if alone or size == 0:
+        return [best]
+    tilts = np.append(0.0, np.geomspace(0.01, 100, 30) / size)
+    directions = [best + tilt * estimate for tilt in tilts]
+    return [u / length for u in directions if (length := np.linalg.norm(u)) > 0]
 
 
 @dataclass(frozen=True)

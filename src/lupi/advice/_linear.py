@@ -32,8 +32,10 @@ class LinearAdvisedClassifier(ClassifierMixin, BaseEstimator):
             Positive for the second of two classes; one column per class beyond.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        values = X @ self.coef_.T + self.intercept_
+        rows: Any = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, reset=False
+        )
+        values = rows @ self.coef_.T + self.intercept_
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

@@ -31,7 +31,8 @@ def read_rows(
             raise ValueError(f"X has no rows, but y has {len(y)} labels.")
         return validate_data(estimator, X, ensure_min_samples=0, **options), y
     X, y = validate_data(estimator, X, y, **options)
-    check_classification_targets(y)
+    if reset:
+        check_classification_targets(y)
     return X, y
 
 

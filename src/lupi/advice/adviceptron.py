@@ -150,7 +150,7 @@ class Adviceptron(LinearAdvisedClassifier):
         self.standardize = standardize
         self.n_epochs = n_epochs
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Start anew from the advice and pass `n_epochs` times over the rows.
 
         Parameters
@@ -173,9 +173,7 @@ class Adviceptron(LinearAdvisedClassifier):
             self._learn(X, codes)
         return self
 
-    def partial_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
         """Learn from the next row or rows.
 
         Parameters
@@ -210,7 +208,7 @@ class Adviceptron(LinearAdvisedClassifier):
         return self
 
     def mistake_bound(
-        self, X: ArrayLike, y: ArrayLike, separator: ArrayLike | None = None
+        self, X: Any, y: Any, separator: ArrayLike | None = None
     ) -> MistakeBound | list[MistakeBound]:
         """Compute both sides of the mistake bound on a sequence of rows.
 
@@ -248,7 +246,13 @@ class Adviceptron(LinearAdvisedClassifier):
         rows = np.hstack([rows, bias])
         if separator is not None:
             separator = np.asarray(separator, dtype=np.float64)
-            separator = np.resize(np.append(separator, 0.0), rows.shape[1])
+            p = rows.shape[1] - 1
+            if separator.shape not in ((p,), (p + 1,)) or not separator.any():
+                raise ValueError(
+                    f"separator must be {p} numbers, or {p + 1} with the weight of the "
+                    f"constant -1, not all 0, but has shape {separator.shape}."
+                )
+            separator = np.append(separator, np.zeros(p + 1 - len(separator)))
         bounds = [
             evaluate(
                 rows * np.where(codes == positive, 1.0, -1.0)[:, None],
@@ -331,14 +335,16 @@ class Adviceptron(LinearAdvisedClassifier):
     def _codes(self, y: NDArray[Any]) -> NDArray[np.intp]:
         if len(y) == 0:
             return np.empty(0, dtype=np.intp)
-        unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
+        # Quicker than set operations, which would dominate small batches.
+        codes = np.searchsorted(self.classes_, y).clip(max=len(self.classes_) - 1)
+        unknown = self.classes_[codes] != y
+        if unknown.any():
             raise ValueError(
-                f"y has the labels {unknown.tolist()}, but the classes are "
-                f"{self.classes_.tolist()}. Announce all labels in the first call: "
+                f"y has the labels {np.unique(y[unknown]).tolist()}, but the classes "
+                f"are {self.classes_.tolist()}. Announce all labels in the first call: "
                 "partial_fit(X, y, classes=[...])."
             )
-        return np.searchsorted(self.classes_, y)
+        return codes
 
     def _learn(self, X: Any, codes: NDArray[np.intp]) -> None:
         from lupi.advice._stream import stream

@@ -207,9 +207,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         table = pd.DataFrame(columns=list(feature_names), dtype=np.float64)
         return model.fit(table, [])
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rules and the rows.
 
         Parameters
