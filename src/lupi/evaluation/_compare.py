@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.metrics import check_scoring, get_scorer
+from sklearn.metrics import get_scorer
 from sklearn.utils import column_or_1d
 
 from lupi.evaluation._comparison import FOLD_COLUMNS, Comparison
@@ -166,8 +166,14 @@ def plan(
     target_name = str(getattr(y, "name", None) or "y")
     X, privileged = as_table(X, "X"), as_table(privileged, "privileged")
     y = column_or_1d(y)
+    if not isinstance(methods, str | Method | BaseEstimator | type):
+        methods = list(methods)
     n_rows = X.shape[0]
     _check_lengths(n_rows, y=y, privileged=privileged, groups=groups)
+    if pd.isna(y).any():
+        raise ValueError(
+            f"The target has {pd.isna(y).sum()} missing value(s); drop those rows."
+        )
     has_privileged = rows_with_values(privileged)
     if not has_privileged.any():
         raise ValueError(
@@ -175,11 +181,9 @@ def plan(
             "check that the privileged columns were read."
         )
     task = task or read_task(y, methods)
-    strata = None
     if task == "regression":
         y = y.astype(float)
-    else:
-        strata = np.unique(y, return_inverse=True)[1]
+    strata = None if task == "regression" else y
     if len(np.unique(y)) < 2:
         raise ValueError(
             f"The target is constant ({y[0]!s}); there is nothing to learn."
@@ -252,14 +256,12 @@ def _check_lengths(n_rows: int, **columns: Any) -> None:
 def read_task(y: np.ndarray, methods: Any) -> Task:
     """Tell classes from numbers: by the methods when they say, else by the target."""
     if not isinstance(methods, str):
-        given = methods if isinstance(methods, Iterable) else [methods]
+        given = methods if isinstance(methods, list) else [methods]
         tasks = {each.task for each in given if isinstance(each, Method)}
         if len(tasks) == 1:
             return tasks.pop()
     if y.dtype.kind not in "fiu":
         return "classification"
-    if np.isnan(y.astype(float)).any():
-        raise ValueError("The target has missing values; drop those rows first.")
     whole = np.array_equal(y, np.round(y))
     many = len(np.unique(y)) > MOST_CLASSES
     return "regression" if many or not whole else "classification"
@@ -276,9 +278,13 @@ def choose_scorer(
             scoring = "roc_auc" if len(np.unique(y)) == 2 else "accuracy"
     if isinstance(scoring, str):
         return scoring, get_scorer(scoring)
-    scorer = check_scoring(BaseEstimator(), scoring=scoring)
-    inner = getattr(scorer, "_score_func", scorer)
-    return getattr(inner, "__name__", "score"), scorer
+    if not callable(scoring):
+        raise TypeError(
+            f"scoring={scoring!r} is neither the name of a score nor a scorer; see "
+            "sklearn.metrics.get_scorer_names() and make_scorer."
+        )
+    function = getattr(scoring, "_score_func", scoring)
+    return getattr(function, "__name__", "score"), scoring
 
 
 def identify(study: Study, settings: dict[str, Any]) -> str:

@@ -137,7 +137,7 @@ class NestedWork:
         for what, rows in (("y", len(y)), ("privileged", _rows(privileged))):
             if rows is not None and rows != X.shape[0]:
                 raise ValueError(f"{what} has {rows} rows and X has {X.shape[0]}.")
-        classes, strata = np.unique(y, return_inverse=True)
+        classes, strata = np.unique(y), y
         if groups is not None:
             groups = np.unique(groups, return_inverse=True)[1]
         else:

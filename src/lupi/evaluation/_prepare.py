@@ -8,6 +8,8 @@ transformer of X* learns from the other rows only.
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 
 def as_table(values: Any, name: str) -> Any:
@@ -84,7 +86,10 @@ def make_transformer(table: Any) -> Pipeline:
     if isinstance(table, pd.DataFrame) and not _all_numbers(table):
         from skrub import TableVectorizer
 
-        return make_pipeline(TableVectorizer(), *numbers)
+        # Every category gets a column of its own: skrub's encoder drops one of two,
+        # and a category never seen before then looks like the dropped one.
+        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        return make_pipeline(TableVectorizer(low_cardinality=encoder), *numbers)
     return make_pipeline(*numbers)
 
 
@@ -131,3 +136,21 @@ def side_by_side(X: Any, privileged: Any, width: int) -> Any:
     if sp.issparse(X) or sp.issparse(privileged):
         return sp.hstack([X, privileged], format="csr")
     return np.hstack([X, privileged])
+
+
+class Recent:
+    """The last few results of an expensive preparation, by key."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._results: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """Return what is kept under the key, computing it if need be."""
+        if key in self._results:
+            self._results.move_to_end(key)
+        else:
+            self._results[key] = compute()
+            if len(self._results) > self.most:
+                self._results.popitem(last=False)
+        return self._results[key]

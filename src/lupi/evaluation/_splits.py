@@ -256,7 +256,8 @@ def deal_into_groups(n_rows: int, strata: np.ndarray | None, seed: int) -> np.nd
     if strata is not None:
         smallest = np.unique(strata, return_counts=True)[1].min()
     n_groups = int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
-    order = evenly_mixed(n_rows, strata, np.random.default_rng(seed))
+    # A seed of its own: dealt like the training sets, a group could be one of them.
+    order = evenly_mixed(n_rows, strata, np.random.default_rng([seed, n_groups]))
     group = np.empty(n_rows, dtype=int)
     group[order] = np.arange(n_rows) * n_groups // n_rows
     return group

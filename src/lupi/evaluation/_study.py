@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import time
+import uuid
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ from lupi._gram_cache import gram_cache
 from lupi.evaluation._methods import Method
 from lupi.evaluation._prepare import (
     PreparedPrivileged,
+    Recent,
     make_transformer,
     side_by_side,
     take_rows,
@@ -36,6 +38,10 @@ from lupi.evaluation._splits import Splits, inner_splits
 
 FAMILY_ROWS = ("without", "oracle")
 METHOD_ROWS = ("with", "shuffled")
+
+# Tables prepared for a split serve all methods that run on it in this process. They
+# belong to the process because each task brings a study of its own.
+_prepared = Recent(most=12)
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,7 @@ class Study:
     inner_folds: int
     seed: int
     representatives: dict[str, Method] = field(init=False)
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __post_init__(self) -> None:
         self.representatives = {}
@@ -138,10 +145,13 @@ class Study:
             rows = METHOD_ROWS
         lines: list[dict[str, Any]] = []
         error = None
-        # Routing switched on by the user must not change what a comparison does.
+        # Routing switched on by the user must not change what a comparison does, and
+        # thousands of small fits need not check their parameters one by one.
         with (
             warnings.catch_warnings(record=True) as caught,
-            config_context(enable_metadata_routing=False),
+            config_context(
+                enable_metadata_routing=False, skip_parameter_validation=True
+            ),
         ):
             warnings.simplefilter("always")
             try:
@@ -258,14 +268,14 @@ class Study:
     def _fold(
         self, row: str, train: np.ndarray, test: np.ndarray, source: np.ndarray
     ) -> Fold:
-        transformer = make_transformer(self.X)
-        X_train = transformer.fit_transform(take_rows(self.X, train))
-        X_test = transformer.transform(take_rows(self.X, test))
+        X_train, X_test = self._recall(
+            lambda: self._prepare_features(train, test), "X", train, test
+        )
         if row == "without":
             return Fold(X_train, X_test, None, train, test, 0)
-        table = take_rows(self.privileged, source)
-        prepared = PreparedPrivileged(make_transformer(self.privileged), table)
-        privileged = prepared.transform(table)
+        prepared, privileged = self._recall(
+            lambda: self._prepare_privileged(source), "X*", train, source
+        )
         width = 0 if privileged is None else privileged.shape[1]
         if row != "oracle":
             return Fold(X_train, X_test, privileged, train, test, width)
@@ -278,6 +288,20 @@ class Study:
             test,
             width,
         )
+
+    def _recall(self, compute: Callable[[], Any], what: str, *rows: np.ndarray) -> Any:
+        key = (self.token, what, *(each.tobytes() for each in rows))
+        return _prepared.get(key, compute)
+
+    def _prepare_features(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
+        transformer = make_transformer(self.X)
+        X_train = transformer.fit_transform(take_rows(self.X, train))
+        return X_train, transformer.transform(take_rows(self.X, test))
+
+    def _prepare_privileged(self, source: np.ndarray) -> tuple[PreparedPrivileged, Any]:
+        table = take_rows(self.privileged, source)
+        prepared = PreparedPrivileged(make_transformer(self.privileged), table)
+        return prepared, prepared.transform(table)
 
     def _resolved(self, params: dict[str, Any], fold: Fold) -> dict[str, Any]:
         return resolve(params, fold.X_train.shape[1], fold.n_privileged)

@@ -1,0 +1,399 @@
+"""`compare` end to end, with small estimators whose answers can be had another way."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn
+from scipy.stats import loguniform
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import get_scorer, make_scorer, mean_absolute_error
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lupi.datasets import make_mediator, make_useless
+from lupi.evaluation import Method, compare
+from tests.toys import TaughtClassifier, TaughtRegressor
+
+TAUGHT = Method(
+    "Taught",
+    "classification",
+    estimator=TaughtClassifier(),
+    space={"alpha": [0.1, 1.0, 10.0, 100.0]},
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_mediator(120, random_state=0)
+
+
+def quick(data, **options):
+    options = {
+        "methods": TAUGHT,
+        "cv": 2,
+        "search": 2,
+        "inner_folds": 2,
+        "scoring": "accuracy",
+    } | options
+    return compare(data.data, data.target, data.privileged, **options)
+
+
+def scores(result, row, method=None):
+    folds = result.folds[result.folds["row"] == row]
+    if method is not None:
+        folds = folds[folds["method"] == method]
+    return folds.sort_values("split")["score"].to_numpy()
+
+
+def test_rows_are_what_a_plain_reading_gives(data):
+    splits = list(StratifiedKFold(4).split(data.data, data.target))
+    result = quick(
+        data, cv=splits, search=4, inner_folds=3, random_state=5, scoring="roc_auc"
+    )
+    alphas = [0.1, 1.0, 10.0, 100.0]
+    scorer = get_scorer("roc_auc")
+    for row in ("without", "with", "oracle"):
+        expected = []
+        for split, (train, test) in enumerate(splits):
+            inner = StratifiedKFold(3, shuffle=True, random_state=5 + split)
+            folds = list(inner.split(train, data.target[train]))
+            means = [
+                np.mean(
+                    [
+                        _fit_and_score(data, row, alpha, train[one], train[two], scorer)
+                        for one, two in folds
+                    ]
+                )
+                for alpha in alphas
+            ]
+            best = alphas[int(np.argmax(means))]
+            expected.append(_fit_and_score(data, row, best, train, test, scorer))
+        np.testing.assert_allclose(scores(result, row), expected)
+
+
+def _fit_and_score(data, row, alpha, train, test, scorer):
+    X, P, y = data.data, data.privileged, data.target
+    if row == "oracle":
+        X = np.hstack([X, P])
+    scaler = StandardScaler().fit(X[train])
+    privileged = None
+    if row == "with":
+        privileged = StandardScaler().fit_transform(P[train])
+    model = TaughtClassifier(alpha=alpha)
+    model.fit(scaler.transform(X[train]), y[train], privileged=privileged)
+    return scorer(model, scaler.transform(X[test]), y[test])
+
+
+class Recorder(TaughtClassifier):
+    """Keeps what it is given."""
+
+    seen: list = []  # noqa: RUF012
+
+    def fit(self, X, y, privileged=None, sample_weight=None):
+        Recorder.seen.append((X, privileged))
+        return super().fit(X, y, privileged, sample_weight)
+
+
+def test_shuffled_rows_are_the_training_rows_in_another_order(data):
+    Recorder.seen = []
+    quick(data, methods=Recorder(), search=1)
+    # Per split: without and oracle, then with and shuffled.
+    n_splits = 4
+    assert len(Recorder.seen) == 4 * n_splits
+    for split in range(n_splits):
+        without, oracle, given, shuffled = Recorder.seen[4 * split : 4 * split + 4]
+        assert without[1] is None
+        assert oracle[1] is None
+        assert oracle[0].shape[1] == 22
+        np.testing.assert_array_equal(given[0], shuffled[0])
+        assert not np.array_equal(given[1], shuffled[1])
+        np.testing.assert_allclose(
+            np.sort(given[1], axis=0), np.sort(shuffled[1], axis=0)
+        )
+
+
+def test_shuffling_keeps_rows_without_privileged_values_where_they_are(data):
+    privileged = data.privileged.copy()
+    privileged[::3] = np.nan
+    Recorder.seen = []
+    compare(data.data, data.target, privileged, methods=Recorder(), cv=2, search=1)
+    for X, P in Recorder.seen:
+        if P is not None:
+            assert np.isnan(P).all(axis=1).sum() == pytest.approx(len(X) / 3, abs=6)
+    given, shuffled = Recorder.seen[2][1], Recorder.seen[3][1]
+    np.testing.assert_array_equal(np.isnan(given), np.isnan(shuffled))
+
+
+def test_every_row_has_the_same_number_of_trials_and_the_same_shared_values(data):
+    method = Method(
+        "Taught",
+        "classification",
+        estimator=TaughtClassifier(),
+        space={"alpha": loguniform(0.1, 10)},
+        privileged_space={"multi_class": ["ovo", "ovr"]},
+    )
+    study = quick(data, methods=method, search=5).study
+    candidates = {row: study.candidates(method, row) for row in ("without", "with")}
+    assert len(candidates["without"]) == len(candidates["with"]) == 5
+    for plain, more in zip(candidates["without"], candidates["with"], strict=True):
+        assert plain["alpha"] == more["alpha"]
+        assert "multi_class" not in plain
+    assert study.candidates(method, "with") == study.candidates(method, "shuffled")
+    assert study.candidates(method, "without") == study.candidates(method, "oracle")
+
+
+def test_the_same_call_gives_the_same_result(data):
+    first, again = quick(data), quick(data)
+    drop = ["seconds"]
+    pd.testing.assert_frame_equal(
+        first.folds.drop(columns=drop), again.folds.drop(columns=drop)
+    )
+    assert not np.array_equal(
+        scores(first, "with"), scores(quick(data, random_state=1), "with")
+    )
+
+
+def test_routing_switched_on_changes_nothing(data):
+    expected = quick(data)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = quick(data)
+    np.testing.assert_array_equal(scores(routed, "with"), scores(expected, "with"))
+
+
+def test_small_training_sets(data):
+    result = quick(data, train_size=20, cv=8, scoring=None)
+    splits = result.settings["splits"]
+    assert splits["kind"] == "small training sets"
+    assert splits["n_train"] == 20
+    assert splits["n_test"] == 100
+    assert 0 < splits["train_overlap"] < 0.2
+    groups = np.array(result.folds["group_scores"].tolist())
+    assert groups.shape == (4 * 8, 10)
+    assert (groups >= 0).all()
+    assert (groups <= 1).all()
+    assert result.verdict.kind in {"helps", "no evidence", "nothing to gain", "hurts"}
+
+
+def test_groups_never_meet_inside_or_outside(data):
+    groups = np.arange(120) // 6
+    result = quick(data, groups=groups)
+    assert result.settings["splits"]["grouped"]
+    for train, test in result.study.splits:
+        assert not np.intersect1d(groups[train], groups[test]).size
+
+
+def test_weight_two_is_the_row_twice_in_the_scores(data):
+    splits = [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]
+    weight = np.ones(120)
+    weight[:60:2] = 2
+    weighted = quick(
+        data, cv=splits, search=1, sample_weight=weight, scoring="accuracy"
+    )
+    model = TaughtClassifier()
+    train, test = splits[1]
+    scaler = StandardScaler().fit(data.data[train])
+    model.fit(scaler.transform(data.data[train]), data.target[train])
+    twice = np.concatenate([test, test[::2]])
+    expected = model.score(scaler.transform(data.data[twice]), data.target[twice])
+    assert scores(weighted, "without")[1] == pytest.approx(expected)
+
+
+def test_regression(data):
+    data = make_mediator(120, task="regression", random_state=0)
+    method = Method(
+        "Taught",
+        "regression",
+        estimator=TaughtRegressor(),
+        space={"alpha": [0.1, 1.0, 10.0]},
+    )
+    result = quick(data, methods=[method], scoring=None)
+    assert result.settings["task"] == "regression"
+    assert result.settings["scoring"] == "r2"
+    assert result.settings["classes"] is None
+    assert (scores(result, "oracle") > scores(result, "without")).all()
+    loss = quick(data, methods=[method], scoring="neg_mean_absolute_error")
+    assert loss.settings["optimum"] == 0.0
+    own = quick(
+        data,
+        methods=[method],
+        scoring=make_scorer(mean_absolute_error, greater_is_better=False),
+    )
+    assert own.settings["scoring"] == "mean_absolute_error"
+    np.testing.assert_allclose(scores(own, "with"), scores(loss, "with"))
+
+
+def test_more_than_two_classes_and_words_for_labels(data):
+    rank = np.digitize(data.data[:, 0], [-0.5, 0.5])
+    labels = np.array(["low", "middle", "high"])[rank]
+    result = compare(data.data, labels, data.privileged, methods=TAUGHT, cv=2, search=2)
+    assert result.settings["scoring"] == "accuracy"
+    assert result.settings["classes"] == ["high", "low", "middle"]
+    assert scores(result, "without").mean() > 0.5
+
+
+def test_sparse_tables(data):
+    X, P = sp.csr_matrix(data.data), sp.csr_matrix(data.privileged)
+    result = compare(X, data.target, P, methods=TAUGHT, cv=2, search=2)
+    assert not result.failures
+    dense = quick(data, search=2)
+    assert np.abs(scores(result, "with") - scores(dense, "with")).max() < 0.2
+
+
+def test_tables_as_people_have_them(data):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(data.data[:, :3], columns=["a", "b", "c"])
+    X["town"] = rng.choice(["Ulm", "Bern", None], size=120)
+    X.loc[::7, "a"] = np.nan
+    P = pd.DataFrame(data.privileged, columns=["later", "much later"])
+    P["note"] = np.where(data.target == 1, "went well", "went badly")
+    P.loc[::5] = None
+    P.loc[1::9, "later"] = np.nan
+    y = pd.Series(data.target, name="outcome")
+    result = compare(X, y, P, methods=TAUGHT, cv=2, search=2)
+    assert result.failures == {}
+    assert result.settings["target"] == "outcome"
+    assert result.settings["n_privileged_rows"] == 96
+    assert result.settings["features"] == ["a", "b", "c", "town"]
+    assert scores(result, "oracle").mean() > scores(result, "without").mean()
+    model = result.best_estimator(method="Taught")
+    assert set(model.predict(X.head(10))) <= {0, 1}
+
+
+def test_best_estimator_is_the_model_the_folds_were_scored_with(data):
+    result = quick(data)
+    model = result.best_estimator(method="Taught")
+    everything = np.arange(120)
+    inner = StratifiedKFold(2, shuffle=True, random_state=0)
+    candidates = [c["alpha"] for c in result.study.candidates(TAUGHT, "with")]
+    scorer = get_scorer("accuracy")
+    means = [
+        np.mean(
+            [
+                _fit_and_score(data, "with", alpha, one, two, scorer)
+                for one, two in inner.split(everything, data.target)
+            ]
+        )
+        for alpha in candidates
+    ]
+    alpha = candidates[int(np.argmax(means))]
+    plain = TaughtClassifier(alpha=alpha).fit(
+        StandardScaler().fit_transform(data.data),
+        data.target,
+        privileged=StandardScaler().fit_transform(data.privileged),
+    )
+    np.testing.assert_allclose(
+        model.decision_function(data.data),
+        plain.decision_function(StandardScaler().fit_transform(data.data)),
+    )
+    unfitted = result.best_estimator(refit=False, method="Taught")
+    assert unfitted.named_steps["model"].estimator.alpha == alpha
+    assert not hasattr(unfitted.named_steps["model"], "estimator_")
+
+
+def test_without_evidence_the_best_model_ignores_privileged_information():
+    data = make_useless(120, random_state=0)
+    result = quick(data)
+    assert result.verdict.kind != "helps"
+    model = result.best_estimator()
+    assert isinstance(model.named_steps["model"], TaughtClassifier)
+    with pytest.raises(ValueError, match="was not compared"):
+        result.best_estimator(method="SVCPlus")
+
+
+class Stubborn(TaughtClassifier):
+    def fit(self, X, y, privileged=None, sample_weight=None):
+        if privileged is not None:
+            raise RuntimeError("It refuses to look at X*.")
+        return super().fit(X, y, None, sample_weight)
+
+
+def test_a_method_that_fails_is_reported_and_the_others_go_on(data):
+    result = quick(data, methods=[Stubborn(), TAUGHT])
+    assert result.failures == {"Stubborn": "RuntimeError: It refuses to look at X*."}
+    assert result.verdict.methods["Stubborn"] == "failed"
+    assert result.verdict.methods["Taught"] != "failed"
+    alone = quick(data, methods=[Stubborn()], search=1)
+    with pytest.raises(ValueError, match="no method could be fitted"):
+        alone.best_estimator()
+
+
+class Grumbling(TaughtClassifier):
+    def fit(self, X, y, privileged=None, sample_weight=None):
+        import warnings
+
+        warnings.warn(f"Stopped after {len(X)} steps.", UserWarning, stacklevel=2)
+        return super().fit(X, y, privileged, sample_weight)
+
+
+def test_warnings_are_gathered_by_kind(data):
+    result = quick(data, methods=[Grumbling()], search=1)
+    (warning,) = result.warnings
+    assert warning["message"] == "UserWarning: Stopped after # steps."
+    assert warning["count"] == 4 * 4
+
+
+def test_two_of_a_kind_are_told_apart(data):
+    result = quick(data, methods=[TaughtClassifier(), TaughtClassifier(alpha=50.0)])
+    assert result.methods == ["TaughtClassifier", "TaughtClassifier (2)"]
+    first, second = (scores(result, "with", name) for name in result.methods)
+    assert not np.array_equal(first, second)
+
+
+def test_methods_of_one_family_share_what_they_are_without(data):
+    twins = [
+        Method("One", "classification", estimator=TaughtClassifier(), family="ridge"),
+        Method("Two", "classification", estimator=TaughtClassifier(), family="ridge"),
+    ]
+    result = quick(data, methods=twins)
+    assert len(result.study.pieces()) == 4 * 3
+    np.testing.assert_array_equal(
+        scores(result, "without", "One"), scores(result, "without", "Two")
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.zeros(120)}, "constant"),
+        ({"y": np.zeros(119)}, "119 rows and X has 120"),
+        ({"privileged": np.full((120, 2), np.nan)}, "no value in any row"),
+        ({"privileged": np.zeros((60, 2))}, "privileged has 60 rows"),
+        ({"X": np.zeros(120)}, "1 dimension"),
+        ({"methods": "svc-pluss"}, "Did you mean svc-plus"),
+        ({"methods": "SVRPlus"}, "is for regression"),
+        ({"methods": "adviceptron"}, "needs rules"),
+        ({"methods": []}, "empty"),
+        ({"methods": [3]}, "names, estimators and Method"),
+        ({"sample_weight": np.ones(3)}, "sample_weight has 3"),
+        ({"groups": np.ones(3)}, "groups has 3"),
+        ({"y": np.r_[np.nan, np.arange(119.0)]}, "1 missing value"),
+        ({"y": np.array(["b", "a"] * 59 + ["rare"] * 2)}, "Class rare has 2 row"),
+        ({"scoring": 3}, "neither the name of a score"),
+    ],
+)
+def test_bad_input_is_refused_in_words(data, change, message):
+    options = {
+        "X": data.data,
+        "y": data.target,
+        "privileged": data.privileged,
+        "methods": TAUGHT,
+    }
+    with pytest.raises((ValueError, TypeError), match=message):
+        compare(**options | change)
+
+
+def test_numbers_with_many_values_are_regression():
+    data = make_mediator(60, task="regression", random_state=0)
+    whole = np.arange(60)
+    for y, task in ((data.target, "regression"), (whole, "regression")):
+        method = Method("T", "regression", estimator=TaughtRegressor())
+        result = compare(data.data, y, data.privileged, methods=method, cv=2, search=1)
+        assert result.settings["task"] == task
+
+
+def test_a_pipeline_can_be_a_method(data):
+    pipeline = make_pipeline(SimpleImputer(), TaughtClassifier())
+    result = quick(data, methods=[pipeline], search=1)
+    assert result.failures
