@@ -1,5 +1,6 @@
 """Properties of IPL with privileged information."""
 
+import json
 import pickle
 import sys
 
@@ -292,6 +293,19 @@ def test_pickle_predicts_the_same(engine):
     copy = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(copy.predict(NEW), expected)
     assert abs(copy.feature_importances_.sum() - 1) < 1e-12
+
+
+def test_damaged_xgboost_model_is_refused():
+    ensemble = model(engine="xgboost", n_estimators=3).fit(X, y)._models[0].ensemble
+    state = ensemble.__getstate__()
+    whole = json.loads(state["document"])
+    tree = whole["learner"]["gradient_booster"]["model"]["trees"][1]
+    for key, value in (("left_children", 10_000), ("split_indices", 99)):
+        kept = tree[key][0]
+        tree[key][0] = value
+        with pytest.raises(ValueError, match="damaged"):
+            ensemble.__setstate__({**state, "document": json.dumps(whole).encode()})
+        tree[key][0] = kept
 
 
 def test_missing_extra_is_a_sentence(monkeypatch):

@@ -22,7 +22,7 @@ def test_cart_is_scikit_learn(weight, max_features):
     options = {"n_estimators": 30, "max_features": max_features, "random_state": 3}
     theirs = GradientBoostingRegressor(init="zero", **options).fit(X, y, weight)
     ours = IPLRegressor(**options).fit(X, y, sample_weight=weight)
-    np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
+    np.testing.assert_allclose(ours.predict(NEW), theirs.predict(NEW), rtol=1e-10)
     np.testing.assert_allclose(ours.train_score_, theirs.train_score_, rtol=1e-12)
     np.testing.assert_allclose(
         ours.feature_importances_, theirs.feature_importances_, rtol=1e-12
@@ -30,7 +30,7 @@ def test_cart_is_scikit_learn(weight, max_features):
     for mine, other in zip(
         ours.staged_predict(NEW), theirs.staged_predict(NEW), strict=True
     ):
-        np.testing.assert_array_equal(mine, other)
+        np.testing.assert_allclose(mine, other, rtol=1e-10)
 
 
 def test_cart_is_scikit_learn_with_early_stopping():
@@ -39,21 +39,23 @@ def test_cart_is_scikit_learn_with_early_stopping():
     ours = IPLRegressor(early_stopping_tol=1e-3, **options).fit(X, y)
     assert ours.n_estimators_ == theirs.n_estimators_ < 300
     assert len(ours.validation_score_) == ours.n_estimators_
-    np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
+    np.testing.assert_allclose(ours.predict(NEW), theirs.predict(NEW), rtol=1e-10)
 
 
 def test_cart_is_scikit_learn_on_sparse_rows():
     rows = sp.csr_matrix(np.where(X > 0.5, X, 0.0))
     theirs = GradientBoostingRegressor(init="zero", random_state=0).fit(rows, y)
     ours = IPLRegressor(random_state=0).fit(rows, y)
-    np.testing.assert_array_equal(ours.predict(rows), theirs.predict(rows))
+    np.testing.assert_allclose(ours.predict(rows), theirs.predict(rows), rtol=1e-10)
 
 
 def test_classifier_is_scikit_learn_on_labels_of_plus_and_minus_one():
     sign = np.where(y > 14, 1, -1)
     theirs = GradientBoostingRegressor(init="zero", random_state=0).fit(X, sign)
     ours = IPLClassifier(random_state=0).fit(X, sign)
-    np.testing.assert_array_equal(ours.decision_function(NEW), theirs.predict(NEW))
+    np.testing.assert_allclose(
+        ours.decision_function(NEW), theirs.predict(NEW), rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT])

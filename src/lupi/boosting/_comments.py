@@ -103,7 +103,7 @@ class LinearComments(_Comments):
         root = np.sqrt(weight[self.rows])[:, None]
         self._to_coef = _whitening(root * table)
         self.basis = np.asfortranarray(table @ self._to_coef, dtype=self.dtype)
-        self._metric = None
+        self._metric: np.ndarray | None = None
 
     def weigh(self, weight: np.ndarray) -> None:
         """Take new row weights; B is no longer orthonormal for them."""

@@ -101,7 +101,7 @@ class XGBoostEngine:
     ):
         self._xgboost = import_xgboost()
         self._rng = rng
-        self._params = {
+        self._params: dict[str, Any] = {
             "tree_method": "hist",
             "base_score": 0.0,
             "max_depth": 0 if max_depth is None else max_depth,

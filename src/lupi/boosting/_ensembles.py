@@ -56,7 +56,7 @@ class CartEnsemble:
         if not grown:
             return np.zeros(n_features)
         each = [tree.compute_feature_importances(normalize=False) for tree in grown]
-        return _normalised(np.mean(each, axis=0, dtype=np.float64))
+        return _normalised(np.mean(np.array(each), axis=0))
 
 
 class XGBoostEnsemble:
@@ -74,6 +74,11 @@ class XGBoostEnsemble:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_booster": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.document:
+            _check(self.document)
 
     def append(self, tree: Any, rate: float) -> None:
         """Add the tree of an accepted pass; its rate is in its leaves."""
@@ -156,6 +161,33 @@ def _join(documents: list[bytes]) -> bytes:
     model["iteration_indptr"] = list(range(len(trees) + 1))
     model["gbtree_model_param"]["num_trees"] = str(len(trees))
     return json.dumps(whole).encode()
+
+
+def _check(document: bytes) -> None:
+    """Refuse a stored model whose trees lead outside of their arrays, or in circles.
+
+    XGBoost follows the indices it is given, so a file from elsewhere is read first.
+    """
+    learner = json.loads(document)["learner"]
+    n_features = int(learner["learner_model_param"]["num_feature"])
+    for tree in learner["gradient_booster"]["model"]["trees"]:
+        left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
+        feature = np.array(tree["split_indices"])
+        node = np.arange(len(left))
+        inner = left != -1
+        fine = (
+            len(left) == len(right) == len(feature) == len(tree["split_conditions"])
+            and np.array_equal(inner, right != -1)
+            and np.all(left[inner] > node[inner])
+            and np.all(right[inner] > node[inner])
+            and np.all(np.maximum(left, right) < len(node))
+            and np.all((feature >= 0) & (feature < n_features))
+        )
+        if not fine:
+            raise ValueError(
+                "The stored XGBoost model is damaged: a tree of it points to nodes or "
+                "features that do not exist. Fit the model again and save it anew."
+            )
 
 
 def _normalised(total: np.ndarray) -> np.ndarray:

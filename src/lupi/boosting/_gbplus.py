@@ -196,7 +196,7 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         """Boost on labels ±1; return the trees on X and the loss after each round."""
         label = (y > 0).astype(np.float64)
         student = _Grower(X, weight, rng, self)
-        teacher, rows, goal = None, slice(0), np.empty(0)
+        teacher, rows, goal = None, np.empty(0, dtype=int), np.empty(0)
         if privileged is not None:
             rows = privileged.rows
             table = privileged.values.astype(np.float32)

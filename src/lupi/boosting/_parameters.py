@@ -45,7 +45,7 @@ def check_validation_fraction(value: Any) -> None:
     """Refuse what is neither None nor strictly between 0 and 1."""
     if value is None:
         return
-    if not isinstance(value, Real) or not 0.0 < value < 1.0:
+    if not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
         raise ValueError(
             "validation_fraction must lie strictly between 0 and 1, or be None to stop "
             f"by the training loss, but got {value!r}."
@@ -54,7 +54,7 @@ def check_validation_fraction(value: Any) -> None:
 
 def check_leaf_fraction(value: Any) -> None:
     """Refuse what is not a share between 0 and one half."""
-    if not isinstance(value, Real) or not 0.0 <= value <= 0.5:
+    if not isinstance(value, Real) or not 0.0 <= float(value) <= 0.5:
         raise ValueError(
             f"min_weight_fraction_leaf must lie between 0 and 0.5, but got {value!r}."
         )

@@ -163,7 +163,7 @@ def boost(
     raw_validation = None
     if validation is not None:
         raw_validation = _resume(model, validation.X, engine.dtype)
-    comment = None if comments is None else _first_comment(model, comments)
+    comment: Any = None if comments is None else _first_comment(model, comments)
     comments, comment = _with_atoms(model, comments, comment, settings)
     stopping = _Stopping(settings)
 
@@ -234,7 +234,8 @@ def _first_comment(model: Boosted, comments: Any) -> Comment:
     if isinstance(comments, LinearComments):
         if model.coefs:
             return comments.start(model.coefs[-1])
-        return comments.start(model.rng.uniform(size=comments.table.shape[1]))
+        first = np.asarray(model.rng.uniform(size=comments.table.shape[1]))
+        return comments.start(first)
     return comments.start(model.coefs[-1] if model.coefs else None)
 
 
@@ -245,7 +246,7 @@ def _with_atoms(
     n_atoms = settings.n_atoms
     if comments is None or n_atoms is None or len(model.coefs) < n_atoms:
         return comments, comment
-    if model.atoms is None:
+    if model.atoms is None or model.sparse_coef is None:
         model.atoms = np.column_stack(model.coefs[:n_atoms])
         model.sparse_coef = np.eye(n_atoms)[-1]
     sparse = AtomComments(comments, model.atoms)
