@@ -56,14 +56,15 @@ def _cache_in_temporary_folder(compiled: Any) -> None:
     if folder is None:
         return
     # The setting is read while the cache is set up and is not ours to keep.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(folder)
     try:
         compiled.enable_caching()
     except RuntimeError:
         return
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 def _private_folder() -> Path | None:

@@ -198,7 +198,7 @@ def _name(estimator: Any) -> str:
 def _as_matrix(privileged: Any, name: str) -> Any:
     """Float64 array or CSR matrix; NaN and infinity pass, strings do not."""
     if isinstance(privileged, np.ma.MaskedArray):
-        privileged = privileged.astype(np.float64).filled(np.nan)
+        privileged = np.ma.filled(privileged.astype(np.float64), np.nan)
     if isinstance(privileged, np.ndarray) and privileged.dtype.kind in "fiub":
         return np.ascontiguousarray(privileged, dtype=np.float64)
     if isinstance(privileged, str | bytes) or np.isscalar(privileged):

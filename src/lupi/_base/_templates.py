@@ -7,7 +7,7 @@ sees all training rows first, `_collect` gathers the public attributes afterward
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -65,7 +65,7 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
 
     def fit(
         self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
-    ) -> PrivilegedClassifierBase:
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -115,7 +115,7 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
         """
         raise TypeError(f"{type(self).__name__} does not define _fit_binary.")
 
-    def _fit_training(self, training: Training) -> PrivilegedClassifierBase:
+    def _fit_training(self, training: Training) -> Self:
         """Everything of ``fit`` that follows the checks."""
         labels = check_classes(training.y, training.weight, self)
         counted = training.take(labels.rows)
@@ -181,7 +181,7 @@ class PrivilegedRegressorBase(RegressorMixin, _Template):
 
     def fit(
         self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
-    ) -> PrivilegedRegressorBase:
+    ) -> Self:
         """Fit the model.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -70,7 +70,7 @@ class PrivilegedColumns(Delegate):
         self.estimator = estimator
         self.columns = columns
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PrivilegedColumns:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator on the two halves of the table.
 
         Parameters
@@ -173,13 +173,12 @@ def column_positions(columns: Any, table: Any) -> np.ndarray:
 
 
 def _slice_positions(columns: slice, table: Any) -> np.ndarray:
-    ends: list[Any] = [columns.start, columns.stop]
-    if any(isinstance(end, str) for end in ends):
-        ends = [None if end is None else _position(end, table) for end in ends]
-        if ends[1] is not None:
-            ends[1] += 1
-    everything = np.arange(table.shape[1])
-    return np.sort(everything[slice(*ends, columns.step)])
+    start, stop = columns.start, columns.stop
+    if isinstance(start, str):
+        start = _position(start, table)
+    if isinstance(stop, str):
+        stop = _position(stop, table) + 1
+    return np.sort(np.arange(table.shape[1])[start : stop : columns.step])
 
 
 def _position(name: str, table: Any) -> int:

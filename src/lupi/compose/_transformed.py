@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,7 +56,7 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
     >>> from lupi import SVCPlus, TransformedPrivileged
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> P = np.array([[1.0, 5.0], [np.nan, 7.0], [np.nan, np.nan], [4.0, 9.0]])
-    >>> model = TransformedPrivileged(SVCPlus(kernel="linear"), SimpleImputer())
+    >>> model = TransformedPrivileged(SVCPlus(C=100), SimpleImputer())
     >>> model.fit(X, [0, 0, 1, 1], privileged=P).predict(X)
     array([0, 0, 1, 1])
     >>> model.transformer_.statistics_
@@ -69,7 +69,7 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
 
     def fit(
         self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
-    ) -> TransformedPrivileged:
+    ) -> Self:
         """Fit the transformer on the privileged rows, then the estimator.
 
         Parameters

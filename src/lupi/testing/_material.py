@@ -42,7 +42,7 @@ def task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
         [cause, cause**2, rng.normal(size=cause.size)]
     ) + 0.1 * rng.normal(size=(cause.size, 3))
     X = cause[:, None] * [1.0, -0.5, 0.0, 0.3] + rng.normal(size=(cause.size, 4))
-    y = cause + 0.3 * X[:, 0]
+    y: np.ndarray = cause + 0.3 * X[:, 0]
     if is_classifier(estimator):
         cuts = np.quantile(y, np.arange(1, n_classes) / n_classes)
         y = np.searchsorted(cuts, y)
