@@ -158,7 +158,9 @@ def progress_bar(
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    # A log file cannot be wiped; it gets the bar once, at the end.
+    with Progress(*columns, console=console, transient=console.is_terminal) as bar:
         task = bar.add_task(title, total=total, completed=completed)
         yield lambda: bar.advance(task)
 

@@ -1,0 +1,40 @@
+"""A comparison slow enough to be interrupted, run as a process of its own.
+
+Usage: python -m tests.evaluation.interrupted_run CHECKPOINT RESULT [SECONDS_PER_FIT]
+"""
+
+import sys
+import time
+
+from lupi.datasets import make_mediator
+from lupi.evaluation import compare
+from tests.toys import TaughtClassifier
+
+
+class Slow(TaughtClassifier):
+    seconds = 0.0
+
+    def fit(self, X, y, privileged=None, sample_weight=None):
+        time.sleep(Slow.seconds)
+        return super().fit(X, y, privileged, sample_weight)
+
+
+def run(checkpoint=None, seconds=0.0, **options):
+    Slow.seconds = seconds
+    data = make_mediator(90, random_state=0)
+    return compare(
+        data.data,
+        data.target,
+        data.privileged,
+        methods=[Slow()],
+        scoring="accuracy",
+        search=1,
+        cv=4,
+        checkpoint=checkpoint,
+        **options,
+    )
+
+
+if __name__ == "__main__":
+    pause = float(sys.argv[3]) if len(sys.argv) > 3 else 0.0
+    run(sys.argv[1], pause).to_json(sys.argv[2])
