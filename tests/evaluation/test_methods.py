@@ -1,0 +1,92 @@
+"""The table of methods, and the candidates drawn from its spaces."""
+
+import importlib
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform
+
+from lupi.evaluation import Method
+from lupi.evaluation._methods import (
+    DEFAULT_METHODS,
+    METHODS,
+    choose_methods,
+    find_method,
+)
+from lupi.evaluation._spaces import PerFeature, draw, resolve
+from tests.toys import TaughtClassifier, TaughtRegressor
+
+
+def test_every_method_has_its_own_name_paper_and_kebab_form():
+    names = [method.name for method in METHODS]
+    assert len(set(names)) == len(names)
+    assert len({method.kebab for method in METHODS}) == len(names)
+    assert all(method.paper and method.needs for method in METHODS)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_every_method_is_a_public_estimator_with_the_parameters_searched(method):
+    assert hasattr(importlib.import_module(method.home), method.name)
+    if method.comparable:
+        model = method.build()
+        known = model.get_params(deep=True)
+        assert set(method.space) <= set(known)
+        assert set(method.privileged_space) <= set(known)
+        assert not set(method.space) & set(method.privileged_space)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_named_sets(task):
+    default = choose_methods("default", task)
+    assert [method.name for method in default] == list(DEFAULT_METHODS[task])
+    everything = choose_methods("all", task)
+    assert {method.name for method in default} <= {each.name for each in everything}
+    assert all(method.comparable for method in everything)
+    assert {method.task for method in everything} == {task}
+
+
+def test_methods_by_class_name_kebab_form_class_and_instance():
+    assert find_method("SVCDeltaPlus") is find_method("svc-delta-plus")
+    by_class = choose_methods(
+        [importlib.import_module("lupi").SVCPlus], "classification"
+    )
+    assert by_class[0].name == "SVCPlus"
+    (regressor,) = choose_methods(TaughtRegressor(), "regression")
+    assert regressor.task == "regression"
+
+
+def test_families_share_their_space_without_privileged_information():
+    by_family = {}
+    for method in METHODS:
+        if method.comparable:
+            by_family.setdefault(method.baseline, []).append(method)
+    for members in by_family.values():
+        assert all(each.space == members[0].space for each in members)
+
+
+def test_a_latin_hypercube_uses_every_slice_once():
+    rng = np.random.default_rng(0)
+    drawn = draw({"C": loguniform(1e-2, 1e2), "kind": ["a", "b", "c"]}, 12, rng)
+    slices = np.floor(12 * (np.log10([each["C"] for each in drawn]) + 2) / 4)
+    np.testing.assert_array_equal(np.sort(slices), np.arange(12))
+    kinds = [each["kind"] for each in drawn]
+    assert [kinds.count(kind) for kind in "abc"] == [4, 4, 4]
+
+
+def test_kernel_scales_are_divided_by_the_width_of_their_space():
+    params = {"gamma": PerFeature(1.0), "privileged_gamma": PerFeature(3.0), "C": 2.0}
+    assert resolve(params, 4, 6) == {"gamma": 0.25, "privileged_gamma": 0.5, "C": 2.0}
+
+
+def test_a_space_of_single_values_is_refused():
+    with pytest.raises(TypeError, match=r"write \[3\]"):
+        draw({"C": 3}, 2, np.random.default_rng(0))
+
+
+def test_building_gives_a_fresh_estimator_each_time():
+    method = Method("T", "classification", estimator=TaughtClassifier(alpha=3.0))
+    first, second = method.build(), method.build()
+    assert first is not second
+    assert first.alpha == second.alpha == 3.0
+    distilled = find_method("generalized-distillation-classifier")
+    assert distilled.build().student is not distilled.build().student
