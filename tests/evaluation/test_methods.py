@@ -13,7 +13,7 @@ from lupi.evaluation._methods import (
     choose_methods,
     find_method,
 )
-from lupi.evaluation._spaces import PerFeature, draw, resolve
+from lupi.evaluation._spaces import PerFeature, TargetUnits, draw, resolve
 from tests.toys import TaughtClassifier, TaughtRegressor
 
 
@@ -76,6 +76,23 @@ def test_a_latin_hypercube_uses_every_slice_once():
 def test_kernel_scales_are_divided_by_the_width_of_their_space():
     params = {"gamma": PerFeature(1.0), "privileged_gamma": PerFeature(3.0), "C": 2.0}
     assert resolve(params, 4, 6) == {"gamma": 0.25, "privileged_gamma": 0.5, "C": 2.0}
+
+
+def test_values_in_units_of_the_target_grow_with_it():
+    space = {"epsilon": TargetUnits([0.1]), "C": TargetUnits(loguniform(1, 10))}
+    (drawn,) = draw(space, 1, np.random.default_rng(0))
+    one, fifty = resolve(drawn, 1, 1, 1.0), resolve(drawn, 1, 1, 50.0)
+    assert one["epsilon"] == 0.1
+    assert 1 <= one["C"] <= 10
+    assert fifty == {name: pytest.approx(50 * value) for name, value in one.items()}
+
+
+def test_the_default_set_takes_linear_forms_when_rows_are_many():
+    few = choose_methods("default", "classification", 100)
+    many = choose_methods("default", "classification", 1000)
+    assert [each.name for each in few][1:] == ["SVCPlus", "SVCDeltaPlus"]
+    assert [each.name for each in many][1:] == ["LinearSVCPlus", "LinearSVCDeltaPlus"]
+    assert few[0] is many[0]
 
 
 def test_a_space_of_single_values_is_refused():

@@ -63,9 +63,10 @@ def compare(
         X*: what is known for training rows only. A row without any value is a row
         that has no X*.
     methods : "default", "all", name, estimator, Method, or a list of these
-        "default" is a fast and sensible set, "all" every suitable estimator of the
-        library. An estimator is compared with the parameters it has; to search
-        some, give a :class:`Method` with a ``space``.
+        "default" is a fast and sensible set: distillation, SVM+ and SVMΔ+, the
+        latter two in their linear forms beyond 400 training rows. "all" is every
+        suitable estimator of the library. An estimator is compared with the
+        parameters it has; to search some, give a :class:`Method` with a ``space``.
     scoring : str or callable, optional
         Any scorer of scikit-learn. By default ``"roc_auc"`` for two classes,
         ``"accuracy"`` for more, ``"r2"`` for regression.
@@ -200,7 +201,7 @@ def plan(
         y=y,
         privileged=privileged,
         has_privileged=has_privileged,
-        methods=choose_methods(methods, task),
+        methods=choose_methods(methods, task, design.n_train),
         splits=splits,
         scorer=scorer,
         strata=strata,

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.linear_model import Ridge
 
 from lupi.evaluation._method import Method, Task
-from lupi.evaluation._spaces import PerFeature
+from lupi.evaluation._spaces import PerFeature, TargetUnits
 
 VAPNIK_VASHIST = "Vapnik & Vashist 2009, Neural Networks 22"
 VAPNIK_IZMAILOV = "Vapnik & Izmailov 2015, JMLR 16"
@@ -41,6 +41,10 @@ PRIVILEGED_KERNEL_SPACE = {
     "privileged_reg": loguniform(0.01, 100.0),
 }
 LINEAR_SPACE = {"C": loguniform(0.001, LARGEST_C)}
+REGRESSION_SPACE = {
+    "C": TargetUnits(loguniform(0.01, LARGEST_C)),
+    "epsilon": TargetUnits([0.05, 0.2]),
+}
 LINEAR_PRIVILEGED_SPACE = {"privileged_reg": loguniform(0.01, 100.0)}
 TREE_SPACE = {"max_depth": [1, 2, 3], "learning_rate": loguniform(0.03, 0.3)}
 DISTILLATION_SPACE = {"student__alpha": loguniform(0.1, 1000.0)}
@@ -157,13 +161,13 @@ METHODS: tuple[Method, ...] = (
         VAPNIK_VASHIST,
         family="svr",
         task="regression",
-        space=KERNEL_SPACE | {"epsilon": [0.05, 0.2]},
+        space=KERNEL_SPACE | REGRESSION_SPACE,
     ),
     Method(
         "LinearSVRPlus",
         "regression",
         home="lupi.svm",
-        space=LINEAR_SPACE | {"epsilon": [0.05, 0.2]},
+        space=REGRESSION_SPACE,
         privileged_space=LINEAR_PRIVILEGED_SPACE,
         family="svr-linear",
         paper=VAPNIK_VASHIST,
@@ -238,6 +242,14 @@ DEFAULT_METHODS: dict[Task, tuple[str, ...]] = {
     ),
     "regression": ("GeneralizedDistillationRegressor", "SVRPlus"),
 }
+# Beyond this many training rows the default set takes the linear forms, whose cost
+# grows with the rows and not with their cube.
+MOST_KERNEL_ROWS = 400
+LINEAR_FORMS = {
+    "SVCPlus": "LinearSVCPlus",
+    "SVCDeltaPlus": "LinearSVCDeltaPlus",
+    "SVRPlus": "LinearSVRPlus",
+}
 
 
 def find_method(name: str) -> Method:
@@ -260,12 +272,16 @@ def find_method(name: str) -> Method:
 
 
 def choose_methods(
-    methods: str | Method | BaseEstimator | Iterable[Any], task: Task
+    methods: str | Method | BaseEstimator | Iterable[Any],
+    task: Task,
+    n_train: float = 0,
 ) -> list[Method]:
     """Turn what the caller asked for into methods, checked against the task."""
     if isinstance(methods, str) and methods in ("default", "all"):
         if methods == "default":
-            return [find_method(name) for name in DEFAULT_METHODS[task]]
+            forms = LINEAR_FORMS if n_train > MOST_KERNEL_ROWS else {}
+            names = DEFAULT_METHODS[task]
+            return [find_method(forms.get(name, name)) for name in names]
         return [each for each in METHODS if each.task == task and each.comparable]
     if isinstance(methods, str | Method | BaseEstimator | type):
         methods = [methods]

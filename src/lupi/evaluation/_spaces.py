@@ -31,6 +31,17 @@ class PerFeature:
     value: float
 
 
+@dataclass(frozen=True)
+class TargetUnits:
+    """A value, or an axis of values, in units of the target's standard deviation.
+
+    Measured in other units, a target asks a support vector regression for another
+    C and another ε; so both are multiples of its spread.
+    """
+
+    value: Any
+
+
 def draw(
     space: Space, n_candidates: int, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
@@ -57,6 +68,8 @@ def draw(
 
 
 def _value(axis: Any, share: float) -> Any:
+    if isinstance(axis, TargetUnits):
+        return TargetUnits(_value(axis.value, share))
     if isinstance(axis, Sequence) and not isinstance(axis, str):
         return axis[int(share * len(axis))]
     if hasattr(axis, "ppf"):
@@ -68,13 +81,19 @@ def _value(axis: Any, share: float) -> Any:
 
 
 def resolve(
-    params: Mapping[str, Any], n_features: int, n_privileged: int
+    params: Mapping[str, Any],
+    n_features: int,
+    n_privileged: int,
+    target_scale: float = 1.0,
 ) -> dict[str, Any]:
-    """Put numbers in place of what was relative to the number of features."""
-    return {
-        name: value.value
-        / max(1, n_privileged if name.startswith(PRIVILEGED_PREFIXES) else n_features)
-        if isinstance(value, PerFeature)
-        else value
-        for name, value in params.items()
-    }
+    """Put numbers in place of what was relative to the data."""
+    resolved = dict(params)
+    for name, value in params.items():
+        if isinstance(value, PerFeature):
+            private = name.startswith(PRIVILEGED_PREFIXES)
+            resolved[name] = value.value / max(
+                1, n_privileged if private else n_features
+            )
+        elif isinstance(value, TargetUnits):
+            resolved[name] = value.value * target_scale
+    return resolved

@@ -304,7 +304,8 @@ class Study:
         return prepared, prepared.transform(table)
 
     def _resolved(self, params: dict[str, Any], fold: Fold) -> dict[str, Any]:
-        return resolve(params, fold.X_train.shape[1], fold.n_privileged)
+        spread = 1.0 if self.strata is not None else float(self.y[fold.train].std())
+        return resolve(params, fold.X_train.shape[1], fold.n_privileged, spread or 1.0)
 
     def _fit(self, method: Method, params: dict[str, Any], fold: Fold) -> BaseEstimator:
         model = seeded(method.build(), self.seed)
