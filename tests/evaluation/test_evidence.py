@@ -1,0 +1,74 @@
+"""Does `compare` say what is true? Where nothing helps, and where X* must help."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from lupi.datasets import load_actg175, make_slack_teacher, make_useless
+from lupi.evaluation import compare
+
+DISTILLATION = "generalized-distillation-classifier"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_samples", "options"),
+    [(200, {"cv": 5}), (600, {"train_size": 50, "cv": 10})],
+    ids=["folds", "small training sets"],
+)
+def test_noise_is_not_found_to_help(n_samples, options):
+    kinds = Counter()
+    for seed in range(40):
+        data = make_useless(n_samples, random_state=seed)
+        result = compare(
+            data.data,
+            data.target,
+            data.privileged,
+            methods=DISTILLATION,
+            search=6,
+            random_state=seed,
+            **options,
+        )
+        kinds[result.verdict.kind] += 1
+        if result.verdict.kind != "hurts":
+            assert str(result.verdict).startswith("No evidence that it helps")
+    # One-sided tests at 0.05 that must both succeed: at most 2 of 40.
+    assert kinds["helps"] == 0
+    assert kinds["no evidence"] + kinds["nothing to gain"] >= 38
+
+
+@pytest.mark.slow
+def test_the_ideal_teacher_is_found_to_help():
+    kinds, without, oracle = [], [], []
+    for seed in range(20):
+        data = make_slack_teacher(200, random_state=seed)
+        result = compare(
+            data.data,
+            data.target,
+            data.privileged,
+            methods="svc-plus",
+            scoring="accuracy",
+            search=8,
+            random_state=seed,
+        )
+        kinds.append(result.verdict.kind)
+        without.append(result.summary.loc[0, "without"])
+        oracle.append(result.summary.loc[0, "oracle"])
+    assert np.mean(without) <= 0.75
+    assert np.mean(oracle) >= 0.95
+    assert kinds.count("helps") >= 15
+
+
+@pytest.mark.slow
+def test_the_demonstration_tells_the_story_of_the_trial():
+    trial = load_actg175(as_frame=True)
+    result = compare(
+        trial.data, trial.target, trial.privileged, methods="default", train_size=60
+    )
+    assert result.verdict.kind == "helps"
+    assert result.verdict.method == "GeneralizedDistillationClassifier"
+    summary = result.summary.set_index("method")
+    gain = summary.loc["GeneralizedDistillationClassifier", "gain"]
+    assert 0.01 < gain < 0.06
+    assert summary.loc["SVCPlus", "verdict"] == "no evidence"
