@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
 from lupi.boosting._ensembles import CartEnsemble, XGBoostEnsemble, import_xgboost
@@ -60,11 +61,15 @@ class CartEngine:
             **tree_params,
             "random_state": rng,
         }
+        self._checked = False
 
     def grow(self, target: np.ndarray, weight: np.ndarray | None, rate: float) -> Grown:
         """Fit a tree to the targets."""
         tree = DecisionTreeRegressor(**self._params)
-        tree.fit(self._for_growing, target, sample_weight=weight, check_input=False)
+        # The same parameters every time: looking at them once is enough.
+        with config_context(skip_parameter_validation=self._checked):
+            tree.fit(self._for_growing, target, sample_weight=weight, check_input=False)
+        self._checked = True
         leaves = tree.tree_.apply(self._for_reading)
         values = tree.tree_.value[:, 0, 0].take(leaves)
         return Grown(tree, values, rate * values)

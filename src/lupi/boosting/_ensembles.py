@@ -32,9 +32,13 @@ class CartEnsemble:
     def finish(self) -> None:
         """Nothing to join: trees are kept as they are."""
 
-    def one(self, tree: Any, rate: float, X: Any) -> np.ndarray:
-        """What a tree that was just appended adds on other rows."""
-        return rate * tree.tree_.predict(X)[:, 0]
+    def rows(self, X: Any) -> Any:
+        """Rows as `one` reads them."""
+        return X
+
+    def one(self, tree: Any, rate: float, rows: Any) -> np.ndarray:
+        """What a single tree adds on these rows."""
+        return rate * tree.tree_.predict(rows)[:, 0]
 
     def staged(self, X: Any) -> Iterator[np.ndarray]:
         """Sum after each round; a new array every time."""
@@ -93,13 +97,21 @@ class XGBoostEnsemble:
             self._new = []
             self._booster = None
 
-    def one(self, tree: Any, rate: float, X: Any) -> np.ndarray:
-        """What a tree that was just appended adds on other rows."""
-        return tree.predict(self._rows(X), output_margin=True)
+    def rows(self, X: Any) -> Any:
+        """Rows as `one` reads them."""
+        return import_xgboost().DMatrix(
+            X,
+            feature_types=self.feature_types,
+            enable_categorical=self.feature_types is not None,
+        )
+
+    def one(self, tree: Any, rate: float, rows: Any) -> np.ndarray:
+        """What a single tree adds on these rows."""
+        return tree.predict(rows, output_margin=True)
 
     def staged(self, X: Any) -> Iterator[np.ndarray]:
         """Sum after each round; a new array every time."""
-        rows, booster = self._rows(X), self._load()
+        rows, booster = self.rows(X), self._load()
         total = np.zeros(X.shape[0], dtype=np.float32)
         for round_ in range(len(self)):
             total = total + booster.predict(
@@ -109,7 +121,7 @@ class XGBoostEnsemble:
 
     def decision(self, X: Any) -> np.ndarray:
         """Sum of all trees."""
-        raw = self._load().predict(self._rows(X), output_margin=True)
+        raw = self._load().predict(self.rows(X), output_margin=True)
         return raw.astype(np.float64)
 
     def importances(self, n_features: int) -> np.ndarray:
@@ -119,13 +131,6 @@ class XGBoostEnsemble:
         for name, gain in gains.items():
             total[int(name[1:])] = gain
         return _normalised(total)
-
-    def _rows(self, X: Any) -> Any:
-        return import_xgboost().DMatrix(
-            X,
-            feature_types=self.feature_types,
-            enable_categorical=self.feature_types is not None,
-        )
 
     def _load(self) -> Any:
         if self._booster is None:

@@ -160,9 +160,9 @@ def boost(
     base_weight = rows.weight.astype(engine.dtype)
     uniform = bool(np.all(rows.weight == 1))
     raw = _resume(model, rows.X, engine.dtype)
-    raw_validation = None
     if validation is not None:
         raw_validation = _resume(model, validation.X, engine.dtype)
+        validation_rows = model.ensemble.rows(validation.X)
     comment: Any = None if comments is None else _first_comment(model, comments)
     comments, comment = _with_atoms(model, comments, comment, settings)
     stopping = _Stopping(settings)
@@ -192,7 +192,7 @@ def boost(
         score = model.train_scores[-1]
         if validation is not None:
             raw_validation = raw_validation + model.ensemble.one(
-                grown.tree, settings.learning_rate, validation.X
+                grown.tree, settings.learning_rate, validation_rows
             )
             score = loss.mean(validation.y, raw_validation, validation.weight)
             model.validation_scores.append(score)
