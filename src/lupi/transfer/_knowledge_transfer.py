@@ -151,9 +151,10 @@ class KnowledgeTransferClassifier(ClassifierMixin, PrivilegedEstimator):
     by the regressor of all other rows, which has not seen them. Without any X* the
     model is its last stage, trained on X.
 
-    Kernels want features of like scale: standardise X* (``TransformedPrivileged``),
-    and, with ``passthrough``, X beside the frames, for which ``final`` may be a
-    pipeline.
+    Kernels want features of like scale: standardise X* (``TransformedPrivileged``).
+    So does the final classifier, and frames of a kernel other than ``"rbf"``, frames
+    of ``"features"``, or X beside the frames have whatever scale they have: make
+    ``final`` a pipeline that begins with a scaler.
 
     References
     ----------
@@ -308,6 +309,8 @@ default=None
         # Regressors without an intercept (kernel ridge) need centred targets.
         self._frame_means = np.average(frames, axis=0, weights=weight)
         frames = frames - self._frame_means
+        if self.n_frames_ == 1:
+            frames = frames[:, 0]
         regressor = self.regressor
         if regressor is None:
             regressor = scaled(precise_ridge(), sparse=sp.issparse(X))

@@ -1,0 +1,317 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+from sklearn.utils.estimator_checks import check_estimator
+
+from lupi.svm import SVCDeltaPlus, SVCPlus
+from lupi.testing import check_privileged_estimator
+from lupi.transfer import KnowledgeTransferClassifier
+
+PRECISE = LogisticRegression(tol=1e-10, max_iter=10_000)
+
+
+def draw(n=60, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    P = X[:, :2] + 0.3 * rng.normal(size=(n, 2))
+    y = np.digitize(P.sum(axis=1), [0.0] if n_classes == 2 else [-0.7, 0.7])
+    return X, np.array(["no", "yes", "zeal"])[y], P
+
+
+@pytest.mark.parametrize("cv", [None, KFold(4)])
+def test_the_four_steps_read_plainly(cv):
+    X, y, P = draw()
+    model = KnowledgeTransferClassifier(
+        PRECISE, LinearRegression(), cv=cv, privileged_gamma=0.5, privileged_C=2.0
+    ).fit(X, y, privileged=P)
+
+    machine = SVC(C=2.0, gamma=0.5, tol=1e-7).fit(P, y)
+    frames = rbf_kernel(P, machine.support_vectors_, gamma=0.5)
+    learned = LinearRegression().fit(X, frames).predict(X)
+    if cv is not None:
+        for train, test in cv.split(X):
+            fold = LinearRegression().fit(X[train], frames[train])
+            learned[test] = fold.predict(X[test])
+    final = clone(PRECISE).fit(learned, y)
+
+    X_new = draw(seed=1)[0]
+    phi = LinearRegression().fit(X, frames).predict(X_new)
+    np.testing.assert_allclose(
+        model.decision_function(X_new), final.decision_function(phi), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        np.sort(model.regressed_frames(X_new), axis=1), np.sort(phi, axis=1), atol=1e-9
+    )
+    assert model.n_frames_ == len(machine.support_)
+    assert model.frame_distance_ == 0
+
+
+def test_privileged_features_as_frames():
+    X, y, P = draw()
+    model = KnowledgeTransferClassifier(
+        PRECISE, LinearRegression(), frames="features", cv=None
+    ).fit(X, y, privileged=P)
+    phi = LinearRegression().fit(X, P).predict(X)
+    np.testing.assert_allclose(model.regressed_frames(X), phi, atol=1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(X),
+        clone(PRECISE).fit(phi, y).decision_function(phi),
+        atol=1e-6,
+    )
+    assert not hasattr(model, "machine_")
+
+
+def test_passthrough_keeps_x_beside_the_frames():
+    X, y, P = draw()
+    model = KnowledgeTransferClassifier(
+        PRECISE, LinearRegression(), frames="features", passthrough=True, cv=None
+    ).fit(X, y, privileged=P)
+    both = np.hstack([model.regressed_frames(X), X])
+    np.testing.assert_allclose(
+        model.predict_proba(X), model.final_.predict_proba(both), atol=1e-12
+    )
+    assert model.final_.n_features_in_ == 6
+
+
+def test_fewer_frames_lose_more_of_the_rule():
+    X, y, P = draw()
+    lost = []
+    for n_frames in (2, 5, 10):
+        model = KnowledgeTransferClassifier(SVC(), n_frames=n_frames)
+        model.fit(X, y, privileged=P)
+        assert model.frame_vectors_.shape == (n_frames, 2)
+        assert model.regressed_frames(X).shape == (60, n_frames)
+        lost.append(model.frame_distance_)
+    assert 1 > lost[0] > lost[1] > lost[2] > 0
+    everything = KnowledgeTransferClassifier(SVC(), n_frames=1000)
+    assert everything.fit(X, y, privileged=P).frame_distance_ == 0
+
+
+def test_the_final_classifier_sees_out_of_fold_frames():
+    """In-sample frames of a forest look perfect, and mislead the last stage."""
+    rng = np.random.default_rng(0)
+    X, y, P = rng.normal(size=(120, 4)), rng.integers(0, 2, 120), np.empty((120, 1))
+    P[:, 0] = y + 0.1 * rng.normal(size=120)  # X knows nothing of either
+    forest = RandomForestRegressor(30, random_state=0)
+    coefficients = {}
+    for cv in (None, 5):
+        model = KnowledgeTransferClassifier(
+            LogisticRegression(), forest, frames="features", cv=cv
+        ).fit(X, y, privileged=P)
+        coefficients[cv] = model.final_.coef_[0, 0]
+    assert coefficients[None] > 3
+    assert coefficients[5] < 1
+
+
+def test_without_privileged_data_it_is_the_last_stage_on_x():
+    X, y, _ = draw()
+    model = KnowledgeTransferClassifier(PRECISE).fit(X, y)
+    np.testing.assert_array_equal(
+        model.decision_function(X), clone(PRECISE).fit(X, y).decision_function(X)
+    )
+    with pytest.raises(ValueError, match="has learned no frames"):
+        model.regressed_frames(X)
+
+
+def test_rows_without_privileged_data_are_regressed_by_the_others():
+    X, y, P = draw()
+    P[::4] = np.nan
+    known = ~np.isnan(P[:, 0])
+    cv = KFold(3)
+    model = KnowledgeTransferClassifier(
+        PRECISE, LinearRegression(), frames="features", cv=cv
+    ).fit(X, y, privileged=P)
+    learned = LinearRegression().fit(X[known], P[known]).predict(X)
+    rows = np.flatnonzero(known)
+    for train, test in cv.split(rows):
+        fold = LinearRegression().fit(X[rows[train]], P[rows[train]])
+        learned[rows[test]] = fold.predict(X[rows[test]])
+    final = clone(PRECISE).fit(learned, y)
+    np.testing.assert_allclose(model.final_.coef_, final.coef_, atol=1e-6)
+
+
+def test_the_default_last_stage_is_given_the_privileged_rows():
+    X, y, P = draw()
+    P[::4] = np.nan
+    model = KnowledgeTransferClassifier(
+        regressor=LinearRegression(), frames="features", cv=None
+    ).fit(X, y, privileged=P)
+    known = ~np.isnan(P[:, 0])
+    phi = LinearRegression().fit(X[known], P[known]).predict(X)
+    final = SVCDeltaPlus().fit(phi, y, privileged=P)
+    np.testing.assert_allclose(
+        model.decision_function(X), final.decision_function(phi), atol=1e-5
+    )
+    assert model.objective_ == pytest.approx(final.objective_, rel=1e-6)
+    assert model.duality_gap_ <= 1e-5 * abs(model.objective_)
+    assert model.converged_ is True or model.converged_ == np.True_
+
+
+def test_attributes_of_the_last_stage_are_there_when_it_has_them():
+    X, y, P = draw(30)
+    scaled = make_pipeline(StandardScaler(), SVCPlus())
+    model = KnowledgeTransferClassifier(scaled).fit(X, y, privileged=P)
+    assert model.objective_ == model.final_[-1].objective_
+    model.set_params(final=SVC()).fit(X, y, privileged=P)
+    assert not hasattr(model, "objective_")
+    assert not hasattr(model, "duality_gap_")
+
+
+@pytest.mark.parametrize("frames", ["support_vectors", "features"])
+@pytest.mark.parametrize("cv", [None, 5])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_repeated_dropped_and_reordered(frames, cv, n_classes):
+    X, y, P = draw(40, n_classes)
+    rng = np.random.default_rng(2)
+    times = rng.integers(0, 4, size=len(y))
+    P[::7] = np.nan
+    n_frames = 4 if frames == "support_vectors" else None
+    model = KnowledgeTransferClassifier(
+        PRECISE, frames=frames, n_frames=n_frames, cv=cv
+    )
+    weighted = clone(model).fit(X, y, privileged=P, sample_weight=times)
+    rows = rng.permutation(np.arange(len(y)).repeat(times))
+    repeated = clone(model).fit(X[rows], y[rows], privileged=P[rows])
+    np.testing.assert_allclose(
+        weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    "regressor",
+    [
+        SVR(),
+        make_pipeline(StandardScaler(), SVR()),
+        KernelRidge(kernel="rbf"),
+        RandomForestRegressor(10),
+    ],
+    ids=["SVR", "pipeline", "KernelRidge", "forest"],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_any_regressor(regressor, n_classes):
+    X, y, P = draw(60, n_classes)
+    model = KnowledgeTransferClassifier(
+        LogisticRegression(), regressor, n_frames=6, random_state=0
+    ).fit(X, y, privileged=P)
+    assert model.score(X, y) > 0.7
+    assert model.predict_proba(X).shape == (60, n_classes)
+    again = clone(model).fit(X, y, privileged=P)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_kernel_ridge_without_intercept_is_not_pulled_to_zero():
+    """The frames are centred for the regression: a far x gets their mean."""
+    X, y, P = draw()
+    model = KnowledgeTransferClassifier(
+        SVC(), KernelRidge(kernel="rbf"), frames="features"
+    ).fit(X, y, privileged=P + 100)
+    far = model.regressed_frames(np.full((1, 4), 1e3))
+    np.testing.assert_allclose(far[0], (P + 100).mean(axis=0), rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:The kernel matrix is not positive semi-definite")
+@pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid", rbf_kernel])
+def test_kernels_of_the_privileged_space(kernel):
+    X, y, P = draw()
+    final = make_pipeline(StandardScaler(), LogisticRegression())
+    model = KnowledgeTransferClassifier(final, privileged_kernel=kernel, n_frames=4)
+    model.fit(X, y, privileged=P)
+    assert model.score(X, y) > 0.7
+    assert 0 <= model.frame_distance_ <= 1
+    if kernel == "linear":  # two vectors of the plane express every rule in it
+        assert model.n_frames_ == 2
+        assert model.frame_distance_ < 1e-6
+
+
+def test_sparse_equals_dense():
+    X, y, P = draw()
+    X[X < 0] = 0
+    dense = KnowledgeTransferClassifier(PRECISE, Ridge(tol=1e-10), passthrough=True)
+    sparse = clone(dense).fit(sp.csr_array(X), y, privileged=sp.csr_matrix(P))
+    dense.fit(X, y, privileged=P)
+    np.testing.assert_allclose(
+        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-4
+    )
+
+
+def test_class_weight_reaches_both_classifiers():
+    X, y, P = draw()
+    model = KnowledgeTransferClassifier(PRECISE, class_weight={"yes": 3.0})
+    model.fit(X, y, privileged=P)
+    machine = SVC(gamma=model.machine_.gamma, tol=1e-7, class_weight={"yes": 3.0})
+    np.testing.assert_allclose(
+        model.machine_.decision_function(P),
+        machine.fit(P, y).decision_function(P),
+        atol=1e-5,
+    )
+    plain = KnowledgeTransferClassifier(PRECISE).fit(X, y, privileged=P)
+    more = np.mean(model.predict(X) == "yes")
+    assert more > np.mean(plain.predict(X) == "yes")
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_grid_search(routing):
+    X, y, P = draw()
+    grid = {
+        "n_frames": [2, 4],
+        "final": [SVC(), make_pipeline(StandardScaler(), SVC())],
+    }
+    with sklearn.config_context(enable_metadata_routing=routing):
+        search = GridSearchCV(KnowledgeTransferClassifier(), grid, cv=3)
+        search.fit(X, y, privileged=P)
+    assert search.best_score_ > 0.7
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"frames": "all"}, "frames='all'"),
+        ({"frames": "features", "n_frames": 3}, "has none"),
+        ({"n_frames": 0}, "positive whole number"),
+        ({"n_frames": 2.5}, "positive whole number"),
+        ({"privileged_kernel": "precomputed"}, "Give a kernel by name"),
+        ({"privileged_kernel": "rbff"}, "privileged_kernel must be one of"),
+    ],
+)
+def test_refusals_are_sentences(parameters, words):
+    X, y, P = draw(30)
+    with pytest.raises(ValueError, match=words):
+        KnowledgeTransferClassifier(SVC(), **parameters).fit(X, y, privileged=P)
+
+
+def test_privileged_rows_of_one_class_cannot_train_the_machine():
+    X, y, P = draw(30)
+    P[y == "yes"] = np.nan
+    with pytest.raises(ValueError, match="belong to the class"):
+        KnowledgeTransferClassifier(SVC()).fit(X, y, privileged=P)
+    model = KnowledgeTransferClassifier(SVC(), frames="features")
+    assert model.fit(X, y, privileged=P).score(X, y) > 0.5
+
+
+@pytest.mark.filterwarnings("ignore:.*trivial solution")
+def test_scikit_learn_contract():
+    check_estimator(KnowledgeTransferClassifier(), on_skip=None)
+
+
+@pytest.mark.filterwarnings("ignore:.*trivial solution")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KnowledgeTransferClassifier(n_frames=4),
+        KnowledgeTransferClassifier(
+            LogisticRegression(tol=1e-8), frames="features", passthrough=True
+        ),
+    ],
+)
+def test_privileged_contract(estimator):
+    check_privileged_estimator(estimator)
