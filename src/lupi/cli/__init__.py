@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from lupi.cli._app import ClickException, app
-from lupi.cli._errors import INTERRUPTED, WRONG_INPUT, InputError
+from lupi.cli._errors import INTERRUPTED, WRONG_INPUT, InputError, Interrupted
 
 __all__ = ["main"]
 
@@ -37,8 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(f"{error.format_message()} Try: lupi --help")
     except InputError as error:
         return _refuse(str(error))
-    except KeyboardInterrupt as interrupt:
-        print(f"lupi: {str(interrupt) or 'interrupted.'}", file=sys.stderr)
+    except Interrupted as interrupt:
+        print(f"lupi: {interrupt}", file=sys.stderr)
         return INTERRUPTED
     return result if isinstance(result, int) else 0
 

@@ -70,6 +70,15 @@ Group = Annotated[
         help="Rows with the same value stay on one side of every split.",
     ),
 ]
+Search = Annotated[
+    int,
+    typer.Option(
+        "--search",
+        metavar="N",
+        min=1,
+        help="Parameter settings to try for each model; 1 takes the defaults.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", help="Processes to use; -1 is all cores.")
@@ -121,6 +130,7 @@ def compare(
         int | None,
         typer.Option("--splits", metavar="N", help="How many splits of the rows."),
     ] = None,
+    search: Search = 12,
     task: Task = None,
     model: Annotated[
         bool,
@@ -141,7 +151,7 @@ def compare(
 
     run_compare(
         Ask(file, target, privileged or [], drop or [], group, task),
-        Options(methods, metric, train_size, splits, seed, jobs),
+        Options(methods, metric, train_size, splits, search, seed, jobs),
         out=out,
         force=force,
         save_model=model,
@@ -164,6 +174,7 @@ def fit(
         Path, typer.Option("--out", "-o", metavar="MODEL", help="The file to write.")
     ] = Path("model.skops"),
     force: Force = False,
+    search: Search = 12,
     task: Task = None,
     seed: Seed = 0,
 ) -> None:
@@ -180,6 +191,7 @@ def fit(
         metric=metric,
         out=out,
         force=force,
+        search=search,
         seed=seed,
     )
 

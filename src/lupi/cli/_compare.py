@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ import pandas as pd
 from rich.console import Console
 from rich.text import Text
 
-from lupi.cli._data import Ask, Data, check_metric, read_data
-from lupi.cli._errors import InputError, refusing
+from lupi.cli._data import Ask, Data, check_class_sizes, check_metric, read_data
+from lupi.cli._errors import InputError, Interrupted, refusing
 from lupi.cli._out import CHECKPOINT, prepare_folder, write_results
 from lupi.cli._terminal import make_console, show_comparison, show_data
 from lupi.report import Usage
@@ -28,6 +29,7 @@ class Options:
     metric: str | None
     train_size: int | None
     splits: int | None
+    search: int
     seed: int
     jobs: int
 
@@ -38,9 +40,12 @@ def run_compare(
     """Answer whether the privileged information helps, and write the report."""
     from lupi.evaluation import compare
     from lupi.evaluation._curve import learning_curves
+    from lupi.evaluation._splits import DEFAULT_FOLDS
 
     console = make_console()
     data = _demo(ask) if ask.file is None else read_data(ask, need_privileged=True)
+    if options.train_size is None and data.groups is None:
+        check_class_sizes(data, options.splits or DEFAULT_FOLDS)
     arguments = _arguments(data, options, demo=ask.file is None)
     identity = _check_plan(arguments)
     prepare_folder(out, force=force)
@@ -48,11 +53,15 @@ def run_compare(
     kept = _check_checkpoint(checkpoint, identity, force=force)
     show_data(console, data)
     if kept:
-        console.print(Text(f"note: going on with a run of {kept} pieces.", "yellow"))
+        console.print(
+            Text(f"note: going on with a run of {kept} finished pieces.", "yellow")
+        )
     try:
         comparison = compare(**arguments, checkpoint=checkpoint, n_jobs=options.jobs)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
+        # joblib warns of the work it drops; that is what an interrupt is for.
+        warnings.simplefilter("ignore")
+        raise Interrupted(
             f"interrupted; what is finished is kept in {out}. The same command goes on "
             "from there."
         ) from None
@@ -116,6 +125,7 @@ def _arguments(data: Data, options: Options, *, demo: bool) -> dict[str, Any]:
         "cv": options.splits,
         "groups": data.groups,
         "train_size": train_size,
+        "search": options.search,
         "task": data.task,
         "random_state": options.seed,
     }
@@ -150,9 +160,9 @@ def _fit_command(ask: Ask, comparison: Any) -> str | None:
     """Return the command that fits the best method on the same columns."""
     if ask.file is None:
         return None
-    from lupi.evaluation._methods import kebab
+    from lupi.evaluation._methods import find_method
 
-    method = kebab(comparison.verdict.method)
+    method = find_method(comparison.verdict.method).kebab
     words = ["lupi", "fit", str(ask.file), "--target", str(ask.target)]
     for option, values in (("--privileged", ask.privileged), ("--drop", ask.drop)):
         for value in values:

@@ -140,6 +140,20 @@ def _check_target(target: pd.Series, task: str) -> None:
         )
 
 
+def check_class_sizes(data: Data, folds: int) -> None:
+    """Refuse classes with fewer rows than there are folds, by their name."""
+    if data.task != "classification":
+        return
+    names, counts = np.unique(data.y, return_counts=True)
+    rarest = counts.argmin()
+    if counts[rarest] < folds:
+        raise InputError(
+            f"Class {str(names[rarest])!r} of the target {data.target!r} has "
+            f"{counts[rarest]} row(s), fewer than the {folds} folds; leave those rows "
+            "out, join classes, or ask for fewer with --splits."
+        )
+
+
 def check_metric(name: str | None) -> str | None:
     """Return the name of a score that scikit-learn knows."""
     from sklearn.metrics import get_scorer_names

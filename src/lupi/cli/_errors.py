@@ -17,6 +17,10 @@ class InputError(Exception):
     """Input that cannot be used, in one sentence for the person who gave it."""
 
 
+class Interrupted(Exception):
+    """The user stopped the run; says what is kept."""
+
+
 def refusing(*kinds: type[Exception]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Turn errors of these kinds, raised by a function, into `InputError`.
 

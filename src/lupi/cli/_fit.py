@@ -9,19 +9,29 @@ import pandas as pd
 from rich.text import Text
 
 from lupi._persistence import save_with_details
-from lupi.cli._data import Ask, Data, check_metric, read_data
+from lupi.cli._data import Ask, Data, check_class_sizes, check_metric, read_data
 from lupi.cli._errors import refusing
 from lupi.cli._out import prepare_file
 from lupi.cli._terminal import make_console
 
+FOLDS = 3
+
 
 def run_fit(
-    ask: Ask, *, method: str, metric: str | None, out: Path, force: bool, seed: int
+    ask: Ask,
+    *,
+    method: str,
+    metric: str | None,
+    out: Path,
+    force: bool,
+    search: int,
+    seed: int,
 ) -> None:
     """Search on all rows, fit the best candidate, save it."""
     console = make_console()
     data = read_data(ask, need_privileged=False)
-    study = _plan(data, method, check_metric(metric), seed)
+    check_class_sizes(data, FOLDS)
+    study = _plan(data, method, check_metric(metric), search, seed)
     name = study.methods[0].name
     prepare_file(out, force=force)
     for note in data.notes:
@@ -40,7 +50,7 @@ def run_fit(
 
 
 @refusing(ValueError)
-def _plan(data: Data, method: str, scoring: str | None, seed: int) -> Any:
+def _plan(data: Data, method: str, scoring: str | None, search: int, seed: int) -> Any:
     """Have the arguments checked, and lay out the search."""
     from lupi.evaluation._compare import plan
 
@@ -52,8 +62,10 @@ def _plan(data: Data, method: str, scoring: str | None, seed: int) -> Any:
         data.X if data.privileged is None else data.privileged,
         methods=[method],
         scoring=scoring,
-        cv=2,
+        cv=FOLDS,
+        inner_folds=FOLDS,
         groups=data.groups,
+        search=search,
         task=data.task,
         random_state=seed,
     )

@@ -17,9 +17,11 @@ from lupi.report._words import (
     number,
     p_value,
     score_with_error,
+    share,
     shortened,
     split_words,
     verdict_words,
+    warning_words,
 )
 
 if TYPE_CHECKING:
@@ -70,11 +72,6 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
     console.print(_table(comparison, wide=console.width >= _WIDE))
     for name, why in comparison.failures.items():
         console.print(Text(f"{name} could not be fitted: {why}", style="red"))
-    for item in comparison.warnings:
-        times = f" ({item['count']} times)" if item["count"] > 1 else ""
-        console.print(
-            Text(f"note: {item['method']}: {item['message']}{times}", style="yellow")
-        )
     headline, support = verdict_words(comparison)
     body = Text(headline, style="bold")
     for sentence in support:
@@ -83,16 +80,17 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
     console.print(
         Panel(body, title="verdict", border_style=style, padding=(1, 2), expand=False)
     )
+    for item in comparison.warnings:
+        console.print(
+            Text(f"note: {item['method']}: {warning_words(item)}", style="dim yellow")
+        )
 
 
 def _table(comparison: Comparison, *, wide: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), header_style="bold")
     table.add_column("method", no_wrap=True)
-    for _, _, label in KINDS:
-        table.add_column(
-            label.removeprefix("with ").replace(" X*", ""), justify="right"
-        )
-    table.columns[2].header = "with X*"
+    for heading in ("without", "with X*", "shuffled", "oracle"):
+        table.add_column(heading, justify="right")
     table.add_column("gain", justify="right")
     table.add_column("p", justify="right")
     if wide:
@@ -101,14 +99,13 @@ def _table(comparison: Comparison, *, wide: bool) -> Table:
         verdict = line["verdict"]
         name = Text(line["method"] if wide else _in_lines(line["method"]))
         name.append(f"\n{verdict}", style=STYLES.get(verdict, "dim"))
-        closed = line["gap_closed"]
         cells = [
             *(number(line[row]) for row, _, _ in KINDS),
             score_with_error(line["gain"], line["gain_std_error"], sign=True),
             p_value(line["p_helps"]),
         ]
         if wide:
-            cells.append("" if closed != closed else f"{closed:.0%}")
+            cells.append(share(line["gap_closed"]))
         table.add_row(name, *cells, style="bold" if verdict == "helps" else "")
     return table
 

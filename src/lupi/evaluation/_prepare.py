@@ -38,8 +38,8 @@ def as_table(values: Any, name: str) -> Any:
             f"{name} has {array.ndim} dimension(s); give a table with one row per "
             "sample and one column per feature."
         )
-    if array.dtype == object:
-        return pd.DataFrame(array).infer_objects()
+    if array.dtype.kind in "OUS":
+        return pd.DataFrame(array.astype(object)).infer_objects()
     return array
 
 

@@ -20,10 +20,12 @@ from lupi.report._words import (
     p_value,
     parameter_value,
     score_with_error,
+    share,
     shortened,
     signed,
     split_words,
     verdict_words,
+    warning_words,
 )
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ class MethodPart:
     about: str
     paper: str
     failure: str | None
+    warnings: list[str]
     marks: list[Mark]
     folds: FoldChart | None
     curve: CurveChart | None
@@ -159,7 +162,7 @@ def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> Page:
 
     settings = comparison.settings
     metric = metric_name(settings["scoring"])
-    table = comparison.table.set_index(["method", "row"])
+    table = comparison.table
     scale = nice_scale(_ends(table))
     headline, support = verdict_words(comparison)
     return Page(
@@ -250,9 +253,6 @@ def _warnings(comparison: Comparison) -> list[str]:
             "target itself, or something that is only known after it: check the "
             "columns before believing any gain."
         )
-    for item in comparison.warnings:
-        times = f" ({item['count']} times)" if item["count"] > 1 else ""
-        said.append(f"{item['method']}: {item['message']}{times}")
     return said
 
 
@@ -266,13 +266,9 @@ def _method(
     line = comparison.summary.set_index("method").loc[name]
     folds = comparison.folds[comparison.folds["method"] == name]
     failed = line["verdict"] == "failed"
+    own = table[table["method"] == name].set_index("row")
     scores = [
-        (
-            kind,
-            label,
-            table.loc[(name, row), "score"],
-            table.loc[(name, row), "std_error"],
-        )
+        (kind, label, own.at[row, "score"], own.at[row, "std_error"])
         for row, kind, label in KINDS
     ]
     about, paper = _described(comparison, name)
@@ -283,11 +279,16 @@ def _method(
         about=about,
         paper=paper,
         failure=comparison.failures.get(name),
+        warnings=[
+            warning_words(item)
+            for item in comparison.warnings
+            if item["method"] == name
+        ],
         marks=[] if failed else marks(scores, scale),
         folds=None if failed else _fold_chart(folds, line, comparison.settings),
         curve=_curve_chart(curve, comparison.settings),
         parameters=_parameters(folds),
-        timing=_timing(table.loc[name]["seconds"], len(folds)),
+        timing=_timing(own["seconds"]),
     )
 
 
@@ -347,8 +348,9 @@ def _curve_chart(
         row_ticks=row_ticks,
         score_ticks=score_ticks,
         note=(
-            f"{metric} on unseen rows as the training set grows, with the parameters "
-            "chosen most often, averaged over a few splits."
+            f"{metric} on unseen rows as the training sets shrink and grow, averaged "
+            "over the splits. Every split keeps the parameters chosen for it at the "
+            "size compared."
         ),
         summary="; ".join(text for curve in curves for _, _, text in curve.points),
     )
@@ -359,13 +361,16 @@ def _parameters(folds: pd.DataFrame) -> list[tuple[str, str]]:
     for params in folds.loc[folds["row"] == "with", "params"]:
         for name, value in (params or {}).items():
             chosen.setdefault(name, Counter())[parameter_value(value)] += 1
-    return [
-        (name, ", ".join(f"{value} ({n}×)" for value, n in counts.most_common()))
-        for name, counts in chosen.items()
-    ]
+    return [(name, _counted(counts)) for name, counts in chosen.items()]
 
 
-def _timing(seconds: pd.Series, n_fits: int) -> str:
+def _counted(counts: Counter[str], most: int = 4) -> str:
+    shown = ", ".join(f"{value} ({n}×)" for value, n in counts.most_common(most))
+    others = len(counts) - most
+    return f"{shown} and {others} other values" if others > 1 else shown
+
+
+def _timing(seconds: pd.Series) -> str:
     if seconds.isna().all():
         return ""
     parts = ", ".join(f"{row} {duration(value)}" for row, value in seconds.items())
@@ -375,13 +380,12 @@ def _timing(seconds: pd.Series, n_fits: int) -> str:
 
 
 def _row(line: Mapping[str, Any]) -> list[str]:
-    closed = line["gap_closed"]
     return [
         str(line["method"]),
         *(number(line[row]) for row in ("without", "with", "shuffled", "oracle")),
         score_with_error(line["gain"], line["gain_std_error"], sign=True),
         p_value(line["p_helps"]),
-        "" if pd.isna(closed) else f"{closed:.0%}",
+        share(line["gap_closed"]),
         duration(line["seconds"]),
     ]
 

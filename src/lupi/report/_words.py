@@ -16,7 +16,7 @@ KINDS = (
     ("without", "without", "without X*"),
     ("with", "method", "with X*"),
     ("shuffled", "shuffled", "with shuffled X*"),
-    ("oracle", "oracle", "oracle"),
+    ("oracle", "oracle", "oracle: sees X* when predicting"),
 )
 MEANINGS = (
     ("without X*", "the same model trained without X*: the baseline that counts"),
@@ -105,6 +105,25 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def share(value: float) -> str:
+    """Write a share in percent; an absent one is empty.
+
+    Examples
+    --------
+    >>> share(0.47), share(-0.071), share(float("nan"))
+    ('47 %', '−7 %', '')
+    """
+    return "" if pd.isna(value) else f"{100 * value:.0f} %".replace("-", "−")
+
+
+def warning_words(item: Mapping[str, Any]) -> str:
+    """Write a warning raised while fitting without the class it is made of."""
+    kind, colon, rest = item["message"].partition(": ")
+    message = rest if colon and kind.endswith("Warning") else item["message"]
+    times = f" ({item['count']} times)" if item["count"] > 1 else ""
+    return f"{message}{times}"
 
 
 def shortened(names: Sequence[str], most: int = 12) -> str:

@@ -1,0 +1,101 @@
+"""A run that is stopped in the middle goes on and ends in the same result."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import chdir, suppress
+
+import pytest
+
+from lupi.cli import main
+from tests.cli.tables import clinic, command, environment, lupi
+
+ASK = [
+    *("compare", "table.csv", "--target", "outcome", "--privileged", "count_week_20"),
+    *("--methods", "generalized-distillation-classifier", "--splits", "4"),
+    *("--search", "2", "--no-model"),
+]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    write_table(folder)
+    with chdir(folder):
+        assert main([*ASK, "--jobs", "1"]) == 0
+    return results(folder)
+
+
+def write_table(folder):
+    table = clinic()[["age", "count_week_20", "outcome"]]
+    table.to_csv(folder / "table.csv", index=False)
+
+
+def results(folder):
+    """Everything in the result that does not tell the time."""
+    stored = json.loads((folder / "lupi-report" / "results.json").read_text())
+    stored["settings"].pop("seconds")
+    for line in (*stored["summary"], *stored["table"], *stored["folds"]):
+        line.pop("seconds")
+    return stored
+
+
+@pytest.mark.parametrize(("stop", "jobs"), [(signal.SIGINT, 2), (signal.SIGKILL, 1)])
+def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
+    write_table(tmp_path)
+    checkpoint = tmp_path / "lupi-report" / "unfinished.jsonl"
+    with open(tmp_path / "stderr", "w+") as errors:
+        running = subprocess.Popen(
+            [*command(), *ASK, "--jobs", str(jobs)],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        )
+        # The first line names the study; three more are finished pieces of sixteen.
+        while running.poll() is None and lines_in(checkpoint) < 4:
+            time.sleep(0.01)
+        running.send_signal(stop)
+        running.wait()
+        # Workers of a run killed outright idle for minutes; they are not the subject.
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+        errors.seek(0)
+        said = errors.read()
+    assert running.returncode == (130 if stop == signal.SIGINT else -stop)
+    if stop == signal.SIGINT:
+        assert said.startswith("lupi: interrupted; what is finished is kept in")
+        assert said.count("\n") == 1
+    assert [path.name for path in (tmp_path / "lupi-report").iterdir()] == [
+        "unfinished.jsonl"
+    ]
+    kept = lines_in(checkpoint) - 1
+    assert 3 <= kept < 16
+
+    again = lupi(*ASK, "--jobs", jobs, cwd=tmp_path)
+    assert again.returncode == 0
+    assert f"going on with a run of {kept} finished pieces" in again.stdout
+    assert results(tmp_path) == uninterrupted
+    assert not checkpoint.exists()
+
+
+def lines_in(path):
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def test_an_unfinished_run_of_another_question_is_kept_apart(tmp_path):
+    write_table(tmp_path)
+    folder = tmp_path / "lupi-report"
+    folder.mkdir()
+    (folder / "unfinished.jsonl").write_text(
+        '{"format": "lupi-checkpoint-1", "study": "another"}\n'
+    )
+    refused = lupi(*ASK, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "unfinished comparison with other data or settings" in refused.stderr
+    assert "another" in (folder / "unfinished.jsonl").read_text()

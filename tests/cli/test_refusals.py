@@ -1,0 +1,205 @@
+"""Bad input: one line on stderr, exit code 2, nothing written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lupi as library
+from lupi.cli import main
+from tests.cli.tables import QUICK, ROLES, clinic, lupi
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    clinic().to_csv("table.csv", index=False)
+    return tmp_path
+
+
+def refused(capsys, folder, *arguments):
+    """Run the command, and return the one line it says."""
+    before = contents(folder)
+    code = main([str(each) for each in arguments])
+    printed = capsys.readouterr()
+    assert code == 2
+    assert printed.err.count("\n") == 1
+    assert printed.err.startswith("lupi: ")
+    assert contents(folder) == before
+    return printed.err
+
+
+def contents(folder):
+    return {path: path.stat().st_size for path in folder.rglob("*")}
+
+
+def changed(**columns):
+    return clinic().assign(**columns)
+
+
+def test_a_missing_an_empty_and_a_strange_file(capsys, folder):
+    said = refused(capsys, folder, "compare", "nowhere.csv", *ROLES)
+    assert "No such file: nowhere.csv" in said
+    (folder / "empty.csv").write_text("")
+    assert "is empty" in refused(capsys, folder, "compare", "empty.csv", *ROLES)
+    (folder / "strange.csv").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    assert "not a table" in refused(capsys, folder, "compare", "strange.csv", *ROLES)
+    (folder / "prose.txt").write_text("It was a dark and stormy night.\n" * 9)
+    assert "not a table" in refused(
+        capsys, folder, "fit", "prose.txt", *ROLES, "-m", "x"
+    )
+
+
+def test_an_unknown_column_with_the_nearest_name(capsys, folder):
+    said = refused(
+        capsys, folder, "compare", "table.csv", "-t", "outcom", "-p", "count_week_20"
+    )
+    assert "--target: there is no column 'outcom'; did you mean 'outcome'?" in said
+    said = refused(
+        capsys, folder, "compare", "table.csv", "-t", "outcome", "-p", "count_week20"
+    )
+    assert "did you mean 'count_week_20'?" in said
+
+
+def test_the_target_among_the_privileged(capsys, folder):
+    said = refused(
+        capsys, folder, "compare", "table.csv", "-t", "outcome", "-p", "count*,outcome"
+    )
+    assert "'outcome' is among the columns of --privileged" in said
+
+
+def test_a_constant_and_an_empty_target(capsys, folder):
+    changed(outcome="event").to_csv("constant.csv", index=False)
+    assert "nothing to predict" in refused(
+        capsys, folder, "compare", "constant.csv", *ROLES
+    )
+    changed(outcome=np.nan).to_csv("absent.csv", index=False)
+    assert "missing in every row" in refused(
+        capsys, folder, "compare", "absent.csv", *ROLES
+    )
+
+
+def test_a_class_smaller_than_the_folds(capsys, folder):
+    table = clinic()
+    table.loc[:2, "outcome"] = "rare"
+    table.to_csv("rare.csv", index=False)
+    said = refused(capsys, folder, "compare", "rare.csv", *ROLES)
+    assert "Class 'rare' of the target 'outcome' has 3 row(s)" in said
+
+
+def test_no_row_has_privileged_information(capsys, folder):
+    changed(count_week_20=np.nan, remark_week_20=None).to_csv("bare.csv", index=False)
+    for arguments in (["compare", "bare.csv"], ["fit", "bare.csv", "-m", "svc-plus"]):
+        said = refused(capsys, folder, *arguments, *ROLES)
+        assert "no privileged information to learn from" in said
+
+
+def test_output_that_cannot_be_written(capsys, folder):
+    (folder / "file").write_text("in the way")
+    said = refused(
+        capsys, folder, "compare", "table.csv", *ROLES, *QUICK, "--out", "file/report"
+    )
+    assert "cannot be written to" in said
+    said = refused(
+        *(capsys, folder, "fit", "table.csv", *ROLES, "-m", "svc-plus"),
+        *("--out", "no/such/folder/model.skops"),
+    )
+    assert "cannot be written to" in said
+
+
+def test_older_results_are_not_overwritten(capsys, folder):
+    (folder / "older").mkdir()
+    (folder / "older" / "report.html").write_text("precious")
+    said = refused(
+        capsys, folder, "compare", "table.csv", *ROLES, *QUICK, "--out", "older"
+    )
+    assert "older run" in said
+    assert "--force" in said
+    (folder / "model.skops").write_text("precious")
+    said = refused(capsys, folder, "fit", "table.csv", *ROLES, "-m", "svc-plus")
+    assert "model.skops exists" in said
+
+
+def test_a_corrupt_model_file(capsys, folder):
+    (folder / "broken.skops").write_bytes(b"PK\x03\x04 and then nothing of use")
+    said = refused(capsys, folder, "predict", "broken.skops", "table.csv")
+    assert "broken.skops is damaged" in said
+    said = refused(capsys, folder, "predict", "nowhere.skops", "table.csv")
+    assert "No such file" in said
+
+
+def test_predicting_with_missing_columns(capsys, folder):
+    X = clinic()[["age", "count_week_20"]].fillna(0)
+    model = library.SVCPlus().fit(X, clinic()["outcome"])
+    library.save(model, "model.skops")
+    clinic().rename(columns={"age": "Age"}).to_csv("renamed.csv", index=False)
+    said = refused(capsys, folder, "predict", "model.skops", "renamed.csv")
+    assert "lacks age (is it 'Age' there?)" in said
+
+
+def test_predicting_with_text_where_numbers_were(capsys, folder):
+    X = clinic()[["age", "count_week_20"]].fillna(0)
+    library.save(library.SVCPlus().fit(X, clinic()["outcome"]), "model.skops")
+    changed(age="old").to_csv("text.csv", index=False)
+    said = refused(capsys, folder, "predict", "model.skops", "text.csv")
+    assert "could not convert string to float: 'old'" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["compare", "table.csv", "-p", "age"], "which column to predict"),
+        (["compare", "table.csv", "-t", "outcome"], "--privileged COLS"),
+        (["compare", "-t", "outcome"], "no FILE was given"),
+        (
+            ["compare", "table.csv", *ROLES, "--metric", "rocauc"],
+            "did you mean roc_auc",
+        ),
+        (["compare", "table.csv", *ROLES, "-m", "svm-plus"], "Did you mean"),
+        (["compare", "table.csv", *ROLES, "-m", "svr-plus"], "is for regression"),
+        (["compare", "table.csv", *ROLES, "--task", "guess"], "--task is 'guess'"),
+        (["compare", "table.csv", *ROLES, "--task", "regression"], "needs numbers"),
+        (["compare", "table.csv", *ROLES, "--group", "admited"], "'admitted'"),
+        (["compare", "table.csv", *ROLES, "--group", "outcome"], "is the target"),
+        (["compare", "table.csv", *ROLES, "--train-size", "159"], "159 training rows"),
+        (
+            ["compare", "table.csv", *ROLES, "--drop", "*_week_20"],
+            "no privileged column",
+        ),
+        (
+            ["compare", "table.csv", *ROLES, "--drop", "age:complaint"],
+            "No column is left",
+        ),
+        (["fit", "table.csv", *ROLES, "--method", "adviceptron"], "it needs rules"),
+        (["fit", "table.csv", *ROLES], "--method"),
+        (["compare", "table.csv", "--no-such-option"], "--no-such-option"),
+        (["compair"], "compair"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(capsys, folder, arguments, sentence):
+    assert sentence in refused(capsys, folder, *arguments)
+
+
+def test_a_column_name_cannot_break_the_one_line(capsys, folder):
+    clinic().rename(columns={"outcome": "out\ncome"}).to_parquet("odd.parquet")
+    said = refused(
+        capsys, folder, "compare", "odd.parquet", "-t", "out\ncome", "-p", "out\ncome"
+    )
+    assert "is among the columns of --privileged" in said
+
+
+def test_the_installed_command_refuses_in_the_same_way(folder):
+    done = lupi("compare", "nowhere.csv", *ROLES, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "lupi: No such file: nowhere.csv\n"
+
+
+def test_missing_targets_are_left_out_and_said(folder, capsys):
+    table = clinic()
+    table.loc[:9, "outcome"] = None
+    table.to_csv("gaps.csv", index=False)
+    arguments = ["fit", "gaps.csv", "-t", "outcome", "--drop", "patient,*_week_20"]
+    assert main([*arguments, "-m", "generalized-distillation-classifier"]) == 0
+    assert "10 rows without a target are left out" in capsys.readouterr().out
+    assert pd.read_csv("gaps.csv").shape[0] == 160
