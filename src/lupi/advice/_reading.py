@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
@@ -112,25 +113,47 @@ def _code(rule: Rule, classes: NDArray[Any]) -> int:
 
 
 def scaling(
-    X: Any, standardize: bool, sample_weight: NDArray[np.float64] | None = None
+    X: Any,
+    standardize: bool | tuple[ArrayLike, ArrayLike],
+    sample_weight: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and deviation to work with; 0 and 1 when nothing is standardised.
 
     A sparse matrix would not survive centring and is divided by the deviation alone.
     """
     n_features = X.shape[1]
+    if isinstance(standardize, Sequence) and not isinstance(standardize, str):
+        return _given_scaling(standardize, n_features, sparse=sp.issparse(X))
     if not standardize:
         return np.zeros(n_features), np.ones(n_features)
     if X.shape[0] < 2:
         raise ValueError(
             f"standardize=True takes mean and deviation from the rows and needs at "
             f"least two, but there is {X.shape[0]}. Give more rows (in partial_fit, a "
-            "larger first batch), or scale the columns beforehand."
+            "larger first batch), or standardize=(mean, deviation)."
         )
-    sparse = not isinstance(X, np.ndarray)
+    sparse = sp.issparse(X)
     scaler = StandardScaler(with_mean=not sparse).fit(X, sample_weight=sample_weight)
     mean = np.zeros(n_features) if sparse else scaler.mean_
     return mean, scaler.scale_
+
+
+def _given_scaling(
+    pair: Sequence[ArrayLike], n_features: int, sparse: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    parts = [np.asarray(part, dtype=np.float64) for part in pair]
+    if len(parts) != 2 or any(part.shape not in ((), (n_features,)) for part in parts):
+        raise ValueError(
+            f"standardize must be True, False or a pair (mean, deviation) of "
+            f"{n_features} numbers each, but {pair!r} was given."
+        )
+    mean, scale = (np.broadcast_to(part, n_features).copy() for part in parts)
+    if not (np.isfinite(mean).all() and np.all((scale > 0) & np.isfinite(scale))):
+        raise ValueError(
+            "standardize must have finite means and positive deviations, but "
+            f"{pair!r} was given."
+        )
+    return np.zeros(n_features) if sparse else mean, scale
 
 
 def apply_scaling(X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> Any:

@@ -73,11 +73,11 @@ class Adviceptron(LinearAdvisedClassifier):
         How much a mistake changes the weights (λ).
     fit_intercept : bool, default=True
         Whether to learn a bias.
-    standardize : bool, default=False
+    standardize : bool or pair (mean, deviation), default=False
         Learn in standardised columns. The rules are transformed along, exactly, and
         `coef_` is in the units of X. Mean and deviation are those of the rows of
-        `fit`, or of the first call of `partial_fit`. A sparse X is scaled and not
-        centred.
+        `fit`, or of the first call of `partial_fit`, unless they are given. A sparse
+        X is scaled and not centred.
     n_epochs : int, default=1
         Passes of `fit` over the rows, in the order given.
 
@@ -140,7 +140,7 @@ class Adviceptron(LinearAdvisedClassifier):
         advice_weight: float = 0.001,
         learning_rate: float = 1.0,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: bool | tuple[ArrayLike, ArrayLike] = False,
         n_epochs: int = 1,
     ):
         self.advice = advice

@@ -72,9 +72,10 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
     fit_intercept : bool, default=True
         Whether to learn b; the hyperplane passes through the origin otherwise
         (through the mean, if `standardize`).
-    standardize : bool, default=False
+    standardize : bool or pair (mean, deviation), default=False
         Learn in standardised columns. The rules are transformed along, exactly, and
-        `coef_` is in the units of X. A sparse X is scaled and not centred.
+        `coef_` is in the units of X. Mean and deviation are those of the rows, unless
+        they are given. A sparse X is scaled and not centred.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class.
     classes : array-like, default=None
@@ -157,7 +158,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         advice: Rule | str | Sequence[Rule | str] | None = None,
         advice_weight: float | Sequence[float] = 1.0,
         fit_intercept: bool = True,
-        standardize: bool = False,
+        standardize: bool | tuple[ArrayLike, ArrayLike] = False,
         class_weight: dict[Any, float] | str | None = None,
         classes: ArrayLike | None = None,
         tol: float = 1e-10,
