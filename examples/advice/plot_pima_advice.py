@@ -89,14 +89,15 @@ print(pd.DataFrame(table).T[rounds].round(3).to_string())
 # %%
 # What reproduces
 # ---------------
-# The start does: with the two rules alone 30 % of the test patients are wrong, while the
+# The source concludes that good advice leads to a better solution with fewer rows. The
+# start agrees: with the two rules alone 30 % of the test patients are wrong, while the
 # perceptron, after 200 rows, is where it would be by saying "no" to everyone (35 %).
 # Whether the advantage lasts depends on λ, about which the source is silent. The
 # hypothesis from advice has length (1-ν)‖r‖, about 2μ‖r‖. With λ = 1 the first mistake
-# is many times as long and wipes it out; the curve then joins that of the perceptron, or
-# runs above it (μ = 0.1), since every advice update shrinks what the rows have taught.
-# With λ = 0.01 the advice stays ahead for all 200 rounds, as in the figure of the source,
-# but not by learning: at μ = 0.1 the curve is flat.
+# is many times as long and wipes it out; the curve then joins that of the perceptron,
+# or runs above it (μ = 0.1), since every advice update shrinks what the rows have
+# taught. With λ = 0.01 the advice stays ahead for all 200 rounds, though at μ = 0.1 by
+# holding on to the rules rather than by learning: the curve is flat.
 #
 # The same rules in a batch
 # -------------------------
