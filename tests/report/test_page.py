@@ -1,0 +1,215 @@
+"""What stands on the page, and that it stands alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from lupi.report import Usage, render_html
+from lupi.report._charts import learning_curves, marks, nice_scale
+from lupi.report._figures import comparison_figure
+from tests.report.made import CURVES, SCRIPT, made_comparison
+
+
+class Reader(HTMLParser):
+    """Collects tags, attributes and the text a reader sees."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.links, self.texts = [], [], []
+        self.hidden = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.hidden += tag in ("style", "title")
+        for name, value in attributes:
+            if name in ("src", "href", "action", "data", "poster"):
+                self.links.append(value)
+
+    def handle_endtag(self, tag):
+        self.hidden -= tag in ("style", "title")
+
+    def handle_data(self, data):
+        if not self.hidden and data.strip():
+            self.texts.append(" ".join(data.split()))
+
+    @property
+    def text(self):
+        return " ".join(self.texts)
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return made_comparison()
+
+
+@pytest.fixture(scope="module")
+def page(comparison):
+    return render_html(comparison, Usage("patients.csv"), CURVES)
+
+
+def test_the_page_opens_with_the_verdict(page):
+    texts = Reader(page).texts
+    assert texts[0] == "Does the privileged information help? patients.csv"
+    assert texts[1] == "Yes, it helps: GBPlusClassifier predicts better with it."
+
+
+def test_the_page_loads_nothing_and_runs_nothing(page):
+    reader = Reader(page)
+    assert "script" not in reader.tags
+    assert reader.links == ["data:,"]
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"\son\w+=", page)
+
+
+def test_scores_gains_and_tests_are_those_of_the_folds(page, comparison):
+    text = Reader(page).text
+    folds = comparison.folds
+    for method in comparison.methods:
+        own = folds[folds["method"] == method]
+        mean = own.groupby("row")["score"].mean()
+        for row in ("without", "with", "shuffled", "oracle"):
+            assert f"{mean[row]:.3f}" in text
+        gain = f"{mean['with'] - mean['without']:+.3f}".replace("-", "−")
+        assert gain in text
+
+
+def test_facts_of_the_data_are_there(page):
+    text = Reader(page).text
+    assert "200, of which 10 lack the privileged information" in text
+    assert "2: age, weight" in text
+    assert "1: cd4" in text
+    assert "10 splits, about 180 rows to train and 20 to test" in text
+
+
+def test_every_method_has_parameters_splits_curve_and_timing(page):
+    text = Reader(page).text
+    assert text.count("Split by split") == 2
+    assert text.count("10 (7×), 1 (3×)") == 2
+    assert text.count("Learning curve") == 1
+    assert text.count("Time for search and fits on all splits: 20 s") == 2
+
+
+def test_four_lines_of_python_use_the_model(comparison):
+    page = render_html(comparison, Usage("t.csv", model="out/model.skops"))
+    code = re.findall(r"<pre><code>(.*?)</code></pre>", page, flags=re.DOTALL)[-1]
+    lines = code.replace("&#39;", "'").replace("&#34;", '"').splitlines()
+    assert len(lines) == 4
+    ast.parse("\n".join(lines))
+    assert "lupi.load('out/model.skops')" in lines[1]
+
+
+def test_names_from_the_file_are_shown_and_never_run():
+    comparison = made_comparison(
+        {SCRIPT: 0.05, '"><img src=x onerror=alert(1)>': 0.0},
+        features=(SCRIPT, "a&b"),
+        privileged=("</style><script>x</script>",),
+        target="'onload='x",
+    )
+    comparison.failures[SCRIPT] = SCRIPT
+    comparison.warnings.append({"method": SCRIPT, "message": SCRIPT, "count": 2})
+    page = render_html(comparison, Usage(SCRIPT, None, SCRIPT), {SCRIPT: CURVES_OF_ONE})
+    reader = Reader(page)
+    assert "script" not in reader.tags
+    assert "img" not in reader.tags
+    assert reader.text.count(SCRIPT) >= 6
+    assert "a&b" in reader.text
+
+
+CURVES_OF_ONE = CURVES["GBPlusClassifier"]
+
+
+@pytest.mark.parametrize(
+    ("gains", "headline"),
+    [
+        ({"A": 0.05}, "Yes, it helps: A predicts better with it."),
+        ({"A": 0.0, "B": 0.0}, "There is no evidence that it helps."),
+        ({"A": -0.05}, "No, it hurts."),
+    ],
+)
+def test_headlines(gains, headline):
+    page = render_html(made_comparison(gains))
+    assert Reader(page).texts[1] == headline
+
+
+def test_nothing_to_gain_and_leaks_are_said():
+    comparison = made_comparison({"A": 0.0})
+    folds = comparison.folds
+    oracle = folds["row"] == "oracle"
+    without = folds.loc[folds["row"] == "without", "score"].to_numpy()
+    folds.loc[oracle, "score"] = without
+    assert "nothing to gain" in Reader(render_html(comparison)).texts[1]
+    leaking = made_comparison({"A": 0.0})
+    leaking.folds.loc[oracle, "score"] = 1.0
+    assert "likely contains the target" in render_html(leaking)
+
+
+def test_a_method_that_failed_is_named_with_its_reason():
+    comparison = made_comparison({"A": 0.05, "B": 0.0})
+    comparison.folds.loc[comparison.folds["method"] == "B", "score"] = np.nan
+    comparison.failures["B"] = "ValueError: needs two classes"
+    text = Reader(render_html(comparison)).text
+    assert "ValueError: needs two classes" in text
+    assert "Yes, it helps: A" in text
+
+
+def test_warnings_stand_with_their_method_without_class_names():
+    comparison = made_comparison()
+    message = "ConvergenceWarning: did not converge"
+    comparison.warnings.append({"method": "SVCPlus", "message": message, "count": 3})
+    text = Reader(render_html(comparison)).text
+    assert "did not converge (3 times)" in text
+    assert "ConvergenceWarning" not in text
+
+
+def test_a_comparison_writes_its_own_page(comparison, tmp_path):
+    path = comparison.to_html(tmp_path / "page.html")
+    assert "Yes, it helps" in path.read_text(encoding="utf-8")
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_comparison_read_from_a_file_has_the_same_page(comparison, tmp_path):
+    comparison.to_json(tmp_path / "c.json")
+    stored = type(comparison).from_json(tmp_path / "c.json")
+    assert render_html(stored) == render_html(comparison)
+
+
+def test_marks_stand_where_their_scores_are():
+    scale = nice_scale([0.5, 0.9])
+    placed = marks([("a", "a", 0.5, 0.1), ("b", "b", 0.9, np.nan)], scale)
+    share = (placed[1].at - placed[0].at) / 100
+    assert share == pytest.approx(0.4 / (scale.high - scale.low), abs=1e-3)
+    assert placed[1].low == placed[1].at == placed[1].high
+    assert placed[0].low < placed[0].at < placed[0].high
+
+
+@pytest.mark.parametrize("values", [[0.61, 0.75], [-3.0, 1200.0], [0.5, 0.5], [0.0]])
+def test_scales_have_a_few_round_ticks_inside(values):
+    ticks = nice_scale(values).ticks
+    assert 2 <= len(ticks) <= 9
+    assert all(0 <= tick.at <= 100 for tick in ticks)
+    steps = np.diff([float(tick.label) for tick in ticks])
+    np.testing.assert_allclose(steps, steps[0])
+
+
+def test_learning_curves_rise_on_the_page_when_scores_rise():
+    points = [(50, 0.6), (100, 0.7), (200, 0.65)]
+    curves, rows, _ = learning_curves([("method", "with", points)], 170)
+    (x0, y0, _), (x1, y1, _), (x2, y2, _) = curves[0].points
+    assert y1 < y2 < y0
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.05)
+    assert [tick.label for tick in rows] == ["50", "100", "200"]
+
+
+def test_the_figure_shows_every_score(comparison):
+    ax = comparison_figure(comparison).axes[0]
+    drawn = sorted(float(x) for line in ax.containers for x in line[0].get_xdata())
+    np.testing.assert_allclose(drawn, sorted(comparison.table["score"]))
+    assert [label.get_text() for label in ax.get_yticklabels()] == comparison.methods
