@@ -329,7 +329,9 @@ def assemble(
     study: Study, settings: dict[str, Any], results: dict[str, dict[str, Any]]
 ) -> Comparison:
     """Put finished pieces together, each method beside its family's rows."""
-    lines, failures, warnings = [], {}, {}
+    lines: list[dict[str, Any]] = []
+    failures: dict[str, str] = {}
+    warnings: dict[tuple[str, str], int] = {}
     for method in study.methods:
         for split in range(len(study.splits)):
             parts = [

@@ -129,7 +129,7 @@ class Comparison:
         lines = []
         for method, folds in self._scores.items():
             for row in ROWS:
-                line = {"method": method, "row": row}
+                line: dict[str, Any] = {"method": method, "row": row}
                 if not folds.failed:
                     level = folds.level(row)
                     line |= {"score": level.mean, "std_error": level.std_error}

@@ -25,7 +25,7 @@ VAPNIK_VASHIST = "Vapnik & Vashist 2009, Neural Networks 22"
 VAPNIK_IZMAILOV = "Vapnik & Izmailov 2015, JMLR 16"
 THOMAS = "Thomas 2017, University of Sussex"
 LOPEZ_PAZ = "Lopez-Paz et al. 2016, ICLR"
-LI_IPL = "Li et al., Iterative Privileged Learning, IEEE TNNLS"
+LI_IPL = "Li et al. 2018, IEEE TNNLS"
 LARGEST_C = 100.0
 # Few values, so that candidates with the same kernel share its Gram matrix.
 SCALES = [PerFeature(value) for value in (0.1, 0.3, 1.0, 3.0)]
@@ -312,7 +312,7 @@ def _as_method(given: Any, task: Task) -> Method:
         raise TypeError(
             f"methods takes names, estimators and Method objects, not {given!r}."
         )
-    kind = "regression" if is_regressor(given) else "classification"
+    kind: Task = "regression" if is_regressor(given) else "classification"
     return Method(type(given).__name__, kind, estimator=given)
 
 

@@ -13,7 +13,6 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import f1_score, get_scorer, make_scorer
 from sklearn.model_selection import ParameterGrid
-from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
 from lupi._gram_cache import gram_cache
@@ -25,7 +24,7 @@ from lupi.evaluation._splits import (
     evenly_mixed,
     inner_splits,
 )
-from lupi.evaluation._study import seeded
+from lupi.evaluation._study import fit_arguments, seeded
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Strategy = Literal["grid", "random", "halving"]
@@ -255,12 +254,11 @@ class NestedWork:
     def _scores_of(self, i: int, train: np.ndarray, test: np.ndarray) -> list[float]:
         model = seeded(clone(self.estimator), self.seed)
         model.set_params(**self.candidates[i])
-        prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
-        more = {}
-        if self.privileged is not None:
-            more[prefix + "privileged"] = take_rows(self.privileged, train)
-        if self.sample_weight is not None:
-            more[prefix + "sample_weight"] = self.sample_weight[train]
+        privileged = self.privileged
+        if privileged is not None:
+            privileged = take_rows(privileged, train)
+        weight = None if self.sample_weight is None else self.sample_weight[train]
+        more = fit_arguments(model, privileged=privileged, sample_weight=weight)
         model.fit(take_rows(self.X, train), self.y[train], **more)
         X_test, y_test = take_rows(self.X, test), self.y[test]
         return [float(scorer(model, X_test, y_test)) for scorer in self.scorers]

@@ -65,7 +65,7 @@ def outer_splits(
         n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
         splits = small_training_sets(n_rows, strata, groups, n_train, n_splits, seed)
     else:
-        splits = _folds(n_rows, strata, groups, cv, seed)
+        splits = _folds(n_rows, strata, groups, None if cv is None else int(cv), seed)
     if len(splits) < 2:
         raise ValueError(
             f"{len(splits)} split gives no idea of chance; ask for at least 2."

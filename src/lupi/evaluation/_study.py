@@ -310,11 +310,8 @@ class Study:
     def _fit(self, method: Method, params: dict[str, Any], fold: Fold) -> BaseEstimator:
         model = seeded(method.build(), self.seed)
         model.set_params(**self._resolved(params, fold))
-        more = {}
-        if fold.privileged is not None:
-            more["privileged"] = fold.privileged
-        if self.sample_weight is not None:
-            more["sample_weight"] = self.sample_weight[fold.train]
+        weight = None if self.sample_weight is None else self.sample_weight[fold.train]
+        more = fit_arguments(model, privileged=fold.privileged, sample_weight=weight)
         return model.fit(fold.X_train, self.y[fold.train], **more)
 
     def _score(self, model: BaseEstimator, fold: Fold) -> float:
@@ -348,18 +345,26 @@ class Study:
             fold = self._fold(row, everything, everything, everything)
             model = seeded(method.build(), self.seed)
             model.set_params(**self._resolved(params, fold))
-            fit_params = {}
+            privileged = None
             if row == "with":
                 model = TransformedPrivileged(model, make_transformer(self.privileged))
-                fit_params["model__privileged"] = self.privileged
-            if self.sample_weight is not None:
-                fit_params["model__sample_weight"] = self.sample_weight
+                privileged = self.privileged
             pipeline = Pipeline(
                 [("prepare", make_transformer(self.X)), ("model", model)]
             )
             if refit:
-                pipeline.fit(self.X, self.y, **fit_params)
+                weight = self.sample_weight
+                more = fit_arguments(
+                    pipeline, privileged=privileged, sample_weight=weight
+                )
+                pipeline.fit(self.X, self.y, **more)
         return pipeline
+
+
+def fit_arguments(model: BaseEstimator, **given: Any) -> dict[str, Any]:
+    """Name what ``fit`` is given beside X and y; a pipeline passes it to its end."""
+    prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
+    return {prefix + name: value for name, value in given.items() if value is not None}
 
 
 def seeded(estimator: BaseEstimator, seed: int) -> BaseEstimator:

@@ -139,7 +139,7 @@ def two_stage_search(
             f"This search needs up to {fits:,} fits, more than max_fits={max_fits:,}. "
             "Use fewer values or classifiers, or search='random' or 'halving'."
         )
-    common = {
+    common: dict[str, Any] = {
         "scoring": scoring,
         "outer": outer,
         "inner": inner,

@@ -18,6 +18,7 @@ is the larger of the two one-sided p-values, corrected by Holm over the methods.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -123,7 +124,7 @@ def summarise(scores: dict[str, FoldScores], optimum: float) -> pd.DataFrame:
     """
     lines = []
     for method, folds in scores.items():
-        line: dict[str, object] = {"method": method}
+        line: dict[str, Any] = {"method": method}
         line["seconds"] = sum(folds.seconds.values())
         if folds.failed:
             lines.append(line)
@@ -167,7 +168,7 @@ def _is_leak(oracle: float, without: float, optimum: float) -> bool:
     return optimum - oracle <= PERFECT < optimum - without
 
 
-def _kind(line: dict[str, object]) -> str:
+def _kind(line: dict[str, Any]) -> str:
     if np.isnan(line["gain"]):
         return FAILED
     if line["p_helps"] <= SIGNIFICANCE:
