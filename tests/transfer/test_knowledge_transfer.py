@@ -309,7 +309,9 @@ def test_scikit_learn_contract():
     [
         KnowledgeTransferClassifier(n_frames=4),
         KnowledgeTransferClassifier(
-            LogisticRegression(tol=1e-8), frames="features", passthrough=True
+            LogisticRegression(solver="newton-cholesky"),
+            frames="features",
+            passthrough=True,
         ),
     ],
 )

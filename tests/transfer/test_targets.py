@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 from scipy.special import expit, logit, softmax
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
 from lupi.transfer._targets import (
-    OneLabel,
     as_scores,
     as_target,
     class_scores,
@@ -76,7 +76,8 @@ def test_scores_are_read_off_any_estimator(n_classes):
 
 
 def test_an_unseen_class_is_improbable_not_an_error():
-    scores = class_scores(OneLabel("b"), np.zeros((2, 1)), np.array(list("abc")), 0.01)
+    sure = DummyClassifier().fit(np.zeros((2, 1)), ["b", "b"])
+    scores = class_scores(sure, np.zeros((2, 1)), np.array(list("abc")), 0.01)
     np.testing.assert_allclose(
         softmax(scores, axis=1), [[0.01 / 1.02, 1 / 1.02, 0.01 / 1.02]] * 2
     )

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, is_classifier, is_regressor
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -24,7 +25,6 @@ from lupi.transfer._fitting import (
     seeded,
 )
 from lupi.transfer._targets import (
-    OneLabel,
     as_scores,
     as_target,
     class_scores,
@@ -228,7 +228,7 @@ default=None
         def fit(view: Any, labels: np.ndarray, weight: np.ndarray | None) -> Any:
             if len(np.unique(labels)) < 2:
                 # Nothing to learn here: the one label is the opinion.
-                return OneLabel(labels[0])
+                return DummyClassifier().fit(view, labels)
             teacher = self.teacher
             if teacher is None:
                 # Newton's method is exact, at a price that grows with the square of

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import Ridge
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
@@ -30,9 +31,10 @@ def beside(left: Any, right: Any) -> Any:
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the estimator that predicts: the end of a pipeline, or itself."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
+    """Return the estimator that does the work: inside a pipeline, or itself."""
+    while isinstance(estimator, Pipeline | MultiOutputRegressor):
+        pipeline = isinstance(estimator, Pipeline)
+        estimator = estimator.steps[-1][1] if pipeline else estimator.estimator
     return estimator
 
 
@@ -129,38 +131,18 @@ def _named(estimator: Any, name: str, value: Any) -> dict[str, Any]:
             if accepts(inner, name)
             for key in _named(inner, name, value)
         }
-    if name in signature(estimator.fit).parameters:
+    takes_it = name in signature(estimator.fit).parameters
+    # MultiOutputRegressor takes weights, but has no way to hand them to a pipeline.
+    if takes_it and not isinstance(estimator, MultiOutputRegressor):
         return {name: value}
     return _named(estimator.estimator, name, value)
-
-
-class Columnwise(RegressorMixin, BaseEstimator):
-    """One clone of a regressor for each column of the target.
-
-    ``MultiOutputRegressor`` does the same but refuses weights for a pipeline.
-    """
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
-    def fit(self, X: Any, y: np.ndarray, sample_weight: Any = None) -> Columnwise:
-        """Fit the clones."""
-        self.estimators_ = [
-            fit_with(clone(self.estimator), X, column, sample_weight=sample_weight)
-            for column in y.T
-        ]
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predictions, one column per clone."""
-        return np.column_stack([one.predict(X) for one in self.estimators_])
 
 
 def for_outputs(estimator: Any, target: np.ndarray) -> Any:
     """Return a regressor that can learn a target of this shape."""
     if target.ndim == 1 or get_tags(estimator).target_tags.multi_output:
         return estimator
-    return Columnwise(estimator)
+    return MultiOutputRegressor(estimator)
 
 
 def _request_weights(estimator: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.base import is_regressor
 
 
 def hard_scores(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -48,18 +48,6 @@ def soft_probabilities(
     """Return softmax(scores / temperature), no class below about ``clip``."""
     raised = np.maximum(softmax(scores / temperature, axis=1), clip)
     return raised / raised.sum(axis=1, keepdims=True)
-
-
-class OneLabel(ClassifierMixin, BaseEstimator):
-    """Teacher of rows that all have the same label: it is sure of that label."""
-
-    def __init__(self, label: Any) -> None:
-        self.label = label
-        self.classes_ = np.array([label])
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return a column of ones."""
-        return np.ones((X.shape[0], 1))
 
 
 def class_scores(
