@@ -20,7 +20,7 @@ help:
 	@echo "make bench        the benchmarks"
 
 demo: $(VENV)/.installed
-	$(BIN)/python examples/quickstart.py
+	$(ONE_THREAD) $(BIN)/lupi compare --out demo-report --force
 
 test: $(VENV)/.test
 	$(PYTEST) -n 2
