@@ -18,7 +18,7 @@ from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.linear_model import Ridge
 
-from lupi.evaluation._method import Method, Task
+from lupi.evaluation._method import Method, Task, kebab
 from lupi.evaluation._spaces import PerFeature, TargetUnits
 
 VAPNIK_VASHIST = "Vapnik & Vashist 2009, Neural Networks 22"
@@ -252,17 +252,24 @@ LINEAR_FORMS = {
 }
 
 
-def find_method(name: str) -> Method:
+def find_method(name: str, task: Task = "classification") -> Method:
     """Return the method with a class name or its kebab form.
+
+    The last word of a pair may be left out: ``"ipl"`` is the classifier or the
+    regressor of that name, as the task asks.
 
     Examples
     --------
     >>> from lupi.evaluation._methods import find_method
     >>> find_method("svc-plus").name
     'SVCPlus'
+    >>> find_method("ipl", "regression").name
+    'IPLRegressor'
     """
+    ending = {"classification": "Classifier", "regression": "Regressor"}[task]
     for method in METHODS:
-        if name in (method.name, method.kebab):
+        short = kebab(method.name.removesuffix(ending))
+        if name in (method.name, method.kebab, short, method.name.removesuffix(ending)):
             return method
     known = [method.name for method in METHODS] + [method.kebab for method in METHODS]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
@@ -305,7 +312,7 @@ def _as_method(given: Any, task: Task) -> Method:
     if isinstance(given, Method):
         return given
     if isinstance(given, str):
-        return find_method(given)
+        return find_method(given, task)
     if isinstance(given, type):
         return find_method(given.__name__)
     if not hasattr(given, "fit"):
