@@ -97,12 +97,12 @@ plt.show()
 # What reproduces
 # ---------------
 # The source concludes that good advice leads to a better solution with fewer rows. The
-# start agrees, in all three tasks: before any row the advice is wrong on 3 to 8 % of the
-# test digits, for which a perceptron needs some ten rows (3 or 5), forty (3 or 8), or
-# more than all 200 (5 or 8). So does the end, for some weights: at λ = μ = 0.01 the error
-# after 200 rows is a little below that of the perceptron.
+# start agrees, in all three tasks: before any row the advice is wrong on 3 to 8 % of
+# the test digits, for which a perceptron needs some ten rows (3 or 5), forty (3 or 8),
+# or more than all 200 (5 or 8). So does the end, for some weights: at λ = μ = 0.01 the
+# error after 200 rows is a little below that of the perceptron.
 #
 # What does not come for free is the middle. At small μ/λ the first mistakes throw the
 # advice away, and the error jumps to that of a perceptron that has seen a handful of
-# rows. At large μ/λ it stays close to where the advice alone is, better at first and, for
-# 3 or 5 and 3 or 8, worse in the end. The source does not say which λ it used.
+# rows. At large μ/λ it stays close to where the advice alone is, better at first and,
+# for 3 or 5 and 3 or 8, worse in the end. The source does not say which λ it used.
