@@ -115,3 +115,84 @@ def svm_plus(drawn, fixed=None):
         primal.require(cp.multiply(drawn.y[rows], primal.f[rows]) >= 1 - t, t >= 0)
         primal.add(drawn.cost[rows] @ t)
     return primal
+
+
+def svm_delta_plus_signed(drawn, fixed=None):
+    primal = Primal(drawn, fixed)
+    hinge_of_the_rest(primal)
+    rows = drawn.has
+    if len(rows):
+        y, cost = drawn.y[rows], drawn.cost[rows]
+        t = primal.function(drawn.Ks, drawn.reg)
+        zeta = primal.slack(len(rows))
+        yf, yt = cp.multiply(y, primal.f[rows]), cp.multiply(y, t)
+        primal.require(yf >= 1 - yt - zeta, yt + zeta >= 0)
+        primal.add(cost @ (yt + zeta) + drawn.delta * cost @ zeta)
+    return primal
+
+
+def svm_delta_plus_hinge(drawn, fixed=None):
+    primal = Primal(drawn, fixed)
+    hinge_of_the_rest(primal)
+    rows = drawn.has
+    if len(rows):
+        y, cost = drawn.y[rows], drawn.cost[rows]
+        yf = cp.multiply(y, primal.f[rows])
+        yt = cp.multiply(y, primal.function(drawn.Ks, drawn.reg))
+        primal.add(cost @ cp.pos(yt))
+        primal.add((1 + drawn.delta) * cost @ cp.pos(1 - yf - yt))
+    return primal
+
+
+def unified(drawn, fixed=None):
+    primal = Primal(drawn, fixed)
+    hinge_of_the_rest(primal)
+    rows = drawn.has
+    if len(rows):
+        y, cost = drawn.y[rows], drawn.cost[rows]
+        t = primal.function(drawn.Ks, drawn.reg)
+        s = primal.function(drawn.Ks, drawn.similarity_reg)
+        zeta = primal.slack(len(rows))
+        yf, ys = cp.multiply(y, primal.f[rows]), cp.multiply(y, s)
+        primal.require(yf >= 1 - t, t >= 0, yf >= 1 - ys - zeta, ys + zeta >= 0)
+        primal.add(cost @ t + cost @ (ys + zeta) + drawn.delta * cost @ zeta)
+    return primal
+
+
+def svr_plus(drawn, fixed=None, epsilon=0.1):
+    primal = Primal(drawn, fixed)
+    y, cost = drawn.y, drawn.cost
+    for rows, has in ((drawn.lacks, False), (drawn.has, True)):
+        if len(rows):
+            error = primal.f[rows] - y[rows]
+            for sign in (1, -1):
+                if has:
+                    xi = primal.function(drawn.Ks, drawn.reg)
+                    primal.require(xi >= 0)
+                else:
+                    xi = primal.slack(len(rows))
+                primal.require(sign * error <= epsilon + xi)
+                primal.add(cost[rows] @ xi)
+    return primal
+
+
+def l2_svm_plus(drawn, fixed=None):
+    """Biases are weights of a constant feature: b² is part of ‖w‖²."""
+    primal = Primal(drawn, fixed)
+    if fixed is None:
+        primal.add(0.5 * cp.square(primal.b))
+    y, cost = drawn.y, drawn.cost
+    rows = drawn.lacks
+    if len(rows):
+        xi = primal.slack(len(rows))
+        primal.require(cp.multiply(y[rows], primal.f[rows]) >= 1 - xi)
+        primal.add(0.5 * cp.sum_squares(cp.multiply(np.sqrt(cost[rows]), xi)))
+    rows = drawn.has
+    if len(rows):
+        features = feature_map(drawn.Ks + 1.0)
+        w = cp.Variable(features.shape[1])
+        t = features @ w / np.sqrt(drawn.reg)
+        primal.add(0.5 * cp.sum_squares(w))
+        primal.require(cp.multiply(y[rows], primal.f[rows]) >= 1 - t)
+        primal.add(0.5 * cp.sum_squares(cp.multiply(np.sqrt(cost[rows]), t)))
+    return primal

@@ -31,7 +31,7 @@ __all__ = ["solve_interior"]
 
 STEP_TO_BOUNDARY = 0.995
 SHORTEST_STEP = 1e-10
-PATIENCE, PATIENCE_POLISHING = 12, 2
+PATIENCE, PATIENCE_POLISHING = 30, 2
 POLISHED_SIZE, POLISHING = 1000, 1e-5
 
 
@@ -118,55 +118,57 @@ def _worst(problem, vector, sharing, reduce):
 
 
 def _starting_multipliers(problem: Problem) -> np.ndarray:
-    """Inside every bound, and with v_k = 0 for the functions that carry a cost.
+    """Half-way inside every bound, and with v_k = 0 for the functions k ≥ 1.
 
-    Multipliers that act on the first function start at the size of a hard-margin
-    solution, 1/mean K_ii, unless their cost is smaller: a large C would otherwise
-    start far from any solution.
+    A function whose weight is small multiplies whatever v_k it starts with; the private
+    multipliers of k are therefore chosen to balance the shared ones. Multipliers that
+    act on the first function start between the size of a hard-margin solution,
+    1/mean K_ii, and their bound: a large C would otherwise start far from any solution.
     """
-    multipliers = np.zeros(problem.size)
     root = problem.functions[0]
     typical = np.mean(root.space.diagonal) / root.weight if root.space else 0.0
     typical = 1.0 / typical if typical > 0 else 1.0
-    for sharers, slack in zip(problem.sharing, problem.slacks, strict=True):
-        for q in sharers:
-            multipliers[problem.slices[q]] = slack.linear / (2.0 * len(sharers))
-    touching = [
-        [q for q, family in enumerate(problem.families) if k in family.on]
-        for k in range(len(problem.functions))
-    ]
-    for q, (part, family) in enumerate(
-        zip(problem.slices, problem.families, strict=True)
-    ):
-        start = multipliers[part]
+    multipliers = np.zeros(problem.size)
+    limits = [np.full(len(f.at_least), np.inf) for f in problem.families]
+    for sharing, slack in zip(problem.sharing, problem.slacks, strict=True):
+        for q in sharing:
+            limits[q] = np.minimum(limits[q], slack.linear / len(sharing))
+    private: dict[int, int] = {}
+    for q, family in enumerate(problem.families):
+        alone = [k for k in family.on if k > 0]
+        if alone and 0 not in family.on:
+            private[alone[0]] = q
+    for q, family in enumerate(problem.families):
+        limit = limits[q]
         for k in family.on:
             cost = problem.functions[k].cost
             if k > 0 and cost is not None:
-                share = np.abs(cost[problem.positions(q, k)]) / len(touching[k])
-                start = np.where(start > 0, np.minimum(start, share), share)
-        start = np.where(start > 0, start, typical)
+                limit = np.minimum(limit, np.abs(cost[problem.positions(q, k)]))
+            if k in private and private[k] != q:
+                partner = np.full(problem.length(k), np.inf)
+                partner[problem.positions(private[k], k)] = limits[private[k]]
+                limit = np.minimum(limit, partner[problem.positions(q, k)])
+        start = np.where(np.isfinite(limit), 0.5 * limit, typical)
         if 0 in family.on:
-            start = np.minimum(start, typical)
-        multipliers[part] = 0.0 if family.equality else start
-    for k in range(1, len(problem.functions)):
-        cost = problem.functions[k].cost
-        private = [q for q in touching[k] if len(problem.families[q].on) == 1]
-        if cost is None or len(private) != 1 or problem.families[private[0]].equality:
-            continue
-        q = private[0]
-        missing = -problem.coefficients(multipliers)[k][problem.positions(q, k)]
-        family = problem.families[q]
-        wanted = multipliers[problem.slices[q]] + missing / family.on[k]
-        room = wanted
-        for sharers, slack in zip(problem.sharing, problem.slacks, strict=True):
-            if q in sharers:
-                others = sum(multipliers[problem.slices[o]] for o in sharers if o != q)
-                room = 0.9 * (slack.linear - others)
-        good = (wanted > 0) & (wanted <= room)
-        multipliers[problem.slices[q]] = np.where(
-            good, wanted, multipliers[problem.slices[q]]
-        )
-    multipliers[problem.size - len(problem.global_rows) :] = typical
+            start = np.minimum(start, np.sqrt(typical * start))
+        multipliers[problem.slices[q]] = 0.0 if family.equality else start
+    for k, q in private.items():
+        part, family = problem.slices[q], problem.families[q]
+        missing = problem.coefficients(multipliers)[k][problem.positions(q, k)]
+        wanted = multipliers[part] - missing / family.on[k]
+        good = family.equality | ((wanted > 0) & (wanted < 0.95 * limits[q] * 2))
+        multipliers[part] = np.where(good, wanted, multipliers[part])
+    start = problem.size - len(problem.global_rows)
+    multipliers[start:] = np.where(problem.free[start:], 0.0, typical)
+    for room, sharing in zip(
+        problem.room(multipliers), problem.sharing, strict=True
+    ):
+        crowded = room <= 0
+        for q in sharing:
+            part = problem.slices[q]
+            multipliers[part] = np.where(
+                crowded, 0.4 * limits[q], multipliers[part]
+            )
     return multipliers
 
 
@@ -180,7 +182,7 @@ def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution:
     state = _Iterate(problem, newton)
     best = state.solution(0, False)
     aim = tol * (POLISHING if problem.n_rows <= POLISHED_SIZE else 1.0)
-    n_iter, stalled, end = 0, 0, None
+    n_iter, stalled, lowest, end = 0, 0, np.inf, None
     while n_iter < max_iter and not best.is_optimal(aim):
         n_iter += 1
         try:
@@ -190,10 +192,10 @@ def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution:
         candidate = state.solution(n_iter, False)
         if not np.isfinite(candidate.duality_gap):
             break
-        stalled += 1
+        merit = state.complementarity() + np.abs(state.stationarity()).max()
+        stalled = 0 if merit < 0.9 * lowest else stalled + 1
+        lowest = min(lowest, merit)
         if candidate.relative_gap < best.relative_gap:
-            if candidate.relative_gap < 0.9 * best.relative_gap:
-                stalled = 0
             best, end = candidate, state.end()
         patience = PATIENCE_POLISHING if best.is_optimal(tol) else PATIENCE
         if step < SHORTEST_STEP or stalled > patience:

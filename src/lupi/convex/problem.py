@@ -117,10 +117,11 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class GlobalRow:
-    """One constraint over all rows: ``Σ_k on[k]·t_k ≥ at_least``."""
+    """One constraint over all rows: ``Σ_k on[k]·t_k ≥ at_least`` (or =)."""
 
     on: Mapping[int, np.ndarray]
     at_least: float
+    equality: bool = False
 
 
 @dataclass(eq=False)
@@ -171,6 +172,8 @@ class Problem:
             if family.slack is not None and family.slack.squared is not None:
                 self.curvature[part] = 1.0 / family.slack.squared
             self.free[part] = family.equality
+        for g, row in enumerate(self.global_rows):
+            self.free[self._globals.start + g] = row.equality
         self.biased = [k for k, f in enumerate(self.functions) if f.basis is not None]
 
     @staticmethod

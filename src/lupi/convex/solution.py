@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,8 +28,11 @@ class Solution:
     ``coefficients`` are the expansions v_k: ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``. They
     equal ``Σ_q a_qk ∘ λ_q − c_k`` up to rounding, and a solver that carries them along
     hands them over with more digits than that difference has. ``weights``, where a
-    solver works in feature space, are the primal functions themselves.
+    solver works in feature space, are the primal functions themselves (None: the
+    expansion).
     """
+
+    MOST_EXPANDED: ClassVar[int] = 2000
 
     problem: Problem
     multipliers: np.ndarray
@@ -42,14 +46,25 @@ class Solution:
     @cached_property
     def penalised(self) -> list[np.ndarray]:
         """``f_k`` on the training rows, without bias."""
-        if self.weights is None:
-            return self.problem.penalised(self.coefficients)
-        return [
-            np.zeros(self.problem.length(k)) if w is None else f.space.matrix @ w
-            for k, (f, w) in enumerate(
-                zip(self.problem.functions, self.weights, strict=True)
-            )
-        ]
+        penalised = self.problem.penalised(self.coefficients)
+        for k, w in enumerate(self.weights or ()):
+            if w is not None:
+                penalised[k] = self.problem.functions[k].space.matrix @ w
+        return penalised
+
+    def expansion(self, k: int) -> np.ndarray:
+        """Coefficients of function k on its rows, to be used for new rows.
+
+        These are the v_k of the dual, unless the primal has weights of its own, which
+        an expansion of least norm then reproduces to rounding.
+        """
+        if self.weights is None or self.weights[k] is None:
+            return self.coefficients[k]
+        function = self.problem.functions[k]
+        features = function.space.matrix
+        if not isinstance(features, np.ndarray) or len(features) > self.MOST_EXPANDED:
+            return self.coefficients[k]
+        return np.linalg.lstsq(features.T, function.weight * self.weights[k])[0]
 
     @cached_property
     def values(self) -> list[np.ndarray]:
@@ -67,39 +82,31 @@ class Solution:
         return self.problem.at_least - self.problem.margins(self.values)
 
     @cached_property
-    def dual_norm(self) -> float:
-        """``Σ_k v_kᵀK_k v_k/ρ_k``."""
-        problem = self.problem
-        if self.weights is None:
-            return float(
-                sum(
-                    v @ f
-                    for v, f in zip(self.coefficients, self.penalised, strict=True)
-                )
-            )
-        total = 0.0
-        for v, f in zip(self.coefficients, problem.functions, strict=True):
-            if f.space is not None:
-                total += float(((f.space.matrix.T @ v) ** 2).sum()) / f.weight
-        return total
-
-    @cached_property
-    def norm(self) -> float:
-        """``Σ_k ρ_k ‖f_k‖²``."""
-        if self.weights is None:
-            return self.dual_norm
-        return float(
-            sum(
-                f.weight * (w @ w)
-                for w, f in zip(self.weights, self.problem.functions, strict=True)
-                if w is not None
-            )
-        )
+    def _norms(self) -> tuple[float, float]:
+        """``Σ_k ρ_k ‖f_k‖²`` of the primal functions and of the dual expansions."""
+        primal = dual = 0.0
+        weights = self.weights or [None] * len(self.coefficients)
+        for v, w, f, t in zip(
+            self.coefficients,
+            weights,
+            self.problem.functions,
+            self.penalised,
+            strict=True,
+        ):
+            if f.space is None:
+                continue
+            if w is None:
+                both = float(v @ t)
+                primal, dual = primal + both, dual + both
+            else:
+                primal += f.weight * float(w @ w)
+                dual += float(((f.space.matrix.T @ v) ** 2).sum()) / f.weight
+        return primal, dual
 
     @cached_property
     def primal_value(self) -> float:
         problem, short = self.problem, self._shortfall
-        value = 0.5 * self.norm
+        value = 0.5 * self._norms[0]
         for function, t in zip(problem.functions, self.values, strict=True):
             if function.cost is not None:
                 value += function.cost @ t
@@ -118,7 +125,7 @@ class Solution:
         problem, multipliers = self.problem, self.multipliers
         return float(
             problem.at_least @ multipliers
-            - 0.5 * self.dual_norm
+            - 0.5 * self._norms[1]
             - 0.5 * problem.curvature @ multipliers**2
         )
 

@@ -30,7 +30,15 @@ from ..convex import (
 )
 from ..kernels import Kernel, nearest_positive_semidefinite, settle_kernel
 
-__all__ = ["Data", "KernelMachine", "Model", "positive"]
+__all__ = [
+    "Data",
+    "KernelMachine",
+    "Model",
+    "Space",
+    "not_negative",
+    "one_of",
+    "positive",
+]
 
 # From here on linear kernels are solved in feature space, where a step costs n·p².
 LINEAR_ROWS = 2000
@@ -39,7 +47,11 @@ SUPPORT = UNFELT = 1e-8
 
 @dataclass(frozen=True)
 class Expansion:
-    """A function ``Σ_j coefficient_j k(row_j, ·) + bias`` of one space."""
+    """A function ``Σ_j coefficient_j k(row_j, ·) + bias`` of one space.
+
+    ``rows`` are the rows j, or their positions for a precomputed kernel. A linear
+    kernel needs none: the coefficients are then the weights of the features.
+    """
 
     kernel: Kernel
     rows: Any
@@ -49,11 +61,10 @@ class Expansion:
     def __call__(self, rows: Any) -> np.ndarray:
         if len(self.coefficients) == 0:
             return np.full(rows.shape[0], self.bias)
+        if self.kernel.name == "linear":
+            return np.asarray(rows @ self.coefficients).ravel() + self.bias
         if self.kernel.name == "precomputed":
             return rows[:, self.rows] @ self.coefficients + self.bias
-        if self.kernel.name == "linear":
-            weights = self.rows.T @ self.coefficients
-            return np.asarray(rows @ weights).ravel() + self.bias
         return self.kernel.between(rows, self.rows) @ self.coefficients + self.bias
 
 
@@ -104,6 +115,9 @@ class Space:
 
     def expand(self, coefficients: np.ndarray, bias: float) -> Expansion:
         """The learned function, kept on the rows that carry it."""
+        if self.kernel.name == "linear":
+            weights = np.asarray(self.rows.T @ coefficients).ravel()
+            return Expansion(self.kernel, None, weights, bias)
         kept = np.flatnonzero(coefficients)
         if self.kernel.name == "precomputed":
             rows = self.positions[kept]
@@ -141,20 +155,28 @@ class Data:
         return vector if self.has is None else vector[self.has]
 
     def space(self, which: Space) -> Gram | Features:
+        """The rows of a space as the solver takes them."""
         return which.features if self.in_features else which.gram
 
-    def decision_function(self, *, bias: bool = True) -> Function:
+    def with_constant(self, which: Space) -> Gram | Features:
+        """The space with a constant feature added, as penalised as the others."""
+        if not self.in_features:
+            return Gram(which.gram.matrix + 1.0)
+        ones = np.ones((which.rows.shape[0], 1))
+        stack = sp.hstack if sp.issparse(which.rows) else np.hstack
+        rows = stack([which.rows, ones])
+        return Features(rows.tocsr() if sp.issparse(rows) else rows)
+
+    def decision_function(self) -> Function:
         """``w·x + b`` with weight 1."""
-        basis = np.ones(self.n_rows) if bias else None
-        return Function(self.space(self.decision), 1.0, basis)
+        return Function(self.space(self.decision), 1.0, np.ones(self.n_rows))
 
     def correcting_function(
-        self, which: int, weight: float, cost: np.ndarray | None, *, bias: bool = True
+        self, which: int, weight: float, cost: np.ndarray | None = None
     ) -> Function:
         """``w*·x* + b*`` on the rows that have X*, with its weight and linear cost."""
         space = self.space(self.privileged[which])
-        basis = np.ones(space.size) if bias else None
-        return Function(space, weight, basis, cost, self.has)
+        return Function(space, weight, np.ones(space.size), cost, self.has)
 
     def hinge_without_privileged(self) -> list[Rows]:
         """``y f ≥ 1 − ξ`` at cost C for the rows that lack X*."""
@@ -179,14 +201,18 @@ class KernelMachine:
     """
 
     _spaces: tuple[str, ...] = ("privileged_",)
+    # Whether a constant is added to every kernel instead of a free bias.
+    _bias_in_kernel = False
+    # Which of these spaces each of the functions 1, 2, ... lives in.
+    _functions: tuple[int, ...] = (0,)
 
     # --------------------------------------------------------------- checks
+    _positive: tuple[str, ...] = ("C", "tol", "privileged_reg")
+
     def _check_parameters(self) -> None:
-        positive(self, "C", "tol")
-        for prefix in self._spaces:
-            name = {"privileged_": "privileged_reg", "similarity_": "similarity_reg"}
-            if hasattr(self, name.get(prefix, "")):
-                positive(self, name[prefix])
+        positive(self, *self._positive)
+        if hasattr(self, "delta"):
+            not_negative(self, "delta")
         if self.solver not in SOLVERS:
             raise ValueError(
                 f"solver must be one of {', '.join(map(repr, SOLVERS))}, got "
@@ -262,22 +288,23 @@ class KernelMachine:
 
     def _fit_machine(self, X, target, privileged, weight, *, rows) -> Model:
         data = self._data(X, target, privileged, weight, rows)
+        return self._recover(data, self._solve(self._problem(data)))
+
+    def _solve(self, problem: Problem) -> Solution:
+        """Solve with the parameters of the estimator; say so if it did not end well."""
         solution = solve(
-            self._problem(data),
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
+            problem, solver=self.solver, tol=self.tol, max_iter=self.max_iter
         )
         if not solution.converged:
             warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} iterations at a "
-                f"relative duality gap of {solution.relative_gap:.2g} (tol="
+                f"{type(self).__name__} stopped after {solution.n_iter} iterations at "
+                f"a relative duality gap of {solution.relative_gap:.2g} (tol="
                 f"{self.tol:g}); the best iterate is kept. Scale the features, use a "
                 "less extreme C, or raise max_iter.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return self._recover(data, solution)
+        return solution
 
     _fit_binary = _fit_machine
     _fit_real = _fit_machine
@@ -285,12 +312,18 @@ class KernelMachine:
     def _recover(self, data: Data, solution: Solution) -> Model:
         functions = solution.problem.functions
         expansions, dual = [], None
-        for k, space in enumerate([data.decision, *data.privileged]):
+        spaces = [data.decision]
+        if data.with_privileged:
+            spaces += [data.privileged[which] for which in self._functions]
+        for k, space in enumerate(spaces):
             coefficients = carried(solution, k, data.cost)
             coefficients = space.in_kernel(coefficients)
             dual = coefficients if dual is None else dual
+            bias = solution.bias(k)
+            if self._bias_in_kernel:
+                bias = coefficients.sum() / functions[k].weight
             expansions.append(
-                space.expand(coefficients / functions[k].weight, solution.bias(k))
+                space.expand(coefficients / functions[k].weight, bias)
             )
         return Model(
             decision=expansions[0],
@@ -364,7 +397,7 @@ def carried(solution: Solution, k: int, cost: np.ndarray) -> np.ndarray:
     That is below 1e-8 of the largest. Where large coefficients nearly cancel, even such
     small ones can be felt: they stay if the objective would change by a relative 1e-8.
     """
-    coefficients = solution.coefficients[k]
+    coefficients = solution.expansion(k)
     space = solution.problem.functions[k].space
     size = np.abs(coefficients)
     for threshold in (SUPPORT, 1e-3 * SUPPORT, 1e-6 * SUPPORT):
@@ -390,6 +423,30 @@ def positive(estimator: Any, *names: str) -> None:
                 f"{name} must be a positive number, got {value!r} in "
                 f"{type(estimator).__name__}."
             )
+
+
+def not_negative(estimator: Any, name: str) -> None:
+    """Refuse a parameter that is not a number from zero upwards."""
+    value = getattr(estimator, name)
+    try:
+        good = np.isfinite(value) and value >= 0
+    except TypeError:
+        good = False
+    if not good:
+        raise ValueError(
+            f"{name} must be a number that is not negative, got {value!r} in "
+            f"{type(estimator).__name__}."
+        )
+
+
+def one_of(estimator: Any, name: str, choices: tuple[str, ...]) -> None:
+    """Refuse a parameter that is none of the choices."""
+    value = getattr(estimator, name)
+    if value not in choices:
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r} in "
+            f"{type(estimator).__name__}."
+        )
 
 
 def _dense(rows: Any) -> np.ndarray:

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -169,8 +168,8 @@ default="rbf"
     def _recover(self, data: Data, solution: Solution) -> Model:
         if data.with_privileged and np.ptp(solution.values[0]) < TRIVIAL:
             warnings.warn(
-                f"{type(self).__name__} found the trivial solution, a constant decision "
-                "function: no correcting function of the privileged kernel follows the "
+                f"{type(self).__name__} found the trivial solution, a constant "
+                "decision function: no correcting function of the privileged kernel follows the "
                 "margin violations. Try a non-linear privileged_kernel, a smaller "
                 "privileged_reg, or SVCDeltaPlus, which keeps an ordinary slack.",
                 UserWarning,

@@ -1,0 +1,155 @@
+"""ℓ2-SVM+: squared correction, no sign constraint, biases inside the weights.
+
+Primal, with C_i = C · weight of row i and a constant feature in both spaces::
+
+    min ½‖w‖² + γ/2‖w*‖² + ½ Σ C_i (w*·x*_i)²   s.t.  y_i w·x_i ≥ 1 − w*·x*_i
+
+Dual (equal weights)::
+
+    min ½ αᵀ[ (K+1)∘yyᵀ + (I − (I + (C/γ)(K*+1))⁻¹)/C ] α − Σα,   α ≥ 0
+
+Half the variables of SVM+ and no equality: the quick member of the family. A row
+without X* has a squared hinge, ½ C_i ξ_i²; with no privileged rows the model is the
+squared-hinge SVM with penalised bias, which is not `sklearn.svm.SVC`.
+
+======  ====================  ==================================
+symbol  name                  meaning
+======  ====================  ==================================
+C       ``C``                 cost of the squared correction
+γ       ``privileged_reg``    weight of ‖w*‖²
+======  ====================  ==================================
+
+References
+----------
+W. Li, D. Dai, M. Tan, D. Xu, L. Van Gool, "Fast algorithms for linear and kernel
+SVM+", CVPR 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._base import PrivilegedClassifierBase
+from ..convex import Function, Problem, Rows, Slack
+from ._machine import Data, KernelMachine
+
+__all__ = ["L2SVCPlus"]
+
+
+class L2SVCPlus(KernelMachine, PrivilegedClassifierBase):
+    """SVM+ with a squared correcting function and penalised biases.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the squared correction, multiplied by sample and class weights.
+    privileged_reg : float, default=1.0
+        Weight γ of the norm of the correcting function.
+    kernel, gamma, degree, coef0
+        Kernel of X, as in `SVCPlus`.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        Kernel of the privileged features.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    solver : {"auto", "interior", "smo"}, default="auto"
+        How to solve the problem.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, coef_
+        As in `SVCPlus`.
+    intercept_ : ndarray of shape (n_problems,)
+        The weight of the constant feature.
+    objective_, duality_gap_, n_iter_, converged_
+        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+
+    See Also
+    --------
+    SVCPlus : Linear correction that must not be negative.
+
+    References
+    ----------
+    W. Li, D. Dai, M. Tan, D. Xu, L. Van Gool, "Fast algorithms for linear and kernel
+    SVM+", CVPR 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import L2SVCPlus
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(40, 2))
+    >>> X = hidden + rng.normal(size=(40, 2))
+    >>> model = L2SVCPlus().fit(X, hidden.sum(axis=1) > 0, privileged=hidden)
+    >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([ True, False])
+    """
+
+    _bias_in_kernel = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        privileged_reg: float = 1.0,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        privileged_kernel: str | Callable = "rbf",
+        privileged_gamma: float | str = "scale",
+        privileged_degree: int = 3,
+        privileged_coef0: float = 0.0,
+        multi_class: str = "ovo",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.privileged_reg = privileged_reg
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.privileged_kernel = privileged_kernel
+        self.privileged_gamma = privileged_gamma
+        self.privileged_degree = privileged_degree
+        self.privileged_coef0 = privileged_coef0
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _problem(self, data: Data) -> Problem:
+        functions = [Function(data.with_constant(data.decision))]
+        families = []
+        if len(data.lacks):
+            rows = data.lacks
+            families.append(
+                Rows(
+                    {0: data.target[rows]},
+                    np.ones(len(rows)),
+                    rows if data.with_privileged else None,
+                    Slack(squared=data.cost[rows]),
+                )
+            )
+        if data.with_privileged:
+            y, cost = data.of_has(data.target), data.of_has(data.cost)
+            one, zero = np.ones(len(y)), np.zeros(len(y))
+            space = data.with_constant(data.privileged[0])
+            functions.append(Function(space, self.privileged_reg, rows=data.has))
+            families += [
+                Rows({0: y, 1: one}, one, data.has),
+                # w*·x* = −ζ, so that its square is the square of a slack
+                Rows({1: one}, zero, data.has, Slack(squared=cost), equality=True),
+            ]
+        return Problem(data.n_rows, functions, families)

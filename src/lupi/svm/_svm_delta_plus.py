@@ -1,0 +1,216 @@
+"""SVMΔ+: a correcting function beside an ordinary slack.
+
+``slack="signed"`` (Vapnik & Izmailov 2015), with C_i = C · weight of row i::
+
+    min  ½‖w‖² + γ/2‖w*‖² + Σ C_i [y_i(w*·x*_i + b*) + ζ_i] + Δ Σ C_i ζ_i
+    s.t. y_i(w·x_i + b) ≥ 1 − y_i(w*·x*_i + b*) − ζ_i,
+         y_i(w*·x*_i + b*) + ζ_i ≥ 0,   ζ_i ≥ 0
+
+    dual: min ½(y∘α)ᵀK(y∘α) + 1/(2γ) (y∘u)ᵀK*(y∘u) − Σα,  u = α + β − C
+          s.t. Σyα = 0, Σyu = 0, α ≥ 0, β ≥ 0, α + β ≤ (1+Δ)C
+
+``slack="hinge"`` (Celik, Izmailov & McDaniel 2015, whose γ is 1/γ here and whose κ is
+1+Δ)::
+
+    min  ½‖w‖² + γ/2‖w*‖² + Σ C_i [y_i(w*·x*_i + b*)]₊
+         + (1+Δ) Σ C_i [1 − y_i(w·x_i + b) − y_i(w*·x*_i + b*)]₊
+
+    dual: min ½(y∘α)ᵀK(y∘α) + 1/(2γ)(y∘(α−δ))ᵀK*(y∘(α−δ)) − Σα
+          s.t. Σyα = 0, Σy(α−δ) = 0 over the rows with X*,
+               0 ≤ α ≤ (1+Δ)C, 0 ≤ δ ≤ C
+
+Both biases are multipliers of the equalities. The two forms coincide if and only if
+y f* ≥ 0 on all rows at the optimum. A row without X* has an ordinary slack at cost C_i.
+
+======  =====================  ================================================
+symbol  name                   meaning
+======  =====================  ================================================
+C       ``C``                  cost of the correcting function
+Δ       ``delta``              extra cost of the ordinary slack, relative to C
+γ       ``privileged_reg``     weight of ‖w*‖²
+======  =====================  ================================================
+
+References
+----------
+V. Vapnik, R. Izmailov, "Learning using privileged information: similarity control and
+knowledge transfer", JMLR 16, 2015, 2023–2049.
+
+Z. B. Celik, R. Izmailov, P. McDaniel, "Proof and implementation of algorithmic
+realization of learning using privileged information (LUPI) paradigm: SVM+", technical
+report NAS-TR-0187-2015, Pennsylvania State University, 2015.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from .._base import PrivilegedClassifierBase
+from ..convex import Problem, Rows, Slack, Solution
+from ._machine import Data, KernelMachine, Model, one_of
+
+__all__ = ["SVCDeltaPlus"]
+
+TRIVIAL = 1e-6
+SLACKS = ("signed", "hinge")
+
+
+class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
+    """SVM with a correcting function of privileged features and an ordinary slack.
+
+    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the correcting function, multiplied by sample and class weights.
+    delta : float, default=10.0
+        Extra cost Δ of the ordinary slack. The source fixes it at the largest C
+        searched and warns below ΔC = 1.
+    privileged_reg : float, default=1.0
+        Weight γ of the norm of the correcting function.
+    slack : {"signed", "hinge"}, default="signed"
+        Which of the two published forms.
+    kernel, gamma, degree, coef0
+        Kernel of X, as in `SVCPlus`.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        Kernel of the privileged features.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    solver : {"auto", "interior", "smo"}, default="auto"
+        How to solve the problem.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
+        As in `SVCPlus`.
+    objective_, duality_gap_, n_iter_, converged_
+        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+
+    See Also
+    --------
+    SVCPlus : All slack is the correcting function.
+    UnifiedSVC : Both at once.
+
+    References
+    ----------
+    V. Vapnik, R. Izmailov, "Learning using privileged information: similarity control
+    and knowledge transfer", JMLR 16, 2015, 2023-2049.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import SVCDeltaPlus
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(60, 2))
+    >>> X = hidden + rng.normal(size=(60, 2))
+    >>> y = hidden.sum(axis=1) > 0
+    >>> model = SVCDeltaPlus(delta=5.0).fit(X, y, privileged=hidden)
+    >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([ True, False])
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        delta: float = 10.0,
+        privileged_reg: float = 1.0,
+        slack: str = "signed",
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        privileged_kernel: str | Callable = "rbf",
+        privileged_gamma: float | str = "scale",
+        privileged_degree: int = 3,
+        privileged_coef0: float = 0.0,
+        multi_class: str = "ovo",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.delta = delta
+        self.privileged_reg = privileged_reg
+        self.slack = slack
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.privileged_kernel = privileged_kernel
+        self.privileged_gamma = privileged_gamma
+        self.privileged_degree = privileged_degree
+        self.privileged_coef0 = privileged_coef0
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        one_of(self, "slack", SLACKS)
+
+    def _problem(self, data: Data) -> Problem:
+        build = signed_problem if self.slack == "signed" else hinge_problem
+        return build(data, self.privileged_reg, self.delta)
+
+    def _recover(self, data: Data, solution: Solution) -> Model:
+        warn_if_unused(self, data, solution)
+        return super()._recover(data, solution)
+
+
+def warn_if_unused(estimator, data: Data, solution: Solution) -> None:
+    """Say when f* vanished: the model is then the SVM with cost (1+Δ)C."""
+    if data.with_privileged and np.abs(solution.values[1]).max() < TRIVIAL:
+        warnings.warn(
+            f"{type(estimator).__name__} found the trivial solution: the correcting "
+            "function is zero, and the model is the SVM with cost (1 + delta) C. Try a "
+            "non-linear privileged_kernel or a smaller privileged_reg.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def signed_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
+    """The primal with ``slack="signed"``."""
+    functions = [data.decision_function()]
+    families = data.hinge_without_privileged()
+    if data.with_privileged:
+        y, cost = data.of_has(data.target), data.of_has(data.cost)
+        zeta = Slack(linear=(1.0 + delta) * cost)
+        functions.append(data.correcting_function(0, privileged_reg, y * cost))
+        families.append(Rows({0: y, 1: y}, np.ones(len(y)), data.has, zeta))
+        families.append(Rows({1: y}, np.zeros(len(y)), data.has, zeta))
+    return Problem(data.n_rows, functions, families)
+
+
+def hinge_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
+    """The primal with ``slack="hinge"``."""
+    functions = [data.decision_function()]
+    families = data.hinge_without_privileged()
+    if data.with_privileged:
+        y, cost = data.of_has(data.target), data.of_has(data.cost)
+        functions.append(data.correcting_function(0, privileged_reg))
+        families.append(
+            Rows(
+                {0: y, 1: y},
+                np.ones(len(y)),
+                data.has,
+                Slack(linear=(1.0 + delta) * cost),
+            )
+        )
+        families.append(
+            Rows({1: -y}, np.zeros(len(y)), data.has, Slack(linear=cost))
+        )
+    return Problem(data.n_rows, functions, families)

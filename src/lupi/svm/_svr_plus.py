@@ -1,0 +1,168 @@
+"""ε-SVR+: both slacks of the ε-tube are functions of the privileged features.
+
+Primal, with C_i = C · weight of row i::
+
+    min ½‖w‖² + γ/2(‖w₁*‖² + ‖w₂*‖²) + Σ C_i (ξ₁_i + ξ₂_i),
+        ξ_k,i = w_k*·x*_i + b_k* ≥ 0
+    s.t. f(x_i) − y_i ≤ ε + ξ₁_i,    y_i − f(x_i) ≤ ε + ξ₂_i
+
+Dual in α, α*, β, β* ≥ 0 (α and α* have no upper bound)::
+
+    min ½(α*−α)ᵀK(α*−α) + 1/(2γ)(α+β−C)ᵀK*(α+β−C) + 1/(2γ)(α*+β*−C)ᵀK*(α*+β*−C)
+        + Σ y(α−α*) + ε Σ(α+α*)
+    s.t. Σ(α−α*) = 0, Σ(α+β−C) = 0, Σ(α*+β*−C) = 0
+
+and f = Σ(α*−α)K + b. A row without X* has two ordinary ε-insensitive slacks at cost
+C_i (α_i, α*_i ≤ C_i); with no privileged rows the model is ε-SVR.
+
+======  ====================  =============================================
+symbol  name                  meaning
+======  ====================  =============================================
+C       ``C``                 cost of the slacks
+ε       ``epsilon``           half the width of the tube
+γ       ``privileged_reg``    weight of ‖w₁*‖² and ‖w₂*‖²
+======  ====================  =============================================
+
+References
+----------
+V. Vapnik, A. Vashist, "A new learning paradigm: learning using privileged
+information", Neural Networks 22(5–6), 2009, 544–557.
+
+N. Sarafianos, C. Nikou, I. A. Kakadiaris, "Predicting privileged information for height
+estimation", ICPR 2016.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._base import PrivilegedRegressorBase
+from ..convex import Problem, Rows, Slack
+from ._machine import Data, KernelMachine, not_negative
+
+__all__ = ["SVRPlus"]
+
+
+class SVRPlus(KernelMachine, PrivilegedRegressorBase):
+    """Support vector regression whose slacks are functions of privileged features.
+
+    Fitted without privileged features it is ε-SVR, as `sklearn.svm.SVR`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the slacks, multiplied by sample weights.
+    epsilon : float, default=0.1
+        Half the width of the tube inside which errors cost nothing.
+    privileged_reg : float, default=1.0
+        Weight γ of the norms of the two correcting functions.
+    kernel, gamma, degree, coef0
+        Kernel of X, as in `SVCPlus`.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        Kernel of the privileged features.
+    solver : {"auto", "interior", "smo"}, default="auto"
+        How to solve the problem.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    support_, support_vectors_, dual_coef_, intercept_, coef_
+        As in `SVCPlus`; `dual_coef_` holds α* − α.
+    objective_, duality_gap_, n_iter_, converged_
+        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+
+    See Also
+    --------
+    LinearSVRPlus : The same model in feature space, for many rows.
+
+    References
+    ----------
+    V. Vapnik, A. Vashist, "A new learning paradigm: learning using privileged
+    information", Neural Networks 22(5-6), 2009, 544-557.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import SVRPlus
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 1))
+    >>> noise = rng.normal(size=50)
+    >>> y = 2 * X[:, 0] + noise
+    >>> model = SVRPlus(kernel="linear").fit(X, y, privileged=noise[:, None])
+    >>> model.coef_.shape
+    (1, 1)
+    """
+
+    _functions = (0, 0)
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        privileged_reg: float = 1.0,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        privileged_kernel: str | Callable = "rbf",
+        privileged_gamma: float | str = "scale",
+        privileged_degree: int = 3,
+        privileged_coef0: float = 0.0,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.epsilon = epsilon
+        self.privileged_reg = privileged_reg
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.privileged_kernel = privileged_kernel
+        self.privileged_gamma = privileged_gamma
+        self.privileged_degree = privileged_degree
+        self.privileged_coef0 = privileged_coef0
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        not_negative(self, "epsilon")
+
+    def _problem(self, data: Data) -> Problem:
+        return svr_plus_problem(data, self.privileged_reg, self.epsilon)
+
+
+def svr_plus_problem(data: Data, privileged_reg: float, epsilon: float) -> Problem:
+    """The primal of the module docstring."""
+    functions, families = [data.decision_function()], []
+    for sign in (-1.0, 1.0):
+        # −f ≥ −y − ε − ξ₁ and f ≥ y − ε − ξ₂
+        bound = sign * data.target - epsilon
+        rows = data.lacks
+        if len(rows):
+            families.append(
+                Rows(
+                    {0: np.full(len(rows), sign)},
+                    bound[rows],
+                    rows if data.with_privileged else None,
+                    Slack(linear=data.cost[rows]),
+                )
+            )
+        if data.with_privileged:
+            k, cost = len(functions), data.of_has(data.cost)
+            one = np.ones(len(cost))
+            functions.append(data.correcting_function(0, privileged_reg, cost))
+            families.append(
+                Rows({0: sign * one, k: one}, data.of_has(bound), data.has)
+            )
+            families.append(Rows({k: one}, 0.0 * one, data.has))
+    return Problem(data.n_rows, functions, families)

@@ -1,0 +1,173 @@
+"""SVMu: SVM+ and SVMΔ+ at once, on two copies of the privileged features.
+
+Primal, with C_i = C · weight of row i::
+
+    min ½‖w‖² + γ/2‖w*‖² + Γ/2‖w**‖² + Σ C_i (w*·x*_i + b*)
+        + Σ C_i [y_i(w**·x*_i + b**) + ζ_i] + Δ Σ C_i ζ_i
+    s.t. y_i f(x_i) ≥ 1 − (w*·x*_i + b*),            w*·x*_i + b* ≥ 0,
+         y_i f(x_i) ≥ 1 − y_i(w**·x*_i + b**) − ζ_i,  y_i(w**·x*_i + b**) + ζ_i ≥ 0,
+         ζ_i ≥ 0
+
+Dual::
+
+    min ½(y∘(α+η))ᵀK(y∘(α+η)) + 1/(2γ)(α+β−C)ᵀK*(α+β−C)
+        + 1/(2Γ)(y∘(η+μ−C))ᵀK**(y∘(η+μ−C)) − Σ(α+η)
+    s.t. Σy(α+η) = 0, Σ(α+β−C) = 0, Σy(η+μ−C) = 0, all ≥ 0, η+μ ≤ (1+Δ)C
+
+A row without X* has one ordinary hinge at cost C_i. As Γ → ∞ the model does not become
+SVM+: its second function becomes a constant whose constraints remain.
+
+======  ====================  ==================================================
+symbol  name                  meaning
+======  ====================  ==================================================
+C, Δ    ``C``, ``delta``      costs, as in `SVCDeltaPlus`
+γ       ``privileged_reg``    weight of ‖w*‖², the function of SVM+
+Γ       ``similarity_reg``    weight of ‖w**‖², the function of SVMΔ+
+K*      ``privileged_kernel``  kernel of w*
+K**     ``similarity_kernel``  kernel of w**
+======  ====================  ==================================================
+
+References
+----------
+R. Ilin, R. Izmailov, Y. Goncharov, S. Streltsov, "Fusion of privileged features for
+efficient classifier training", 19th International Conference on Information Fusion,
+2016, for models with several correcting functions; the unified form is the one of the
+thesis listed in the bibliography of the documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._base import PrivilegedClassifierBase
+from ..convex import Problem, Rows, Slack
+from ._machine import Data, KernelMachine
+
+__all__ = ["UnifiedSVC"]
+
+
+class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
+    """SVM+ and SVMΔ+ in one problem, each with its own kernel on X*.
+
+    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of both correcting functions.
+    delta : float, default=10.0
+        Extra cost Δ of the ordinary slack.
+    privileged_reg, similarity_reg : float, default=1.0
+        Weights γ and Γ of the two correcting functions.
+    kernel, gamma, degree, coef0
+        Kernel of X, as in `SVCPlus`.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        Kernel of X* for the function of SVM+.
+    similarity_kernel, similarity_gamma, similarity_degree, similarity_coef0
+        Kernel of X* for the function of SVMΔ+.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    solver : {"auto", "interior", "smo"}, default="auto"
+        How to solve the problem.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
+        As in `SVCPlus`; `dual_coef_` holds y∘(α+η).
+    objective_, duality_gap_, n_iter_, converged_
+        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+
+    See Also
+    --------
+    SVCPlus, SVCDeltaPlus : The two models it unites.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import UnifiedSVC
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(40, 2))
+    >>> X = hidden + rng.normal(size=(40, 2))
+    >>> y = hidden.sum(axis=1) > 0
+    >>> model = UnifiedSVC(privileged_kernel="linear").fit(X, y, privileged=hidden)
+    >>> model.correction(hidden).shape
+    (40, 2)
+    """
+
+    _spaces = ("privileged_", "similarity_")
+    _functions = (0, 1)
+    _positive = ("C", "tol", "privileged_reg", "similarity_reg")
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        delta: float = 10.0,
+        privileged_reg: float = 1.0,
+        similarity_reg: float = 1.0,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        privileged_kernel: str | Callable = "rbf",
+        privileged_gamma: float | str = "scale",
+        privileged_degree: int = 3,
+        privileged_coef0: float = 0.0,
+        similarity_kernel: str | Callable = "rbf",
+        similarity_gamma: float | str = "scale",
+        similarity_degree: int = 3,
+        similarity_coef0: float = 0.0,
+        multi_class: str = "ovo",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.delta = delta
+        self.privileged_reg = privileged_reg
+        self.similarity_reg = similarity_reg
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.privileged_kernel = privileged_kernel
+        self.privileged_gamma = privileged_gamma
+        self.privileged_degree = privileged_degree
+        self.privileged_coef0 = privileged_coef0
+        self.similarity_kernel = similarity_kernel
+        self.similarity_gamma = similarity_gamma
+        self.similarity_degree = similarity_degree
+        self.similarity_coef0 = similarity_coef0
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _problem(self, data: Data) -> Problem:
+        functions = [data.decision_function()]
+        families = data.hinge_without_privileged()
+        if data.with_privileged:
+            y, cost = data.of_has(data.target), data.of_has(data.cost)
+            one, zero, has = np.ones(len(y)), np.zeros(len(y)), data.has
+            zeta = Slack(linear=(1.0 + self.delta) * cost)
+            functions += [
+                data.correcting_function(0, self.privileged_reg, cost),
+                data.correcting_function(1, self.similarity_reg, y * cost),
+            ]
+            families += [
+                Rows({0: y, 1: one}, one, has),
+                Rows({1: one}, zero, has),
+                Rows({0: y, 2: y}, one, has, zeta),
+                Rows({2: y}, zero, has, zeta),
+            ]
+        return Problem(data.n_rows, functions, families)
