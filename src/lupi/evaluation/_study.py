@@ -123,10 +123,13 @@ class Study:
         """
         if self.n_candidates < 2:
             return [{}]
-        shared = draw(method.space, self.n_candidates, self._rng(method.baseline))
+        family = self._rng("family", method.baseline)
+        shared = draw(method.space, self.n_candidates, family)
         if row in FAMILY_ROWS:
             return shared
-        own = draw(method.privileged_space, self.n_candidates, self._rng(method.name))
+        # A stream of its own, or the parameters of X* would follow the shared ones.
+        mine = self._rng("method", method.name)
+        own = draw(method.privileged_space, self.n_candidates, mine)
         return [first | second for first, second in zip(shared, own, strict=True)]
 
     def _rng(self, *keys: str | int) -> np.random.Generator:
@@ -174,11 +177,7 @@ class Study:
         start = time.perf_counter()
         train, test = self.splits[split]
         source = self._privileged_rows(row, train, split)
-        with warnings.catch_warnings():
-            # A candidate that converges badly loses the search; only the warnings
-            # of the chosen one concern anybody.
-            warnings.simplefilter("ignore")
-            params, inner = self.search(method, row, train, source, split)
+        params, inner = self.search(method, row, train, source, split)
         fold = self._fold(row, train, test, source)
         model = self._fit(method, params, fold)
         return {
@@ -216,13 +215,17 @@ class Study:
         if len(candidates) == 1:
             return candidates[0], None
         problems: list[Exception] = []
-        scores = np.mean(
-            [
-                self._candidate_scores(method, candidates, fold, problems)
-                for fold in self._inner_folds(row, train, source, split)
-            ],
-            axis=0,
-        )
+        with warnings.catch_warnings():
+            # A candidate that converges badly loses the search; only the warnings
+            # of the chosen one concern anybody.
+            warnings.simplefilter("ignore")
+            scores = np.mean(
+                [
+                    self._candidate_scores(method, candidates, fold, problems)
+                    for fold in self._inner_folds(row, train, source, split)
+                ],
+                axis=0,
+            )
         best = int(scores.argmax())
         if np.isinf(scores[best]):
             raise problems[0]
