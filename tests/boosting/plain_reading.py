@@ -1,7 +1,10 @@
 """Algorithms 1 and 2 of the paper, and GB+, read plainly: short and slow."""
 
+import inspect
+
 import numpy as np
 from scipy.special import expit
+from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LassoLars
 from sklearn.tree import DecisionTreeRegressor
 
@@ -65,3 +68,15 @@ def gb_plus(X, y, P, a, trees, rate, depth, seed, teacher_first=False):
         if not teacher_first:
             S = S + rate * tree(P, (y - q) - a * (q - p)).predict(P)
     return lambda Z: rate * sum(h.predict(Z) for h in kept)
+
+
+def gradient_boosting(**options):
+    """scikit-learn's boosting from zero on plain CART.
+
+    Before scikit-learn 1.9 the criterion was another formula for the same number, which
+    decides otherwise where two splits are equally good.
+    """
+    signature = inspect.signature(GradientBoostingRegressor)
+    if signature.parameters["criterion"].default == "friedman_mse":
+        options["criterion"] = "squared_error"
+    return GradientBoostingRegressor(init="zero", **options)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.cross_decomposition import CCA
-from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
 
 from lupi.boosting import GBPlusClassifier, IPLClassifier
 from lupi.evaluation import cca_quality
 from lupi.evaluation._cca import _CommonSpace
+from tests.boosting.plain_reading import gradient_boosting
 
 rng = np.random.default_rng(0)
 STATE = rng.normal(size=(240, 3))
@@ -67,7 +67,7 @@ def test_regression_and_tables_of_low_rank():
     same = cca_quality(X, target, wide, estimator=Ridge(), cv=KFold(4))
     np.testing.assert_allclose(same.scores, narrow.scores, atol=1e-8)
     boosted = cca_quality(X, target, P, random_state=0)
-    plain = GradientBoostingRegressor(init="zero", random_state=0)
+    plain = gradient_boosting(random_state=0)
     expected = cca_quality(X, target, P, estimator=plain, random_state=0)
     np.testing.assert_allclose(boosted.scores, expected.scores)
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_friedman1
-from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.preprocessing import PolynomialFeatures
 
 from lupi.boosting import IPLClassifier, IPLRegressor
+from tests.boosting.plain_reading import gradient_boosting
 
 xgboost = pytest.importorskip("xgboost")
 X, y = make_friedman1(n_samples=200, n_features=8, noise=1.0, random_state=0)
@@ -20,7 +20,7 @@ WEIGHT = np.random.default_rng(0).uniform(0.1, 3.0, size=len(y))
 @pytest.mark.parametrize("max_features", [None, "sqrt", 3])
 def test_cart_is_scikit_learn(weight, max_features):
     options = {"n_estimators": 30, "max_features": max_features, "random_state": 3}
-    theirs = GradientBoostingRegressor(init="zero", **options).fit(X, y, weight)
+    theirs = gradient_boosting(**options).fit(X, y, weight)
     ours = IPLRegressor(**options).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(ours.predict(NEW), theirs.predict(NEW), rtol=1e-10)
     np.testing.assert_allclose(ours.train_score_, theirs.train_score_, rtol=1e-12)
@@ -35,7 +35,7 @@ def test_cart_is_scikit_learn(weight, max_features):
 
 def test_cart_is_scikit_learn_with_early_stopping():
     options = {"n_estimators": 300, "n_iter_no_change": 3, "random_state": 5}
-    theirs = GradientBoostingRegressor(init="zero", tol=1e-3, **options).fit(X, y)
+    theirs = gradient_boosting(tol=1e-3, **options).fit(X, y)
     ours = IPLRegressor(early_stopping_tol=1e-3, **options).fit(X, y)
     assert ours.n_estimators_ == theirs.n_estimators_ < 300
     assert len(ours.validation_score_) == ours.n_estimators_
@@ -44,14 +44,14 @@ def test_cart_is_scikit_learn_with_early_stopping():
 
 def test_cart_is_scikit_learn_on_sparse_rows():
     rows = sp.csr_matrix(np.where(X > 0.5, X, 0.0))
-    theirs = GradientBoostingRegressor(init="zero", random_state=0).fit(rows, y)
+    theirs = gradient_boosting(random_state=0).fit(rows, y)
     ours = IPLRegressor(random_state=0).fit(rows, y)
     np.testing.assert_allclose(ours.predict(rows), theirs.predict(rows), rtol=1e-10)
 
 
 def test_classifier_is_scikit_learn_on_labels_of_plus_and_minus_one():
     sign = np.where(y > 14, 1, -1)
-    theirs = GradientBoostingRegressor(init="zero", random_state=0).fit(X, sign)
+    theirs = gradient_boosting(random_state=0).fit(X, sign)
     ours = IPLClassifier(random_state=0).fit(X, sign)
     np.testing.assert_allclose(
         ours.decision_function(NEW), theirs.predict(NEW), rtol=1e-10
@@ -70,7 +70,7 @@ def test_xgboost_is_xgboost(weight):
 
 def test_xgboost_reads_categories_and_missing_values_as_xgboost_does():
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(X, columns=[f"x{i}" for i in range(8)])
+    table = pd.DataFrame(X.copy(), columns=[f"x{i}" for i in range(8)])
     table["town"] = pd.Categorical(rng.choice(["Bonn", "Köln", "Trier"], size=len(y)))
     table.loc[::7, "x1"] = np.nan
     table.loc[::5, "town"] = None
