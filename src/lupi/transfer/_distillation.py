@@ -49,7 +49,7 @@ class Distillation(PrivilegedEstimator):
                 "'privileged' (X* alone) or at 'both' (X beside X*)."
             )
         weight = self.imitation_weight
-        if not isinstance(weight, Real) or not 0 <= weight <= 1:
+        if not isinstance(weight, Real) or not 0 <= float(weight) <= 1:
             raise ValueError(
                 f"imitation_weight={weight!r}: give a number from 0 (the labels alone) "
                 "to 1 (the teacher alone)."
@@ -70,6 +70,7 @@ class Distillation(PrivilegedEstimator):
     def _teach(
         self,
         training: Training,
+        privileged: Privileged,
         weight: np.ndarray | None,
         strata: np.ndarray | None,
         fit: Callable[..., Any],
@@ -81,6 +82,8 @@ class Distillation(PrivilegedEstimator):
         ----------
         training : Training
             Rows of positive weight.
+        privileged : Privileged
+            Their X*.
         weight : ndarray or None
             Their weights; None when the caller gave none.
         strata : ndarray of int or None
@@ -90,14 +93,14 @@ class Distillation(PrivilegedEstimator):
         opinion : callable
             ``opinion(teacher, view)`` returns its soft labels, one row each.
         """
-        rows = training.privileged.rows
+        rows = privileged.rows
         y = training.y[rows]
-        view = self._view(training.X, training.privileged)
+        view = self._view(training.X, privileged)
         weight = None if weight is None else weight[rows]
 
         folds = splits(
             self.cv,
-            [training.X[rows], training.privileged.values],
+            [training.X[rows], privileged.values],
             y if strata is None else strata[rows],
             stratify=strata is not None,
             random_state=self.random_state,

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._base import Training, check_classes, class_weights
+from lupi._base import Privileged, Training, check_classes, class_weights
 from lupi.transfer._distillation import Distillation
 from lupi.transfer._fitting import (
     accepts,
@@ -199,11 +199,13 @@ default=None
             )
             weight = training.weight * factor[codes]
         student = seeded(self._student(sp.issparse(training.X)), self.random_state)
-        soft = None
-        if training.privileged is not None and self.imitation_weight > 0:
-            soft = self._soft_labels(training, codes, weight)
+        taught = None
+        known = training.privileged
+        if known is not None and self.imitation_weight > 0:
+            self.soft_labels_ = self._ask_teacher(training, known, codes, weight)
+            taught = known.rows, self.soft_labels_
         fit_student = self._fit_log_odds if is_regressor(student) else self._fit_copies
-        self.student_ = fit_student(student, training, codes, soft, weight)
+        self.student_ = fit_student(student, training, codes, taught, weight)
         return self
 
     def _check_parameters(self) -> None:
@@ -219,10 +221,14 @@ default=None
                 "and 0.5, both excluded."
             )
 
-    def _soft_labels(
-        self, training: Training, codes: np.ndarray, weight: np.ndarray | None
+    def _ask_teacher(
+        self,
+        training: Training,
+        privileged: Privileged,
+        codes: np.ndarray,
+        weight: np.ndarray | None,
     ) -> np.ndarray:
-        """Return the teacher's tempered probabilities, and keep them."""
+        """Return the teacher's tempered probabilities of the rows that have X*."""
         classes = self.classes_
 
         def fit(view: Any, labels: np.ndarray, weight: np.ndarray | None) -> Any:
@@ -250,21 +256,20 @@ default=None
         def opinion(teacher: Any, view: Any) -> np.ndarray:
             return class_scores(teacher, view, classes, self.clip)
 
-        scores = self._teach(training, weight, codes, fit, opinion)
-        self.soft_labels_ = soft_probabilities(scores, self.temperature, self.clip)
-        return self.soft_labels_
+        scores = self._teach(training, privileged, weight, codes, fit, opinion)
+        return soft_probabilities(scores, self.temperature, self.clip)
 
     def _fit_log_odds(
         self,
         student: Any,
         training: Training,
         codes: np.ndarray,
-        soft: np.ndarray | None,
+        taught: tuple[np.ndarray, np.ndarray] | None,
         weight: np.ndarray | None,
     ) -> Any:
         scores = hard_scores(codes, len(self.classes_))
-        if soft is not None:
-            rows, share = training.privileged.rows, self.imitation_weight
+        if taught is not None:
+            (rows, soft), share = taught, self.imitation_weight
             scores[rows] = (1 - share) * scores[rows] + share * log_scores(soft)
         target = as_target(scores)
         student = for_outputs(student, target)
@@ -275,7 +280,7 @@ default=None
         student: Any,
         training: Training,
         codes: np.ndarray,
-        soft: np.ndarray | None,
+        taught: tuple[np.ndarray, np.ndarray] | None,
         weight: np.ndarray | None,
     ) -> Any:
         if not is_classifier(student):
@@ -283,7 +288,7 @@ default=None
                 f"student={student!r} is neither a classifier nor a regressor; give "
                 "one of the two."
             )
-        if soft is None:
+        if taught is None:
             return fit_with(student, training.X, training.y, sample_weight=weight)
         if not accepts(student, "sample_weight"):
             raise ValueError(
@@ -300,7 +305,7 @@ default=None
                 "as student__..., or give a regressor, which learns log-odds."
             )
         share = np.eye(len(self.classes_))[codes]
-        rows = training.privileged.rows
+        rows, soft = taught
         share[rows] = (1 - self.imitation_weight) * share[rows]
         share[rows] += self.imitation_weight * soft
         if weight is not None:

@@ -127,11 +127,12 @@ default=None
         weight = None if sample_weight is None else training.weight
         student = seeded(self._student(sp.issparse(training.X)), self.random_state)
         target = training.y.copy()
-        if training.privileged is not None and self.imitation_weight > 0:
+        known = training.privileged
+        if known is not None and self.imitation_weight > 0:
             self.soft_targets_ = self._teach(
-                training, weight, None, self._fit_teacher, _prediction
+                training, known, weight, None, self._fit_teacher, _prediction
             )
-            rows, share = training.privileged.rows, self.imitation_weight
+            rows, share = known.rows, self.imitation_weight
             target[rows] = (1 - share) * target[rows] + share * self.soft_targets_
         self.student_ = fit_with(student, training.X, target, sample_weight=weight)
         return self

@@ -77,6 +77,12 @@ def fundamental_elements(
     n_vectors : int or None
         How many support vectors to keep; None keeps all that are distinct.
     """
+    if len(np.unique(y)) < 2:
+        raise ValueError(
+            f"All {len(y)} rows that have privileged information belong to the "
+            f"class {y[0]!r}, so that no SVM can be trained on X*. Give X* for "
+            "rows of two classes at least, or use frames='features'."
+        )
     # At SVC's default tolerance it is left to chance which vectors support.
     machine = SVC(
         C=C,

@@ -38,6 +38,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from lupi._base import (
+    Privileged,
     PrivilegedEstimator,
     Training,
     check_classes,
@@ -240,10 +241,10 @@ default=None
         cost = training.weight * factor[codes]
         given = None if sample_weight is None else training.weight
         features, extra = training.X, None
-        if training.privileged is not None:
-            frames = self._find_frames(training, cost)
-            features = self._learn_frames(training, codes, frames, given)
-            known = training.privileged
+        known = training.privileged
+        if known is not None:
+            frames = self._find_frames(training, known, cost)
+            features = self._learn_frames(training, known, codes, frames, given)
             extra = known.values if known.complete else known.dense_full()
         final = seeded(self._final(), self.random_state)
         self.final_ = fit_with(
@@ -262,19 +263,13 @@ default=None
 
         return SVCDeltaPlus()
 
-    def _find_frames(self, training: Training, cost: np.ndarray) -> np.ndarray:
+    def _find_frames(
+        self, training: Training, privileged: Privileged, cost: np.ndarray
+    ) -> np.ndarray:
         """Take steps 1 and 2: return the frames of the rows that have X*."""
-        privileged = training.privileged
         if self.frames == "features":
             return dense(privileged.values)
         rows = privileged.rows
-        y = training.y[rows]
-        if len(np.unique(y)) < 2:
-            raise ValueError(
-                f"All {len(y)} rows that have privileged information belong to the "
-                f"class {y[0]!r}, so that no SVM can be trained on X*. Give X* for "
-                "rows of two classes at least, or use frames='features'."
-            )
         self._kernel = settle_kernel(
             self.privileged_kernel,
             self.privileged_gamma,
@@ -286,7 +281,7 @@ default=None
         )
         self.machine_, self.frame_vectors_, self.frame_distance_ = fundamental_elements(
             privileged.values,
-            y,
+            training.y[rows],
             cost[rows],
             C=self.privileged_C,
             kernel=self._kernel,
@@ -297,12 +292,13 @@ default=None
     def _learn_frames(
         self,
         training: Training,
+        privileged: Privileged,
         codes: np.ndarray,
         frames: np.ndarray,
         weight: np.ndarray | None,
     ) -> Any:
         """Take step 3: fit ``regressor_``; return φ of every training row."""
-        rows = training.privileged.rows
+        rows = privileged.rows
         X = training.X[rows]
         weight = None if weight is None else weight[rows]
         self.n_frames_ = frames.shape[1]
@@ -317,7 +313,7 @@ default=None
         regressor = seeded(for_outputs(regressor, frames), self.random_state)
         folds = splits(
             self.cv,
-            [X, training.privileged.values],
+            [X, privileged.values],
             codes[rows],
             stratify=True,
             random_state=self.random_state,
