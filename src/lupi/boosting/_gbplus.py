@@ -48,6 +48,7 @@ from lupi.boosting._parameters import (
     check_choice,
     check_integer,
     check_leaf_fraction,
+    check_max_features,
     check_number,
 )
 
@@ -164,6 +165,7 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         check_integer("max_depth", self.max_depth, 1, optional=True)
         check_number("imitation", self.imitation)
         check_leaf_fraction(self.min_weight_fraction_leaf)
+        check_max_features(self.max_features)
         check_choice("schedule", self.schedule, ("side-by-side", "teacher-first"))
         training = self._validate_fit(X, y, privileged, sample_weight, dtype=np.float32)
         labels = check_classes(training.y, training.weight, self)

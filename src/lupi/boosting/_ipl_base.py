@@ -51,10 +51,13 @@ from lupi.boosting._comments import LinearComments, RegressorComments
 from lupi.boosting._engines import CartEngine, XGBoostEngine
 from lupi.boosting._ensembles import import_xgboost, readable_by_trees
 from lupi.boosting._parameters import (
+    check_auxiliary,
     check_choice,
     check_integer,
     check_leaf_fraction,
+    check_max_features,
     check_number,
+    check_tree_params,
     check_validation_fraction,
 )
 from lupi.boosting._rounds import Boosted, Rows, Settings, boost
@@ -76,6 +79,9 @@ class BaseIPL(PrivilegedEstimator):
         check_number("early_stopping_tol", self.early_stopping_tol)
         check_validation_fraction(self.validation_fraction)
         check_leaf_fraction(self.min_weight_fraction_leaf)
+        check_max_features(self.max_features)
+        check_tree_params(self.tree_params)
+        check_auxiliary(self.auxiliary)
         check_choice("engine", self.engine, ("cart", "xgboost"))
         if self.n_atoms is not None and self.auxiliary is not None:
             raise ValueError(

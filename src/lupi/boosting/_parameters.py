@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 
 def check_integer(name: str, value: Any, least: int, *, optional: bool = False) -> None:
@@ -58,3 +59,37 @@ def check_leaf_fraction(value: Any) -> None:
         raise ValueError(
             f"min_weight_fraction_leaf must lie between 0 and 0.5, but got {value!r}."
         )
+
+
+def check_max_features(value: Any) -> None:
+    """Refuse what does not say how many features a split looks at."""
+    if value is None or (isinstance(value, str) and value in ("sqrt", "log2")):
+        return
+    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if number and isinstance(value, Integral) and value >= 1:
+        return
+    if number and not isinstance(value, Integral) and 0.0 < float(value) <= 1.0:
+        return
+    raise ValueError(
+        'max_features must be None (all), "sqrt", "log2", an integer of at least 1 or '
+        f"a share above 0 and up to 1.0, but got {value!r}."
+    )
+
+
+def check_tree_params(value: Any) -> None:
+    """Refuse what is neither None nor a dict by parameter name."""
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(
+            "tree_params must be None or a dict from the name of a tree's parameter to "
+            f"its value, but got {value!r}."
+        )
+
+
+def check_auxiliary(value: Any) -> None:
+    """Refuse what is neither None nor a regressor."""
+    if value is None or (not isinstance(value, type) and is_regressor(value)):
+        return
+    raise ValueError(
+        "auxiliary must be None or an instance of a scikit-learn regressor, for "
+        f"example RandomForestRegressor(), but got {value!r}."
+    )
