@@ -201,6 +201,8 @@ class KernelMachine:
     """
 
     _spaces: tuple[str, ...] = ("privileged_",)
+    # From how many rows on linear kernels are solved in feature space.
+    _feature_rows = LINEAR_ROWS
     # Whether a constant is added to every kernel instead of a free bias.
     _bias_in_kernel = False
     # Which of these spaces each of the functions 1, 2, ... lives in.
@@ -283,7 +285,9 @@ class KernelMachine:
             ],
             has=has,
             lacks=lacks,
-            in_features=linear and self.solver == "auto" and len(target) >= LINEAR_ROWS,
+            in_features=linear
+            and self.solver == "auto"
+            and len(target) >= self._feature_rows,
         )
 
     def _fit_machine(self, X, target, privileged, weight, *, rows) -> Model:
@@ -322,9 +326,13 @@ class KernelMachine:
             bias = solution.bias(k)
             if self._bias_in_kernel:
                 bias = coefficients.sum() / functions[k].weight
-            expansions.append(
-                space.expand(coefficients / functions[k].weight, bias)
-            )
+            if data.in_features:
+                weights = solution.weights[k][: space.rows.shape[1]]
+                expansions.append(Expansion(space.kernel, None, weights, bias))
+            else:
+                expansions.append(
+                    space.expand(coefficients / functions[k].weight, bias)
+                )
         return Model(
             decision=expansions[0],
             corrections=expansions[1:],

@@ -170,7 +170,7 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         return super()._recover(data, solution)
 
 
-def warn_if_unused(estimator, data: Data, solution: Solution) -> None:
+def warn_if_unused(estimator: object, data: Data, solution: Solution) -> None:
     """Say when f* vanished: the model is then the SVM with cost (1+Δ)C."""
     if data.with_privileged and np.abs(solution.values[1]).max() < TRIVIAL:
         warnings.warn(
@@ -210,7 +210,5 @@ def hinge_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
                 Slack(linear=(1.0 + delta) * cost),
             )
         )
-        families.append(
-            Rows({1: -y}, np.zeros(len(y)), data.has, Slack(linear=cost))
-        )
+        families.append(Rows({1: -y}, np.zeros(len(y)), data.has, Slack(linear=cost)))
     return Problem(data.n_rows, functions, families)

@@ -166,16 +166,21 @@ default="rbf"
         return svm_plus_problem(data, self.privileged_reg)
 
     def _recover(self, data: Data, solution: Solution) -> Model:
-        if data.with_privileged and np.ptp(solution.values[0]) < TRIVIAL:
-            warnings.warn(
-                f"{type(self).__name__} found the trivial solution, a constant "
-                "decision function: no correcting function of the privileged kernel follows the "
-                "margin violations. Try a non-linear privileged_kernel, a smaller "
-                "privileged_reg, or SVCDeltaPlus, which keeps an ordinary slack.",
-                UserWarning,
-                stacklevel=2,
-            )
+        warn_if_constant(self, data, solution)
         return super()._recover(data, solution)
+
+
+def warn_if_constant(estimator: object, data: Data, solution: Solution) -> None:
+    """Say when w vanished: no correcting function could follow the violations."""
+    if data.with_privileged and np.ptp(solution.values[0]) < TRIVIAL:
+        warnings.warn(
+            f"{type(estimator).__name__} found the trivial solution, a constant "
+            "decision function: no correcting function of the privileged kernel "
+            "follows the margin violations. Try a non-linear privileged_kernel, a "
+            "smaller privileged_reg, or SVCDeltaPlus, which keeps an ordinary slack.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def svm_plus_problem(data: Data, privileged_reg: float) -> Problem:

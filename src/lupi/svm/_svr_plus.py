@@ -161,8 +161,6 @@ def svr_plus_problem(data: Data, privileged_reg: float, epsilon: float) -> Probl
             k, cost = len(functions), data.of_has(data.cost)
             one = np.ones(len(cost))
             functions.append(data.correcting_function(0, privileged_reg, cost))
-            families.append(
-                Rows({0: sign * one, k: one}, data.of_has(bound), data.has)
-            )
+            families.append(Rows({0: sign * one, k: one}, data.of_has(bound), data.has))
             families.append(Rows({k: one}, 0.0 * one, data.has))
     return Problem(data.n_rows, functions, families)

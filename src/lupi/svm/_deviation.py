@@ -1,0 +1,218 @@
+"""dSVM+: the deviation of each row from an SVM on X* is its privileged feature.
+
+First an SVM f* on (X*, y) with cost ``privileged_C``. The deviations, one number per
+row and not clipped::
+
+    d_i = 1 − y_i f*(x*_i)
+
+are then the privileged feature of an SVM+ (see `lupi.svm.SVCPlus`)::
+
+    min  ½‖w‖² + γ/2 ‖w_d‖² + Σ C_i (w_d·d_i + b_d)
+    s.t. y_i (w·x_i + b) ≥ 1 − (w_d·d_i + b_d),    w_d·d_i + b_d ≥ 0
+
+Rows without X* are left out of the first SVM and have an ordinary slack in the second.
+
+======  ======================  =============================================
+symbol  name                    meaning
+======  ======================  =============================================
+C       ``C``                   cost of the slacks in X
+C*      ``privileged_C``        cost of the SVM on X*
+γ       ``privileged_reg``      weight of the function of the deviations
+K*      ``privileged_kernel``   kernel of the SVM on X*
+K_d     ``deviation_kernel``    kernel of the deviations
+======  ======================  =============================================
+
+References
+----------
+V. Vapnik, A. Vashist, "A new learning paradigm: learning using privileged
+information", Neural Networks 22(5–6), 2009, 544–557, section 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._base import PrivilegedClassifierBase
+from ._machine import Data, KernelMachine, Model, Space
+from ._svm_plus import svm_plus_problem
+from ._teacher import train_teacher
+
+__all__ = ["DeviationSVCPlus"]
+
+
+class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
+    """SVM+ whose privileged feature is the deviation from an SVM on X*.
+
+    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the slacks in X, multiplied by sample and class weights.
+    privileged_C : float, default=1.0
+        Cost of the SVM on X*.
+    privileged_reg : float, default=1.0
+        Weight γ of the function of the deviations.
+    kernel, gamma, degree, coef0
+        Kernel of X, as in `SVCPlus`.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        Kernel of the SVM on X*.
+    deviation_kernel, deviation_gamma, deviation_degree, deviation_coef0
+        Kernel of the deviations (not "precomputed").
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    solver : {"auto", "interior", "smo"}, default="auto"
+        How to solve the problems.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
+        As in `SVCPlus`.
+    objective_, duality_gap_, n_iter_, converged_
+        Of the SVM+, as in `SVCPlus`.
+
+    See Also
+    --------
+    SVCPlus : The privileged features as they are.
+
+    References
+    ----------
+    V. Vapnik, A. Vashist, "A new learning paradigm: learning using privileged
+    information", Neural Networks 22(5-6), 2009, 544-557.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import DeviationSVCPlus
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(60, 2))
+    >>> X = hidden + rng.normal(size=(60, 2))
+    >>> y = hidden.sum(axis=1) > 0
+    >>> model = DeviationSVCPlus().fit(X, y, privileged=hidden)
+    >>> bool((model.correction(hidden, y) > -1e-6).all())
+    True
+    """
+
+    _positive = ("C", "tol", "privileged_reg", "privileged_C")
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        privileged_C: float = 1.0,
+        privileged_reg: float = 1.0,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        privileged_kernel: str | Callable = "rbf",
+        privileged_gamma: float | str = "scale",
+        privileged_degree: int = 3,
+        privileged_coef0: float = 0.0,
+        deviation_kernel: str | Callable = "rbf",
+        deviation_gamma: float | str = "scale",
+        deviation_degree: int = 3,
+        deviation_coef0: float = 0.0,
+        multi_class: str = "ovo",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.privileged_C = privileged_C
+        self.privileged_reg = privileged_reg
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.privileged_kernel = privileged_kernel
+        self.privileged_gamma = privileged_gamma
+        self.privileged_degree = privileged_degree
+        self.privileged_coef0 = privileged_coef0
+        self.deviation_kernel = deviation_kernel
+        self.deviation_gamma = deviation_gamma
+        self.deviation_degree = deviation_degree
+        self.deviation_coef0 = deviation_coef0
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.deviation_kernel == "precomputed":
+            raise ValueError(
+                "deviation_kernel cannot be 'precomputed': the deviations are only "
+                "known inside fit. Use 'rbf', 'linear', 'poly' or a function."
+            )
+
+    def _fit_binary(self, X, y, privileged, weight, *, rows) -> Model:
+        data = self._data(X, y, privileged, weight, rows)
+        if not data.with_privileged:
+            return self._recover(data, self._solve(self._problem(data)))
+        teacher = train_teacher(self, data, self.privileged_C)
+        deviations = (1.0 - data.of_has(y) * teacher.values)[:, None]
+        kernel = self._settle("deviation_", deviations, data.of_has(weight))
+        space = Space(kernel, deviations, data.privileged[0].positions)
+        linear = data.decision.kernel.name == kernel.name == "linear"
+        second = replace(
+            data, privileged=[space], in_features=data.in_features and linear
+        )
+        model = self._recover(second, self._solve(self._problem(second)))
+        model.corrections.append(teacher.function)
+        return model
+
+    def _problem(self, data: Data):
+        return svm_plus_problem(data, self.privileged_reg)
+
+    def correction(self, privileged: Any, y: Any) -> np.ndarray:
+        """The learned function of the deviations of privileged rows.
+
+        Parameters
+        ----------
+        privileged : array-like, sparse matrix or DataFrame
+            Privileged rows of the width used in ``fit``.
+        y : array-like of shape (n_rows,)
+            Their labels, which a deviation 1 − y f*(x*) needs.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_problems)
+            NaN for rows that are NaN, and, beyond two classes, for rows whose class
+            is not part of the binary problem.
+        """
+        read = self._validate_privileged(privileged)
+        labels = np.asarray(y)
+        values = np.full((len(labels), len(self._models)), np.nan)
+        if read is not None:
+            signs = self._signs(labels)
+            for column, model in enumerate(self._models):
+                correction, teacher = model.corrections
+                sign = signs[column][read.rows]
+                deviation = 1.0 - sign * teacher(read.values)
+                values[read.rows, column] = np.where(
+                    sign == 0, np.nan, correction(deviation[:, None])
+                )
+        return values[:, 0] if len(self._models) == 1 else values
+
+    def _signs(self, labels: np.ndarray) -> list[np.ndarray]:
+        """±1 per binary problem, 0 where a row is not part of it."""
+        codes = np.searchsorted(self.classes_, labels)
+        n_classes = len(self.classes_)
+        if n_classes == 2 or self.multi_class == "ovr":
+            positive = range(n_classes) if n_classes > 2 else (1,)
+            return [np.where(codes == k, 1.0, -1.0) for k in positive]
+        pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
+        return [(codes == j) * 1.0 - (codes == i) * 1.0 for i, j in pairs]

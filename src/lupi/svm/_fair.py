@@ -1,0 +1,279 @@
+"""Fair SVMΔ+: the decision may not covary with the sensitive features.
+
+SVMΔ+ (see `lupi.svm.SVCDeltaPlus`, ``slack="signed"``) with, for every sensitive column
+z (one column per category for categorical ones) and weights s_i::
+
+    | Σ s_i (z_i − z̄) f(x_i) / Σ s_i | ≤ c,     z̄ = Σ s_i z_i / Σ s_i
+
+f is the decision value as it is. The dual gains λ⁺, λ⁻ ≥ 0 per column, the decision
+function becomes::
+
+    w = Σ α_i y_i x_i − Σ_k (λ⁺_k − λ⁻_k) Σ_i s_i (z_ik − z̄_k) x_i / Σ s_i
+
+and the objective gains c Σ(λ⁺+λ⁻). Unless privileged features are given too, the
+sensitive ones are also the privileged information; neither is needed to predict.
+``sensitive_as_privileged=False`` without privileged features is the fair SVM.
+
+======  ==========================  =========================================
+symbol  name                        meaning
+======  ==========================  =========================================
+c       ``covariance_threshold``    largest covariance allowed
+C, Δ    ``C``, ``delta``            costs, as in `SVCDeltaPlus`
+γ       ``privileged_reg``          weight of ‖w*‖²
+======  ==========================  =========================================
+
+References
+----------
+M. B. Zafar, I. Valera, M. Gomez Rodriguez, K. P. Gummadi, "Fairness constraints:
+mechanisms for fair classification", AISTATS 2017.
+
+N. Quadrianto, V. Sharmanska, "Recycling privileged learning and distribution matching
+for fairness", NIPS 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._base import PrivilegedClassifierBase
+from ..convex import GlobalRow, Problem, Solution
+from ._machine import Data, KernelMachine, Model, not_negative
+from ._svm_delta_plus import signed_problem, warn_if_unused
+
+__all__ = ["FairSVCDeltaPlus"]
+
+
+class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
+    """SVMΔ+ whose decisions do not covary with sensitive features.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the correcting function, multiplied by sample and class weights.
+    covariance_threshold : float, default=0.0
+        Largest covariance of the decision values with a sensitive column on the
+        training rows; 0 forbids any.
+    sensitive_as_privileged : bool, default=True
+        Whether the sensitive features are the privileged information where none is
+        given. False: the fair SVM.
+    delta : float, default=10.0
+        Extra cost Δ of the ordinary slack.
+    privileged_reg : float, default=1.0
+        Weight γ of the norm of the correcting function.
+    kernel, gamma, degree, coef0
+        Kernel of X, as in `SVCPlus`.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        Kernel of the privileged (or sensitive) features.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart; every binary problem is fair.
+    class_weight : dict or "balanced", optional
+        Weights of the classes; they do not enter the covariance.
+    solver : {"auto", "interior", "smo"}, default="auto"
+        How to solve the problem.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
+        As in `SVCPlus`; `dual_coef_` holds y∘α − Z(λ⁺ − λ⁻).
+    sensitive_columns_ : list of str
+        The sensitive columns as they are constrained, one per category.
+    objective_, duality_gap_, n_iter_, converged_
+        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+
+    See Also
+    --------
+    SVCDeltaPlus : The same model without the constraint.
+
+    References
+    ----------
+    M. B. Zafar, I. Valera, M. Gomez Rodriguez, K. P. Gummadi, "Fairness constraints:
+    mechanisms for fair classification", AISTATS 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import FairSVCDeltaPlus
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.array(["a", "b"])[rng.integers(0, 2, size=80)]
+    >>> X = rng.normal(size=(80, 2)) + (group == "a")[:, None]
+    >>> y = X[:, 0] + rng.normal(size=80) > 0.5
+    >>> model = FairSVCDeltaPlus().fit(X, y, sensitive_features=group)
+    >>> covariance = np.cov(model.decision_function(X), group == "a")[0, 1]
+    >>> bool(abs(covariance) < 1e-6)
+    True
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "privileged": True,
+        "sensitive_features": True,
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        covariance_threshold: float = 0.0,
+        sensitive_as_privileged: bool = True,
+        delta: float = 10.0,
+        privileged_reg: float = 1.0,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        privileged_kernel: str | Callable = "rbf",
+        privileged_gamma: float | str = "scale",
+        privileged_degree: int = 3,
+        privileged_coef0: float = 0.0,
+        multi_class: str = "ovo",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.covariance_threshold = covariance_threshold
+        self.sensitive_as_privileged = sensitive_as_privileged
+        self.delta = delta
+        self.privileged_reg = privileged_reg
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.privileged_kernel = privileged_kernel
+        self.privileged_gamma = privileged_gamma
+        self.privileged_degree = privileged_degree
+        self.privileged_coef0 = privileged_coef0
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        not_negative(self, "covariance_threshold")
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        privileged: Any = None,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+    ) -> FairSVCDeltaPlus:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Decision features, known also when predicting.
+        y : array-like of shape (n_rows,)
+            Class labels of any type.
+        privileged : array-like, sparse matrix or DataFrame, optional
+            Privileged features; the sensitive ones take their place if none are given
+            (see ``sensitive_as_privileged``).
+        sensitive_features : array-like or DataFrame, optional
+            One or several sensitive columns. Numbers are taken as they are; text,
+            categories and booleans as one column per category. None: no constraint.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows, in the costs and in the covariance.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._check_parameters()
+        training = self._validate_fit(X, y, privileged, sample_weight)
+        self.sensitive_columns_: list[str] = []
+        self._sensitive = np.empty((training.n_rows, 0))
+        self._weights = training.weight
+        if sensitive_features is not None:
+            self._sensitive, self.sensitive_columns_ = read_sensitive(
+                sensitive_features, training.n_rows, type(self).__name__
+            )
+            if privileged is None and self.sensitive_as_privileged:
+                training.privileged = self._validate_privileged_fit(
+                    self._sensitive, training.X
+                )
+        try:
+            return self._fit_training(training)
+        finally:
+            del self._sensitive, self._weights
+
+    def _problem(self, data: Data) -> Problem:
+        problem = signed_problem(data, self.privileged_reg, self.delta)
+        rows = data.decision.positions
+        share = self._weights[rows] / self._weights[rows].sum()
+        limits = []
+        for column in self._sensitive[rows].T:
+            centred = share * (column - share @ column)
+            if not np.abs(centred).max() > 0:
+                continue  # constant among these rows: nothing to covary with
+            if self.covariance_threshold == 0:
+                limits.append(GlobalRow({0: centred}, 0.0, equality=True))
+                continue
+            for sign in (1.0, -1.0):
+                limits.append(
+                    GlobalRow({0: sign * centred}, -self.covariance_threshold)
+                )
+        return Problem(data.n_rows, problem.functions, problem.families, limits)
+
+    def _recover(self, data: Data, solution: Solution) -> Model:
+        warn_if_unused(self, data, solution)
+        return super()._recover(data, solution)
+
+
+def read_sensitive(
+    sensitive: Any, n_rows: int, name: str
+) -> tuple[np.ndarray, list[str]]:
+    """Sensitive columns as numbers, one per category, and their names."""
+    import pandas as pd
+
+    if isinstance(sensitive, pd.Series):
+        table = sensitive.to_frame()
+    elif isinstance(sensitive, pd.DataFrame):
+        table = sensitive
+    else:
+        values = np.asarray(sensitive)
+        table = pd.DataFrame(values.reshape(len(values), -1) if values.ndim else [])
+        table.columns = [f"z{j}" for j in range(table.shape[1])]
+    if len(table) != n_rows:
+        raise ValueError(
+            f"{name} got sensitive_features with {len(table)} rows for {n_rows} rows "
+            "of X. Give one row for each, in the same order."
+        )
+    columns, names = [], []
+    for label, column in table.items():
+        if column.isna().any():
+            raise ValueError(
+                f"{name} found missing values in the sensitive column {label!r}, in "
+                f"{int(column.isna().sum())} rows. Fairness cannot be checked for a "
+                "row without them: leave these rows out, or make missing a category."
+            )
+        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(
+            column
+        ):
+            values = column.to_numpy(dtype=float)
+            if not np.isfinite(values).all():
+                raise ValueError(
+                    f"{name} found infinite values in the sensitive column {label!r}."
+                )
+            columns.append(values)
+            names.append(str(label))
+            continue
+        categories = sorted(pd.unique(column.astype(str)))
+        # Two categories are one column: the second is its complement.
+        for category in categories if len(categories) > 2 else categories[:1]:
+            columns.append((column.astype(str) == category).to_numpy(dtype=float))
+            names.append(f"{label}={category}")
+    if not columns:
+        raise ValueError(f"{name} got sensitive_features without columns.")
+    return np.column_stack(columns), names

@@ -1,0 +1,147 @@
+"""The hard-margin SVM, and the oracle SVM that knows the slacks.
+
+Primal::
+
+    min ½‖w‖²   s.t.  y_i (w·x_i + b) ≥ 1 − ξ_i
+
+with ξ = 0, or with known slacks ξ_i ≥ 0: the *oracle SVM*, the ideal teacher against
+which learning rates are measured. Dual: ``max Σ (1−ξ_i)α_i − ½(y∘α)ᵀK(y∘α)`` subject
+to ``Σyα = 0, α ≥ 0``.
+
+References
+----------
+V. Vapnik, A. Vashist, "A new learning paradigm: learning using privileged
+information", Neural Networks 22(5–6), 2009, 544–557, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._base import PrivilegedClassifierBase
+from ..convex import Problem, Rows, solve
+from ._machine import Data, KernelMachine
+
+__all__ = ["HardMarginSVC"]
+
+
+class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
+    """SVM without slack; or with slacks that are known.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        Kernel of X, as in `SVCPlus`.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart.
+    solver : {"auto", "interior", "smo"}, default="auto"
+        How to solve the problem.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
+        As in `SVCPlus`.
+    objective_, duality_gap_, n_iter_, converged_
+        The primal value ½‖w‖² and its certificate, as in `SVCPlus`.
+
+    Examples
+    --------
+    >>> from lupi import HardMarginSVC
+    >>> model = HardMarginSVC(kernel="linear").fit([[0.0], [1.0]], ["no", "yes"])
+    >>> model.coef_.round(6), model.intercept_.round(6)
+    (array([[2.]]), array([-1.]))
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"slacks": True}
+    _spaces = _functions = ()
+    _positive = ("tol",)
+    # What the shared machinery asks of every model.
+    C = 1.0
+    class_weight = None
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        multi_class: str = "ovo",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.multi_class = multi_class
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, slacks: Any = None) -> HardMarginSVC:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Features.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        slacks : array-like of shape (n_rows,), optional
+            Known slacks ξ ≥ 0: row i must reach the margin 1 − ξ_i only.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._check_parameters()
+        training = self._validate_fit(X, y)
+        self._margins = np.ones(training.n_rows)
+        if slacks is not None:
+            slacks = np.asarray(slacks, dtype=float)
+            if slacks.shape != (training.n_rows,) or not np.isfinite(slacks).all():
+                raise ValueError(
+                    f"slacks must be {training.n_rows} finite numbers, one per row of "
+                    f"X; got an array of shape {slacks.shape}."
+                )
+            if (slacks < 0).any():
+                raise ValueError(
+                    f"slacks must not be negative; row {int(np.argmin(slacks))} has "
+                    f"{slacks.min():g}."
+                )
+            self._margins = 1.0 - slacks
+        try:
+            return self._fit_training(training)
+        finally:
+            del self._margins
+
+    def _problem(self, data: Data) -> Problem:
+        margins = self._margins[data.decision.positions]
+        return Problem(
+            data.n_rows,
+            [data.decision_function()],
+            [Rows({0: data.target}, margins)],
+        )
+
+    def _solve(self, problem: Problem):
+        solution = solve(
+            problem, solver=self.solver, tol=self.tol, max_iter=self.max_iter
+        )
+        if not solution.converged:
+            raise ValueError(
+                "HardMarginSVC found no hyperplane that keeps every row on its side: "
+                "the classes are not separable in the space of this kernel, or by too "
+                "small a margin to be computed. Use a more flexible kernel, an SVM "
+                "with slack (SVCPlus, sklearn.svm.SVC), or give the slacks."
+            )
+        return solution

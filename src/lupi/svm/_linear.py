@@ -1,0 +1,261 @@
+"""SVM+, SVMΔ+ and ε-SVR+ in feature space, for many rows.
+
+The primals are those of `lupi.svm.SVCPlus`, `SVCDeltaPlus` and `SVRPlus` with linear
+kernels in both spaces. The interior point takes its Newton steps in the weights: one
+step costs n(p+q)², so that time grows with n alone, and no Gram matrix is formed. With
+`sklearn.kernel_approximation.Nystroem` in front for X, and in `TransformedPrivileged`
+for X*, these are large-scale kernel machines.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._base import PrivilegedClassifierBase, PrivilegedRegressorBase
+from ..convex import Problem, Solution
+from ..kernels import Kernel
+from ._machine import Data, KernelMachine, Model, not_negative, one_of
+from ._svm_delta_plus import SLACKS, hinge_problem, signed_problem, warn_if_unused
+from ._svm_plus import svm_plus_problem, warn_if_constant
+from ._svr_plus import svr_plus_problem
+
+__all__ = ["LinearSVCDeltaPlus", "LinearSVCPlus", "LinearSVRPlus"]
+
+
+class _LinearMachine(KernelMachine):
+    """Linear kernels everywhere, always solved in feature space."""
+
+    kernel = privileged_kernel = "linear"
+    solver = "auto"
+    _feature_rows = 0
+
+    def _settle(self, prefix: str, rows: Any, weight: np.ndarray) -> Kernel:
+        return Kernel("linear")
+
+    def _collect(self, models: list[Model], problems: Any, training: Any) -> None:
+        super()._collect(models, problems, training)
+        self.coef_ = np.array([model.decision.coefficients for model in models])
+        del self.support_, self.support_vectors_, self.dual_coef_
+
+
+class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
+    """SVM+ with linear functions of X and of X*, for many rows.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the slacks, multiplied by sample and class weights.
+    privileged_reg : float, default=1.0
+        Weight γ of the norm of the correcting function.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The class labels.
+    coef_ : ndarray of shape (n_problems, n_features)
+        The weights w.
+    intercept_ : ndarray of shape (n_problems,)
+        The biases b.
+    objective_, duality_gap_, n_iter_, converged_
+        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+
+    See Also
+    --------
+    SVCPlus : The same model with kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import LinearSVCPlus
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(500, 2))
+    >>> X = hidden + rng.normal(size=(500, 2))
+    >>> y = np.where(hidden.sum(axis=1) > 0, 1, -1)
+    >>> violation = np.maximum(1 - y * X.sum(axis=1), 0)[:, None]
+    >>> model = LinearSVCPlus().fit(X, y, privileged=violation)
+    >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([ 1, -1])
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        privileged_reg: float = 1.0,
+        multi_class: str = "ovo",
+        class_weight: dict | str | None = None,
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.privileged_reg = privileged_reg
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _problem(self, data: Data) -> Problem:
+        return svm_plus_problem(data, self.privileged_reg)
+
+    def _recover(self, data: Data, solution: Solution) -> Model:
+        warn_if_constant(self, data, solution)
+        return super()._recover(data, solution)
+
+
+class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
+    """SVMΔ+ with linear functions of X and of X*, for many rows.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the correcting function, multiplied by sample and class weights.
+    delta : float, default=10.0
+        Extra cost Δ of the ordinary slack.
+    privileged_reg : float, default=1.0
+        Weight γ of the norm of the correcting function.
+    slack : {"signed", "hinge"}, default="signed"
+        Which of the two published forms, as in `SVCDeltaPlus`.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
+        As in `LinearSVCPlus`.
+
+    See Also
+    --------
+    SVCDeltaPlus : The same model with kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import LinearSVCDeltaPlus
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(200, 2))
+    >>> X = hidden + rng.normal(size=(200, 2))
+    >>> y = hidden.sum(axis=1) > 0
+    >>> model = LinearSVCDeltaPlus().fit(X, y, privileged=X - hidden)
+    >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([ True, False])
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        delta: float = 10.0,
+        privileged_reg: float = 1.0,
+        slack: str = "signed",
+        multi_class: str = "ovo",
+        class_weight: dict | str | None = None,
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.delta = delta
+        self.privileged_reg = privileged_reg
+        self.slack = slack
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        one_of(self, "slack", SLACKS)
+
+    def _problem(self, data: Data) -> Problem:
+        build = signed_problem if self.slack == "signed" else hinge_problem
+        return build(data, self.privileged_reg, self.delta)
+
+    def _recover(self, data: Data, solution: Solution) -> Model:
+        warn_if_unused(self, data, solution)
+        return super()._recover(data, solution)
+
+
+class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
+    """ε-SVR+ with linear functions of X and of X*, for many rows.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the slacks, multiplied by sample weights.
+    epsilon : float, default=0.1
+        Half the width of the tube inside which errors cost nothing.
+    privileged_reg : float, default=1.0
+        Weight γ of the norms of the two correcting functions.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The weights w.
+    intercept_ : ndarray of shape (1,)
+        The bias b.
+    objective_, duality_gap_, n_iter_, converged_
+        The primal value, its certificate and how it was reached, as in `SVRPlus`.
+
+    See Also
+    --------
+    SVRPlus : The same model with kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import LinearSVRPlus
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 1))
+    >>> noise = rng.normal(size=200)
+    >>> y = 2 * X[:, 0] + noise
+    >>> model = LinearSVRPlus().fit(X, y, privileged=np.abs(noise)[:, None])
+    >>> model.coef_.shape
+    (1,)
+    """
+
+    _functions = (0, 0)
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        privileged_reg: float = 1.0,
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.epsilon = epsilon
+        self.privileged_reg = privileged_reg
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        not_negative(self, "epsilon")
+
+    def _problem(self, data: Data) -> Problem:
+        return svr_plus_problem(data, self.privileged_reg, self.epsilon)
+
+    def _collect(self, models: list[Model], problems: Any, training: Any) -> None:
+        super()._collect(models, problems, training)
+        self.coef_ = self.coef_[0]

@@ -1,0 +1,200 @@
+"""Margin transfer: how easy each row is in X* decides what is asked of it in X.
+
+First an SVM f* on (X*, y). ``method="simplified"`` (SVMΔ+ simplified) takes its slacks
+ξ*_i = [1 − y_i f*(x*_i)]₊ as the shape of the slacks in X, with C_i = C · weight::
+
+    min  ½‖w‖² + t Σ C_i ξ*_i + (1+Δ) Σ C_i ζ_i
+    s.t. y_i f(x_i) ≥ 1 − t ξ*_i − ζ_i,   t ≥ 0, ζ ≥ 0
+
+    dual: min ½(y∘α)ᵀK(y∘α) − Σα
+          s.t. Σyα = 0, 0 ≤ α_i ≤ (1+Δ)C_i, Σ α_i ξ*_i ≤ Σ C_i ξ*_i
+
+``method="sharmanska"`` is the original margin transfer, an SVM with the margins
+ρ_i = max(y_i f*(x*_i), ε)::
+
+    min  ½‖w‖² + Σ C_i ξ_i   s.t.  y_i f(x_i) ≥ ρ_i − ξ_i,  ξ ≥ 0
+
+A row without X* is left out of the first SVM and has an ordinary hinge at cost C_i in
+the second.
+
+======  ==================  ======================================================
+symbol  name                meaning
+======  ==================  ======================================================
+C, Δ    ``C``, ``delta``    costs in X
+C*      ``privileged_C``    cost of the SVM on X*
+ε       ``margin_floor``    smallest margin asked for ("sharmanska")
+======  ==================  ======================================================
+
+References
+----------
+V. Vapnik, R. Izmailov, "Learning using privileged information: similarity control and
+knowledge transfer", JMLR 16, 2015, 2023–2049.
+
+V. Sharmanska, N. Quadrianto, C. H. Lampert, "Learning to rank using privileged
+information", ICCV 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .._base import PrivilegedClassifierBase
+from ..convex import Function, GlobalRow, Problem, Rows, Slack
+from ._machine import Data, KernelMachine, Model, one_of
+from ._teacher import train_teacher
+
+__all__ = ["MarginTransferSVC"]
+
+METHODS = ("simplified", "sharmanska")
+
+
+class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
+    """SVM whose slacks or margins follow those of an SVM on privileged features.
+
+    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the slacks in X, multiplied by sample and class weights.
+    method : {"simplified", "sharmanska"}, default="simplified"
+        Transfer the slacks of the SVM on X*, or its margins.
+    delta : float, default=10.0
+        Extra cost Δ of slack beyond the transferred one ("simplified").
+    margin_floor : float, default=0.1
+        Smallest margin ε asked of a row ("sharmanska").
+    privileged_C : float, default=1.0
+        Cost of the SVM on X*.
+    kernel, gamma, degree, coef0
+        Kernel of X, as in `SVCPlus`.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        Kernel of the SVM on X*.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        How more than two classes are taken apart.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    solver : {"auto", "interior", "smo"}, default="auto"
+        How to solve the problems.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=-1
+        Limit on the iterations of the solver; -1 leaves it to the solver.
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
+        As in `SVCPlus`.
+    objective_, duality_gap_, n_iter_, converged_
+        Of the problem in X, as in `SVCPlus`.
+
+    See Also
+    --------
+    SVCDeltaPlus : Learns the correcting function together with the classifier.
+
+    References
+    ----------
+    V. Sharmanska, N. Quadrianto, C. H. Lampert, "Learning to rank using privileged
+    information", ICCV 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi import MarginTransferSVC
+    >>> rng = np.random.default_rng(0)
+    >>> hidden = rng.normal(size=(60, 2))
+    >>> X = hidden + rng.normal(size=(60, 2))
+    >>> model = MarginTransferSVC().fit(X, hidden.sum(axis=1) > 0, privileged=hidden)
+    >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([ True, False])
+    """
+
+    _functions = ()
+    _positive = ("C", "tol", "privileged_C", "margin_floor")
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        method: str = "simplified",
+        delta: float = 10.0,
+        margin_floor: float = 0.1,
+        privileged_C: float = 1.0,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        privileged_kernel: str | Callable = "rbf",
+        privileged_gamma: float | str = "scale",
+        privileged_degree: int = 3,
+        privileged_coef0: float = 0.0,
+        multi_class: str = "ovo",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = -1,
+    ):
+        self.C = C
+        self.method = method
+        self.delta = delta
+        self.margin_floor = margin_floor
+        self.privileged_C = privileged_C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.privileged_kernel = privileged_kernel
+        self.privileged_gamma = privileged_gamma
+        self.privileged_degree = privileged_degree
+        self.privileged_coef0 = privileged_coef0
+        self.multi_class = multi_class
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        one_of(self, "method", METHODS)
+
+    def _fit_binary(self, X, y, privileged, weight, *, rows) -> Model:
+        data = self._data(X, y, privileged, weight, rows)
+        if not data.with_privileged:
+            return self._recover(data, self._solve(simplified_problem(data, None, 0.0)))
+        teacher = train_teacher(self, data, self.privileged_C)
+        margins = data.of_has(y) * teacher.values
+        if self.method == "simplified":
+            slacks = np.maximum(1.0 - margins, 0.0)
+            problem = simplified_problem(data, slacks, self.delta)
+        else:
+            problem = margin_problem(data, np.maximum(margins, self.margin_floor))
+        model = self._recover(data, self._solve(problem))
+        model.corrections = [teacher.function]
+        return model
+
+
+def simplified_problem(data: Data, slacks: np.ndarray | None, delta: float) -> Problem:
+    """The primal with ``method="simplified"``; without slacks the C-SVM."""
+    functions = [data.decision_function()]
+    families = data.hinge_without_privileged()
+    bounds = []
+    if slacks is not None:
+        y, cost = data.of_has(data.target), data.of_has(data.cost)
+        on = {0: y}
+        if slacks.any():
+            # t·ξ*: a function without kernel whose basis is ξ*, and t ≥ 0
+            functions.append(Function(None, 1.0, slacks, cost, data.has))
+            on[1] = np.ones(len(y))
+            bounds.append(GlobalRow({1: slacks / (slacks @ slacks)}, 0.0))
+        zeta = Slack(linear=(1.0 + delta) * cost)
+        families.append(Rows(on, np.ones(len(y)), data.has, zeta))
+    return Problem(data.n_rows, functions, families, bounds)
+
+
+def margin_problem(data: Data, margins: np.ndarray) -> Problem:
+    """The primal with ``method="sharmanska"``."""
+    families = data.hinge_without_privileged()
+    y, cost = data.of_has(data.target), data.of_has(data.cost)
+    families.append(Rows({0: y}, margins, data.has, Slack(linear=cost)))
+    return Problem(data.n_rows, [data.decision_function()], families)

@@ -1,0 +1,41 @@
+"""An SVM on the privileged features, the first stage of the models built on one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..convex import Function, Problem, Rows, Slack
+from ._machine import Data, Expansion, carried
+
+__all__ = ["Teacher", "train_teacher"]
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """``f*(x*) = w*·x* + b*`` and its values on the rows that have X*."""
+
+    function: Expansion
+    values: np.ndarray
+
+
+def train_teacher(estimator: Any, data: Data, C: float) -> Teacher:
+    """Solve ``min ½‖w*‖² + C Σ weight_i [1 − y_i f*(x*_i)]₊`` on the rows with X*."""
+    space, y = data.privileged[0], data.of_has(data.target)
+    if abs(y.sum()) == len(y):
+        # One class only: the SVM is the constant that satisfies every row.
+        constant = space.expand(np.zeros(len(y)), float(y[0]))
+        return Teacher(constant, y.copy())
+    one = np.ones(len(y))
+    cost = C * data.of_has(data.cost) / estimator.C
+    solver_space = data.space(space)
+    problem = Problem(
+        len(y),
+        [Function(solver_space, 1.0, one)],
+        [Rows({0: y}, one, slack=Slack(linear=cost))],
+    )
+    solution = estimator._solve(problem)
+    coefficients = space.in_kernel(carried(solution, 0, cost))
+    return Teacher(space.expand(coefficients, solution.bias(0)), solution.values[0])
