@@ -106,13 +106,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     return load_with_details(path)[0]
 
 
-def save_with_details(
-    model: BaseEstimator, path: str | os.PathLike[str], details: Mapping[str, Any]
-) -> None:
-    """Write a model together with facts about it that JSON can hold."""
-    import skops.io
+def check_savable(model: BaseEstimator) -> None:
+    """Raise what `save` would raise, without writing anything."""
+    _dumped(model)
 
-    from lupi import __version__
+
+def _dumped(model: BaseEstimator) -> bytes:
+    import skops.io
 
     if not isinstance(model, BaseEstimator):
         raise ModelFileError(
@@ -131,6 +131,16 @@ def save_with_details(
             f"This {type(model).__name__} holds {_listed(refused)}, which lupi.load "
             "would refuse. Replace that part by one of scikit-learn's or lupi's own."
         )
+    return data
+
+
+def save_with_details(
+    model: BaseEstimator, path: str | os.PathLike[str], details: Mapping[str, Any]
+) -> None:
+    """Write a model together with facts about it that JSON can hold."""
+    from lupi import __version__
+
+    data = _dumped(model)
     about = {
         "format": _FORMAT,
         "lupi": __version__,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,21 @@ from typing import Any
 import pandas as pd
 from rich.console import Console
 from rich.text import Text
+from sklearn.base import BaseEstimator
 
+from lupi._persistence import ModelFileError, check_savable
 from lupi.cli._data import Ask, Data, check_class_sizes, check_metric, read_data
 from lupi.cli._errors import InputError, Interrupted, refusing
 from lupi.cli._out import CHECKPOINT, prepare_folder, write_results
-from lupi.cli._terminal import make_console, show_comparison, show_data
+from lupi.cli._terminal import (
+    collected_warnings,
+    make_console,
+    show_comparison,
+    show_data,
+    show_notes,
+)
+from lupi.evaluation import Comparison, compare
+from lupi.evaluation._curve import learning_curves
 from lupi.report import Usage
 
 DEMO_TRAIN_SIZE = 60
@@ -38,26 +49,25 @@ def run_compare(
     ask: Ask, options: Options, *, out: Path, force: bool, save_model: bool
 ) -> None:
     """Answer whether the privileged information helps, and write the report."""
-    from lupi.evaluation import compare
-    from lupi.evaluation._curve import learning_curves
     from lupi.evaluation._splits import DEFAULT_FOLDS
 
-    console = make_console()
     data = _demo(ask) if ask.file is None else read_data(ask, need_privileged=True)
-    if options.train_size is None and data.groups is None:
-        check_class_sizes(data, options.splits or DEFAULT_FOLDS)
     arguments = _arguments(data, options, demo=ask.file is None)
+    if arguments["train_size"] is None and data.groups is None:
+        check_class_sizes(data, options.splits or DEFAULT_FOLDS)
     identity = _check_plan(arguments)
     prepare_folder(out, force=force)
-    checkpoint = out / CHECKPOINT
-    kept = _check_checkpoint(checkpoint, identity, force=force)
+    kept = _check_checkpoint(out / CHECKPOINT, identity, force=force)
+    console = make_console()
     show_data(console, data)
     if kept:
-        console.print(
-            Text(f"note: going on with a run of {kept} finished pieces.", "yellow")
-        )
+        show_notes(console, [f"going on with a run of {kept} finished pieces."])
     try:
-        comparison = compare(**arguments, checkpoint=checkpoint, n_jobs=options.jobs)
+        comparison = _compare(arguments, out, options.jobs)
+        show_comparison(console, comparison)
+        model = _best_model(console, comparison) if save_model else None
+        with console.status("Drawing learning curves"):
+            curves = learning_curves(comparison, n_jobs=options.jobs)
     except KeyboardInterrupt:
         # joblib warns of the work it drops; that is what an interrupt is for.
         warnings.simplefilter("ignore")
@@ -65,25 +75,42 @@ def run_compare(
             f"interrupted; what is finished is kept in {out}. The same command goes on "
             "from there."
         ) from None
-    if comparison.verdict.kind == "failed":
-        checkpoint.unlink()
-        name, why = next(iter(comparison.failures.items()))
-        raise InputError(f"No method could be fitted; {name} says: {why}")
-    show_comparison(console, comparison)
-    model = None
-    if save_model:
-        with console.status("Fitting the model to keep on all rows"):
-            model = comparison.best_estimator()
-    with console.status("Drawing learning curves"):
-        curves = learning_curves(comparison, n_jobs=options.jobs)
     usage = Usage(
         source=data.source,
         model=None if model is None else str(out / "model.skops"),
         command=_fit_command(ask, comparison),
     )
     write_results(out, comparison, usage, curves, model, data.details)
-    checkpoint.unlink()
-    _show_places(console, out, model is not None, usage)
+    (out / CHECKPOINT).unlink()
+    _show_places(console, out, saved=model is not None)
+
+
+def _compare(arguments: dict[str, Any], out: Path, jobs: int) -> Comparison:
+    checkpoint = out / CHECKPOINT
+    comparison = compare(**arguments, checkpoint=checkpoint, n_jobs=jobs)
+    if comparison.verdict.kind == "failed":
+        checkpoint.unlink()
+        with suppress(OSError):
+            out.rmdir()
+        name, why = next(iter(comparison.failures.items()))
+        raise InputError(f"No method could be fitted; {name} says: {why}")
+    return comparison
+
+
+def _best_model(console: Console, comparison: Comparison) -> BaseEstimator | None:
+    """Return the model to keep; None, with a reason, when it cannot be saved."""
+    with (
+        console.status("Fitting the model to keep on all rows"),
+        collected_warnings() as said,
+    ):
+        model = comparison.best_estimator()
+    show_notes(console, said)
+    try:
+        check_savable(model)
+    except ModelFileError as error:
+        show_notes(console, [f"no model is saved. {error}"])
+        return None
+    return model
 
 
 def _demo(ask: Ask) -> Data:
@@ -103,11 +130,11 @@ def _demo(ask: Ask) -> Data:
         target="event",
         task="classification",
         source="ACTG 175 trial (shipped with lupi)",
-        notes=[
-            "2139 patients with HIV. Known when therapy starts: the baseline. "
-            "Privileged: the CD4 and CD8 counts of week 20. To predict: whether the "
-            f"disease got worse. {DEMO_TRAIN_SIZE} patients to learn from."
-        ],
+        about=(
+            "Patients with HIV. When therapy starts, only the baseline is known; the "
+            "CD4 and CD8 counts of week 20 come later and are privileged. To predict: "
+            "whether the disease gets worse, from few patients to learn from."
+        ),
     )
 
 
@@ -171,17 +198,13 @@ def _fit_command(ask: Ask, comparison: Any) -> str | None:
     return shlex.join(words)
 
 
-def _show_places(console: Console, out: Path, saved: bool, usage: Usage) -> None:
-    console.print(Text.assemble(("report  ", "dim"), str(out / "report.html")))
-    console.print(
-        Text.assemble(("results ", "dim"), f"{out / 'results.csv'}, results.json")
-    )
+def _show_places(console: Console, out: Path, *, saved: bool) -> None:
+    places = {"results": out / "results.csv", "model": out / "model.skops"}
     if saved:
-        console.print(
-            Text.assemble(
-                ("model   ", "dim"),
-                str(out / "model.skops"),
-                ("  (lupi predict ", "dim"),
-                (f"{out / 'model.skops'} NEW.csv)", "dim"),
-            )
-        )
+        hint = f"lupi predict {places['model']} NEW.csv"
+        console.print(Text.assemble(("predict ", "dim"), hint))
+    else:
+        del places["model"]
+    places["report"] = out / "report.html"
+    for name, place in places.items():
+        console.print(Text.assemble((f"{name:<8}", "dim"), str(place)))

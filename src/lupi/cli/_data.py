@@ -47,6 +47,7 @@ class Data:
     target: str
     task: str
     source: str
+    about: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property

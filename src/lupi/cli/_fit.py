@@ -12,7 +12,7 @@ from lupi._persistence import save_with_details
 from lupi.cli._data import Ask, Data, check_class_sizes, check_metric, read_data
 from lupi.cli._errors import refusing
 from lupi.cli._out import prepare_file
-from lupi.cli._terminal import make_console
+from lupi.cli._terminal import collected_warnings, make_console, show_notes
 
 FOLDS = 3
 
@@ -34,11 +34,14 @@ def run_fit(
     study = _plan(data, method, check_metric(metric), search, seed)
     name = study.methods[0].name
     prepare_file(out, force=force)
-    for note in data.notes:
-        console.print(Text(f"note: {note}", style="yellow"))
+    show_notes(console, data.notes)
     row = "without" if data.privileged is None else "with"
-    with console.status(f"Fitting {name} on {len(data.y):,} rows"):
+    with (
+        console.status(f"Fitting {name} on {len(data.y):,} rows"),
+        collected_warnings() as said,
+    ):
         model = study.final_estimator(name, row, refit=True)
+    show_notes(console, said)
     save_with_details(model, out, {**data.details, "method": name})
     console.print(
         Text(

@@ -16,7 +16,7 @@ from lupi._persistence import ModelFileError, ModelVersionWarning, load_with_det
 from lupi._tables import TableError, nearest, read_table, resolve_columns, shortlist
 from lupi.cli._errors import InputError, refusing
 from lupi.cli._out import prepare_file
-from lupi.cli._terminal import make_console
+from lupi.cli._terminal import make_console, show_notes
 
 
 def run_predict(
@@ -30,8 +30,7 @@ def run_predict(
     prepare_file(out, force=force)
     predictions = _predict(model, X)
     _write(pd.concat([kept, predictions], axis=1), out)
-    for note in notes + more:
-        console.print(Text(f"note: {note}", style="yellow"))
+    show_notes(console, notes + more)
     console.print(Text(f"{len(predictions):,} predictions written to {out}"))
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -57,9 +60,26 @@ def show_data(console: Console, data: Data) -> None:
         names = list(data.privileged.columns)
         table.add_row("privileged", Text(f"{len(names)}: {shortened(names, 10)}"))
     console.print(table)
-    for note in data.notes:
-        console.print(Text(f"note: {note}", style="yellow"))
+    if data.about:
+        console.print(Text(f"\n{data.about}", style="italic"))
+    show_notes(console, data.notes)
     console.print()
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Collect what is warned of inside, each thing once, instead of printing it."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield said
+    said.extend(dict.fromkeys(str(item.message) for item in caught))
+
+
+def show_notes(console: Console, notes: list[str]) -> None:
+    """Say what was done on the way."""
+    for note in notes:
+        console.print(Text(f"note: {note}", style="yellow"))
 
 
 def show_comparison(console: Console, comparison: Comparison) -> None:
@@ -81,20 +101,24 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
         Panel(body, title="verdict", border_style=style, padding=(1, 2), expand=False)
     )
     for item in comparison.warnings:
-        console.print(
-            Text(f"note: {item['method']}: {warning_words(item)}", style="dim yellow")
-        )
+        said = warning_words(item)
+        if not said.startswith(item["method"]):
+            said = f"{item['method']}: {said}"
+        console.print(Text(f"note: {said}", style="dim yellow"))
 
 
 def _table(comparison: Comparison, *, wide: bool) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), header_style="bold")
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1) if wide else (0, 1, 0, 0),
+        pad_edge=wide,
+        header_style="bold",
+    )
     table.add_column("method", no_wrap=True)
     for heading in ("without", "with X*", "shuffled", "oracle"):
-        table.add_column(heading, justify="right")
-    table.add_column("gain", justify="right")
-    table.add_column("p", justify="right")
-    if wide:
-        table.add_column("gap closed", justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("gain", "p", "gap closed")[: 3 if wide else 2]:
+        table.add_column(heading, justify="right", no_wrap=True)
     for line in comparison.summary.to_dict("records"):
         verdict = line["verdict"]
         name = Text(line["method"] if wide else _in_lines(line["method"]))

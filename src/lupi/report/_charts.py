@@ -49,7 +49,7 @@ def nice_scale(values: Iterable[float], *, around_zero: bool = False) -> Scale:
     low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     spread = (high - low) or abs(high) or 1.0
     low, high = low - 0.06 * spread, high + 0.06 * spread
-    step = _round_step((high - low) / 5)
+    step = _round_step(high - low)
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
@@ -62,11 +62,11 @@ def nice_scale(values: Iterable[float], *, around_zero: bool = False) -> Scale:
     return Scale(low, high, ticks)
 
 
-def _round_step(raw: float) -> float:
-    power = 10.0 ** math.floor(math.log10(raw))
-    return next(
-        factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.8
-    )
+def _round_step(spread: float) -> float:
+    """Return the largest of 1, 2, 5 times a power of ten that cuts in 4 or more."""
+    power = 10.0 ** math.floor(math.log10(spread))
+    steps = (factor * power for factor in (1, 0.5, 0.2, 0.1))
+    return next(step for step in steps if spread / step >= 4)
 
 
 @dataclass(frozen=True)

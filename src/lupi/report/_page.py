@@ -152,7 +152,6 @@ COLUMNS = (
     Column("gain"),
     Column("p"),
     Column("gap closed"),
-    Column("time"),
 )
 
 
@@ -386,7 +385,6 @@ def _row(line: Mapping[str, Any]) -> list[str]:
         score_with_error(line["gain"], line["gain_std_error"], sign=True),
         p_value(line["p_helps"]),
         share(line["gap_closed"]),
-        duration(line["seconds"]),
     ]
 
 
