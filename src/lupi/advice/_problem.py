@@ -119,19 +119,17 @@ def solve(
     """Minimise the problem on top of this file."""
     n, p = rows.X.shape
     unmentioned = _cost_of_silence(regions, p)
-    losses = _Losses(p, sum(len(region.d) for region in regions))
+    n_u = sum(len(region.d) for region in regions)
+    losses = _Losses(p, n_u, fit_intercept, penalize_intercept)
     losses.add_rows(rows)
     if regions:
         losses.add_rules(regions, squared)
     losses.add_silence(unmentioned, squared)
-    losses.set_intercept(fit_intercept, penalize_intercept)
     problem = losses.problem()
     found = solve_piecewise(problem, tol, max_iter)
     x = found.x
     if unmentioned.any() and not squared:
         x[:p][np.abs(x[:p]) <= NEGLIGIBLE * np.abs(x[:p]).max(initial=0.0)] = 0.0
-    if not fit_intercept:
-        x[p] = 0.0
     u = x[p + 1 :] = np.maximum(x[p + 1 :], 0.0)
     ends = np.cumsum([len(region.d) for region in regions])
     return AdviceSolution(
@@ -157,19 +155,27 @@ def _cost_of_silence(regions: Sequence[Region], p: int) -> Array:
 class _Losses:
     """Collects the losses, in x = (w, b, u_1, …, u_m), block by block."""
 
-    def __init__(self, p: int, n_u: int):
+    def __init__(self, p: int, n_u: int, fit_intercept: bool, penalized: bool):
         self.p, self.n_u = p, n_u
+        # A bias that enters nowhere but in its own square is 0.
+        self.bias = -1.0 if fit_intercept else 0.0
         self.square = np.zeros(p + 1 + n_u)
         self.square[:p] = 1.0
+        self.square[p] = float(penalized or not fit_intercept)
         self.curvature: Any = None
+        self.data: Any = None
         self.blocks: list[list[Any]] = []
         self.targets: list[tuple[float, Array, Array]] = []
 
     def add_rows(self, rows: Rows) -> None:
         """Margins: y (w·x - b) + ξ >= 1."""
-        sign = rows.sign
-        margins = sp.diags_array(sign) @ sp.csr_array(rows.X)
-        self._add(1.0, rows.cost, None, w=margins, b=_column(-sign))
+        sign, bias = rows.sign[:, None], self.bias * rows.sign[:, None]
+        if isinstance(rows.X, np.ndarray):
+            self.data = np.hstack([sign * rows.X, bias])
+        else:
+            margins = sp.diags_array(rows.sign) @ sp.csr_array(rows.X)
+            self.data = sp.hstack([margins, sp.csr_array(bias)], format="csr")
+        self.targets.append((1.0, rows.cost, np.zeros(len(sign))))
 
     def add_rules(self, regions: Sequence[Region], squared: bool) -> None:
         """Proofs: -d·u - z b + ζ >= 1, u >= 0, and η of the mentioned columns."""
@@ -179,7 +185,8 @@ class _Losses:
         mentioned = [region.mentioned for region in regions]
         rule_of_eta = np.repeat(np.arange(m), [len(columns) for columns in mentioned])
         cut = sp.block_diag([-region.d[None, :] for region in regions])
-        self._add(1.0, weight, None, b=_column(-sign), u=cut)
+        bias = sp.csr_array(self.bias * sign[:, None])
+        self._add(1.0, weight, None, b=bias, u=cut)
         self._add(0.0, np.full(self.n_u, np.inf), None, u=sp.eye_array(self.n_u))
         eta_w = _unit_rows(np.concatenate(mentioned), self.p, sign[rule_of_eta])
         parts = zip(regions, mentioned, strict=True)
@@ -200,13 +207,6 @@ class _Losses:
             unit = _unit_rows(columns, self.p, np.ones(len(columns)))
             self._add(0.0, cost[columns], cost[columns], w=unit)
 
-    def set_intercept(self, free: bool, penalized: bool) -> None:
-        """Let b be learned, at the cost ½b² or at none, or keep it at 0."""
-        self.square[self.p] = float(penalized)
-        if not free:
-            fixed = np.array([np.inf])
-            self._add(0.0, fixed, fixed, b=_column(np.ones(1)))
-
     def _add(
         self,
         target: float,
@@ -225,19 +225,21 @@ class _Losses:
             down = np.zeros(height) if down is None else down
             self.targets.append((target, up, down))
 
+    def _rest(self) -> Any:
+        if not self.blocks:
+            return sp.csr_array((0, len(self.square)))
+        return sp.block_array(self.blocks, format="csr")
+
     def problem(self) -> PiecewiseProblem:
         P = sp.diags_array(self.square)
         return PiecewiseProblem(
             P=P if self.curvature is None else P + self.curvature,
-            G=sp.block_array(self.blocks, format="csr"),
+            data=self.data,
+            rest=self._rest(),
             h=np.concatenate([np.full(len(up), t) for t, up, _ in self.targets]),
             up=np.concatenate([up for _, up, _ in self.targets]),
             down=np.concatenate([down for _, _, down in self.targets]),
         )
-
-
-def _column(values: Array) -> Any:
-    return sp.csr_array(values.reshape(-1, 1))
 
 
 def _unit_rows(columns: NDArray[np.intp], p: int, values: Array) -> Any:

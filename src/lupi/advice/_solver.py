@@ -1,4 +1,4 @@
-"""Quadratic plus piecewise linear losses: the problem as data, and Clarabel.
+"""Quadratic plus piecewise linear losses: the problem as data, and its solvers.
 
     min  ½ xᵀP x + Σ_r ( up_r [h_r - G_r x]₊ + down_r [G_r x - h_r]₊ )
 
@@ -6,6 +6,9 @@ An infinite cost is a constraint: G_r x >= h_r for `up`, G_r x <= h_r for `down`
 equality for both. The dual has one multiplier per row, in a box:
 
     max  h·λ - ½ xᵀP x    s.t.  P x = Gᵀλ,   -down <= λ <= up.
+
+Clarabel solves it, with a sparse factorisation; unless there are many dense rows, on
+which that would take minutes instead of seconds: see `lupi.advice._dense`.
 """
 
 from __future__ import annotations
@@ -18,22 +21,60 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lupi.advice._dense import DenseInterior
+
 Array = NDArray[np.float64]
+
+
+# Entries of a dense block from which on its products are worth a solver of their own,
+# and the size of x up to which a dense factor is.
+_MANY_ENTRIES, _MANY_VARIABLES = 20_000, 6_000
 
 
 @dataclass(frozen=True)
 class PiecewiseProblem:
-    """The problem on top of this file; P and G are sparse."""
+    """The problem on top of this file.
+
+    G is stored in two parts: `data`, dense or sparse, the first rows, which use the
+    first variables only, and `rest`, sparse, all other rows. P is sparse.
+    """
 
     P: Any
-    G: Any
+    data: Any
+    rest: Any
     h: Array
     up: Array
     down: Array
 
+    @property
+    def G(self) -> Any:
+        """All rows, as one sparse matrix."""
+        data = sp.csr_array(self.data)
+        data.resize(data.shape[0], self.P.shape[0])
+        return sp.vstack([data, self.rest], format="csr")
+
+    def times(self, x: Array) -> Array:
+        """Compute G x."""
+        return np.concatenate([self.data @ x[: self.data.shape[1]], self.rest @ x])
+
+    def transposed(self, multipliers: Array) -> Array:
+        """Compute Gᵀ λ."""
+        n, width = self.data.shape
+        result = self.rest.T @ multipliers[n:]
+        result[:width] += self.data.T @ multipliers[:n]
+        return result
+
+    def weighted_gram(self, theta: Array) -> Array:
+        """Compute Gᵀ diag(theta) G, dense."""
+        n, width = self.data.shape
+        gram = (self.rest.T @ sp.diags_array(theta[n:]) @ self.rest).toarray()
+        rows = np.sqrt(theta[:n])[:, None] * self.data
+        gram[:width, :width] += rows.T @ rows
+        return gram
+
     def value(self, x: Array) -> float:
         """Compute the objective, constraints left out."""
-        short = self.h - self.G @ x
+        short = self.h - self.times(x)
         up = np.where(np.isinf(self.up), 0.0, self.up)
         down = np.where(np.isinf(self.down), 0.0, self.down)
         losses = up @ np.maximum(short, 0) + down @ np.maximum(-short, 0)
@@ -54,7 +95,22 @@ class PiecewiseSolution:
 def solve_piecewise(
     problem: PiecewiseProblem, tol: float, max_iter: int
 ) -> PiecewiseSolution:
-    """Solve with Clarabel, in (x, slack): each finite cost gets a slack of its own."""
+    """Solve with what suits the shape of the problem."""
+    equalities = np.isinf(problem.down).any()
+    dense = isinstance(problem.data, np.ndarray) and problem.data.size >= _MANY_ENTRIES
+    if dense and problem.P.shape[0] <= _MANY_VARIABLES and not equalities:
+        found = PiecewiseSolution(*DenseInterior(problem).solve(tol, max_iter))
+        # Squared condition numbers can be too much for it, on columns of very
+        # different scales; the sparse solver is slower and forms no squares.
+        if found.converged or found.n_iter == max_iter - 1:
+            return found
+    return _solve_sparse(problem, tol, max_iter)
+
+
+def _solve_sparse(
+    problem: PiecewiseProblem, tol: float, max_iter: int
+) -> PiecewiseSolution:
+    """Clarabel, in (x, slack): each finite cost gets a slack of its own."""
     up, down = problem.up, problem.down
     equal = np.flatnonzero(np.isinf(up) & np.isinf(down))
     above = np.setdiff1d(np.flatnonzero(up > 0), equal)
@@ -63,7 +119,7 @@ def solve_piecewise(
     soft = np.flatnonzero(np.isfinite(cost))
     n_x, n_soft = problem.P.shape[0], len(soft)
 
-    G = problem.G.tocsr()
+    G = problem.G
     sides = sp.vstack([G[equal], -G[above], G[below]], format="csc")
     # A slack enters its side and must not be negative.
     place = np.concatenate(
