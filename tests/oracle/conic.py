@@ -1,11 +1,13 @@
 """The primals of the papers, typed as printed and given to an independent solver.
 
 ``Primal(drawn)`` leaves everything free; ``Primal(drawn, fixed)`` prices a decision
-function that is given, or given up to its bias, and minimises the rest.
+function that is given, or given up to its bias, and minimises the rest. A primal is
+built by a function of this module, such as ``svm_plus(drawn, fixed)``.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import cvxpy as cp
@@ -13,22 +15,35 @@ import numpy as np
 
 from .problems import feature_map
 
-ACCURATE = {
-    "tol_gap_abs": 1e-12,
-    "tol_gap_rel": 1e-11,
-    "tol_feas": 1e-11,
-    "max_iter": 500,
-}
-ORDINARY = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
+
+def _within(tolerance, reduced):
+    """Settings of the solver: what to aim at, and what to accept at the least."""
+    return {
+        "tol_gap_abs": tolerance,
+        "tol_gap_rel": tolerance,
+        "tol_feas": tolerance,
+        "reduced_tol_gap_abs": reduced,
+        "reduced_tol_gap_rel": reduced,
+        "reduced_tol_feas": reduced,
+        "max_iter": 500,
+    }
+
+
+# Where the finest tolerances break down, coarser ones do.
+LADDER = ((1e-12, 1e-10), (1e-10, 1e-9), (1e-9, 3e-9), (3e-9, 1e-8), (1e-8, 2e-8))
 
 
 @dataclass
 class Fixed:
-    """``w·x`` on the training rows, ``‖w‖²``, and b (None: left free)."""
+    """``w·x`` on the training rows, ``‖w‖²``, and b (None: left free).
+
+    ``corrections``: the values ``w*·x*`` as well, in the order of the primal.
+    """
 
     values: np.ndarray
     squared_norm: float
     bias: float | None = None
+    corrections: list[np.ndarray] | None = None
 
 
 class Primal:
@@ -36,27 +51,34 @@ class Primal:
 
     def __init__(self, drawn, fixed=None):
         self.drawn = drawn
-        self.terms, self.constraints = [], []
+        self.norms, self.terms, self.constraints = [], [], []
+        self.shapes, self.corrections = [], []
+        self.held = None if fixed is None else fixed.corrections
         self.b = cp.Variable()
         if fixed is None:
-            features = feature_map(drawn.K)
-            self.w = cp.Variable(features.shape[1])
-            self.shape = features @ self.w
-            self.terms.append(0.5 * cp.sum_squares(self.w))
+            self.shape = self.linear(drawn.K)
         else:
             self.shape = fixed.values
-            self.terms.append(0.5 * fixed.squared_norm)
+            self.norms.append(0.5 * fixed.squared_norm)
             if fixed.bias is not None:
                 self.constraints.append(self.b == fixed.bias)
         self.f = self.shape + self.b
 
-    def function(self, gram, reg):
-        """``w*·x* + b*`` on the rows of gram, penalised by reg/2 ‖w*‖²."""
+    def linear(self, gram, reg=1.0):
+        """``w·x`` on the rows of gram, penalised by reg/2 ‖w‖²."""
+        if self.held is not None:
+            return self.held[len(self.corrections)]
         features = feature_map(gram)
-        w, b = cp.Variable(features.shape[1]), cp.Variable()
+        w = cp.Variable(features.shape[1])
         # A small weight beside large ones costs digits: scale the variable instead.
-        self.terms.append(0.5 * cp.sum_squares(w))
-        return features @ w / np.sqrt(reg) + b
+        self.norms.append(0.5 * cp.sum_squares(w))
+        self.shapes.append(features @ w / np.sqrt(reg))
+        return self.shapes[-1]
+
+    def function(self, gram, reg):
+        """``w*·x* + b*``, a correcting function on the rows of gram."""
+        self.corrections.append(self.linear(gram, reg) + cp.Variable())
+        return self.corrections[-1]
 
     def slack(self, size):
         zeta = cp.Variable(size)
@@ -70,30 +92,43 @@ class Primal:
         self.constraints += constraints
 
     def solve(self):
-        """The minimum."""
-        self.total = sum(self.terms)
-        return self._run(cp.Minimize(self.total), self.constraints)
-
-    def bias_interval(self, best, slack=1e-9):
-        """The biases whose cost is within slack of the best, relatively."""
-        total = sum(self.terms)
-        unit = max(abs(best), 1e-300)
-        limit = [*self.constraints, total / unit <= 1 + slack]
-        low = self._run(cp.Minimize(self.b), limit)
-        return low, -self._run(cp.Minimize(-self.b), limit)
-
-    @staticmethod
-    def _run(objective, constraints):
-        problem = cp.Problem(objective, constraints)
-        # Where the finest tolerances break down, the ordinary ones do.
-        for settings in (ACCURATE, ORDINARY, {}):
-            try:
-                problem.solve(solver=cp.CLARABEL, **settings)
-            except cp.error.SolverError:
-                continue
-            if problem.status in ("optimal", "optimal_inaccurate"):
-                return float(problem.value)
+        """The minimum, in units of one and of the typical cost of a row."""
+        total = sum(self.norms + self.terms)
+        for steps in LADDER:
+            for unit in (1.0, float(self.drawn.cost.mean())):
+                problem = cp.Problem(cp.Minimize(total / unit), self.constraints)
+                with warnings.catch_warnings():
+                    # "May be inaccurate" is then still within the reduced tolerance.
+                    warnings.simplefilter("ignore", UserWarning)
+                    try:
+                        problem.solve(solver=cp.CLARABEL, **_within(*steps))
+                    except cp.error.SolverError:
+                        continue
+                if problem.status in ("optimal", "optimal_inaccurate"):
+                    return float(total.value)
         raise AssertionError(f"the oracle failed: {problem.status}")
+
+
+def bias_interval(build, solved):
+    """The optimal biases of a solved primal, whose functions themselves are unique.
+
+    With these held, a linear programme in the biases and slacks remains.
+    """
+    shape, *others = [np.asarray(one.value) for one in solved.shapes]
+    primal = build(solved.drawn, Fixed(shape, 0.0, corrections=others))
+    costs = sum(primal.terms)
+    total = float(sum(solved.norms + solved.terms).value)
+    unit = max(abs(total), 1e-9 * solved.drawn.cost.sum())
+
+    def run(objective, *more):
+        problem = cp.Problem(objective, [*primal.constraints, *more])
+        problem.solve(solver=cp.SCIPY, scipy_options={"method": "highs"})
+        assert problem.status == "optimal", problem.status
+        return float(problem.value)
+
+    cheapest = run(cp.Minimize(costs / unit))
+    within = costs / unit <= cheapest + 1e-9
+    return run(cp.Minimize(primal.b), within), run(cp.Maximize(primal.b), within)
 
 
 def hinge_of_the_rest(primal):
@@ -139,8 +174,10 @@ def svm_delta_plus_hinge(drawn, fixed=None):
         y, cost = drawn.y[rows], drawn.cost[rows]
         yf = cp.multiply(y, primal.f[rows])
         yt = cp.multiply(y, primal.function(drawn.Ks, drawn.reg))
-        primal.add(cost @ cp.pos(yt))
-        primal.add((1 + drawn.delta) * cost @ cp.pos(1 - yf - yt))
+        # [·]₊ at a positive cost is a slack that is at least its argument.
+        own, both = primal.slack(len(rows)), primal.slack(len(rows))
+        primal.require(own >= yt, both >= 1 - yf - yt)
+        primal.add(cost @ own + (1 + drawn.delta) * cost @ both)
     return primal
 
 
@@ -180,7 +217,7 @@ def l2_svm_plus(drawn, fixed=None):
     """Biases are weights of a constant feature: b² is part of ‖w‖²."""
     primal = Primal(drawn, fixed)
     if fixed is None:
-        primal.add(0.5 * cp.square(primal.b))
+        primal.norms.append(0.5 * cp.square(primal.b))
     y, cost = drawn.y, drawn.cost
     rows = drawn.lacks
     if len(rows):
@@ -189,10 +226,8 @@ def l2_svm_plus(drawn, fixed=None):
         primal.add(0.5 * cp.sum_squares(cp.multiply(np.sqrt(cost[rows]), xi)))
     rows = drawn.has
     if len(rows):
-        features = feature_map(drawn.Ks + 1.0)
-        w = cp.Variable(features.shape[1])
-        t = features @ w / np.sqrt(drawn.reg)
-        primal.add(0.5 * cp.sum_squares(w))
+        t = primal.linear(drawn.Ks + 1.0, drawn.reg)
+        primal.corrections.append(t)
         primal.require(cp.multiply(y[rows], primal.f[rows]) >= 1 - t)
         primal.add(0.5 * cp.sum_squares(cp.multiply(np.sqrt(cost[rows]), t)))
     return primal

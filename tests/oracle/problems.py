@@ -45,6 +45,7 @@ class Drawn:
     gamma: float
     privileged_gamma: float
     moderate: bool
+    class_weight: dict | str | None = None
 
     @property
     def has(self):
@@ -56,7 +57,16 @@ class Drawn:
 
     @property
     def cost(self):
-        return self.C * self.weight
+        """C_i = C · weight of the row · weight of its class."""
+        factor = np.ones(len(self.y))
+        if self.class_weight == "balanced":
+            for label in (-1.0, 1.0):
+                of = self.y == label
+                factor[of] = self.weight.sum() / (2.0 * self.weight[of].sum())
+        elif self.class_weight is not None:
+            for label, value in self.class_weight.items():
+                factor[self.y == label] = value
+        return self.C * self.weight * factor
 
     @property
     def K(self):
@@ -127,6 +137,8 @@ def draw(seed, *, regression=False, privileged=True):
     reach = 2.0 if moderate else 4.0
     C, reg, similarity_reg = 10.0 ** rng.uniform(-reach, reach, size=3)
     kernels = ["linear", "rbf", "poly"]
+    chosen = np.random.default_rng([seed, 1]).integers(6)
+    class_weight = {0: {-1.0: 0.3, 1.0: 2.0}, 1: "balanced"}.get(int(chosen))
     return Drawn(
         X=X,
         y=y,
@@ -141,4 +153,5 @@ def draw(seed, *, regression=False, privileged=True):
         gamma=10.0 ** rng.uniform(-1.5, 0.7),
         privileged_gamma=10.0 ** rng.uniform(-1.5, 0.7),
         moderate=moderate,
+        class_weight=None if regression else class_weight,
     )
