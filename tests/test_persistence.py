@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pickle
+import warnings
 import zipfile
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -112,7 +114,10 @@ def test_the_list_of_survivors_is_complete():
 @pytest.mark.parametrize("name", public_estimators())
 def test_every_public_estimator_predicts_the_same_after_a_round_trip(name, tmp_path):
     model, table, target, more = survivors()[name]
-    model.fit(table, target, **more)
+    with warnings.catch_warnings():
+        # Some find that this X* is of no use to them; it is the file that matters.
+        warnings.simplefilter("ignore")
+        model.fit(table, target, **more)
     loaded = roundtrip(model, tmp_path)
     assert type(loaded) is type(model)
     assert str(loaded.get_params()) == str(model.get_params())
@@ -121,8 +126,10 @@ def test_every_public_estimator_predicts_the_same_after_a_round_trip(name, tmp_p
         if hasattr(model, method):
             ours, theirs = getattr(loaded, method)(table), getattr(model, method)(table)
             np.testing.assert_array_equal(ours, theirs)
-    if hasattr(model, "correction"):
-        np.testing.assert_array_equal(loaded.correction(P), model.correction(P))
+    if more is FORCED and hasattr(model, "correction"):
+        rows = (P, target) if name == "DeviationSVCPlus" else (P,)
+        ours, theirs = loaded.correction(*rows), model.correction(*rows)
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_fitting_without_privileged_rows_survives_too(tmp_path):
@@ -148,7 +155,9 @@ def mixed_table():
             "age": np.where(np.arange(N) == 5, np.nan, 50 + 10 * X[:, 0]),
             "town": np.where(X[:, 1] > 0, "Oslo", "Rome"),
             "seen": pd.date_range("2020-01-01", periods=N, freq="D").astype(str),
-            "note": [f"patient {i} said {'ouch' * (i % 3)} on day {i}" for i in range(N)],
+            "note": [
+                f"patient {i} said {'ouch' * (i % 3)} on day {i}" for i in range(N)
+            ],
             "grade": pd.Categorical(np.where(X[:, 2] > 0, "hi", "lo")),
             "smokes": X[:, 0] > 0,
         }
@@ -173,12 +182,30 @@ def test_a_pipeline_that_reads_tables_survives(tmp_path):
     assert list(loaded.feature_names_in_) == list(table.columns)
 
 
-def test_a_grid_search_survives(tmp_path):
-    search = GridSearchCV(lupi.SVCPlus(), {"C": [0.1, 1.0]}, cv=2)
+@pytest.mark.parametrize("scoring", [None, "roc_auc", "f1_macro"])
+def test_a_grid_search_survives(tmp_path, scoring):
+    search = GridSearchCV(lupi.SVCPlus(), {"C": [0.1, 1.0]}, cv=2, scoring=scoring)
     search.fit(X, LABELS, privileged=np.nan_to_num(P))
     loaded = roundtrip(search, tmp_path)
     assert loaded.best_params_ == search.best_params_
     np.testing.assert_array_equal(loaded.predict(X), search.predict(X))
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_calibration_survives(tmp_path, method):
+    model = CalibratedClassifierCV(lupi.SVCPlus(), cv=2, method=method)
+    model.fit(X, LABELS, privileged=np.nan_to_num(P))
+    loaded = roundtrip(model, tmp_path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_trees_of_xgboost_survive(tmp_path):
+    model = lupi.IPLClassifier(n_estimators=5, engine="xgboost")
+    model.fit(X, LABELS, privileged=P)
+    loaded = roundtrip(model, tmp_path)
+    np.testing.assert_array_equal(
+        loaded.decision_function(X), model.decision_function(X)
+    )
 
 
 def test_feature_names_and_their_order_are_checked_on_predict(tmp_path):
@@ -195,7 +222,9 @@ def test_details_travel_with_the_model(tmp_path):
     from lupi._persistence import save_with_details
 
     path = tmp_path / "m.skops"
-    save_with_details(SVC().fit(X, LABELS), path, {"target": "event", "features": ["é"]})
+    save_with_details(
+        SVC().fit(X, LABELS), path, {"target": "event", "features": ["é"]}
+    )
     assert load_with_details(path)[1] == {"target": "event", "features": ["é"]}
 
 

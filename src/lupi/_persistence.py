@@ -129,7 +129,8 @@ def _dumped(model: BaseEstimator) -> bytes:
     if refused:
         raise ModelFileError(
             f"This {type(model).__name__} holds {_listed(refused)}, which lupi.load "
-            "would refuse. Replace that part by one of scikit-learn's or lupi's own."
+            "would refuse. Replace that part by one of scikit-learn's or lupi's own; "
+            "of a search, save the best_estimator_."
         )
     return data
 

@@ -24,9 +24,20 @@ LUPI_TYPES = (
     "lupi.compose._lufe.LUFeClassifier",
     "lupi.compose._transformed.TransformedPrivileged",
     "lupi.kernels.Kernel",
+    "lupi.svm._deviation.DeviationSVCPlus",
+    "lupi.svm._fair.FairSVCDeltaPlus",
+    "lupi.svm._hard_margin.HardMarginSVC",
+    "lupi.svm._l2_svm_plus.L2SVCPlus",
+    "lupi.svm._linear.LinearSVCDeltaPlus",
+    "lupi.svm._linear.LinearSVCPlus",
+    "lupi.svm._linear.LinearSVRPlus",
     "lupi.svm._machine.Expansion",
     "lupi.svm._machine.Model",
+    "lupi.svm._margin_transfer.MarginTransferSVC",
+    "lupi.svm._svm_delta_plus.SVCDeltaPlus",
     "lupi.svm._svm_plus.SVCPlus",
+    "lupi.svm._svr_plus.SVRPlus",
+    "lupi.svm._unified.UnifiedSVC",
     "lupi.transfer._distillation_classifier.GeneralizedDistillationClassifier",
     "lupi.transfer._distillation_regressor.GeneralizedDistillationRegressor",
     "lupi.transfer._knowledge_transfer.KnowledgeTransferClassifier",
@@ -74,4 +85,55 @@ TABLE_TYPES = (
     "skrub.selectors._selectors._cardinality_below",
 )
 
-ALLOWED: tuple[str, ...] = LUPI_TYPES + TREE_TYPES + TABLE_TYPES
+# Sparse arrays are read by numpy without pickle; skops knows them by their base only.
+SPARSE_TYPES = (
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csc.csc_matrix",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+)
+
+# What a fitted search or calibration of scikit-learn remembers: how it split, and by
+# which of scikit-learn's own scores it chose.
+SEARCH_TYPES = (
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.metrics._classification.accuracy_score",
+    "sklearn.metrics._classification.balanced_accuracy_score",
+    "sklearn.metrics._classification.brier_score_loss",
+    "sklearn.metrics._classification.f1_score",
+    "sklearn.metrics._classification.jaccard_score",
+    "sklearn.metrics._classification.log_loss",
+    "sklearn.metrics._classification.matthews_corrcoef",
+    "sklearn.metrics._classification.precision_score",
+    "sklearn.metrics._classification.recall_score",
+    "sklearn.metrics._ranking.average_precision_score",
+    "sklearn.metrics._ranking.roc_auc_score",
+    "sklearn.metrics._regression.explained_variance_score",
+    "sklearn.metrics._regression.max_error",
+    "sklearn.metrics._regression.mean_absolute_error",
+    "sklearn.metrics._regression.mean_absolute_percentage_error",
+    "sklearn.metrics._regression.mean_squared_error",
+    "sklearn.metrics._regression.mean_squared_log_error",
+    "sklearn.metrics._regression.median_absolute_error",
+    "sklearn.metrics._regression.r2_score",
+    "sklearn.metrics._regression.root_mean_squared_error",
+    "sklearn.metrics._scorer._PassthroughScorer",
+    "sklearn.metrics._scorer._Scorer",
+    "sklearn.model_selection._split.GroupKFold",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.LeaveOneGroupOut",
+    "sklearn.model_selection._split.LeaveOneOut",
+    "sklearn.model_selection._split.PredefinedSplit",
+    "sklearn.model_selection._split.RepeatedKFold",
+    "sklearn.model_selection._split.RepeatedStratifiedKFold",
+    "sklearn.model_selection._split.ShuffleSplit",
+    "sklearn.model_selection._split.StratifiedGroupKFold",
+    "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.model_selection._split.StratifiedShuffleSplit",
+    "sklearn.model_selection._split.TimeSeriesSplit",
+)
+
+ALLOWED: tuple[str, ...] = (
+    LUPI_TYPES + TREE_TYPES + TABLE_TYPES + SPARSE_TYPES + SEARCH_TYPES
+)
