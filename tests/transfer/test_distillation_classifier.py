@@ -266,6 +266,7 @@ def test_a_student_may_search_over_log_odds(routing):
         ({"imitation_weight": 1.5}, "from 0"),
         ({"imitation_weight": "half"}, "from 0"),
         ({"temperature": 0}, "positive number"),
+        ({"temperature": "warm"}, "positive number"),
         ({"clip": 0.5}, "between 0 and 0.5"),
         ({"student": KNeighborsClassifier()}, "takes no sample_weight"),
         ({"student": GridSearchCV(PRECISE, {})}, "Search around the whole model"),

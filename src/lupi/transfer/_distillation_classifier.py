@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ from lupi.transfer._targets import (
     class_scores,
     hard_scores,
     log_scores,
+    predicted_target,
     soft_probabilities,
 )
 
@@ -210,12 +212,12 @@ default=None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not self.temperature > 0:
+        if not isinstance(self.temperature, Real) or not float(self.temperature) > 0:
             raise ValueError(
                 f"temperature={self.temperature!r}: give a positive number; 1 leaves "
                 "the teacher's log-odds as they are."
             )
-        if not 0 < self.clip < 0.5:
+        if not isinstance(self.clip, Real) or not 0 < float(self.clip) < 0.5:
             raise ValueError(
                 f"clip={self.clip!r}: the smallest soft probability lies between 0 "
                 "and 0.5, both excluded."
@@ -318,14 +320,17 @@ default=None
             sample_weight=share[row, label],
         )
 
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return the scores that a student who is a regressor predicts."""
+        return as_scores(predicted_target(self.student_, X, len(self.classes_)))
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels of ``X``."""
         check_is_fitted(self)
         X = self._validate_X(X)
         if not is_regressor(self.student_):
             return self.student_.predict(X)
-        scores = as_scores(np.asarray(self.student_.predict(X)))
-        return self.classes_[scores.argmax(axis=1)]
+        return self.classes_[self._scores(X).argmax(axis=1)]
 
     @available_if(_student_can("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
@@ -344,7 +349,7 @@ default=None
         check_is_fitted(self)
         X = self._validate_X(X)
         if is_regressor(self.student_):
-            return np.asarray(self.student_.predict(X))
+            return as_target(self._scores(X))
         if hasattr(self.student_, "decision_function"):
             return self.student_.decision_function(X)
         return as_target(
@@ -357,5 +362,5 @@ default=None
         check_is_fitted(self)
         X = self._validate_X(X)
         if is_regressor(self.student_):
-            return softmax(as_scores(np.asarray(self.student_.predict(X))), axis=1)
+            return softmax(self._scores(X), axis=1)
         return self.student_.predict_proba(X)

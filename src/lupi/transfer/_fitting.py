@@ -154,5 +154,8 @@ def _request_weights(estimator: Any) -> None:
         requests = get_routing_for_object(inner)
         for method in ("fit", "score"):
             asked = getattr(getattr(requests, method, None), "requests", {})
-            if asked.get("sample_weight", False) is None:
+            # What a pipeline asks for its own score cannot be read off its routing.
+            hidden = method == "score" and isinstance(inner, Pipeline)
+            hidden = hidden and hasattr(inner, "set_score_request")
+            if hidden or asked.get("sample_weight", False) is None:
                 getattr(inner, f"set_{method}_request")(sample_weight=True)

@@ -42,6 +42,12 @@ def as_scores(target: np.ndarray) -> np.ndarray:
     return target
 
 
+def predicted_target(regressor: Any, X: Any, n_classes: int) -> np.ndarray:
+    """Return what a regressor predicts, in the shape of ``as_target``."""
+    shape = (-1,) if n_classes == 2 else (-1, n_classes)
+    return np.asarray(regressor.predict(X), dtype=float).reshape(shape)
+
+
 def soft_probabilities(
     scores: np.ndarray, temperature: float, clip: float
 ) -> np.ndarray:
@@ -61,7 +67,7 @@ def class_scores(
     probability ``clip``.
     """
     if is_regressor(estimator):
-        return as_scores(np.asarray(estimator.predict(X)))
+        return as_scores(predicted_target(estimator, X, len(classes)))
     if hasattr(estimator, "predict_proba"):
         known = np.asarray(estimator.predict_proba(X))
     elif hasattr(estimator, "decision_function"):
