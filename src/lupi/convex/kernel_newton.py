@@ -99,6 +99,14 @@ class KernelNewton:
         self.weights = None
         self.penalised = self.problem.penalised(self.coefficients)
 
+    def hold(self) -> tuple:
+        """The functions as they are, to come back to."""
+        return self.coefficients, self.weights, self.penalised
+
+    def resume(self, held: tuple) -> None:
+        """Come back to functions held before."""
+        self.coefficients, self.weights, self.penalised = held
+
     def advance(self, length: float, step: np.ndarray) -> None:
         """Move the functions along with the multipliers."""
         for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
@@ -267,15 +275,15 @@ class KernelNewton:
         schur = corner - self._border.T @ self._solved_border
         scale = np.sqrt(np.abs(np.diagonal(schur)))
         self._border_scale = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1), 1)
-        self._schur = schur * self._border_scale[:, None] * self._border_scale
+        schur *= self._border_scale[:, None] * self._border_scale
+        # A basis that the rows cannot tell from another leaves it singular.
+        self._schur_inverse = np.linalg.pinv(schur, rcond=1e-14, hermitian=True)
 
     def _precondition(self, right, balance):
         m = self.n_row_multipliers
         rows = self._solve_rows(right[:m])
         border = np.concatenate([right[m:], balance]) - self._border.T @ rows
-        border *= self._border_scale
-        if border.size:
-            border = np.linalg.lstsq(self._schur, border, rcond=1e-14)[0]
+        border = self._schur_inverse @ (self._border_scale * border)
         border *= self._border_scale
         n_global = self.problem.size - m
         return (

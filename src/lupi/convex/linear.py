@@ -59,6 +59,14 @@ class FeatureNewton:
             )
         ]
 
+    def hold(self) -> tuple:
+        """The functions as they are, to come back to."""
+        return self.coefficients, self.weights, self.penalised
+
+    def resume(self, held: tuple) -> None:
+        """Come back to functions held before."""
+        self.coefficients, self.weights, self.penalised = held
+
     def advance(self, length: float, step: np.ndarray) -> None:
         """Move weights, coefficients and values along with the multipliers."""
         for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):

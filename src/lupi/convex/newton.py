@@ -49,6 +49,10 @@ class NewtonStep(Protocol):
 
     def advance(self, length: float, step: np.ndarray) -> None: ...
 
+    def hold(self) -> tuple: ...
+
+    def resume(self, held: tuple) -> None: ...
+
 
 def newton_for(problem: Problem) -> NewtonStep:
     """The Newton step of the space in which the functions are given."""

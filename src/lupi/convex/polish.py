@@ -23,6 +23,7 @@ __all__ = ["PathEnd", "polish"]
 
 GUESSES = 6
 REPEATS = 3
+ENOUGH = 1e-13
 SOFT, HARD = 1e-9, 1e9
 ROUNDING = 1e-10
 
@@ -129,6 +130,7 @@ def _vertex(solution, zero, full, newton) -> Solution:
     newton.start(multipliers)
     newton.factorise(Barrier(diagonal, tied))
     biases = solution.biases.copy()
+    unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
     slack_pull = [np.zeros(len(f)) for f in full]
     for _ in range(REPEATS):
         gradient = (
@@ -151,6 +153,8 @@ def _vertex(solution, zero, full, newton) -> Solution:
                     gradient[problem.slices[q]] += pull
         right = np.where(fixed, 0.0, -gradient)
         balance = problem.balance(newton.coefficients)
+        if np.abs(right).max() <= ENOUGH * unit:
+            break
         step, shift = newton.solve(right, -balance, refine=True)
         step = np.where(fixed, 0.0, step)
         multipliers = multipliers + step

@@ -150,10 +150,11 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     >>> rng = np.random.default_rng(0)
     >>> hidden = rng.normal(size=(200, 2))
     >>> X = hidden + rng.normal(size=(200, 2))
-    >>> y = hidden.sum(axis=1) > 0
-    >>> model = LinearSVCDeltaPlus().fit(X, y, privileged=X - hidden)
+    >>> y = np.where(hidden.sum(axis=1) > 0, 1, -1)
+    >>> violation = y * np.maximum(1 - y * X.sum(axis=1), 0)
+    >>> model = LinearSVCDeltaPlus().fit(X, y, privileged=violation[:, None])
     >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
-    array([ True, False])
+    array([ 1, -1])
     """
 
     def __init__(
