@@ -8,7 +8,7 @@ built by a function of this module, such as ``svm_plus(drawn, fixed)``.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cvxpy as cp
 import numpy as np
@@ -93,7 +93,7 @@ class Primal:
 
     def solve(self):
         """The minimum, in units of one and of the typical cost of a row."""
-        total = sum(self.norms + self.terms)
+        total = cp.Constant(0.0) + sum(self.norms + self.terms)
         for steps in LADDER:
             for unit in (1.0, float(self.drawn.cost.mean())):
                 problem = cp.Problem(cp.Minimize(total / unit), self.constraints)
@@ -230,4 +230,68 @@ def l2_svm_plus(drawn, fixed=None):
         primal.corrections.append(t)
         primal.require(cp.multiply(y[rows], primal.f[rows]) >= 1 - t)
         primal.add(0.5 * cp.sum_squares(cp.multiply(np.sqrt(cost[rows]), t)))
+    return primal
+
+
+def fair(drawn, fixed=None):
+    """SVMΔ+ whose decisions hardly covary with z; given ones are checked by hand."""
+    primal = svm_delta_plus_signed(drawn, fixed)
+    if fixed is None:
+        covariance = covariances(drawn) @ primal.f
+        primal.require(covariance <= drawn.threshold, covariance >= -drawn.threshold)
+    return primal
+
+
+def covariances(drawn):
+    """The rows that give the weighted covariances of z with a function of the rows."""
+    share = drawn.weight / drawn.weight.sum()
+    return (share[:, None] * (drawn.Z - share @ drawn.Z)).T
+
+
+def svm(drawn, fixed=None):
+    """The C-SVM on every row."""
+    primal = Primal(drawn, fixed)
+    xi = primal.slack(len(drawn.y))
+    primal.require(cp.multiply(drawn.y, primal.f) >= 1 - xi)
+    primal.add(drawn.cost @ xi)
+    return primal
+
+
+def margin_transfer_simplified(drawn, fixed=None):
+    primal = Primal(drawn, fixed)
+    hinge_of_the_rest(primal)
+    rows = drawn.has
+    y, cost = drawn.y[rows], drawn.cost[rows]
+    known = np.maximum(1 - y * drawn.teacher, 0)
+    t, zeta = cp.Variable(), primal.slack(len(rows))
+    primal.require(t >= 0, cp.multiply(y, primal.f[rows]) >= 1 - t * known - zeta)
+    primal.add(t * (cost @ known) + (1 + drawn.delta) * cost @ zeta)
+    return primal
+
+
+def margin_transfer_sharmanska(drawn, fixed=None, floor=0.1):
+    primal = Primal(drawn, fixed)
+    hinge_of_the_rest(primal)
+    rows = drawn.has
+    y, cost = drawn.y[rows], drawn.cost[rows]
+    xi = primal.slack(len(rows))
+    margins = np.maximum(y * drawn.teacher, floor)
+    primal.require(cp.multiply(y, primal.f[rows]) >= margins - xi)
+    primal.add(cost @ xi)
+    return primal
+
+
+def deviation(drawn, fixed=None):
+    """SVM+ on the deviations from the first stage."""
+    rows = drawn.has
+    P = np.full((len(drawn.y), 1), np.nan)
+    P[rows, 0] = 1 - drawn.y[rows] * drawn.teacher
+    return svm_plus(replace(drawn, P=P), fixed)
+
+
+def hard_margin(drawn, fixed=None):
+    """y f ≥ 1 − ξ with known ξ; a given f is checked by hand."""
+    primal = Primal(drawn, fixed)
+    if fixed is None:
+        primal.require(cp.multiply(drawn.y, primal.f) >= 1 - drawn.slacks)
     return primal

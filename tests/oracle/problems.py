@@ -6,7 +6,7 @@ so that an error in the library cannot hide in the test.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +46,10 @@ class Drawn:
     privileged_gamma: float
     moderate: bool
     class_weight: dict | str | None = None
+    Z: np.ndarray | None = None  # sensitive columns
+    threshold: float = 0.0  # of their covariance with f
+    slacks: np.ndarray | None = None  # known to the oracle SVM
+    teacher: np.ndarray | None = None  # f* of a first stage, on the rows with X*
 
     @property
     def has(self):
@@ -95,11 +99,13 @@ class Drawn:
         return both
 
     def rebuilt(self, model):
-        """f on the training rows from support_, dual_coef_ and intercept_ alone."""
-        return self.rebuilt_without_bias(model) + model.intercept_[0]
-
-    def rebuilt_without_bias(self, model):
-        return self.K[:, model.support_] @ model.dual_coef_[0]
+        """``w·x`` on the training rows and ``‖w‖²``, from the public attributes."""
+        if not hasattr(model, "support_"):
+            w = np.ravel(model.coef_)
+            return self.X @ w, float(w @ w)
+        coefficients = model.dual_coef_[0]
+        shape = self.K[:, model.support_] @ coefficients
+        return shape, float(coefficients @ shape[model.support_])
 
 
 def draw(seed, *, regression=False, privileged=True):
@@ -154,4 +160,30 @@ def draw(seed, *, regression=False, privileged=True):
         privileged_gamma=10.0 ** rng.uniform(-1.5, 0.7),
         moderate=moderate,
         class_weight=None if regression else class_weight,
+    )
+
+
+def with_linear_kernels(drawn):
+    return replace(drawn, kernel="linear", privileged_kernel="linear")
+
+
+def with_sensitive(drawn):
+    """Sensitive columns that go along with the label, and a bound on the covariance."""
+    rng = np.random.default_rng([len(drawn.y), int(1e6 * drawn.gamma)])
+    Z = drawn.y[:, None] * rng.random(2) + rng.normal(size=(len(drawn.y), 2))
+    if rng.random() < 0.5:
+        Z = (Z > 0).astype(float)[:, :1]
+    threshold = float(rng.choice([0.0, 0.01, 0.1, 1.0]))
+    return replace(drawn, Z=Z, threshold=threshold)
+
+
+def with_slacks(drawn):
+    """Slacks that some function of the space can live with, and no costs."""
+    rng = np.random.default_rng([len(drawn.y), int(1e6 * drawn.gamma)])
+    n = len(drawn.y)
+    feasible = drawn.K @ (drawn.y * rng.random(n)) / n + 0.1 * rng.normal()
+    slacks = np.maximum(1.0 - drawn.y * feasible, 0.0) + 0.05 * rng.random(n)
+    P = np.full_like(drawn.P, np.nan)
+    return replace(
+        drawn, P=P, slacks=slacks, C=1.0, weight=np.ones(n), class_weight=None
     )
