@@ -31,7 +31,7 @@ def plain_reading(X, y, w, r, nu, learning_rate):
 
 def random_stream(seed, separable=False):
     rng = np.random.default_rng(seed)
-    n, p = int(rng.integers(20, 200)), int(rng.integers(1, 8))
+    n, p = int(rng.integers(20, 200)), int(rng.integers(2, 8))
     X = rng.normal(size=(n, p))
     y = np.where(
         X @ rng.normal(size=p) + (not separable) * rng.normal(size=n) > 0, 1, -1
@@ -246,3 +246,36 @@ def test_labels_that_were_not_announced():
 @pytest.mark.parametrize("standardize", [False, True])
 def test_scikit_learn_agrees(standardize):
     check_estimator(Adviceptron(standardize=standardize))
+
+
+def test_empty_regions_are_left_out():
+    _, X, y, rules = random_stream(7)
+    void = Rule([[1.0] + [0.0] * (X.shape[1] - 1)] * 2, [0, 0], 1)
+    void.D[1] *= -1
+    void.d[:] = -1
+    with pytest.warns(UserWarning, match="No point satisfies"):
+        model = Adviceptron(advice=[*rules, void]).fit(X, y)
+    assert model.advice_ == rules
+    assert model.coef_.tolist() == Adviceptron(advice=rules).fit(X, y).coef_.tolist()
+
+
+def test_bias_of_a_rule_is_the_edge_of_its_region():
+    """For a box b_i is the least w·x over it, also if the rule leaves room."""
+    rules = ["2 <= x0 <= 5 => 1", "x0 <= -1 => 0", "7 <= x0 <= 9 => 1"]
+    model = Adviceptron(advice=rules, advice_weight=5.0)
+    model.partial_fit(np.empty((0, 1)), [], classes=[0, 1])
+    edges, signs = [2, -1, 7], [1, -1, 1]
+    estimates = []
+    for rule, sign, u in zip(
+        model.advice_, signs, model.advice_proofs_[0], strict=True
+    ):
+        estimates.append(float((-sign * rule.D.T @ u)[0]))
+    expected = np.mean(np.multiply(edges, estimates))
+    assert model.advice_estimate_[0, 1] == pytest.approx(expected, abs=1e-6)
+
+
+def test_weights_that_do_not_fit_are_refused():
+    model = Adviceptron().fit([[1.0, 2.0], [3.0, 4.0]], [0, 1])
+    model._weights = model._weights[:, :1]
+    with pytest.raises(ValueError, match="Fit it anew"):
+        model.partial_fit([[1.0, 2.0]], [0])

@@ -41,6 +41,7 @@ round (see the errata in the documentation).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -195,10 +196,15 @@ def _least_ratio(top: Array, bottom: Array) -> float:
 
     Any c gives a valid bound, so a missed minimum would still leave a bound.
     """
-    a, b, c = top
-    e, f, g = bottom
-    turns = np.roots([a * f - b * e, 2 * (a * g - c * e), b * g - c * f])
-    lengths = turns.real[np.abs(turns.imag) <= 1e-9 * np.abs(turns)]
-    below = np.polyval(bottom, lengths)
-    fine = (below > 0) & (lengths > 0)
-    return float(np.min(np.polyval(top, lengths[fine]) / below[fine], initial=np.inf))
+    (a, b, c), (e, f, g) = map(float, top), map(float, bottom)
+    # Zeros of the derivative, whose cubic terms cancel.
+    A, B, C = a * f - b * e, a * g - c * e, b * g - c * f
+    root = math.sqrt(max(B * B - A * C, 0.0))
+    large = -B - math.copysign(root, B)
+    lengths = [large / A if A else 0.0, C / large if large else 0.0]
+    ratios = [
+        ((a * x + b) * x + c) / below
+        for x in lengths
+        if x > 0 and (below := (e * x + f) * x + g) > 0
+    ]
+    return min(ratios, default=math.inf)

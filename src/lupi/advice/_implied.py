@@ -1,11 +1,12 @@
 """Questions about regions that linear programs answer.
 
-Is a region empty? What is the least value of w·x - b on it? Which hard rules cannot
-hold together?
+Is a region empty? What is the least value of w·x - b on it? What is the best proof of
+it? Which hard rules cannot hold together?
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from lupi.advice._problem import NEGLIGIBLE, Array, Region
+from lupi.advice.rule import Rule
 
 _INFEASIBLE, _UNBOUNDED = 2, 3
 _FREE = (None, None)
@@ -56,6 +58,30 @@ def least_value(region: Region, w: Array, b: float) -> float:
         return -np.inf
     plus, minus = np.split(answer, 2)
     return float(w @ (plus - minus) - b)
+
+
+def tightest(region: Region, u: Array) -> Array:
+    """Find the proof of the same weights Dᵀu with the least d·u.
+
+    -d·u is then the least value of -Dᵀu·x on the region, if that is not empty: the
+    weights are proved to the very edge of the region.
+    """
+    D = region.D[:, region.mentioned]
+    answer = _program(region.d, A_eq=D.T, b_eq=D.T @ u, bounds=(0, None))
+    return u if isinstance(answer, int) else answer
+
+
+def warn_of_empty(rules: Sequence[Rule], regions: Sequence[Region]) -> list[int]:
+    """Give the positions of the rules that speak of some point, and warn of others."""
+    empty = [i for i, region in enumerate(regions) if is_empty(region)]
+    for i in empty:
+        warnings.warn(
+            f"No point satisfies the conditions of the rule {rules[i].title!r}. "
+            "Correct or remove it.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return [i for i in range(len(regions)) if i not in empty]
 
 
 def conflict(regions: Sequence[Region], fit_intercept: bool) -> list[int]:

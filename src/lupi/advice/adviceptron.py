@@ -41,6 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from lupi.advice._bound import MistakeBound, evaluate
+from lupi.advice._implied import tightest, warn_of_empty
 from lupi.advice._linear import LinearAdvisedClassifier
 from lupi.advice._problem import Region, Rows, solve
 from lupi.advice._reading import (
@@ -96,11 +97,12 @@ class Adviceptron(LinearAdvisedClassifier):
     n_rows_seen_ : int
         Rows so far.
     advice_ : list of Rule
-        The rules, as they were read.
+        The rules, as they were read, less those of empty regions.
     advice_estimate_ : ndarray of shape (1 or n_classes, n_features + 1)
         r and, last, the mean of b_i, in the columns that the updates work in.
     advice_proofs_ : list of list of ndarray
-        u_i of each rule, for each binary problem.
+        u_i of each rule, for each binary problem; where the problem leaves a choice,
+        the one with the least d_i·u_i, which puts b_i at the edge of the region.
     mean_, scale_ : ndarray of shape (n_features,)
         What `standardize` subtracted and divided by.
     n_features_in_ : int
@@ -286,10 +288,11 @@ class Adviceptron(LinearAdvisedClassifier):
         self.mean_, self.scale_ = scaling(X, self.standardize)
         names = getattr(self, "feature_names_in_", None)
         problems = binary_regions(rules, weights, self.classes_, names, X.shape[1])
-        self.advice_ = rules
-        self._take_advice(
-            [[r.scaled(self.mean_, self.scale_) for r in p] for p in problems]
-        )
+        problems = [[r.scaled(self.mean_, self.scale_) for r in p] for p in problems]
+        # An empty region would leave its u, and with it b_i, without any limit.
+        kept = warn_of_empty(rules, problems[0])
+        self.advice_ = [rules[i] for i in kept]
+        self._take_advice([[regions[i] for i in kept] for regions in problems])
         self._counts = np.zeros((2, len(problems)), dtype=np.int64)
         self.n_rows_seen_ = 0
         self._show()
@@ -319,8 +322,10 @@ class Adviceptron(LinearAdvisedClassifier):
                 fit_intercept=self.fit_intercept,
                 penalize_intercept=True,
             )
-            self.advice_proofs_.append(solution.proofs)
-            for region, u in zip(regions, solution.proofs, strict=True):
+            parts = zip(regions, solution.proofs, strict=True)
+            proofs = [tightest(region, u) for region, u in parts]
+            self.advice_proofs_.append(proofs)
+            for region, u in zip(regions, proofs, strict=True):
                 r_i = -region.sign * np.append(region.D.T @ u, region.d @ u)
                 self.advice_estimate_[k] += r_i / n_rules
             self._weights[k] = np.append(solution.w, solution.b)
@@ -349,6 +354,13 @@ class Adviceptron(LinearAdvisedClassifier):
     def _learn(self, X: Any, codes: NDArray[np.intp]) -> None:
         from lupi.advice._stream import stream
 
+        shape = (len(self._positives), X.shape[1] + 1)
+        if not shape == self._weights.shape == self.advice_estimate_.shape:
+            # Compiled code does not check; a model from a file could be anything.
+            raise ValueError(
+                f"The weights of this model have shape {self._weights.shape}, but "
+                f"{shape} was expected. Fit it anew."
+            )
         dense = isinstance(X, np.ndarray)
         size = max(len(codes), 1) if dense else _BLOCK
         for begin in range(0, len(codes), size):

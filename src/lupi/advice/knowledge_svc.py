@@ -38,7 +38,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
 from lupi._base import class_weights
-from lupi.advice._implied import conflict, is_empty, least_value
+from lupi.advice._implied import conflict, least_value, warn_of_empty
 from lupi.advice._linear import LinearAdvisedClassifier
 from lupi.advice._problem import AdviceSolution, Region, Rows, solve
 from lupi.advice._reading import (
@@ -269,14 +269,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         self, rules: list[Rule], problems: list[list[Region]], n_rows: int
     ) -> None:
         regions = problems[0]
-        for rule, region in zip(rules, regions, strict=True):
-            if is_empty(region):
-                warnings.warn(
-                    f"No point satisfies the conditions of the rule {rule.title!r}. "
-                    "Correct or remove it.",
-                    UserWarning,
-                    stacklevel=3,
-                )
+        warn_of_empty(rules, regions)
         one_sided = len({region.sign for region in regions}) == 1
         if n_rows == 0 and self.fit_intercept and one_sided and len(problems) == 1:
             warnings.warn(
