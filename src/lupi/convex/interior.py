@@ -161,15 +161,11 @@ def _starting_multipliers(problem: Problem) -> np.ndarray:
         multipliers[part] = np.where(good, wanted, multipliers[part])
     start = problem.size - len(problem.global_rows)
     multipliers[start:] = np.where(problem.free[start:], 0.0, typical)
-    for room, sharing in zip(
-        problem.room(multipliers), problem.sharing, strict=True
-    ):
+    for room, sharing in zip(problem.room(multipliers), problem.sharing, strict=True):
         crowded = room <= 0
         for q in sharing:
             part = problem.slices[q]
-            multipliers[part] = np.where(
-                crowded, 0.4 * limits[q], multipliers[part]
-            )
+            multipliers[part] = np.where(crowded, 0.4 * limits[q], multipliers[part])
     return multipliers
 
 

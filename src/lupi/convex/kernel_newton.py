@@ -33,7 +33,7 @@ from .problem import Problem
 
 __all__ = ["KernelNewton"]
 
-REFINE_TO = 1e-9
+REFINE_TO, BALANCED = 1e-9, 1e-14
 MAX_REFINEMENTS = 30
 
 
@@ -71,6 +71,7 @@ class KernelNewton:
         ]
         self._couplings = [self._coupling(sharing) for sharing in problem.sharing]
         self.balance = problem.balance_columns()
+        self._reach = np.abs(self.balance)
 
     def _coupling(self, sharing: list[int]) -> Leaf | None:
         """The leaf on which two families share a slack; None for a slack of one."""
@@ -310,6 +311,13 @@ class KernelNewton:
         if not refine:
             return step, biases
         nothing = np.zeros_like(balance)
+        # Conjugate gradients keep the balance as it is: it must hold from the start.
+        for _ in range(3):
+            missed = balance - self.balance @ step
+            if not np.any(np.abs(missed) > BALANCED * (self._reach @ np.abs(step))):
+                break
+            change, shift = self._precondition(np.zeros_like(right), missed)
+            step, biases = step + change, biases + shift
         size = abs(right @ step) ** 0.5
         residual = right - self._product(step) - self.balance.T @ biases
         search, old = None, 1.0

@@ -44,6 +44,7 @@ class Merged:
         self.rows = np.flatnonzero(covered)
 
     def update(self, diagonal: np.ndarray) -> None:
+        """Take a new barrier."""
         self.conductance = np.zeros(self.length)
         best = np.zeros(self.length)
         self._weights, self._leads = [], []
@@ -53,7 +54,7 @@ class Merged:
             self._weights.append(a / diagonal[part])
             best[at] = np.maximum(best[at], weight)
         taken = np.zeros(self.length, dtype=bool)
-        for (part, a, at), scaled in zip(self.members, self._weights, strict=True):
+        for (_, a, at), scaled in zip(self.members, self._weights, strict=True):
             lead = (a * scaled >= best[at]) & ~taken[at]
             taken[at] |= lead
             self._leads.append(lead)

@@ -141,7 +141,8 @@ class FeatureNewton:
         weight = None
         for q, family in enumerate(problem.families):
             if k in family.on and other in family.on:
-                term = family.on[k] * family.on[other] / self.diagonal[problem.slices[q]]
+                term = family.on[k] * family.on[other]
+                term = term / self.diagonal[problem.slices[q]]
                 weight = self._scatter(weight, q, k, term)
         for sharing, gain in self._coupled:
             sums = []
@@ -153,9 +154,7 @@ class FeatureNewton:
                 ]
                 sums.append(sum(parts) if parts else None)
             if sums[0] is not None and sums[1] is not None:
-                weight = self._scatter(
-                    weight, sharing[0], k, -gain * sums[0] * sums[1]
-                )
+                weight = self._scatter(weight, sharing[0], k, -gain * sums[0] * sums[1])
         return weight
 
     def _scatter(self, weight, q: int, k: int, term: np.ndarray) -> np.ndarray:
@@ -201,9 +200,9 @@ class FeatureNewton:
                     first.features(part).T @ scaled
                 ).ravel()
             if has_left and has_right:
-                matrix[at_left, at_right] += (
-                    first.basis[part] * chunk
-                ) @ second.basis[part]
+                matrix[at_left, at_right] += (first.basis[part] * chunk) @ second.basis[
+                    part
+                ]
         if k != other:
             block = matrix[
                 left.start : left.stop + has_left, right.start : right.stop + has_right

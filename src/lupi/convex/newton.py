@@ -1,7 +1,7 @@
 """Which Newton step fits a problem, and what the interior point asks of it.
 
-At each iteration the interior point hands over a :class:`Barrier` and asks for solutions
-of ``(H + D) x + Eᵀy = p, E x = q`` where ``H = Σ_k A_k K_k A_kᵀ/ρ_k``, ``D`` is the
+At each iteration the interior point hands over a `Barrier` and asks for solutions of
+``(H + D) x + Eᵀy = p, E x = q`` where ``H = Σ_k A_k K_k A_kᵀ/ρ_k``, ``D`` is the
 barrier and ``E`` holds the balance equations.
 """
 
@@ -19,8 +19,11 @@ __all__ = ["Barrier", "NewtonStep", "newton_for"]
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """``diagonal``: one entry per multiplier. ``shared``: per linear slack, the weight
-    with which the sum of the multipliers that share it enters."""
+    """What keeps the multipliers inside their bounds, as it enters the Newton matrix.
+
+    ``diagonal`` has one entry per multiplier; ``shared`` has, per linear slack, the
+    weight with which the sum of the multipliers that share it enters.
+    """
 
     diagonal: np.ndarray
     shared: list[np.ndarray]
@@ -39,19 +42,25 @@ class NewtonStep(Protocol):
     weights: list[np.ndarray | None] | None
     penalised: list[np.ndarray]
 
-    def start(self, multipliers: np.ndarray) -> None: ...
+    def start(self, multipliers: np.ndarray) -> None:
+        """Take the functions that belong to these multipliers."""
 
-    def factorise(self, barrier: Barrier) -> None: ...
+    def factorise(self, barrier: Barrier) -> None:
+        """Prepare for solving with this barrier."""
 
     def solve(
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool
-    ) -> tuple[np.ndarray, np.ndarray]: ...
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Step of the multipliers and of the biases."""
 
-    def advance(self, length: float, step: np.ndarray) -> None: ...
+    def advance(self, length: float, step: np.ndarray) -> None:
+        """Move the functions along with the multipliers."""
 
-    def hold(self) -> tuple: ...
+    def hold(self) -> tuple:
+        """The functions as they are, to come back to."""
 
-    def resume(self, held: tuple) -> None: ...
+    def resume(self, held: tuple) -> None:
+        """Come back to functions held before."""
 
 
 def newton_for(problem: Problem) -> NewtonStep:

@@ -138,12 +138,11 @@ def _vertex(solution, zero, full, newton) -> Solution:
             - problem.at_least
             + problem.curvature * multipliers
         )
-        for sharing, pull, room, tie, slack in zip(
+        for sharing, pull, room, tie in zip(
             problem.sharing,
             slack_pull,
             problem.room(multipliers),
             tied,
-            problem.slacks,
             strict=True,
         ):
             if len(sharing) > 1:
@@ -172,7 +171,7 @@ def _vertex(solution, zero, full, newton) -> Solution:
 
 
 def _curvature_scale(problem) -> np.ndarray:
-    """The diagonal of H, at least a rounding of its mean: what SOFT is small against."""
+    """The diagonal of H, at least a millionth of its mean: what SOFT is measured by."""
     scale = np.zeros(problem.size)
     for q, (part, family) in enumerate(
         zip(problem.slices, problem.families, strict=True)

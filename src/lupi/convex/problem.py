@@ -9,8 +9,8 @@ Every kernel model of this library is *K functions and one polyhedral loss per r
 
     t_k = f_k(rows of k) + b_k·e_k
 
-``f_k`` lives in the space of a Gram matrix or of explicit features, ``e_k`` is the basis
-of its unpenalised part (ones for a bias). A family may have no slack (a hard
+``f_k`` lives in the space of a Gram matrix or of explicit features, ``e_k`` is the
+basis of its unpenalised part (ones for a bias). A family may have no slack (a hard
 constraint), a slack of its own, or share one with another family of the same rows.
 
 With one multiplier per constraint, λ ≥ 0 (free for equalities), the dual is::
@@ -41,10 +41,12 @@ class Gram:
 
     @property
     def size(self) -> int:
+        """Number of rows."""
         return self.matrix.shape[0]
 
     @property
     def diagonal(self) -> np.ndarray:
+        """``K_ii`` of every row."""
         return np.diagonal(self.matrix)
 
     def apply(self, coefficients: np.ndarray) -> np.ndarray:
@@ -60,10 +62,12 @@ class Features:
 
     @property
     def size(self) -> int:
+        """Number of rows."""
         return self.matrix.shape[0]
 
     @property
     def diagonal(self) -> np.ndarray:
+        """``K_ii`` of every row."""
         squared = self.matrix.multiply(self.matrix) if self.is_sparse else None
         if squared is not None:
             return np.asarray(squared.sum(axis=1)).ravel()
@@ -71,6 +75,7 @@ class Features:
 
     @property
     def is_sparse(self) -> bool:
+        """Whether the features are a sparse matrix."""
         return not isinstance(self.matrix, np.ndarray)
 
     def apply(self, coefficients: np.ndarray) -> np.ndarray:

@@ -105,6 +105,7 @@ class Solution:
 
     @cached_property
     def primal_value(self) -> float:
+        """The objective, with the cheapest slacks that the functions allow."""
         problem, short = self.problem, self._shortfall
         value = 0.5 * self._norms[0]
         for function, t in zip(problem.functions, self.values, strict=True):
@@ -122,6 +123,7 @@ class Solution:
 
     @cached_property
     def dual_value(self) -> float:
+        """``r·λ − Σ v_kᵀK_k v_k/(2ρ_k) − ½ Σ λ²/q``."""
         problem, multipliers = self.problem, self.multipliers
         return float(
             problem.at_least @ multipliers
@@ -150,8 +152,7 @@ class Solution:
 
     @cached_property
     def dual_residual(self) -> float:
-        """Largest violation of ``λ ≥ 0``, ``Σλ ≤ d``, ``e_k·v_k = 0`` or of the
-        definition of v_k."""
+        """Largest violation of ``λ ≥ 0``, ``Σλ ≤ d``, ``e_k·v_k = 0`` or of v_k."""
         problem = self.problem
         worst = [0.0]
         signed = self.multipliers[~problem.free]
@@ -205,6 +206,7 @@ class Solution:
 
     @property
     def relative_gap(self) -> float:
+        """The duality gap in units of the objective."""
         return self.duality_gap / self.scale
 
     def is_optimal(self, eps: float) -> bool:
