@@ -161,8 +161,11 @@ def _starting_multipliers(problem: Problem) -> np.ndarray:
         multipliers[part] = np.where(good, wanted, multipliers[part])
     start = problem.size - len(problem.global_rows)
     multipliers[start:] = np.where(problem.free[start:], 0.0, typical)
-    for room, sharing in zip(problem.room(multipliers), problem.sharing, strict=True):
-        crowded = room <= 0
+    for room, sharing, slack in zip(
+        problem.room(multipliers), problem.sharing, problem.slacks, strict=True
+    ):
+        # Not <= 0: what is left of d − d by rounding would be no room either.
+        crowded = room <= 1e-3 * slack.linear
         for q in sharing:
             part = problem.slices[q]
             multipliers[part] = np.where(crowded, 0.4 * limits[q], multipliers[part])
