@@ -31,7 +31,7 @@ LUPI_TYPES = (
     "lupi.svm._linear.LinearSVCDeltaPlus",
     "lupi.svm._linear.LinearSVCPlus",
     "lupi.svm._linear.LinearSVRPlus",
-    "lupi.svm._machine.Expansion",
+    "lupi.svm._data.Expansion",
     "lupi.svm._machine.Model",
     "lupi.svm._margin_transfer.MarginTransferSVC",
     "lupi.svm._svm_delta_plus.SVCDeltaPlus",
@@ -132,6 +132,8 @@ SEARCH_TYPES = (
     "sklearn.model_selection._split.StratifiedKFold",
     "sklearn.model_selection._split.StratifiedShuffleSplit",
     "sklearn.model_selection._split.TimeSeriesSplit",
+    "sklearn.utils._metadata_requests.MetadataRequest",
+    "sklearn.utils._metadata_requests.MethodMetadataRequest",
 )
 
 ALLOWED: tuple[str, ...] = (

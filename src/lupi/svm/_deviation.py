@@ -37,7 +37,8 @@ from typing import Any
 import numpy as np
 
 from .._base import PrivilegedClassifierBase
-from ._machine import Data, KernelMachine, Model, Space
+from ._data import Data, Space
+from ._machine import KernelMachine, Model
 from ._svm_plus import svm_plus_problem
 from ._teacher import train_teacher
 

@@ -40,7 +40,9 @@ import numpy as np
 
 from .._base import PrivilegedClassifierBase
 from ..convex import GlobalRow, Problem, Solution
-from ._machine import Data, KernelMachine, Model, not_negative
+from ._data import Data
+from ._machine import KernelMachine, Model
+from ._parameters import not_negative
 from ._svm_delta_plus import signed_problem, warn_if_unused
 
 __all__ = ["FairSVCDeltaPlus"]

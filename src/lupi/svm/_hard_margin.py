@@ -23,7 +23,8 @@ import numpy as np
 
 from .._base import PrivilegedClassifierBase
 from ..convex import Problem, Rows, solve
-from ._machine import Data, KernelMachine
+from ._data import Data
+from ._machine import KernelMachine
 
 __all__ = ["HardMarginSVC"]
 

@@ -16,7 +16,9 @@ import numpy as np
 from .._base import PrivilegedClassifierBase, PrivilegedRegressorBase
 from ..convex import Problem, Solution
 from ..kernels import Kernel
-from ._machine import Data, KernelMachine, Model, not_negative, one_of
+from ._data import Data
+from ._machine import KernelMachine, Model
+from ._parameters import not_negative, one_of
 from ._svm_delta_plus import SLACKS, hinge_problem, signed_problem, warn_if_unused
 from ._svm_plus import svm_plus_problem, warn_if_constant
 from ._svr_plus import svr_plus_problem

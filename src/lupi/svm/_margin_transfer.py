@@ -42,7 +42,9 @@ import numpy as np
 
 from .._base import PrivilegedClassifierBase
 from ..convex import Function, GlobalRow, Problem, Rows, Slack
-from ._machine import Data, KernelMachine, Model, one_of
+from ._data import Data
+from ._machine import KernelMachine, Model
+from ._parameters import one_of
 from ._teacher import train_teacher
 
 __all__ = ["MarginTransferSVC"]

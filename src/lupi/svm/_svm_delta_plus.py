@@ -49,7 +49,9 @@ import numpy as np
 
 from .._base import PrivilegedClassifierBase
 from ..convex import Problem, Rows, Slack, Solution
-from ._machine import Data, KernelMachine, Model, one_of
+from ._data import Data
+from ._machine import KernelMachine, Model
+from ._parameters import one_of
 
 __all__ = ["SVCDeltaPlus"]
 

@@ -38,7 +38,8 @@ import numpy as np
 
 from .._base import PrivilegedClassifierBase
 from ..convex import Problem, Rows, Solution
-from ._machine import Data, KernelMachine, Model
+from ._data import Data
+from ._machine import KernelMachine, Model
 
 __all__ = ["SVCPlus"]
 

@@ -40,7 +40,9 @@ import numpy as np
 
 from .._base import PrivilegedRegressorBase
 from ..convex import Problem, Rows, Slack
-from ._machine import Data, KernelMachine, not_negative
+from ._data import Data
+from ._machine import KernelMachine
+from ._parameters import not_negative
 
 __all__ = ["SVRPlus"]
 

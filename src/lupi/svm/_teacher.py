@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..convex import Function, Problem, Rows, Slack
-from ._machine import Data, Expansion, carried
+from ._data import Data, Expansion, carried
 
 __all__ = ["Teacher", "train_teacher"]
 

@@ -1,0 +1,178 @@
+"""The rows of a binary or real problem as the model files see them.
+
+From checked rows to Gram matrices or features on the way in, from coefficients to
+functions on the way out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..convex import Features, Function, Gram, Rows, Slack, Solution
+from ..kernels import Kernel, nearest_positive_semidefinite
+
+__all__ = ["Data", "Expansion", "Space", "carried"]
+
+SUPPORT = UNFELT = 1e-8
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A function ``Σ_j coefficient_j k(row_j, ·) + bias`` of one space.
+
+    ``rows`` are the rows j, or their positions for a precomputed kernel. A linear
+    kernel needs none: the coefficients are then the weights of the features.
+    """
+
+    kernel: Kernel
+    rows: Any
+    coefficients: np.ndarray
+    bias: float
+
+    def __call__(self, rows: Any) -> np.ndarray:
+        if len(self.coefficients) == 0:
+            return np.full(rows.shape[0], self.bias)
+        if self.kernel.name == "linear":
+            return np.asarray(rows @ self.coefficients).ravel() + self.bias
+        if self.kernel.name == "precomputed":
+            return rows[:, self.rows] @ self.coefficients + self.bias
+        return self.kernel.between(rows, self.rows) @ self.coefficients + self.bias
+
+
+class Space:
+    """The rows of one space that a machine trains on."""
+
+    def __init__(self, kernel: Kernel, rows: Any, positions: np.ndarray):
+        self.kernel, self.positions = kernel, positions
+        self.rows = rows
+
+    @cached_property
+    def _checked(self) -> tuple[np.ndarray, np.ndarray | None]:
+        if self.kernel.name == "precomputed":
+            gram = np.ascontiguousarray(_dense(self.rows)[:, self.positions])
+        else:
+            gram = self.kernel.gram(self.rows)
+        if self.kernel.is_positive:
+            return gram, None
+        return nearest_positive_semidefinite(0.5 * (gram + gram.T))
+
+    @property
+    def gram(self) -> Gram:
+        return Gram(self._checked[0])
+
+    @property
+    def features(self) -> Features:
+        return Features(self.rows)
+
+    def in_kernel(self, coefficients: np.ndarray) -> np.ndarray:
+        """Coefficients in the kernel itself, where the Gram matrix was projected."""
+        if "_checked" in self.__dict__ and self._checked[1] is not None:
+            return self._checked[1] @ coefficients
+        return coefficients
+
+    def expand(self, coefficients: np.ndarray, bias: float) -> Expansion:
+        """The learned function, kept on the rows that carry it."""
+        if self.kernel.name == "linear":
+            weights = np.asarray(self.rows.T @ coefficients).ravel()
+            return Expansion(self.kernel, None, weights, bias)
+        kept = np.flatnonzero(coefficients)
+        if self.kernel.name == "precomputed":
+            rows = self.positions[kept]
+        else:
+            rows = self.rows[kept]
+        return Expansion(self.kernel, rows, coefficients[kept], bias)
+
+
+@dataclass
+class Data:
+    """One problem's rows as a model file sees them.
+
+    ``target`` is ±1 or real, ``cost`` is C per row, ``has`` and ``lacks`` are the rows
+    with and without X* (``has`` is None when every row has it).
+    """
+
+    target: np.ndarray
+    cost: np.ndarray
+    decision: Space
+    privileged: list[Space]
+    has: np.ndarray | None
+    lacks: np.ndarray
+    in_features: bool
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.target)
+
+    @property
+    def with_privileged(self) -> bool:
+        return bool(self.privileged)
+
+    def of_has(self, vector: np.ndarray) -> np.ndarray:
+        """The entries of the rows that have X*."""
+        return vector if self.has is None else vector[self.has]
+
+    def space(self, which: Space) -> Gram | Features:
+        """The rows of a space as the solver takes them."""
+        return which.features if self.in_features else which.gram
+
+    def with_constant(self, which: Space) -> Gram | Features:
+        """The space with a constant feature added, as penalised as the others."""
+        if not self.in_features:
+            return Gram(which.gram.matrix + 1.0)
+        ones = np.ones((which.rows.shape[0], 1))
+        stack = sp.hstack if sp.issparse(which.rows) else np.hstack
+        rows = stack([which.rows, ones])
+        return Features(rows.tocsr() if sp.issparse(rows) else rows)
+
+    def decision_function(self) -> Function:
+        """``w·x + b`` with weight 1."""
+        return Function(self.space(self.decision), 1.0, np.ones(self.n_rows))
+
+    def correcting_function(
+        self, which: int, weight: float, cost: np.ndarray | None = None
+    ) -> Function:
+        """``w*·x* + b*`` on the rows that have X*, with its weight and linear cost."""
+        space = self.space(self.privileged[which])
+        return Function(space, weight, np.ones(space.size), cost, self.has)
+
+    def hinge_without_privileged(self) -> list[Rows]:
+        """``y f ≥ 1 − ξ`` at cost C for the rows that lack X*."""
+        rows, y = self.lacks, self.target[self.lacks]
+        if not len(rows):
+            return []
+        return [
+            Rows(
+                {0: y},
+                np.ones(len(rows)),
+                rows if self.with_privileged else None,
+                Slack(linear=self.cost[rows]),
+            )
+        ]
+
+
+def carried(solution: Solution, k: int, cost: np.ndarray) -> np.ndarray:
+    """The coefficients of function k, with those that carry nothing set to zero.
+
+    That is below 1e-8 of the largest. Where large coefficients nearly cancel, even such
+    small ones can be felt: they stay if the objective would change by a relative 1e-8.
+    """
+    coefficients = solution.expansion(k)
+    space = solution.problem.functions[k].space
+    size = np.abs(coefficients)
+    for threshold in (SUPPORT, 1e-3 * SUPPORT, 1e-6 * SUPPORT):
+        small = size <= threshold * size.max(initial=0.0)
+        if not coefficients[small].any():
+            return np.where(small, 0.0, coefficients)
+        change = space.apply(np.where(small, coefficients, 0.0))
+        if np.abs(change).max() * cost.sum() <= UNFELT * solution.scale:
+            return np.where(small, 0.0, coefficients)
+    return coefficients
+
+
+def _dense(rows: Any) -> np.ndarray:
+    return rows.toarray() if sp.issparse(rows) else rows
