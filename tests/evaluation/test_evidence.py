@@ -26,7 +26,8 @@ def test_noise_is_not_found_to_help(n_samples, options):
             data.target,
             data.privileged,
             methods=DISTILLATION,
-            search=6,
+            search=4,
+            inner_folds=2,
             random_state=seed,
             **options,
         )
@@ -49,7 +50,8 @@ def test_the_ideal_teacher_is_found_to_help():
             data.privileged,
             methods="svc-plus",
             scoring="accuracy",
-            search=8,
+            search=4,
+            inner_folds=2,
             random_state=seed,
         )
         kinds.append(result.verdict.kind)
