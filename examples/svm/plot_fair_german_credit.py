@@ -8,12 +8,14 @@ is needed to predict. The claim: as the bound goes to zero, the decisions of bot
 come closer, at some cost in accuracy.
 
 Here: German credit, being young (25 years or less) as the sensitive column, the
-disparities on rows that the model has not seen, measured with fairlearn: the demographic-parity difference (0 is fair) and
-the p-% rule, the ratio of the two acceptance rates (100 % is fair).
+disparities on rows that the model has not seen, measured with fairlearn: the
+demographic-parity difference (0 is fair) and the p-% rule, the ratio of the two
+acceptance rates (100 % is fair).
 
-What was seen: the disparity halves and accuracy does not suffer. The correcting function
-is zero, though (the library says so in a warning, silenced here): being young does not
-tell which rows are hard. It is the constraint that acts, not the privileged part.
+What was seen: the disparity halves and accuracy does not suffer. The correcting
+function is zero, though (the library says so in a warning, silenced here): being young
+does not tell which rows are hard. It is the constraint that acts, not the privileged
+part.
 """
 
 import warnings
