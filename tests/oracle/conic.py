@@ -263,6 +263,8 @@ def margin_transfer_simplified(drawn, fixed=None):
     rows = drawn.has
     y, cost = drawn.y[rows], drawn.cost[rows]
     known = np.maximum(1 - y * drawn.teacher, 0)
+    # The problem does not depend on the size of ξ*, so rounding must not pass for it.
+    known[known < 1e-6] = 0.0
     t, zeta = cp.Variable(), primal.slack(len(rows))
     primal.require(t >= 0, cp.multiply(y, primal.f[rows]) >= 1 - t * known - zeta)
     primal.add(t * (cost @ known) + (1 + drawn.delta) * cost @ zeta)

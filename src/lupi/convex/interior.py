@@ -23,7 +23,7 @@ import numpy as np
 
 from .linalg import NotPositiveDefinite
 from .newton import Barrier, NewtonStep, newton_for
-from .polish import PathEnd, polish
+from .polish import PathEnd, copied, polish
 from .problem import Problem
 from .solution import Solution
 
@@ -108,7 +108,7 @@ class _Iterate:
             n_iter,
             converged,
             "interior",
-            None if newton.weights is None else [np.copy(w) for w in newton.weights],
+            copied(newton.weights),
         )
         solution.penalised = newton.penalised
         return solution
@@ -161,6 +161,14 @@ def _starting_multipliers(problem: Problem) -> np.ndarray:
         multipliers[part] = np.where(good, wanted, multipliers[part])
     start = problem.size - len(problem.global_rows)
     multipliers[start:] = np.where(problem.free[start:], 0.0, typical)
+    coefficients = problem.coefficients(multipliers)
+    for g, row in enumerate(problem.global_rows, start):
+        (k, weight), *others = row.on.items()
+        basis = problem.functions[k].basis
+        if not (others or row.equality or k == 0 or basis is None):
+            # The one constraint on a function of its own begins by balancing it.
+            missing = -(basis @ coefficients[k]) / (basis @ weight)
+            multipliers[g] = max(multipliers[g], multipliers[g] + missing)
     for room, sharing, slack in zip(
         problem.room(multipliers), problem.sharing, problem.slacks, strict=True
     ):

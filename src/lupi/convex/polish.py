@@ -19,7 +19,7 @@ from .linalg import NotPositiveDefinite
 from .newton import Barrier, NewtonStep
 from .solution import Solution
 
-__all__ = ["PathEnd", "polish"]
+__all__ = ["PathEnd", "copied", "polish"]
 
 GUESSES = 6
 REPEATS = 3
@@ -164,10 +164,15 @@ def _vertex(solution, zero, full, newton) -> Solution:
         multipliers=multipliers,
         coefficients=[v.copy() for v in newton.coefficients],
         biases=biases,
-        weights=None
-        if newton.weights is None
-        else [np.copy(w) for w in newton.weights],
+        weights=copied(newton.weights),
     )
+
+
+def copied(weights: list | None) -> list | None:
+    """Weights that stay as they are; a function without features has none."""
+    if weights is None:
+        return None
+    return [None if w is None else w.copy() for w in weights]
 
 
 def _curvature_scale(problem) -> np.ndarray:

@@ -50,6 +50,7 @@ from ._teacher import train_teacher
 __all__ = ["MarginTransferSVC"]
 
 METHODS = ("simplified", "sharmanska")
+NO_SLACK = 1e-6
 
 
 class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
@@ -168,6 +169,8 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
         margins = data.of_has(y) * teacher.values
         if self.method == "simplified":
             slacks = np.maximum(1.0 - margins, 0.0)
+            # t gives the slacks any size: rounding, left in, would have a say.
+            slacks[slacks < NO_SLACK] = 0.0
             problem = simplified_problem(data, slacks, self.delta)
         else:
             problem = margin_problem(data, np.maximum(margins, self.margin_floor))
