@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -27,6 +28,7 @@ from skrub import TableVectorizer
 
 import lupi
 from lupi._persistence import ModelFileError, ModelVersionWarning, load_with_details
+from lupi._trusted_types import LUPI_TYPES
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -366,3 +368,9 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
         lupi.save(SVC(C=2).fit(X, LABELS), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_list_names_only_what_exists():
+    for name in LUPI_TYPES:
+        module, _, kind = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), kind), name

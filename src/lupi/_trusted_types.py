@@ -49,9 +49,13 @@ LUPI_TYPES = (
 TREE_TYPES = ("sklearn.tree._tree.Tree",)
 
 # What a fitted skrub.TableVectorizer holds: its own steps, and the named predicates
-# by which it tells numbers, dates and categories apart.
+# by which it tells numbers, dates and categories apart; time zones of dates.
 TABLE_TYPES = (
+    "datetime.timedelta",
+    "datetime.timezone",
     "numpy.dtype",
+    "pandas.DatetimeTZDtype",
+    "pandas.core.dtypes.dtypes.DatetimeTZDtype",
     "skrub._apply_to_cols.ApplyToCols",
     "skrub._apply_to_each_col.ApplyToEachCol",
     "skrub._check_input.CheckInputDataFrame",
@@ -83,6 +87,7 @@ TABLE_TYPES = (
     "skrub.selectors._base.Or",
     "skrub.selectors._base.Sub",
     "skrub.selectors._selectors._cardinality_below",
+    "zoneinfo.ZoneInfo",
 )
 
 # Sparse arrays are read by numpy without pickle; skops knows them by their base only.

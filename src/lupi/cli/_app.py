@@ -29,7 +29,8 @@ File = Annotated[
     Path, typer.Argument(help="A CSV or Parquet file.", show_default=False)
 ]
 Target = Annotated[
-    str, typer.Option("--target", "-t", help="The column to predict.", metavar="COL")
+    str | None,
+    typer.Option("--target", "-t", help="The column to predict.", metavar="COL"),
 ]
 Privileged = Annotated[
     list[str] | None,
@@ -97,10 +98,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", help="The column to predict.", metavar="COL"),
-    ] = None,
+    target: Target = None,
     privileged: Privileged = None,
     drop: Drop = None,
     methods: Annotated[
@@ -161,11 +159,11 @@ def compare(
 @app.command()
 def fit(
     file: File,
-    target: Target,
+    target: Target = None,
     method: Annotated[
-        str,
+        str | None,
         typer.Option("--method", "-m", metavar="NAME", help="See: lupi methods."),
-    ],
+    ] = None,
     privileged: Privileged = None,
     drop: Drop = None,
     metric: Metric = None,

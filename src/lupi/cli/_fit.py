@@ -10,7 +10,7 @@ from rich.text import Text
 
 from lupi._persistence import save_with_details
 from lupi.cli._data import Ask, Data, check_class_sizes, check_metric, read_data
-from lupi.cli._errors import refusing
+from lupi.cli._errors import InputError, refusing
 from lupi.cli._out import prepare_file
 from lupi.cli._terminal import collected_warnings, make_console, show_notes
 
@@ -20,7 +20,7 @@ FOLDS = 3
 def run_fit(
     ask: Ask,
     *,
-    method: str,
+    method: str | None,
     metric: str | None,
     out: Path,
     force: bool,
@@ -29,6 +29,8 @@ def run_fit(
 ) -> None:
     """Search on all rows, fit the best candidate, save it."""
     console = make_console()
+    if method is None:
+        raise InputError("Say which method to fit: --method NAME; see: lupi methods.")
     data = read_data(ask, need_privileged=False)
     check_class_sizes(data, FOLDS)
     study = _plan(data, method, check_metric(metric), search, seed)
