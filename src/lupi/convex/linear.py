@@ -94,11 +94,11 @@ class FeatureNewton:
     def _invert_rows(self, right: np.ndarray) -> np.ndarray:
         """``D⁻¹ right`` for the row multipliers and the global ones."""
         out = right / self.diagonal
-        for sharing, gain in self._coupled:
-            total = sum(out[self.problem.slices[q]] for q in sharing) * gain
-            for q in sharing:
-                part = self.problem.slices[q]
-                out[part] -= total / self.diagonal[part]
+        # (D + s·11ᵀ)⁻¹ of a pair in the form without differences of large numbers.
+        for one, two, shared, determinant in self._coupled:
+            apart = shared * (right[one] - right[two])
+            out[one] = (self.diagonal[two] * right[one] + apart) / determinant
+            out[two] = (self.diagonal[one] * right[two] - apart) / determinant
         return out
 
     def factorise(self, barrier: Barrier) -> None:
@@ -110,8 +110,10 @@ class FeatureNewton:
             if len(sharing) == 1:
                 self.diagonal[problem.slices[sharing[0]]] += weight
                 continue
-            inverse = sum(1.0 / self.diagonal[problem.slices[q]] for q in sharing)
-            self._coupled.append((sharing, weight / (1.0 + weight * inverse)))
+            one, two = (problem.slices[q] for q in sharing)
+            first, second = self.diagonal[one], self.diagonal[two]
+            determinant = first * second + weight * (first + second)
+            self._coupled.append((one, two, weight, determinant))
         matrix = np.zeros((self.n_weights,) * 2, order="F")
         for k in range(len(problem.functions)):
             for other in range(k + 1):
@@ -139,22 +141,26 @@ class FeatureNewton:
         """Rows on which both functions meet and ``a_kᵀ D⁻¹ a_other`` there."""
         problem = self.problem
         weight = None
+        pairs = [sharing for sharing in problem.sharing if len(sharing) > 1]
+        paired = {q for sharing in pairs for q in sharing}
         for q, family in enumerate(problem.families):
-            if k in family.on and other in family.on:
+            if k in family.on and other in family.on and q not in paired:
                 term = family.on[k] * family.on[other]
                 term = term / self.diagonal[problem.slices[q]]
                 weight = self._scatter(weight, q, k, term)
-        for sharing, gain in self._coupled:
-            sums = []
-            for function in (k, other):
-                parts = [
-                    problem.families[q].on[function] / self.diagonal[problem.slices[q]]
-                    for q in sharing
-                    if function in problem.families[q].on
-                ]
-                sums.append(sum(parts) if parts else None)
-            if sums[0] is not None and sums[1] is not None:
-                weight = self._scatter(weight, sharing[0], k, -gain * sums[0] * sums[1])
+        for sharing, (one, two, shared, determinant) in zip(
+            pairs, self._coupled, strict=True
+        ):
+            on = [problem.families[q].on for q in sharing]
+            if all(k not in a for a in on) or all(other not in a for a in on):
+                continue
+            (a_k, a_other), (b_k, b_other) = (
+                (a.get(k, 0.0), a.get(other, 0.0)) for a in on
+            )
+            term = self.diagonal[two] * a_k * a_other
+            term = term + self.diagonal[one] * b_k * b_other
+            term = term + shared * (a_k - b_k) * (a_other - b_other)
+            weight = self._scatter(weight, sharing[0], k, term / determinant)
         return weight
 
     def _scatter(self, weight, q: int, k: int, term: np.ndarray) -> np.ndarray:
