@@ -24,6 +24,8 @@ programming problems arising in optimization", SIAM J. Sci. Comput. 23(4), 2001.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .leaves import DECOUPLED, Leaf, Merged, times
@@ -35,6 +37,16 @@ __all__ = ["KernelNewton"]
 
 REFINE_TO, BALANCED = 1e-9, 1e-14
 MAX_REFINEMENTS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Multipliers of the final system: rows of K₀, coefficients, barrier and P."""
+
+    rows: np.ndarray
+    sign: np.ndarray
+    diagonal: np.ndarray
+    parallel: np.ndarray | None
 
 
 class KernelNewton:
@@ -157,7 +169,8 @@ class KernelNewton:
             keep = diagonal <= DECOUPLED * self.gram_diagonal[rows]
             self._root_keep = rows[keep]
             self._root_weak = rows[~keep]
-            blocks.append((rows[keep], np.ones(keep.sum()), diagonal[keep], None))
+            one = np.ones(int(keep.sum()))
+            blocks.append(_Block(rows[keep], one, diagonal[keep], None))
             self._spans.append(slice(0, int(keep.sum())))
             start = int(keep.sum())
         self._kept = []
@@ -186,22 +199,48 @@ class KernelNewton:
             parallel *= a[:, None]
             parallel *= a
             self._kept.append((kept, np.flatnonzero(~keep), (diagonal + own)[~keep]))
-            blocks.append((in_root[kept], a_root[kept], diagonal[kept], parallel))
+            blocks.append(_Block(in_root[kept], a_root[kept], diagonal[kept], parallel))
             self._spans.append(slice(start, start + len(kept)))
             start += len(kept)
-        at = np.concatenate([b[0] for b in blocks])
-        sign = np.concatenate([b[1] for b in blocks])
-        whole = len(at) == len(self.gram) and np.array_equal(at, np.arange(len(at)))
-        where = slice(None) if whole else at
-        final = scaled_block(self.gram, where, where, sign / self.weight, sign)
-        index = np.arange(len(at))
-        final[index, index] += np.concatenate([b[2] for b in blocks])
-        for span, block in zip(self._spans, blocks, strict=True):
-            if block[3] is not None:
-                final[span, span] += block[3]
-        if jitter:
-            final[index, index] *= 1.0 + jitter
-        self._final = cholesky(final) if len(final) else final
+        self._final = self._assemble(blocks, jitter)
+
+    def _assemble(self, blocks: list[_Block], jitter: float) -> np.ndarray:
+        """Factor of ``a₀K₀a₀/ρ₀ + a P a + D`` over all blocks, lower triangle only."""
+        pieces = [
+            [
+                scaled_block(
+                    self.gram,
+                    self._all_or(one.rows),
+                    self._all_or(two.rows),
+                    one.sign / self.weight,
+                    two.sign,
+                )
+                for two in blocks[: number + 1]
+            ]
+            for number, one in enumerate(blocks)
+        ]
+        for number, block in enumerate(blocks):
+            own = pieces[number][number]
+            if block.parallel is not None:
+                own += block.parallel
+            index = np.arange(len(own))
+            own[index, index] += block.diagonal
+            if jitter:
+                own[index, index] *= 1.0 + jitter
+        if len(blocks) == 1:
+            final = pieces[0][0]
+        else:
+            size = sum(len(block.rows) for block in blocks)
+            final = np.empty((size, size), order="F")
+            for row, span in zip(pieces, self._spans, strict=True):
+                for piece, other in zip(row, self._spans, strict=False):
+                    final[span, other] = piece
+        return cholesky(final) if len(final) else final
+
+    def _all_or(self, rows: np.ndarray) -> np.ndarray | slice:
+        """A slice where the rows are all there are, in order: it needs no copy."""
+        whole = len(rows) == len(self.gram) and (np.diff(rows) == 1).all()
+        return slice(None) if whole else rows
 
     def _solve_rows(self, right: np.ndarray) -> np.ndarray:
         """The preconditioner on the row multipliers, without border."""
