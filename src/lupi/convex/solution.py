@@ -171,15 +171,22 @@ class Solution:
         """Primal minus dual value, plus what the residuals could hide.
 
         A hard constraint violated by ε costs about ``ε Σλ`` to repair, a balance
-        missed by ε is worth ``|b| ε``, a multiplier beyond its bound by ε is worth ε
-        times its margin: all are added, so that the gap cannot look smaller than it
-        is because an iterate is infeasible.
+        missed by ε is worth ε times the optimal bias, for which the values of the
+        function and the size of the right-hand sides stand in (b itself may be zero
+        where the balance is missed most), a multiplier beyond its bound by ε is worth
+        ε times its margin: all are added, so that the gap cannot look smaller than
+        it is because an iterate is infeasible.
         """
         problem = self.problem
         gap = abs(self.primal_value - self.dual_value)
         gap += self.primal_residual * np.abs(self.multipliers[self._hard]).sum()
-        gap += np.abs(self.biases) @ np.abs(problem.balance(self.coefficients))
-        worth = np.abs(self._shortfall) + np.abs(problem.at_least).max(initial=0.0)
+        unit = np.abs(problem.at_least).max(initial=0.0)
+        for k, missed in zip(
+            problem.biased, problem.balance(self.coefficients), strict=True
+        ):
+            largest = max(unit, np.abs(self.values[k]).max(initial=0.0))
+            gap += abs(missed) * largest / np.abs(problem.functions[k].basis).max()
+        worth = np.abs(self._shortfall) + unit
         below = np.where(problem.free, 0.0, np.maximum(-self.multipliers, 0.0))
         gap += below @ worth
         for room, sharing in zip(
