@@ -231,7 +231,7 @@ class KernelNewton:
             final = pieces[0][0]
         else:
             size = sum(len(block.rows) for block in blocks)
-            final = np.empty((size, size), order="F")
+            final = np.zeros((size, size), order="F")
             for row, span in zip(pieces, self._spans, strict=True):
                 for piece, other in zip(row, self._spans, strict=False):
                     final[span, other] = piece

@@ -167,7 +167,7 @@ class Leaf:
         corner = scaled_block(self.gram, outer, outer, ones / self.weight, ones)
         index = np.arange(n_out)
         corner[index, index] += self.coupling[outer]
-        parallel = np.empty((n_in + n_out,) * 2, order="F")
+        parallel = np.zeros((n_in + n_out,) * 2, order="F")
         parallel[:n_in, :n_in] = block
         if len(pivots):
             columns = scaled_block(self.gram, at, outer, root / self.weight, ones)
