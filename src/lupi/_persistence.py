@@ -122,15 +122,15 @@ def _dumped(model: BaseEstimator) -> bytes:
         data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
     except Exception as error:  # whatever skops cannot take apart, and its reasons
         raise ModelFileError(
-            f"This {type(model).__name__} cannot be saved: {error} Replace that part "
-            "by one of scikit-learn's or lupi's own."
+            f"This {type(model).__name__} cannot be saved: {error} Put another part "
+            "in its place."
         ) from error
     refused = sorted(set(skops.io.get_untrusted_types(data=data)) - set(ALLOWED))
     if refused:
         raise ModelFileError(
             f"This {type(model).__name__} holds {_listed(refused)}, which lupi.load "
-            "would refuse. Replace that part by one of scikit-learn's or lupi's own; "
-            "of a search, save the best_estimator_."
+            "would refuse. Put another part in its place; of a search, save the "
+            "best_estimator_."
         )
     return data
 

@@ -16,7 +16,7 @@ import io
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -271,7 +271,7 @@ def shortlist(names: Sequence[str], most: int = 8) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def guess_task(target: pd.Series) -> str:
+def guess_task(target: pd.Series) -> Literal["classification", "regression"]:
     """Tell regression from classification as a reader of the column would.
 
     Numbers with more than 20 different values are measurements; everything else

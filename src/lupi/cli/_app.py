@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 # Typer brings click with it under one name or another; the public BadParameter leads
 # to the class that all usage errors share.
-ClickException: type[Exception] = next(
+ClickException: Any = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
 

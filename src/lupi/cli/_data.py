@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,8 @@ from lupi._tables import (
 )
 from lupi.cli._errors import InputError, refusing
 
-TASKS = ("classification", "regression")
+Task = Literal["classification", "regression"]
+TASKS: tuple[Task, ...] = ("classification", "regression")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Data:
     privileged: pd.DataFrame | None
     groups: np.ndarray | None
     target: str
-    task: str
+    task: Task
     source: str
     about: str = ""
     notes: list[str] = field(default_factory=list)
@@ -73,7 +74,8 @@ def read_data(ask: Ask, *, need_privileged: bool) -> Data:
         raise InputError(
             "Say which columns are known for training rows only: --privileged COLS."
         )
-    if ask.task not in (None, *TASKS):
+    asked = next((task for task in TASKS if task == ask.task), None)
+    if asked != ask.task:
         raise InputError(f"--task is {ask.task!r}; write classification or regression.")
     table, notes = read_table(ask.file)
     columns = list(table.columns)
@@ -90,7 +92,7 @@ def read_data(ask: Ask, *, need_privileged: bool) -> Data:
     if need_privileged and not privileged:
         raise InputError("--drop leaves no privileged column.")
     table = _with_target(table, target, notes)
-    task = ask.task or guess_task(table[target])
+    task = asked or guess_task(table[target])
     _check_target(table[target], task)
     return Data(
         X=table[known],
@@ -127,7 +129,7 @@ def _with_target(table: pd.DataFrame, target: str, notes: list[str]) -> pd.DataF
     return table
 
 
-def _check_target(target: pd.Series, task: str) -> None:
+def _check_target(target: pd.Series, task: Task) -> None:
     values = target.unique()
     if len(values) == 1:
         raise InputError(
