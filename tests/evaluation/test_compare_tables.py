@@ -1,5 +1,7 @@
 """`compare` on the tables and targets people have."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,3 +101,20 @@ def test_text_in_an_array_is_a_table_with_text(data):
     )
     assert result.failures == {}
     assert scores(result, "oracle").mean() > scores(result, "without").mean()
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_method_of_the_library_runs(task):
+    data = make_mediator(40, n_features=4, task=task, random_state=0)
+    splits = [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))]
+    result = compare(
+        data.data, data.target, data.privileged, methods="all", cv=splits, search=1
+    )
+    assert result.failures == {}
+    assert len(result.methods) == {"classification": 12, "regression": 4}[task]
+    assert np.isfinite(result.folds["score"]).all()
+    with warnings.catch_warnings():
+        # Untuned, the linear SVM+ finds its trivial solution here, and says so.
+        warnings.simplefilter("ignore", UserWarning)
+        models = [result.best_estimator(method=name) for name in result.methods]
+    assert all(len(model.predict(data.data)) == 40 for model in models)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform
 
+from lupi.datasets import make_mediator
 from lupi.evaluation import Method
 from lupi.evaluation._methods import (
     DEFAULT_METHODS,
@@ -107,3 +108,27 @@ def test_building_gives_a_fresh_estimator_each_time():
     assert first.alpha == second.alpha == 3.0
     distilled = find_method("generalized-distillation-classifier")
     assert distilled.build().student is not distilled.build().student
+
+
+FAMILIES: dict[str, list[Method]] = {}
+for _method in METHODS:
+    if _method.comparable:
+        FAMILIES.setdefault(_method.baseline, []).append(_method)
+
+
+@pytest.mark.parametrize(
+    "family", [name for name, members in FAMILIES.items() if len(members) > 1]
+)
+def test_members_of_a_family_are_the_same_model_without_privileged_information(family):
+    data = make_mediator(60, n_features=4, random_state=0)
+    decisions = []
+    for method in FAMILIES[family]:
+        candidates = draw(method.space, 3, np.random.default_rng(0))
+        found = []
+        for params in candidates:
+            model = method.build().set_params(**resolve(params, 4, 0))
+            found.append(model.fit(data.data, data.target).decision_function(data.data))
+        decisions.append(found)
+    for other in decisions[1:]:
+        # The solvers stop at a relative duality gap of 1e-6.
+        np.testing.assert_allclose(other, decisions[0], atol=5e-3)
