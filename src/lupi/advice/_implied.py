@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from lupi.advice._problem import NEGLIGIBLE, Array, Region
+from lupi.advice._solver import diagonal
 from lupi.advice.rule import Rule
 
 _INFEASIBLE, _UNBOUNDED = 2, 3
@@ -109,7 +110,7 @@ def _compatible(regions: Sequence[Region], fit_intercept: bool) -> bool:
     sign = np.array([region.sign for region in regions])
     equal = sp.hstack(
         [
-            sp.kron(sign[:, None], sp.eye_array(p)),
+            sp.kron(sign[:, None], diagonal(np.ones(p))),
             sp.csr_array((p * len(regions), 1)),
             sp.block_diag([sp.csr_array(region.D.T) for region in regions]),
         ]

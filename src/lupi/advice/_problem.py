@@ -31,7 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lupi.advice._solver import PiecewiseProblem, solve_piecewise
+from lupi.advice._solver import PiecewiseProblem, diagonal, solve_piecewise
 
 Array = NDArray[np.float64]
 # A weight this much smaller than the largest is what an interior point leaves of 0.
@@ -173,7 +173,7 @@ class _Losses:
         if isinstance(rows.X, np.ndarray):
             self.data = np.hstack([sign * rows.X, bias])
         else:
-            margins = sp.diags_array(rows.sign) @ sp.csr_array(rows.X)
+            margins = diagonal(rows.sign) @ sp.csr_array(rows.X)
             self.data = sp.hstack([margins, sp.csr_array(bias)], format="csr")
         self.targets.append((1.0, rows.cost, np.zeros(len(sign))))
 
@@ -187,14 +187,14 @@ class _Losses:
         cut = sp.block_diag([-region.d[None, :] for region in regions])
         bias = sp.csr_array(self.bias * sign[:, None])
         self._add(1.0, weight, None, b=bias, u=cut)
-        self._add(0.0, np.full(self.n_u, np.inf), None, u=sp.eye_array(self.n_u))
+        self._add(0.0, np.full(self.n_u, np.inf), None, u=diagonal(np.ones(self.n_u)))
         eta_w = _unit_rows(np.concatenate(mentioned), self.p, sign[rule_of_eta])
         parts = zip(regions, mentioned, strict=True)
         eta_u = sp.block_diag([region.D[:, columns].T for region, columns in parts])
         cost = weight[rule_of_eta]
         if squared:
             eta = sp.hstack([eta_w, sp.csr_array((len(cost), 1)), eta_u], format="csr")
-            self.curvature = eta.T @ sp.diags_array(cost) @ eta
+            self.curvature = eta.T @ diagonal(cost) @ eta
         else:
             self._add(0.0, cost, cost, w=eta_w, u=eta_u)
 
@@ -228,10 +228,10 @@ class _Losses:
     def _rest(self) -> Any:
         if not self.blocks:
             return sp.csr_array((0, len(self.square)))
-        return sp.block_array(self.blocks, format="csr")
+        return sp.csr_array(sp.bmat(self.blocks, format="csr"))
 
     def problem(self) -> PiecewiseProblem:
-        P = sp.diags_array(self.square)
+        P = diagonal(self.square)
         return PiecewiseProblem(
             P=P if self.curvature is None else P + self.curvature,
             data=self.data,

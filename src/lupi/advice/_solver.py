@@ -26,6 +26,12 @@ from lupi.advice._dense import DenseInterior
 Array = NDArray[np.float64]
 
 
+def diagonal(values: Array) -> Any:
+    """A sparse diagonal matrix (scipy's own constructor is newer than our oldest)."""
+    size = len(values)
+    return sp.dia_array((values[None, :], [0]), shape=(size, size))
+
+
 # Entries of a dense block from which on its products are worth a solver of their own,
 # and the size of x up to which a dense factor is.
 _MANY_ENTRIES, _MANY_VARIABLES = 20_000, 6_000
@@ -67,7 +73,7 @@ class PiecewiseProblem:
     def weighted_gram(self, theta: Array) -> Array:
         """Compute Gᵀ diag(theta) G, dense."""
         n, width = self.data.shape
-        gram = (self.rest.T @ sp.diags_array(theta[n:]) @ self.rest).toarray()
+        gram = (self.rest.T @ diagonal(theta[n:]) @ self.rest).toarray()
         rows = np.sqrt(theta[:n])[:, None] * self.data
         gram[:width, :width] += rows.T @ rows
         return gram
