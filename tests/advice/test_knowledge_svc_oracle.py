@@ -122,7 +122,7 @@ def test_slacks_of_columns_left_out_need_no_variables(squared):
         norm = cp.sum_squares(eta) / 2 if squared else cp.norm1(eta)
         value += 0.7 * (norm + cp.pos(1 + rule.d @ u + rule.sign * b))
     problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + value), constraints)
-    problem.solve(solver="CVXOPT")
+    problem.solve(solver="CLARABEL")
     ours = solve(Rows.none(p), rules, squared=squared)
     assert ours.dual_value == pytest.approx(problem.value, rel=1e-5)
     np.testing.assert_allclose(ours.w, w.value, atol=1e-4)
@@ -156,7 +156,7 @@ def sample_region(rng, rule, n):
     problem = cp.Problem(
         cp.Maximize(depth), [D @ x + norm * depth <= d, depth <= 1, cp.abs(x) <= 10]
     )
-    problem.solve(solver="HIGHS")
+    problem.solve(solver="CLARABEL")
     point, points = x.value, []
     for _ in range(n):
         way = rng.normal(size=D.shape[1])
