@@ -149,8 +149,8 @@ class Recent:
         """Return what is kept under the key, computing it if need be."""
         if key in self._results:
             self._results.move_to_end(key)
-        else:
-            self._results[key] = compute()
-            if len(self._results) > self.most:
-                self._results.popitem(last=False)
-        return self._results[key]
+            return self._results[key]
+        result = self._results[key] = compute()
+        if len(self._results) > self.most:
+            self._results.popitem(last=False)
+        return result

@@ -42,6 +42,7 @@ METHOD_ROWS = ("with", "shuffled")
 # Tables prepared for a split serve all methods that run on it in this process. They
 # belong to the process because each task brings a study of its own.
 _prepared = Recent(most=12)
+MOST_CELLS_KEPT = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -293,6 +294,12 @@ class Study:
         )
 
     def _recall(self, compute: Callable[[], Any], what: str, *rows: np.ndarray) -> Any:
+        # Preparing a large table is quick beside fitting on it, and keeping it is not
+        # free.
+        if self.X.shape[0] * max(self.X.shape[1], self.privileged.shape[1]) > (
+            MOST_CELLS_KEPT
+        ):
+            return compute()
         key = (self.token, what, *(each.tobytes() for each in rows))
         return _prepared.get(key, compute)
 
