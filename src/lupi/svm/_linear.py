@@ -13,7 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .._base import PrivilegedClassifierBase, PrivilegedRegressorBase
+from .._base import (
+    PrivilegedClassifierBase,
+    PrivilegedRegressorBase,
+    PrivilegedTags,
+)
 from ..convex import Problem, Solution
 from ..kernels import Kernel
 from ._data import Data
@@ -105,6 +109,17 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        return PrivilegedTags(
+            cannot_hold={
+                "check_privileged_rows_follow_their_rows": (
+                    "no linear function that is positive on all rows of the task "
+                    "follows the margin violations: the solution is trivial, whatever "
+                    "the order of X*"
+                )
+            }
+        )
 
     def _problem(self, data: Data) -> Problem:
         return svm_plus_problem(data, self.privileged_reg)

@@ -1,0 +1,185 @@
+"""Without privileged rows the models are scikit-learn's SVC and SVR.
+
+LIBSVM keeps kernel values in single precision, so that even at tol=1e-10 it is off by
+1e-5 and more for large C and unbounded kernels: the last tests show by how much, and
+that we are not.
+"""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC, SVR
+
+from lupi.svm import (
+    DeviationSVCPlus,
+    FairSVCDeltaPlus,
+    LinearSVCDeltaPlus,
+    LinearSVCPlus,
+    LinearSVRPlus,
+    MarginTransferSVC,
+    SVCDeltaPlus,
+    SVCPlus,
+    SVRPlus,
+    UnifiedSVC,
+)
+
+TIGHT = {"tol": 1e-10}
+CLASSIFIERS = [
+    SVCPlus,
+    SVCDeltaPlus,
+    UnifiedSVC,
+    MarginTransferSVC,
+    DeviationSVCPlus,
+    FairSVCDeltaPlus,
+]
+KERNELS = [
+    {"kernel": "linear"},
+    {"kernel": "rbf", "gamma": 0.3},
+    {"kernel": "rbf", "gamma": "scale"},
+    {"kernel": "rbf", "gamma": "auto"},
+    {"kernel": "poly", "degree": 2, "coef0": 1.0, "gamma": "scale"},
+]
+
+
+def rows(seed, n=50, n_classes=2):
+    X, y = make_classification(
+        n,
+        5,
+        n_informative=4,
+        n_redundant=0,
+        n_classes=n_classes,
+        n_clusters_per_class=1,
+        flip_y=0.15,
+        random_state=seed,
+    )
+    return X / 2, y
+
+
+def new_rows(seed):
+    return np.random.default_rng(seed).normal(size=(30, 5))
+
+
+def assert_same(ours, theirs, X):
+    expected = theirs.decision_function(X)
+    np.testing.assert_allclose(ours.decision_function(X), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("C", [0.03, 0.3, 3.0])
+def test_svc(kernel, C):
+    X, y = rows(0)
+    ours = SVCPlus(C=C, **kernel).fit(X, y)
+    assert_same(ours, SVC(C=C, **kernel, **TIGHT).fit(X, y), new_rows(1))
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+def test_every_classifier_is_svc(estimator):
+    X, y = rows(2)
+    ours = estimator(C=0.7, gamma=0.2).fit(X, y)
+    assert_same(ours, SVC(C=0.7, gamma=0.2, **TIGHT).fit(X, y), new_rows(3))
+    nothing = estimator(C=0.7, gamma=0.2).fit(X, y, privileged=np.full((50, 2), np.nan))
+    assert_same(nothing, ours, new_rows(3))
+
+
+@pytest.mark.parametrize("class_weight", [None, {0: 0.4, 1: 2.0}, "balanced"], ids=str)
+def test_weights(class_weight):
+    X, y = rows(4)
+    weight = np.random.default_rng(5).uniform(0.2, 3.0, size=len(y))
+    weight[7] = 0.0
+    # SVC counts "balanced" without weights; ours counts a row of weight 2 twice.
+    given = class_weight
+    if class_weight == "balanced":
+        totals = np.array([weight[y == k].sum() for k in (0, 1)])
+        given = dict(enumerate(weight.sum() / (2 * totals)))
+    settings = {"C": 2.0, "gamma": 0.2}
+    ours = SVCPlus(class_weight=class_weight, **settings)
+    theirs = SVC(class_weight=given, **settings, **TIGHT)
+    assert_same(
+        ours.fit(X, y, sample_weight=weight),
+        theirs.fit(X, y, sample_weight=weight),
+        new_rows(6),
+    )
+
+
+def test_one_against_one():
+    X, y = rows(7, n=90, n_classes=3)
+    labels = np.array(["lynx", "owl", "bee"])[y]
+    settings = {"C": 1.0, "gamma": 0.2, "class_weight": {"owl": 2.0}}
+    ours = SVCPlus(**settings).fit(X, labels)
+    theirs = SVC(decision_function_shape="ovr", **settings, **TIGHT).fit(X, labels)
+    assert_same(ours, theirs, new_rows(8))
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+    assert ours.objective_.shape == ours.intercept_.shape == (3,)
+    # SVC orients a pair (i, j) by its first class, we by its second.
+    np.testing.assert_allclose(ours.intercept_, -theirs.intercept_, atol=1e-5)
+
+
+def test_one_against_the_rest():
+    X, y = rows(9, n=90, n_classes=3)
+    ours = SVCPlus(C=1.0, gamma=0.2, multi_class="ovr").fit(X, y)
+    theirs = OneVsRestClassifier(SVC(C=1.0, gamma=0.2, **TIGHT)).fit(X, y)
+    assert_same(ours, theirs, new_rows(10))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_svr(kernel):
+    X, y = make_regression(60, 4, noise=5.0, random_state=0)
+    X, y = X / 2, y / y.std()
+    weight = np.random.default_rng(1).uniform(0.2, 2.0, size=len(y))
+    new = np.random.default_rng(2).normal(size=(20, 4)) / 2
+    for C, epsilon in ((0.3, 0.1), (0.1, 0.5), (1.0, 0.0)):
+        settings = {"C": C, "epsilon": epsilon, **kernel}
+        # gamma="scale" of SVR does not know of weights.
+        given = None if kernel.get("gamma") == "scale" else weight
+        ours = SVRPlus(**settings).fit(X, y, sample_weight=given)
+        theirs = SVR(**settings, **TIGHT).fit(X, y, sample_weight=given)
+        np.testing.assert_allclose(ours.predict(new), theirs.predict(new), atol=1e-5)
+
+
+@pytest.mark.parametrize("estimator", [LinearSVCPlus, LinearSVCDeltaPlus])
+def test_linear_classifiers(estimator):
+    X, y = rows(11)
+    ours = estimator(C=0.5).fit(X, y)
+    theirs = SVC(C=0.5, kernel="linear", **TIGHT).fit(X, y)
+    assert_same(ours, theirs, new_rows(12))
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+
+
+def test_linear_regressor():
+    X, y = make_regression(60, 4, noise=5.0, random_state=3)
+    y = y / y.std()
+    ours = LinearSVRPlus(C=0.5).fit(X, y)
+    theirs = SVR(C=0.5, kernel="linear", **TIGHT).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-5)
+
+
+def test_support_and_dual_coefficients_are_those_of_svc():
+    X, y = rows(13)
+    ours = SVCPlus(C=1.0, gamma=0.2).fit(X, y)
+    theirs = SVC(C=1.0, gamma=0.2, **TIGHT).fit(X, y)
+    np.testing.assert_array_equal(ours.support_, np.sort(theirs.support_))
+    order = np.argsort(theirs.support_)
+    np.testing.assert_allclose(
+        ours.dual_coef_, theirs.dual_coef_[:, order], rtol=0, atol=1e-5
+    )
+    np.testing.assert_array_equal(ours.support_vectors_, X[ours.support_])
+
+
+@pytest.mark.parametrize("C", [1.0, 30.0])
+def test_more_accurate_than_svc(C):
+    X, y = rows(0)
+    X, sign = 2 * X, 2.0 * y - 1
+    w, b, xi = cp.Variable(5), cp.Variable(), cp.Variable(50, nonneg=True)
+    objective = 0.5 * cp.sum_squares(w) + C * cp.sum(xi)
+    problem = cp.Problem(
+        cp.Minimize(objective), [cp.multiply(sign, X @ w + b) >= 1 - xi]
+    )
+    fine = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12)
+    problem.solve(solver=cp.CLARABEL, **fine)
+    ours = SVCPlus(C=C, kernel="linear").fit(X, y)
+    theirs = SVC(C=C, kernel="linear", **TIGHT).fit(X, y)
+    np.testing.assert_allclose(ours.coef_[0], w.value, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(ours.intercept_[0], b.value, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(theirs.coef_[0], w.value, rtol=0, atol=1e-3)

@@ -1,0 +1,145 @@
+"""Bad input is refused with a sentence that says what to do."""
+
+import numpy as np
+import pytest
+
+from lupi.svm import (
+    DeviationSVCPlus,
+    FairSVCDeltaPlus,
+    HardMarginSVC,
+    L2SVCPlus,
+    LinearSVCPlus,
+    MarginTransferSVC,
+    SVCDeltaPlus,
+    SVCPlus,
+    SVRPlus,
+    UnifiedSVC,
+)
+
+X = np.random.default_rng(0).normal(size=(12, 2))
+Y = np.where(np.arange(12) % 2, 1, -1)
+P = np.random.default_rng(1).normal(size=(12, 3))
+
+
+def changed(values, at, value):
+    values = np.array(values, dtype=float)
+    values[at] = value
+    return values
+
+
+PRIVILEGED = {
+    "wrong length": (P[:7], "7 rows for 12 rows"),
+    "one-dimensional": (P[:, 0], "1-D"),
+    "partly NaN": (changed(P, (4, 1), np.nan), "Row 4 of privileged"),
+    "infinite": (changed(P, (5, 0), np.inf), "infinite values"),
+    "text": (np.full((12, 1), "mild"), "numbers only"),
+    "no columns": (np.empty((12, 0)), "0 columns"),
+}
+
+
+@pytest.mark.parametrize("case", PRIVILEGED)
+@pytest.mark.parametrize(
+    "estimator", [SVCPlus, SVCDeltaPlus, LinearSVCPlus, SVRPlus, FairSVCDeltaPlus]
+)
+def test_privileged(estimator, case):
+    given, sentence = PRIVILEGED[case]
+    with pytest.raises(ValueError, match=sentence):
+        estimator().fit(X, Y, privileged=given)
+
+
+@pytest.mark.parametrize("estimator", [SVCPlus, UnifiedSVC, L2SVCPlus, LinearSVCPlus])
+def test_one_class(estimator):
+    with pytest.raises(ValueError, match="at least two classes"):
+        estimator().fit(X, np.ones(12), privileged=P)
+
+
+PARAMETERS = [
+    (SVCPlus(C=0.0), "C must be a positive number, got 0.0"),
+    (SVCPlus(C=-1.0), "C must be a positive number"),
+    (SVCPlus(C=np.nan), "C must be a positive number"),
+    (SVCPlus(C="1"), "C must be a positive number"),
+    (SVCPlus(privileged_reg=0.0), "privileged_reg must be a positive number"),
+    (SVCPlus(tol=0.0), "tol must be a positive number"),
+    (SVCPlus(kernel="gauss"), "kernel must be one of .*'rbf'.* got 'gauss'"),
+    (SVCPlus(privileged_kernel="gauss"), "privileged_kernel must be one of"),
+    (SVCPlus(gamma="wide"), "gamma must be 'scale', 'auto' or"),
+    (SVCPlus(privileged_gamma=-1.0), "privileged_gamma must be 'scale'"),
+    (SVCPlus(degree=-1), "degree must be a whole number"),
+    (SVCPlus(solver="quick"), "solver must be one of 'auto'"),
+    (SVCPlus(multi_class="all"), "multi_class must be"),
+    (SVCPlus(class_weight="even"), "class_weight must be"),
+    (SVCDeltaPlus(delta=-0.1), "delta must be a number that is not negative"),
+    (SVCDeltaPlus(slack="squared"), "slack must be one of 'signed', 'hinge'"),
+    (UnifiedSVC(similarity_reg=0), "similarity_reg must be a positive number"),
+    (UnifiedSVC(similarity_kernel="gauss"), "similarity_kernel must be one of"),
+    (MarginTransferSVC(method="copy"), "method must be one of 'simplified'"),
+    (MarginTransferSVC(privileged_C=0), "privileged_C must be a positive number"),
+    (DeviationSVCPlus(deviation_kernel="precomputed"), "only known inside fit"),
+    (FairSVCDeltaPlus(covariance_threshold=-1), "covariance_threshold must be"),
+    (SVRPlus(epsilon=-0.1), "epsilon must be a number that is not negative"),
+]
+
+
+@pytest.mark.parametrize(("estimator", "sentence"), PARAMETERS, ids=repr)
+def test_parameters(estimator, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        estimator.fit(X, Y, privileged=P)
+
+
+def test_precomputed_kernels_must_be_square():
+    with pytest.raises(ValueError, match="square matrix of kernel values"):
+        SVCPlus(kernel="precomputed").fit(X, Y, privileged=P)
+    with pytest.raises(ValueError, match="square matrix of kernel values of all 12"):
+        SVCPlus(privileged_kernel="precomputed").fit(X, Y, privileged=P)
+
+
+def test_a_slice_of_a_precomputed_privileged_kernel():
+    """Cross-validation slices rows; half a kernel matrix is not a kernel matrix."""
+    model = SVCPlus(privileged_kernel="precomputed")
+    with pytest.raises(ValueError, match="Cross-validation slices rows only"):
+        model.fit(X[:8], Y[:8], privileged=(P @ P.T)[:8])
+
+
+@pytest.mark.parametrize("estimator", [SVCPlus, SVRPlus])
+def test_weights(estimator):
+    with pytest.raises(ValueError, match="[Nn]egative"):
+        estimator().fit(X, Y, privileged=P, sample_weight=changed(np.ones(12), 3, -1))
+    with pytest.raises(ValueError, match="sample_weight"):
+        estimator().fit(X, Y, privileged=P, sample_weight=np.ones(5))
+
+
+@pytest.mark.parametrize("estimator", [SVCPlus, SVRPlus, LinearSVCPlus, HardMarginSVC])
+def test_empty(estimator):
+    with pytest.raises(ValueError, match="0 sample"):
+        estimator().fit(np.empty((0, 2)), np.empty(0))
+
+
+def test_kernel_function_of_the_wrong_shape():
+    with pytest.raises(ValueError, match="one value for each pair"):
+        SVCPlus(kernel=lambda A, B: A).fit(X, Y)
+
+
+def test_sensitive_features():
+    fair = FairSVCDeltaPlus()
+    with pytest.raises(ValueError, match="7 rows for 12 rows"):
+        fair.fit(X, Y, sensitive_features=P[:7])
+    with pytest.raises(ValueError, match="missing values in the sensitive column"):
+        fair.fit(X, Y, sensitive_features=changed(P, (0, 0), np.nan))
+    with pytest.raises(ValueError, match="infinite values in the sensitive column"):
+        fair.fit(X, Y, sensitive_features=changed(P, (0, 0), np.inf))
+
+
+def test_hard_margin_refuses_what_it_cannot_do():
+    same = np.zeros((12, 2))
+    with pytest.raises(ValueError, match="not separable"):
+        HardMarginSVC(kernel="linear").fit(same, Y)
+    with pytest.raises(ValueError, match="one per row"):
+        HardMarginSVC().fit(X, Y, slacks=np.zeros(5))
+    with pytest.raises(ValueError, match="must not be negative; row 2"):
+        HardMarginSVC().fit(X, Y, slacks=changed(np.zeros(12), 2, -1.0))
+
+
+def test_privileged_of_another_width_than_in_fit():
+    model = SVCPlus().fit(X, Y, privileged=P)
+    with pytest.raises(ValueError, match="3"):
+        model.correction(P[:, :2])
