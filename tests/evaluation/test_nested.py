@@ -11,7 +11,12 @@ from sklearn.svm import SVC
 from lupi.datasets import make_mediator, make_plane
 from lupi.evaluation import nested_cross_validate, two_stage_search
 from lupi.evaluation._nested_work import best_candidate
-from lupi.evaluation._protocol import CLASSIFIERS, KERNELS, count_candidates
+from lupi.evaluation._protocol import (
+    CLASSIFIERS,
+    KERNELS,
+    coarse_grid,
+    count_candidates,
+)
 from lupi.svm import SVCPlus
 from tests.toys import TaughtClassifier
 
@@ -188,6 +193,16 @@ def test_bad_input_is_refused_in_words(data):
 def test_the_grids_of_the_source_have_the_size_it_prints():
     counted = count_candidates(SEVEN, classifiers=["SVM+", "SVMd+", "SVMu"])
     assert counted == {"SVM+": 441, "SVMd+": 3087, "SVMu": 64827}
+
+
+def test_the_default_grid_is_that_of_the_source():
+    data = make_plane("separable", 20, random_state=0)
+    result = nested_cross_validate(SVC(), data.data, data.target, outer=2, inner=2)
+    assert len(result.candidates) == 3 * 3
+    assert {each["C"] for each in result.candidates} == {0.1, 1.0, 10.0}
+    assert len(ParameterGrid(coarse_grid(SVCPlus()))) == 9 * 9
+    with pytest.raises(ValueError, match="no grid for TaughtClassifier"):
+        coarse_grid(TaughtClassifier())
 
 
 def test_two_stages_on_two_data_sets():

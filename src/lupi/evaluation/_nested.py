@@ -23,6 +23,7 @@ from lupi.evaluation._nested_work import (
     Strategy,
     run_outer_fold,
 )
+from lupi.evaluation._protocol import coarse_grid
 from lupi.evaluation._running import run_all
 
 
@@ -32,7 +33,7 @@ def nested_cross_validate(
     y: Any,
     privileged: Any = None,
     *,
-    param_grid: Grid,
+    param_grid: Grid | None = None,
     scoring: Sequence[str] = ("accuracy", "f1"),
     outer: int = 10,
     inner: int = 5,
@@ -57,8 +58,10 @@ def nested_cross_validate(
         Labels.
     privileged : array-like, sparse matrix or data frame, optional
         Privileged features; None for models that take none.
-    param_grid : dict or list of dict
-        As in :class:`sklearn.model_selection.ParameterGrid`.
+    param_grid : dict or list of dict, optional
+        As in :class:`sklearn.model_selection.ParameterGrid`. For the classifiers of
+        the source it may be left out: all combinations of linear, quadratic and
+        Gaussian kernels, 0.1, 1 and 10 for every other parameter, Δ = 10.
     scoring : sequence of str, default=("accuracy", "f1")
         Metrics. Each one selects in turn, ties broken by the others in order, and
         all are reported. ``"f1"`` is the F-score of the last class for two classes
@@ -108,7 +111,7 @@ def nested_cross_validate(
         X,
         y,
         privileged,
-        param_grid=param_grid,
+        param_grid=coarse_grid(estimator) if param_grid is None else param_grid,
         scoring=scoring,
         outer=outer,
         inner=inner,

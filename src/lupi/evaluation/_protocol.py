@@ -16,6 +16,14 @@ KERNELS: dict[str, dict[str, Any]] = {
     "quadratic": {"kernel": "poly", "degree": 2, "coef0": 1.0},
     "gaussian": {"kernel": "rbf"},
 }
+CLASS_OF = {
+    "SVM": "SVC",
+    "SVM+": "SVCPlus",
+    "MT": "MarginTransferSVC",
+    "SVMd+": "SVCDeltaPlus",
+    "SVMu": "UnifiedSVC",
+    "KT": "KnowledgeTransferClassifier",
+}
 SPACES = ("X", "X*", "X**")
 COARSE = (0.1, 1.0, 10.0)
 WIDE = (0.001, 0.1, 10.0, 1000.0)
@@ -44,13 +52,7 @@ class ProtocolClassifier:
 
         if self.name == "KT":
             return lupi.KnowledgeTransferClassifier(final=lupi.SVCDeltaPlus())
-        names = {
-            "SVM+": "SVCPlus",
-            "MT": "MarginTransferSVC",
-            "SVMd+": "SVCDeltaPlus",
-            "SVMu": "UnifiedSVC",
-        }
-        return getattr(lupi, names[self.name])()
+        return getattr(lupi, CLASS_OF[self.name])()
 
     def kernel_choices(self) -> list[tuple[str, ...]]:
         """Return every combination of kernel names, one per space."""
@@ -142,3 +144,13 @@ def choose_classifiers(names: Sequence[str] | None) -> list[ProtocolClassifier]:
             f"{', '.join(known)}."
         )
     return [known[name] for name in names]
+
+
+def coarse_grid(estimator: BaseEstimator) -> list[dict[str, list[Any]]]:
+    """Return the first grid of the protocol for one of its classifiers."""
+    for each in CLASSIFIERS:
+        if type(estimator).__name__ == CLASS_OF[each.name]:
+            return each.grid(COARSE, max(COARSE))
+    raise ValueError(
+        f"The protocol has no grid for {type(estimator).__name__}; give param_grid."
+    )
