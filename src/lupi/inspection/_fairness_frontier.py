@@ -1,0 +1,267 @@
+"""Accuracy against disparity as the fairness threshold moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing
+
+from lupi.evaluation._statistics import Design, corrected_contrast
+from lupi.inspection._style import BLUE, GREY, interval_factor, one_axes, tidy
+from lupi.svm._fair import read_sensitive
+
+MOST_GROUPS = 12
+
+
+@dataclass
+class FairnessFrontierDisplay:
+    """Accuracy against disparity on test rows, one point per threshold.
+
+    Disparity is the difference between the largest and the smallest share of rows, in
+    a group, that are given the second class: 0 treats the groups alike. Up and to the
+    left is better.
+
+    Make it with `from_estimator`.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (n_thresholds,)
+        Covariances allowed.
+    accuracy, disparity : ndarray of shape (n_thresholds, n_splits)
+        On the test rows of each split.
+    covariance : ndarray of shape (n_thresholds, n_splits)
+        The largest covariance of decision values with a sensitive column on the
+        training rows: what the threshold bounds.
+    n_train, n_test : float
+        Mean numbers of rows of a split.
+    estimator_name : str
+        For the title.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
+    frontier_ : matplotlib ErrorbarContainer
+        The points with their intervals.
+    labels_ : list of matplotlib Text
+        The thresholds beside the points.
+
+    Examples
+    --------
+    >>> from lupi import FairSVCDeltaPlus
+    >>> from lupi.datasets import make_biased_hiring
+    >>> from lupi.inspection import FairnessFrontierDisplay
+    >>> data = make_biased_hiring(120, random_state=0)
+    >>> display = FairnessFrontierDisplay.from_estimator(
+    ...     FairSVCDeltaPlus(kernel="linear", privileged_kernel="linear"),
+    ...     data.data, data.target, data.privileged, thresholds=[0.0, 0.5], cv=3,
+    ... )
+    >>> display.accuracy.shape
+    (2, 3)
+    >>> bool(display.disparity[0].mean() < display.disparity[1].mean())
+    True
+    """
+
+    thresholds: np.ndarray
+    accuracy: np.ndarray
+    disparity: np.ndarray
+    covariance: np.ndarray
+    n_train: float
+    n_test: float
+    estimator_name: str = ""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sensitive_features: Any,
+        *,
+        privileged: Any = None,
+        thresholds: Sequence[float] | None = None,
+        cv: Any = None,
+        confidence: float = 0.95,
+        random_state: int | None = 0,
+        ax: Any = None,
+    ) -> FairnessFrontierDisplay:
+        """Cross-validate at every threshold, and draw.
+
+        Parameters
+        ----------
+        estimator : FairSVCDeltaPlus
+            Cloned, with its other parameters as they are.
+        X, y : array-like
+            The rows; two classes, the second one is the good outcome.
+        sensitive_features : array-like or DataFrame
+            As for ``fit``. The groups are the different rows, twelve at most.
+        privileged : array-like, optional
+            Privileged features other than the sensitive ones.
+        thresholds : sequence of float, optional
+            Values of ``covariance_threshold``. By default six, from 0 to the
+            covariance of the model without the constraint.
+        cv : int, splitter or None
+            As in scikit-learn; 5 shuffled stratified folds by default.
+        confidence : float, default=0.95
+            Level of the intervals; the standard error is corrected for the overlap
+            of the splits.
+        random_state : int, optional
+            Seed of the default folds.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        display : FairnessFrontierDisplay
+            Drawn.
+        """
+        name = type(estimator).__name__
+        if "covariance_threshold" not in estimator.get_params():
+            raise ValueError(
+                f"{name} has no covariance_threshold to move. Give a FairSVCDeltaPlus."
+            )
+        labels = np.asarray(y)
+        classes = np.unique(labels)
+        if len(classes) != 2:
+            raise ValueError(
+                f"Disparity is about one good outcome, so y needs two classes; it has "
+                f"{len(classes)}."
+            )
+        columns, _ = read_sensitive(sensitive_features, len(labels), name)
+        groups = _groups(columns)
+        if cv is None:
+            cv = StratifiedKFold(5, shuffle=True, random_state=random_state)
+        splits = list(check_cv(cv, labels, classifier=True).split(X, labels))
+
+        def measure(threshold: float | None, train: Any, test: Any) -> list[float]:
+            model = clone(estimator)
+            part = {"privileged": None, "sensitive_features": None}
+            if privileged is not None:
+                part["privileged"] = _safe_indexing(privileged, train)
+            if threshold is None:
+                # The model without the constraint, on the same X*.
+                if privileged is None and estimator.sensitive_as_privileged:
+                    part["privileged"] = columns[train]
+            else:
+                model.set_params(covariance_threshold=threshold)
+                part["sensitive_features"] = _safe_indexing(sensitive_features, train)
+            rows = _safe_indexing(X, train)
+            model.fit(rows, labels[train], **part)
+            predicted = model.predict(_safe_indexing(X, test))
+            chosen = predicted == classes[1]
+            rates = [chosen[groups[test] == g].mean() for g in np.unique(groups[test])]
+            centred = columns[train] - columns[train].mean(axis=0)
+            covariance = centred.T @ model.decision_function(rows) / len(train)
+            return [
+                float(np.mean(predicted == labels[test])),
+                float(max(rates) - min(rates)),
+                float(np.abs(covariance).max()),
+            ]
+
+        if thresholds is None:
+            free = np.mean([measure(None, *split)[2] for split in splits])
+            thresholds = free * np.linspace(0.0, 1.0, 6)
+        thresholds = np.sort(np.asarray(thresholds, dtype=float))
+        measured = np.array(
+            [[measure(t, train, test) for train, test in splits] for t in thresholds]
+        )
+        accuracy, disparity, covariance = np.moveaxis(measured, 2, 0)
+        display = cls(
+            thresholds=thresholds,
+            accuracy=accuracy,
+            disparity=disparity,
+            covariance=covariance,
+            n_train=float(np.mean([len(train) for train, _ in splits])),
+            n_test=float(np.mean([len(test) for _, test in splits])),
+            estimator_name=name,
+        )
+        return display.plot(ax=ax, confidence=confidence)
+
+    def plot(
+        self, ax: Any = None, *, confidence: float = 0.95
+    ) -> FairnessFrontierDisplay:
+        """Draw the frontier.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+        confidence : float, default=0.95
+            Level of the intervals in both directions.
+
+        Returns
+        -------
+        self : FairnessFrontierDisplay
+            With ``ax_``, ``figure_``, ``frontier_``, ``labels_``.
+        """
+        from matplotlib.patheffects import withStroke
+
+        self.ax_ = ax = one_axes(ax, (7.0, 4.6))
+        self.figure_ = ax.figure
+        factor = interval_factor(confidence, self.accuracy.shape[1] - 1)
+        design = Design(self.n_train, self.n_test)
+        reach = [
+            [factor * corrected_contrast(line, design).std_error for line in table]
+            for table in (self.disparity, self.accuracy)
+        ]
+        x, y = self.disparity.mean(axis=1), self.accuracy.mean(axis=1)
+        self.frontier_ = ax.errorbar(
+            x,
+            y,
+            xerr=reach[0],
+            yerr=reach[1],
+            fmt="o-",
+            color=BLUE,
+            ecolor="#B9CFE0",
+            elinewidth=1.2,
+            linewidth=2,
+            markersize=7,
+        )
+        self.labels_ = [
+            ax.annotate(
+                f"c = {threshold:.2g}",
+                (across, up),
+                xytext=(7, -13),
+                textcoords="offset points",
+                fontsize=9,
+                path_effects=[withStroke(linewidth=3, foreground="white")],
+            )
+            for threshold, across, up in zip(self.thresholds, x, y, strict=True)
+        ]
+        ax.set_xlabel(f"disparity between groups ({confidence:.0%} interval)")
+        ax.set_ylabel(f"accuracy ({confidence:.0%} interval)")
+        ax.set_title(
+            f"{self.estimator_name}: c is the covariance allowed",
+            loc="left",
+            fontweight="bold",
+        )
+        ax.text(
+            0.01,
+            0.98,
+            "↖ better",
+            transform=ax.transAxes,
+            va="top",
+            color=GREY,
+        )
+        ax.set_xlim(left=0)
+        tidy(ax)
+        return self
+
+
+def _groups(columns: np.ndarray) -> np.ndarray:
+    _, groups = np.unique(columns, axis=0, return_inverse=True)
+    groups = groups.ravel()
+    count = len(np.unique(groups))
+    if not 2 <= count <= MOST_GROUPS:
+        raise ValueError(
+            f"The sensitive features make {count} groups; disparity compares 2 to "
+            f"{MOST_GROUPS}. Cut numbers into ranges, for example with pandas.cut."
+        )
+    return groups

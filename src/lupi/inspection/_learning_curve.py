@@ -1,0 +1,250 @@
+"""Score against the number of training rows, with and without X*."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+
+from lupi.evaluation._splits import evenly_mixed
+from lupi.evaluation._statistics import Design, corrected_contrast
+from lupi.inspection._style import (
+    ROW_COLOURS,
+    ROW_LABELS,
+    ROW_MARKERS,
+    ROW_STYLES,
+    interval_factor,
+    one_axes,
+    tidy,
+)
+
+
+@dataclass
+class PrivilegedLearningCurveDisplay:
+    """Score against training size: without X*, with it, and with its rows shuffled.
+
+    The three curves share their training and test rows. Make it with
+    `from_estimator`.
+
+    Parameters
+    ----------
+    train_sizes : ndarray of shape (n_sizes,)
+        Numbers of training rows.
+    scores : dict of str to ndarray of shape (n_sizes, n_splits)
+        Test scores of "without", "with" and "shuffled".
+    n_test : float
+        Mean number of test rows.
+    scoring : str
+        Name of the score.
+    estimator_name : str
+        For the title.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure.
+    lines_ : dict of str to matplotlib Line2D
+        The mean curves.
+    bands_ : dict of str to matplotlib PolyCollection
+        Their intervals.
+
+    Examples
+    --------
+    >>> from lupi import SVCPlus
+    >>> from lupi.datasets import make_plane
+    >>> from lupi.inspection import PrivilegedLearningCurveDisplay
+    >>> data = make_plane("overlapping", 60, random_state=0)
+    >>> display = PrivilegedLearningCurveDisplay.from_estimator(
+    ...     SVCPlus(), data.data, data.target, data.privileged,
+    ...     train_sizes=[10, 20, 40], cv=3, random_state=0,
+    ... )
+    >>> display.scores["with"].shape
+    (3, 3)
+    >>> list(display.lines_)
+    ['without', 'with', 'shuffled']
+    """
+
+    train_sizes: np.ndarray
+    scores: dict[str, np.ndarray]
+    n_test: float
+    scoring: str = "score"
+    estimator_name: str = ""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        privileged: Any,
+        *,
+        train_sizes: Sequence[float] = (0.1, 0.2, 0.4, 0.7, 1.0),
+        cv: Any = None,
+        scoring: Any = None,
+        shuffled: bool = True,
+        confidence: float = 0.95,
+        random_state: int | None = None,
+        ax: Any = None,
+    ) -> PrivilegedLearningCurveDisplay:
+        """Fit the estimator on growing parts of the training rows, and draw.
+
+        Parameters
+        ----------
+        estimator : classifier or regressor of this library
+            Cloned; its parameters are the same at every size.
+        X, y, privileged
+            The rows.
+        train_sizes : sequence of float or int
+            Shares of the training rows of a split (up to 1.0), or numbers of rows.
+            A larger set holds the smaller ones.
+        cv : int, splitter or None
+            As in scikit-learn; 5 folds by default, stratified for classifiers.
+        scoring : str or callable, optional
+            As in scikit-learn; the score of the estimator by default.
+        shuffled : bool, default=True
+            Whether to draw the curve with the rows of X* permuted among the training
+            rows, which tells content from mere freedom.
+        confidence : float, default=0.95
+            Level of the bands; the standard error is corrected for the overlap of
+            the splits.
+        random_state : int, optional
+            Seed of the draws and permutations.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        display : PrivilegedLearningCurveDisplay
+            Drawn.
+        """
+        classifier = is_classifier(estimator)
+        labels = np.asarray(y)
+        splits = list(check_cv(cv, labels, classifier=classifier).split(X, labels))
+        sizes = _sizes(train_sizes, min(len(train) for train, _ in splits))
+        scorer = check_scoring(estimator, scoring)
+        rows = ("without", "with", "shuffled") if shuffled else ("without", "with")
+        scores = {row: np.empty((len(sizes), len(splits))) for row in rows}
+        for column, (train, test) in enumerate(splits):
+            rng = np.random.default_rng([random_state or 0, column])
+            strata = labels[train] if classifier else None
+            order = train[evenly_mixed(len(train), strata, rng)]
+            for line, size in enumerate(sizes):
+                part = order[:size]
+                given = {
+                    "without": None,
+                    "with": _safe_indexing(privileged, part),
+                    "shuffled": _safe_indexing(privileged, rng.permutation(part)),
+                }
+                for row in rows:
+                    model = clone(estimator).fit(
+                        _safe_indexing(X, part), labels[part], privileged=given[row]
+                    )
+                    scores[row][line, column] = scorer(
+                        model, _safe_indexing(X, test), labels[test]
+                    )
+        display = cls(
+            train_sizes=sizes,
+            scores=scores,
+            n_test=float(np.mean([len(test) for _, test in splits])),
+            scoring=_score_name(scoring, classifier),
+            estimator_name=type(estimator).__name__,
+        )
+        return display.plot(ax=ax, confidence=confidence)
+
+    def intervals(self, confidence: float = 0.95) -> dict[str, np.ndarray]:
+        """Mean, low and high end of the interval of each curve.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Level of the intervals.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (3, n_sizes)
+            Mean, low, high. NaN ends where there is one split only.
+        """
+        found = {}
+        for row, scores in self.scores.items():
+            factor = interval_factor(confidence, scores.shape[1] - 1)
+            lines = []
+            for size, values in zip(self.train_sizes, scores, strict=True):
+                level = corrected_contrast(
+                    values, Design(max(size, self.n_test), self.n_test)
+                )
+                reach = factor * level.std_error
+                lines.append((level.mean, level.mean - reach, level.mean + reach))
+            found[row] = np.array(lines).T
+        return found
+
+    def plot(
+        self, ax: Any = None, *, confidence: float = 0.95
+    ) -> PrivilegedLearningCurveDisplay:
+        """Draw the curves with their bands.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+        confidence : float, default=0.95
+            Level of the bands.
+
+        Returns
+        -------
+        self : PrivilegedLearningCurveDisplay
+            With ``ax_``, ``figure_``, ``lines_``, ``bands_``.
+        """
+        self.ax_ = ax = one_axes(ax, (7.0, 4.4))
+        self.figure_ = ax.figure
+        self.lines_, self.bands_ = {}, {}
+        for row, (mean, low, high) in self.intervals(confidence).items():
+            (self.lines_[row],) = ax.plot(
+                self.train_sizes,
+                mean,
+                color=ROW_COLOURS[row],
+                marker=ROW_MARKERS[row],
+                linestyle=ROW_STYLES[row],
+                linewidth=2,
+                label=ROW_LABELS[row],
+            )
+            self.bands_[row] = ax.fill_between(
+                self.train_sizes, low, high, color=ROW_COLOURS[row], alpha=0.13, lw=0
+            )
+        ax.set_xlabel("training rows")
+        ax.set_ylabel(f"{self.scoring} on test rows ({confidence:.0%} band)")
+        ax.set_title(self.estimator_name, loc="left", fontweight="bold")
+        tidy(ax)
+        ax.legend(frameon=False)
+        return self
+
+
+def _sizes(train_sizes: Sequence[float], largest: int) -> np.ndarray:
+    sizes = []
+    for size in train_sizes:
+        if isinstance(size, int | np.integer):
+            sizes.append(int(size))
+        else:
+            sizes.append(round(size * largest))
+        if not 2 <= sizes[-1] <= largest:
+            raise ValueError(
+                f"train_sizes holds {size!r}, which is {sizes[-1]} rows; a split has "
+                f"{largest} training rows. Give shares in (0, 1] or numbers from 2 to "
+                f"{largest}."
+            )
+    return np.unique(sizes)
+
+
+def _score_name(scoring: Any, classifier: bool) -> str:
+    if scoring is None:
+        return "accuracy" if classifier else "R²"
+    return (
+        scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+    )

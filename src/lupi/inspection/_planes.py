@@ -1,0 +1,111 @@
+"""A function over two columns of a space, the others held at their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+# How far the panel reaches beyond the points, as a share of their range.
+MARGIN = 0.12
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One panel: points, a grid, the values of a function on it, and the words.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_rows, 2)
+        Where the rows stand; NaN for rows that are missing.
+    x, y : ndarray of shape (n_x,), (n_y,)
+        The grid.
+    values : ndarray of shape (n_y, n_x)
+        The function on the grid.
+    labels : tuple of two str
+        Names of the axes.
+    note : str
+        What the panel leaves out; empty when nothing.
+    one_column : bool
+        Whether the space has one column, spread over the height of the panel.
+    """
+
+    points: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    values: np.ndarray
+    labels: tuple[str, str]
+    note: str = ""
+    one_column: bool = False
+
+
+def make_plane_of(
+    table: np.ndarray,
+    names: list[str],
+    columns: Sequence[int | str],
+    function: Callable[[np.ndarray], np.ndarray],
+    resolution: int,
+) -> Plane:
+    """Evaluate a function over two columns of a table, or over its only one."""
+    one_column = table.shape[1] == 1
+    chosen = [0] if one_column else _positions(columns, names)
+    points = table[:, chosen]
+    if one_column:
+        points = np.column_stack([points, _spread(len(table))])
+    x, y = (_axis(points[:, axis], resolution) for axis in (0, 1))
+    across, up = np.meshgrid(x, y)
+    grid = np.tile(np.nanmean(table, axis=0), (across.size, 1))
+    grid[:, chosen[0]] = across.ravel()
+    if not one_column:
+        grid[:, chosen[1]] = up.ravel()
+    others = [name for j, name in enumerate(names) if j not in chosen]
+    note = ""
+    if len(others) == 1:
+        note = f"{others[0]} held at its mean"
+    elif others:
+        note = f"the other {len(others)} columns held at their means"
+    return Plane(
+        points=points,
+        x=x,
+        y=y,
+        values=function(grid).reshape(across.shape),
+        labels=(
+            names[chosen[0]],
+            "rows, spread out" if one_column else names[chosen[1]],
+        ),
+        note=note,
+        one_column=one_column,
+    )
+
+
+def _positions(columns: Sequence[int | str], names: list[str]) -> list[int]:
+    positions = []
+    for column in columns:
+        position = names.index(column) if column in names else column
+        if not isinstance(position, int | np.integer) or not (
+            0 <= position < len(names)
+        ):
+            raise ValueError(
+                f"There is no column {column!r} to draw; choose two of "
+                f"{', '.join(names)}, by name or by position from 0."
+            )
+        positions.append(int(position))
+    if len(positions) != 2 or positions[0] == positions[1]:
+        raise ValueError(
+            f"Two different columns span a panel, but {list(columns)!r} was given; "
+            f"choose two of {', '.join(names)}."
+        )
+    return positions
+
+
+def _axis(values: np.ndarray, resolution: int) -> np.ndarray:
+    low, high = np.nanmin(values), np.nanmax(values)
+    air = MARGIN * ((high - low) or 1.0)
+    return np.linspace(low - air, high + air, resolution)
+
+
+def _spread(n_rows: int) -> np.ndarray:
+    """Heights that keep rows of equal value apart, the same in every run."""
+    # Multiples of the golden ratio: neighbours in the table never stand close.
+    return (np.arange(n_rows) * 0.6180339887498949) % 1.0

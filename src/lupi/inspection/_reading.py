@@ -1,0 +1,93 @@
+"""Reading a fitted machine and its rows, and refusing what cannot be drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def check_drawable(estimator: Any, name: str) -> None:
+    """Refuse estimators without two classes or without one function on X*."""
+    if not hasattr(estimator, "correction") or name == "DeviationSVCPlus":
+        raise ValueError(
+            f"SpacesDisplay draws the function that a machine learned on X*, and {name}"
+            " has none of x* alone. Use SVCPlus, SVCDeltaPlus, UnifiedSVC, "
+            "MarginTransferSVC, FairSVCDeltaPlus or L2SVCPlus."
+        )
+    if len(getattr(estimator, "classes_", ())) != 2:
+        raise ValueError(
+            "SpacesDisplay draws one boundary, so it needs a classifier of two "
+            f"classes; this {name} was fitted on "
+            f"{len(getattr(estimator, 'classes_', ()))}. Fit it on two of them."
+        )
+    for prefix in ("", "privileged_", "similarity_"):
+        if getattr(estimator, prefix + "kernel", None) == "precomputed":
+            raise ValueError(
+                f"SpacesDisplay evaluates functions between the rows, which "
+                f"{prefix}kernel='precomputed' does not allow. Fit {name} on the "
+                "features with a named kernel or a function."
+            )
+
+
+def check_training_rows(estimator: Any, table: np.ndarray, name: str) -> None:
+    """Refuse rows that are not those the estimator remembers."""
+    support = getattr(estimator, "support_", None)
+    if support is None:
+        return
+    vectors = dense(estimator.support_vectors_)
+    outside = len(support) > 0 and support.max() >= len(table)
+    if outside or not np.allclose(table[support].astype(float), vectors):
+        raise ValueError(
+            f"X does not hold the support vectors of this {name} at the positions it "
+            "remembers. Give the rows that it was fitted on, in the same order."
+        )
+
+
+def read_sensitive_space(
+    estimator: Any, privileged: Any
+) -> tuple[Any, list[str]] | None:
+    """Sensitive features as the fair model read them, if that is what X* is."""
+    names = getattr(estimator, "sensitive_columns_", [])
+    if (
+        not names
+        or not estimator.sensitive_as_privileged
+        or hasattr(estimator, "privileged_feature_names_in_")
+        or len(names) != estimator.n_privileged_features_in_
+    ):
+        return None
+    from lupi.svm._fair import read_sensitive
+
+    n_rows = len(privileged)
+    return read_sensitive(privileged, n_rows, type(estimator).__name__)
+
+
+def one_function(values: np.ndarray, function: int, name: str) -> np.ndarray:
+    """The column of one learned function."""
+    values = values.reshape(len(values), -1)
+    if not 0 <= function < values.shape[1]:
+        raise ValueError(
+            f"function={function!r}: this {name} learned {values.shape[1]} function(s) "
+            f"on X*; choose from {list(range(values.shape[1]))}."
+        )
+    return values[:, function]
+
+
+def dense(rows: Any) -> np.ndarray:
+    """Rows as an array."""
+    return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+
+
+def column_names(rows: Any, letter: str) -> list[str]:
+    """Names of the columns, made up where there are none."""
+    if hasattr(rows, "columns"):
+        return [str(column) for column in rows.columns]
+    return [f"{letter}{j}" for j in range(dense(rows).shape[1])]
+
+
+def like(X: Any, rows: np.ndarray) -> Any:
+    """Rows as a data frame where X is one, so that names are checked, not missed."""
+    if hasattr(X, "columns"):
+        return type(X)(rows, columns=X.columns)
+    return rows

@@ -1,0 +1,336 @@
+"""The decision space X and the privileged space X*, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from lupi.inspection._planes import Plane, make_plane_of
+from lupi.inspection._reading import (
+    check_drawable,
+    check_training_rows,
+    column_names,
+    dense,
+    like,
+    one_function,
+    read_sensitive_space,
+)
+from lupi.inspection._style import BLACK, BLUE, ORANGE, several_axes, tidy
+
+CLASS_COLOURS = (ORANGE, BLUE)
+CLASS_MARKERS = ("s", "o")
+LEVELS = (-1.0, 0.0, 1.0)
+LEVEL_STYLES = {-1.0: "--", 0.0: "-", 1.0: "--"}
+# Rows on the margin miss it by what the solver left of the duality gap.
+ON_THE_MARGIN = 1e-3
+
+
+@dataclass
+class SpacesDisplay:
+    """Decision space and privileged space of a fitted machine, side by side.
+
+    On the left the decision function f over two columns of X: its boundary f = 0 and
+    its margins f = ±1. On the right the function f* that was learned on X*, over two
+    of its columns, with its zero line and unit lines. Points are drawn by class,
+    support vectors are ringed, and a row that violates the margin, y f(x) < 1, has
+    the same number in both panels: 1 is the largest violation.
+
+    Make it with `from_estimator`.
+
+    Parameters
+    ----------
+    decision, privileged : Plane
+        What each panel shows: ``points`` (n, 2), the grid ``x``, ``y``, the ``values``
+        of the function on it, ``labels`` of the axes, a ``note``.
+    is_second_class : ndarray of bool
+        Whether a row is of the second of ``classes``.
+    classes : ndarray
+        The two labels.
+    slacks : ndarray
+        [1 − y f(x)]₊ of each row.
+    corrections : ndarray
+        f*(x*) of each row, NaN for rows without X*.
+    support : ndarray of int
+        Positions of the support vectors.
+    numbered : ndarray of int
+        Positions of the rows with numbers 1, 2, ….
+    estimator_name, space_name, function_name : str
+        For the titles.
+
+    Attributes
+    ----------
+    axes_ : ndarray of two matplotlib Axes
+        The panels; ``ax_`` is the first.
+    figure_ : matplotlib Figure
+        The figure.
+    contours_ : list of two matplotlib ContourSet
+        The lines f = −1, 0, 1 and f* = −1, 0, 1, as far as they cross the panel.
+    numbers_ : list of two lists of matplotlib Text
+        The numbers in each panel.
+
+    Examples
+    --------
+    >>> from lupi import SVCPlus
+    >>> from lupi.datasets import make_plane
+    >>> from lupi.inspection import SpacesDisplay
+    >>> data = make_plane("overlapping", 40, random_state=0)
+    >>> model = SVCPlus(kernel="linear", privileged_reg=0.1)
+    >>> model = model.fit(data.data, data.target, privileged=data.privileged)
+    >>> display = SpacesDisplay.from_estimator(
+    ...     model, data.data, data.target, data.privileged
+    ... )
+    >>> [ax.get_title(loc="left") for ax in display.axes_]
+    ['Decision space X', 'Privileged space X*']
+    >>> len(display.numbers_[0]) == len(display.numbers_[1]) > 0
+    True
+    """
+
+    decision: Plane
+    privileged: Plane
+    is_second_class: np.ndarray
+    classes: np.ndarray
+    slacks: np.ndarray
+    corrections: np.ndarray
+    support: np.ndarray
+    numbered: np.ndarray
+    estimator_name: str = ""
+    space_name: str = "Privileged space X*"
+    function_name: str = "f*"
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        privileged: Any,
+        *,
+        features: Sequence[int | str] = (0, 1),
+        privileged_features: Sequence[int | str] = (0, 1),
+        function: int = 0,
+        max_numbers: int = 25,
+        grid_resolution: int = 120,
+        ax: Any = None,
+    ) -> SpacesDisplay:
+        """Compute both panels from a fitted estimator and its training rows.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of two classes
+            One with a ``correction``: `SVCPlus`, `SVCDeltaPlus`, `UnifiedSVC`,
+            `MarginTransferSVC` (its SVM on X*), `FairSVCDeltaPlus`, `L2SVCPlus` and
+            the linear ones.
+        X, y, privileged
+            The rows it was fitted on. For `FairSVCDeltaPlus` without privileged
+            features, ``privileged`` is the sensitive features.
+        features, privileged_features : two column positions or names
+            The columns to draw. The others are held at their mean, which the panel
+            says. A space of one column is spread over the height of the panel.
+        function : int, default=0
+            Which function of X* to draw where there are two: 1 is the similarity
+            function of `UnifiedSVC`.
+        max_numbers : int, default=25
+            How many violated rows are numbered at most, the largest first.
+        grid_resolution : int, default=120
+            Points of the grid along each axis.
+        ax : two matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        display : SpacesDisplay
+            Drawn.
+        """
+        check_is_fitted(estimator)
+        name = type(estimator).__name__
+        check_drawable(estimator, name)
+        table = dense(X)
+        check_training_rows(estimator, table, name)
+        sensitive = read_sensitive_space(estimator, privileged)
+        if sensitive is not None:
+            privileged, star_names = sensitive
+        else:
+            star_names = column_names(privileged, "x*")
+        star = np.asarray(dense(privileged), dtype=float)
+        signs = np.where(np.asarray(y) == estimator.classes_[1], 1.0, -1.0)
+        slacks = np.maximum(1.0 - signs * estimator.decision_function(X), 0.0)
+        corrections = one_function(estimator.correction(star), function, name)
+        violated = np.flatnonzero(slacks > ON_THE_MARGIN)
+        order = violated[np.argsort(-slacks[violated], kind="stable")]
+        display = cls(
+            decision=make_plane_of(
+                table.astype(float),
+                column_names(X, "x"),
+                features,
+                lambda rows: estimator.decision_function(like(X, rows)),
+                grid_resolution,
+            ),
+            privileged=make_plane_of(
+                star,
+                star_names,
+                privileged_features,
+                lambda rows: one_function(estimator.correction(rows), function, name),
+                grid_resolution,
+            ),
+            is_second_class=signs > 0,
+            classes=np.asarray(estimator.classes_),
+            slacks=slacks,
+            corrections=corrections,
+            support=np.asarray(getattr(estimator, "support_", np.arange(0))),
+            numbered=order[:max_numbers],
+            estimator_name=name,
+            space_name=(
+                "Privileged space X*"
+                if sensitive is None
+                else "Sensitive features as privileged space X*"
+            ),
+            function_name="f*" if function == 0 else "f**",
+        )
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> SpacesDisplay:
+        """Draw both panels.
+
+        Parameters
+        ----------
+        ax : two matplotlib Axes, optional
+            Where to draw; a new figure otherwise.
+
+        Returns
+        -------
+        self : SpacesDisplay
+            With ``axes_``, ``figure_``, ``contours_``, ``numbers_``.
+        """
+        own = ax is None
+        self.axes_ = several_axes(ax, 2, (11.0, 5.4))
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.ax_.figure
+        panels = (
+            (self.axes_[0], self.decision, "Decision space X", "f"),
+            (self.axes_[1], self.privileged, self.space_name, self.function_name),
+        )
+        self.contours_, self.numbers_ = [], []
+        for panel, plane, title, function in panels:
+            self.contours_.append(_draw_function(panel, plane, function))
+            self._draw_points(panel, plane)
+            self.numbers_.append(self._draw_numbers(panel, plane))
+            panel.set_title(title, loc="left", fontweight="bold")
+            panel.set_xlabel(plane.labels[0])
+            panel.set_ylabel(plane.labels[1])
+            if plane.one_column:
+                panel.set_yticks([])
+            tidy(panel, grid=None)
+        self._draw_legend(own)
+        return self
+
+    def _draw_points(self, panel: Any, plane: Plane) -> None:
+        drawn = np.isfinite(plane.points).all(axis=1)
+        for second, colour, marker in zip(
+            (False, True), CLASS_COLOURS, CLASS_MARKERS, strict=True
+        ):
+            rows = drawn & (self.is_second_class == second)
+            panel.scatter(
+                *plane.points[rows].T,
+                s=34,
+                color=colour,
+                marker=marker,
+                edgecolor="white",
+                linewidth=0.6,
+                zorder=3,
+                label=f"class {self.classes[int(second)]}",
+            )
+        support = self.support[drawn[self.support]]
+        panel.scatter(
+            *plane.points[support].T,
+            s=95,
+            facecolor="none",
+            edgecolor=BLACK,
+            linewidth=1.0,
+            zorder=4,
+            label="support vector",
+        )
+
+    def _draw_numbers(self, panel: Any, plane: Plane) -> list[Any]:
+        from matplotlib.patheffects import withStroke
+
+        texts = []
+        for number, row in enumerate(self.numbered, start=1):
+            if not np.isfinite(plane.points[row]).all():
+                continue
+            texts.append(
+                panel.annotate(
+                    str(number),
+                    plane.points[row],
+                    xytext=(5, 5),
+                    textcoords="offset points",
+                    fontsize=8,
+                    fontweight="bold",
+                    zorder=5,
+                    path_effects=[withStroke(linewidth=2.5, foreground="white")],
+                )
+            )
+        return texts
+
+    def _draw_legend(self, own: bool) -> None:
+        from matplotlib.lines import Line2D
+
+        handles, labels = self.ax_.get_legend_handles_labels()
+        handles += [Line2D([], [], color=BLACK, linestyle=s) for s in ("-", "--")]
+        labels += [f"f = 0, {self.function_name} = 0", "unit lines, ±1"]
+        if len(self.numbered):
+            handles.append(Line2D([], [], linestyle="", marker="$1$", color=BLACK))
+            labels.append("inside its margin; same row, same number")
+        if own:
+            self.figure_.suptitle(self.estimator_name)
+            self.figure_.legend(
+                handles, labels, loc="outside lower center", ncols=3, frameon=False
+            )
+        else:
+            self.axes_[1].legend(handles, labels, fontsize=7)
+
+
+def _draw_function(panel: Any, plane: Plane, function: str) -> Any:
+    low, high = float(plane.values.min()), float(plane.values.max())
+    if low < 0 < high:
+        panel.contourf(
+            plane.x,
+            plane.y,
+            plane.values,
+            levels=[low, 0.0, high],
+            colors=CLASS_COLOURS,
+            alpha=0.10,
+        )
+    # matplotlib warns of a level that nothing crosses, and the panel says it better.
+    levels = [level for level in LEVELS if low < level < high]
+    contours = None
+    if levels:
+        contours = panel.contour(
+            plane.x,
+            plane.y,
+            plane.values,
+            levels=levels,
+            colors=BLACK,
+            linestyles=[LEVEL_STYLES[level] for level in levels],
+            linewidths=[1.8 if level == 0 else 1.1 for level in levels],
+            zorder=2,
+        )
+        panel.clabel(contours, fmt={-1.0: "−1", 0.0: "0", 1.0: "+1"}, fontsize=8)
+    notes = [plane.note] if plane.note else []
+    if len(levels) < len(LEVELS):
+        notes.append(f"{function} runs from {low:.2g} to {high:.2g} here")
+    if notes:
+        panel.text(
+            0.01,
+            0.99,
+            "\n".join(notes),
+            transform=panel.transAxes,
+            va="top",
+            fontsize=8,
+            zorder=6,
+            bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 2},
+        )
+    return contours

@@ -1,0 +1,87 @@
+"""What the displays share: colours, axes, and intervals of means over splits.
+
+The colours are those of M. Okabe and K. Ito, which stay apart under the common forms of
+colour blindness; every one of them comes with a marker or a line style of its own, so
+that nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+GREY = "#7A7A7A"
+
+# The four rows of a comparison look the same in every display.
+ROW_COLOURS = {"without": GREY, "with": BLUE, "shuffled": ORANGE, "oracle": GREEN}
+ROW_MARKERS = {"without": "s", "with": "o", "shuffled": "X", "oracle": "D"}
+ROW_STYLES = {"without": "--", "with": "-", "shuffled": ":", "oracle": "-."}
+ROW_LABELS = {
+    "without": "without X*",
+    "with": "with X*",
+    "shuffled": "with shuffled X*",
+    "oracle": "oracle (sees X* when predicting)",
+}
+
+CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
+CYCLE_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+CYCLE_STYLES = ("-", "--", "-.", ":")
+
+
+def series_style(position: int) -> dict[str, Any]:
+    """Colour, marker and line style of the series at a position."""
+    return {
+        "color": CYCLE[position % len(CYCLE)],
+        "marker": CYCLE_MARKERS[position % len(CYCLE_MARKERS)],
+        "linestyle": CYCLE_STYLES[position % len(CYCLE_STYLES)],
+    }
+
+
+def one_axes(ax: Any, figsize: tuple[float, float]) -> Any:
+    """Return the axes given, or those of a new figure."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots(figsize=figsize, layout="constrained")
+    return ax
+
+
+def several_axes(ax: Any, count: int, figsize: tuple[float, float]) -> np.ndarray:
+    """Return the axes given, one per panel, or those of a new figure."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, axes = plt.subplots(
+            1, count, figsize=figsize, layout="constrained", squeeze=False
+        )
+        return axes[0]
+    axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if len(axes) != count:
+        raise ValueError(
+            f"This display has {count} panels but ax holds {len(axes)} axes. Give "
+            f"{count} axes, for example plt.subplots(1, {count})[1], or none."
+        )
+    return axes
+
+
+def tidy(ax: Any, grid: str | None = "both") -> None:
+    """Take away what carries nothing, and lay a quiet grid below the marks."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    ax.set_axisbelow(True)
+    if grid is not None:
+        ax.grid(axis=grid, color="#E6E6E6", linewidth=0.8)
+
+
+def interval_factor(confidence: float, freedom: int) -> float:
+    """Return how many standard errors the interval reaches to each side."""
+    if not 0 < confidence < 1:
+        raise ValueError(
+            f"confidence={confidence!r}: a level lies between 0 and 1, as 0.95."
+        )
+    return float(stats.t.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else np.nan
