@@ -11,13 +11,7 @@ from lupi.evaluation import compare
 DISTILLATION = "generalized-distillation-classifier"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n_samples", "options"),
-    [(200, {"cv": 5}), (600, {"train_size": 50, "cv": 10})],
-    ids=["folds", "small training sets"],
-)
-def test_noise_is_not_found_to_help(n_samples, options):
+def verdicts_on_noise(n_samples, **options):
     kinds = Counter()
     for seed in range(40):
         data = make_useless(n_samples, random_state=seed)
@@ -32,11 +26,21 @@ def test_noise_is_not_found_to_help(n_samples, options):
             **options,
         )
         kinds[result.verdict.kind] += 1
-        if result.verdict.kind != "hurts":
+        if result.verdict.kind in ("no evidence", "nothing to gain"):
             assert str(result.verdict).startswith("No evidence that it helps")
-    # One-sided tests at 0.05 that must both succeed: at most 2 of 40.
-    assert kinds["helps"] == 0
+    return kinds
+
+
+@pytest.mark.slow
+def test_noise_is_no_evidence():
+    kinds = verdicts_on_noise(200, cv=5)
     assert kinds["no evidence"] + kinds["nothing to gain"] >= 38
+
+
+@pytest.mark.slow
+def test_noise_is_not_found_to_help_small_training_sets():
+    # A teacher of noise does harm where rows are few, and may be told to.
+    assert verdicts_on_noise(600, train_size=50, cv=10)["helps"] <= 2
 
 
 @pytest.mark.slow
