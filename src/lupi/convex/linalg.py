@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import cache
+from time import perf_counter
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -21,12 +22,15 @@ __all__ = [
     "scaled_block",
     "subtract_gram",
     "threads_for",
+    "threads_worth_using",
     "triangular_solve",
 ]
 
-# Below this size two threads lose more by waking up than they gain, and on busy
-# cores they can be tens of times slower than one.
+# Below this size two threads lose more by waking up than they gain.
 SINGLE_THREAD_SIZE = 700
+# The trial: a handful of products of this size, some 20 ms, and the share of the time
+# on one thread that several must stay under.
+PROBE_SIZE, PROBES, WORTH_SHARING = 400, 4, 0.8
 
 RANK_TOLERANCE = 1e-15
 
@@ -119,11 +123,38 @@ def _thread_controller():
     return ThreadpoolController()
 
 
+def _seconds(threads: int) -> float:
+    """Time of a few products of the probe's size on that many threads."""
+    columns = np.ones((PROBE_SIZE, PROBE_SIZE), order="F")
+    with _thread_controller().limit(limits=threads, user_api="blas"):
+        blas.dsyrk(1.0, columns[:, :8])  # wakes the threads up
+        start = perf_counter()
+        for _ in range(PROBES):
+            blas.dsyrk(1.0, columns, lower=1)
+        return perf_counter() - start
+
+
+def _available_threads() -> int:
+    libraries = _thread_controller().select(user_api="blas").info()
+    return max((library["num_threads"] for library in libraries), default=1)
+
+
+def threads_worth_using(size: int) -> int:
+    """How many BLAS threads a problem of this size should have.
+
+    One where it is small. Otherwise as many as there are, if a short trial shows that
+    they help now: they wait for each other, so that on cores which other programs use
+    the same work can take several times as long as on one thread.
+    """
+    available = _available_threads()
+    if size < SINGLE_THREAD_SIZE or available == 1:
+        return 1
+    return available if _seconds(available) < WORTH_SHARING * _seconds(1) else 1
+
+
 @contextmanager
 def threads_for(size: int):
-    """Keep BLAS on one thread for problems too small to share out."""
-    if size >= SINGLE_THREAD_SIZE:
-        yield
-        return
-    with _thread_controller().limit(limits=1, user_api="blas"):
+    """Limit BLAS to the threads that a problem of this size can use."""
+    limit = threads_worth_using(size)
+    with _thread_controller().limit(limits=limit, user_api="blas"):
         yield

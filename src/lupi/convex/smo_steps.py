@@ -53,11 +53,11 @@ def add_column(grams, scale, offsets, fn, pos, a, m, weight, touched, image):
         row = grams[k][pos[j, m]]
         start, factor = offsets[k], weight * a[j, m] * scale[k]
         if touched[k]:
-            for l in range(row.size):
-                image[start + l] += factor * row[l]
+            for at_row in range(row.size):
+                image[start + at_row] += factor * row[at_row]
         else:
-            for l in range(row.size):
-                image[start + l] = factor * row[l]
+            for at_row in range(row.size):
+                image[start + at_row] = factor * row[at_row]
             touched[k] = True
 
 
@@ -190,8 +190,8 @@ def descend(
                     bend += weight[s] * a[j, m] * image[at[j, m]]
         for k in range(len(grams)):
             if not touched[k]:
-                for l in range(offsets[k], offsets[k] + grams[k].shape[0]):
-                    image[l] = 0.0
+                for at_row in range(offsets[k], offsets[k] + grams[k].shape[0]):
+                    image[at_row] = 0.0
         most, partner, partner_bend = -1.0, -1, 0.0
         for m in range(starts[seek], starts[seek + 1]):
             if w > 0.0:
@@ -210,6 +210,8 @@ def descend(
             gain = total * total / q
             if gain > most:
                 most, partner, partner_bend = gain, m, q
+        if partner < 0:
+            return step, worst  # rounding has eaten the slope
         chosen[count], weight[count] = partner, w
         slope += w * gradient[partner]
         count += 1
@@ -236,6 +238,6 @@ def descend(
             multipliers[m] = moved
             for j in range(a.shape[0]):
                 expansion[at[j, m]] += a[j, m] * change
-        for l in range(value.size):
-            value[l] += length * image[l]
+        for at_row in range(value.size):
+            value[at_row] += length * image[at_row]
     return max_steps, worst
