@@ -91,6 +91,7 @@ def test_facts_of_the_data_are_there(page):
 
 def test_every_method_has_parameters_splits_curve_and_timing(page):
     text = Reader(page).text
+    assert "Pasunuri et al. 2016" in text
     assert text.count("Split by split") == 2
     assert text.count("10 (7×), 1 (3×)") == 2
     assert text.count("Learning curve") == 1

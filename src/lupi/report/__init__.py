@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lupi._atomic import write_atomically
-from lupi.report._page import Curves, Usage, build_page
+from lupi.report._page import build_page
+from lupi.report._parts import Curves, Usage
 
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison

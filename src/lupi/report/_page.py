@@ -5,15 +5,23 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lupi.report._charts import Mark, Scale, learning_curves, marks, nice_scale
+from lupi.report._charts import Scale, learning_curves, marks, nice_scale
+from lupi.report._parts import (
+    Column,
+    CurveChart,
+    Curves,
+    Dot,
+    FoldChart,
+    MethodPart,
+    Page,
+    Usage,
+)
 from lupi.report._words import (
     KINDS,
-    MEANINGS,
     duration,
     metric_name,
     number,
@@ -32,117 +40,6 @@ if TYPE_CHECKING:
     from lupi.evaluation import Comparison
 
 _CURVE_HEIGHT = 170
-
-# Per method, the points of its learning curve: ``n_train`` and the score of each row.
-Curves = Mapping[str, Sequence[Mapping[str, float]]]
-
-
-@dataclass(frozen=True)
-class Usage:
-    """How the reader gets from the page to predictions.
-
-    Attributes
-    ----------
-    source : str
-        What was compared: a file, or the name of a data set.
-    model : str or None
-        Path of the saved model as the reader would write it; None when none is saved.
-    command : str or None
-        The command that saves a model, for the reader to copy.
-    """
-
-    source: str = "data"
-    model: str | None = None
-    command: str | None = None
-
-
-@dataclass(frozen=True)
-class Dot:
-    """One split of the rows in the chart of differences."""
-
-    at: float
-    y: float
-    text: str
-
-
-@dataclass(frozen=True)
-class FoldChart:
-    """The paired difference of every split, and their mean."""
-
-    scale: Scale
-    zero: float
-    dots: list[Dot]
-    mean: Mark | None
-    caption: str
-    note: str
-    summary: str
-
-
-@dataclass(frozen=True)
-class CurveChart:
-    """Scores with and without X* over the number of training rows."""
-
-    height: int
-    curves: list[Any]
-    row_ticks: list[Any]
-    score_ticks: tuple[Any, ...]
-    note: str
-    summary: str
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the printed table."""
-
-    name: str
-    number: bool = True
-
-
-@dataclass(frozen=True)
-class MethodPart:
-    """Everything the page says about one method."""
-
-    name: str
-    verdict: str
-    verdict_class: str
-    about: str
-    paper: str
-    failure: str | None
-    warnings: list[str]
-    marks: list[Mark]
-    folds: FoldChart | None
-    curve: CurveChart | None
-    parameters: list[tuple[str, str]]
-    timing: str
-
-
-@dataclass(frozen=True)
-class Page:
-    """Everything the template prints."""
-
-    title: str
-    headline: str
-    support: list[str]
-    verdict_class: str
-    warnings: list[str]
-    facts: list[tuple[str, str]]
-    legend: list[tuple[str, str]]
-    axis: str
-    chart_caption: str
-    scale: Scale
-    methods: list[MethodPart]
-    rows: list[list[str]]
-    usage: str
-    usage_notes: list[str]
-    command: str | None
-    footer: str
-    parameters_heading: str
-    test_note: str
-    columns: Sequence[Column] = ()
-    table_notes: list[str] = field(default_factory=list)
-    reading: Sequence[tuple[str, str]] = MEANINGS
-
-
 COLUMNS = (
     Column("method", number=False),
     Column("without X*"),
@@ -270,13 +167,11 @@ def _method(
         (kind, label, own.at[row, "score"], own.at[row, "std_error"])
         for row, kind, label in KINDS
     ]
-    about, paper = _described(comparison, name)
     return MethodPart(
         name=name,
         verdict=str(line["verdict"]),
         verdict_class=_css(line["verdict"]),
-        about=about,
-        paper=paper,
+        paper=_paper(name),
         failure=comparison.failures.get(name),
         warnings=[
             warning_words(item)
@@ -291,9 +186,14 @@ def _method(
     )
 
 
-def _described(comparison: Comparison, name: str) -> tuple[str, str]:
-    described = comparison.settings.get("methods", {}).get(name, {})
-    return described.get("summary", ""), described.get("paper", "")
+def _paper(name: str) -> str:
+    from lupi.evaluation._methods import find_method
+
+    try:
+        return find_method(name).paper
+    except ValueError:
+        # An estimator of the user's own has no entry in the library's table.
+        return ""
 
 
 def _fold_chart(
