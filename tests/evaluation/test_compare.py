@@ -268,6 +268,8 @@ def test_a_method_that_fails_is_reported_and_the_others_go_on(data):
     assert result.failures == {"Stubborn": "RuntimeError: It refuses to look at X*."}
     assert result.verdict.methods["Stubborn"] == "failed"
     assert result.verdict.methods["Taught"] != "failed"
+    small = quick(data, methods=[Stubborn(), TAUGHT], train_size=30, cv=3)
+    assert small.verdict.methods["Stubborn"] == "failed"
     alone = quick(data, methods=[Stubborn()], search=1)
     with pytest.raises(ValueError, match="no method could be fitted"):
         alone.best_estimator()

@@ -73,10 +73,18 @@ def test_small_training_sets_of_whole_groups():
 
 
 def test_groups_of_test_rows_hold_every_class():
-    groups = deal_into_groups(100, STRATA, 0)
+    groups = deal_into_groups(100, STRATA, None, 0)
     assert len(np.unique(groups)) == 8
     for group in np.unique(groups):
         assert STRATA[groups == group].sum() == pytest.approx(5, abs=1)
+
+
+@pytest.mark.parametrize("strata", [STRATA, None])
+def test_groups_of_test_rows_keep_together_what_belongs_together(strata):
+    dealt = deal_into_groups(100, strata, GROUPS, 0)
+    assert len(np.unique(dealt)) > 5
+    for group in np.unique(GROUPS):
+        assert len(np.unique(dealt[group == GROUPS])) == 1
 
 
 def test_splitters_and_lists_are_taken_as_they_are():

@@ -61,6 +61,13 @@ def test_the_uncorrected_test_would_not_keep_its_level():
     assert found / 500 > 0.15
 
 
+def test_groups_without_a_score_in_a_split_are_left_out_of_it():
+    groups = np.array([[0.1, np.nan, 0.3, np.nan], [0.3, 0.2, 0.1, np.nan]])
+    result = corrected_contrast([0.2, 0.2], Design(10, 90), groups)
+    expected = np.sqrt(np.array([0.2, 0.2, 0.2]).var(ddof=1) / 3)
+    assert result.std_error == pytest.approx(expected)
+
+
 def test_equal_scores_are_no_evidence_either_way():
     result = corrected_contrast(np.zeros(5), Design(80, 20))
     assert result.p_greater == result.p_less == 1.0

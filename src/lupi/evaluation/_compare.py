@@ -208,7 +208,7 @@ def plan(
         groups=groups,
         sample_weight=sample_weight,
         group_of_row=(
-            deal_into_groups(n_rows, strata, random_state)
+            deal_into_groups(n_rows, strata, groups, random_state)
             if design.small_training_sets
             else None
         ),

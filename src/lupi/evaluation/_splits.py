@@ -250,15 +250,26 @@ def _group_blocks(
     return blocks
 
 
-def deal_into_groups(n_rows: int, strata: np.ndarray | None, seed: int) -> np.ndarray:
-    """Deal the rows into groups whose scores show the chance of the test rows."""
+def deal_into_groups(
+    n_rows: int, strata: np.ndarray | None, groups: np.ndarray | None, seed: int
+) -> np.ndarray:
+    """Deal the rows into groups whose scores show the chance of the test rows.
+
+    Rows that belong together are dealt together: they are one draw, not several.
+    """
     smallest = n_rows // 2
     if strata is not None:
         smallest = np.unique(strata, return_counts=True)[1].min()
     n_groups = int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
+    group = np.empty(n_rows, dtype=int)
+    if groups is not None:
+        for number, (_, rows) in enumerate(
+            inner_splits(strata, n_rows, groups, n_groups, seed)
+        ):
+            group[rows] = number
+        return group
     # A seed of its own: dealt like the training sets, a group could be one of them.
     order = evenly_mixed(n_rows, strata, np.random.default_rng([seed, n_groups]))
-    group = np.empty(n_rows, dtype=int)
     group[order] = np.arange(n_rows) * n_groups // n_rows
     return group
 

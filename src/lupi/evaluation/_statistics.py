@@ -102,7 +102,10 @@ def corrected_contrast(
     if design.small_training_sets:
         variance = (1 / n_splits + design.train_overlap) * spread
         if group_differences is not None:
-            over_splits = np.asarray(group_differences, dtype=float).mean(axis=0)
+            groups = np.asarray(group_differences, dtype=float)
+            # A group without rows, or with one class only, has no score in a split.
+            scored = ~np.isnan(groups).all(axis=0)
+            over_splits = np.nanmean(groups[:, scored], axis=0)
             n_groups = len(over_splits)
             variance += over_splits.var(ddof=1) / n_groups
             freedom = min(n_splits, n_groups) - 1

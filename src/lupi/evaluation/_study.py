@@ -339,10 +339,13 @@ class Study:
         if self.group_of_row is None:
             return None
         group = self.group_of_row[fold.test]
-        return [
-            self._score_rows(model, fold, np.flatnonzero(group == each))
-            for each in range(self.group_of_row.max() + 1)
-        ]
+        scores = []
+        for each in range(self.group_of_row.max() + 1):
+            rows = np.flatnonzero(group == each)
+            # The training set may have taken all rows of a group.
+            score = self._score_rows(model, fold, rows) if len(rows) else np.nan
+            scores.append(score)
+        return scores
 
     def final_estimator(self, name: str, row: str, *, refit: bool) -> BaseEstimator:
         """Search on all rows and return the pipeline to keep, fitted or not."""

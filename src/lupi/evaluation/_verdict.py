@@ -87,9 +87,9 @@ class FoldScores:
         self.seconds: dict[str, float] = {}
         for row, part in folds.sort_values("split").groupby("row"):
             self.scores[row] = part["score"].to_numpy(dtype=float)
-            self.groups[row] = None
-            if design.small_training_sets:
-                self.groups[row] = np.array(part["group_scores"].tolist(), dtype=float)
+            groups = part["group_scores"].tolist()
+            scored = all(isinstance(each, list) for each in groups)
+            self.groups[row] = np.array(groups, dtype=float) if scored else None
             self.seconds[row] = float(part["seconds"].sum())
 
     @property
