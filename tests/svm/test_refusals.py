@@ -102,7 +102,7 @@ def test_a_slice_of_a_precomputed_privileged_kernel():
 
 @pytest.mark.parametrize("estimator", [SVCPlus, SVRPlus])
 def test_weights(estimator):
-    with pytest.raises(ValueError, match="[Nn]egative"):
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
         estimator().fit(X, Y, privileged=P, sample_weight=changed(np.ones(12), 3, -1))
     with pytest.raises(ValueError, match="sample_weight"):
         estimator().fit(X, Y, privileged=P, sample_weight=np.ones(5))

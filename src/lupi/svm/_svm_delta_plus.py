@@ -19,8 +19,8 @@
           s.t. Σyα = 0, Σy(α−δ) = 0 over the rows with X*,
                0 ≤ α ≤ (1+Δ)C, 0 ≤ δ ≤ C
 
-Both biases are multipliers of the equalities. The two forms coincide if and only if
-y f* ≥ 0 on all rows at the optimum. A row without X* has an ordinary slack at cost C_i.
+Both biases are multipliers of the equalities. The two forms coincide where y f* ≥ 0 on
+all rows at the optimum of both. A row without X* has an ordinary slack at cost C_i.
 
 ======  =====================  ================================================
 symbol  name                   meaning
