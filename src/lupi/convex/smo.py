@@ -129,8 +129,10 @@ class _State:
             self.work += NEWTON_PRICE * len(active) ** 3 / flat.offsets[-1]
             self.n_steps += 1
             try:
-                face = _Face(flat, active, gradient[active], missing, ridge)
-                moved = face.minimum(target[active], flat.upper[active])
+                # Nothing keeps the face: its factor is the largest array there is.
+                moved = _Face(flat, active, gradient[active], missing, ridge).minimum(
+                    target[active], flat.upper[active]
+                )
             except (NotPositiveDefinite, np.linalg.LinAlgError):
                 return False
             inside = np.clip(moved, 0.0, flat.upper[active])
