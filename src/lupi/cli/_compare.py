@@ -189,7 +189,8 @@ def _fit_command(ask: Ask, comparison: Any) -> str | None:
         return None
     from lupi.evaluation._methods import find_method
 
-    method = find_method(comparison.verdict.method).kebab
+    # A method asked for twice is called "SVCPlus (2)" the second time.
+    method = find_method(comparison.verdict.method.split(" (")[0]).kebab
     words = ["lupi", "fit", str(ask.file), "--target", str(ask.target)]
     for option, values in (("--privileged", ask.privileged), ("--drop", ask.drop)):
         for value in values:
