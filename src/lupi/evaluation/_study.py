@@ -97,14 +97,6 @@ class Study:
         for method in self.methods:
             self.representatives.setdefault(method.baseline, method)
 
-    def __sizeof__(self) -> int:
-        # Dask sends large arguments to each worker once instead of with each task,
-        # and asks for the size in this way.
-        return (
-            sum(getattr(part, "nbytes", 0) for part in (np.asarray(self.y), self.X))
-            + 10_000
-        )
-
     def pieces(self) -> list[Piece]:
         """Return all pieces of work, split by split."""
         return [
