@@ -11,8 +11,8 @@ KAPPA = 3.0
 
 def solved(seed, C=1.0, kappa=KAPPA):
     """α, δ, F, γf and the multipliers of the QP as printed, with γ = 1."""
-    X, y, P, K, Ks = rows(seed)
-    alpha, delta, multipliers = qp.svm_delta_plus(K, Ks, y, C, 1.0, kappa)
+    _X, y, _P, K, Ks = rows(seed)
+    alpha, delta, _multipliers = qp.svm_delta_plus(K, Ks, y, C, 1.0, kappa)
     return y, K, Ks, alpha, delta, K @ (y * alpha), Ks @ (y * (alpha - delta))
 
 
@@ -50,7 +50,7 @@ def test_the_printed_bias_is_the_sum_of_both():
         y, _, _, alpha, delta, F, f = solved(seed, kappa=11.0)
         inside = (alpha > 1e-5) & (alpha < 11 - 1e-5)
         inside &= (delta > 1e-5) & (delta < 1 - 1e-5)
-        X, _, P, _, Ks = rows(seed)
+        X, _, P, _, _Ks = rows(seed)
         model = SVCDeltaPlus(delta=10.0, slack="hinge", **SETTINGS)
         model.fit(X, y, privileged=P)
         b = model.intercept_[0]
@@ -65,7 +65,7 @@ def test_the_printed_bias_is_the_sum_of_both():
 def test_the_row_that_the_printed_bias_needs_may_not_exist():
     without = 0
     for seed in range(40):
-        y, _, _, alpha, delta, _, _ = solved(seed, C=0.1)
+        _y, _, _, alpha, delta, _, _ = solved(seed, C=0.1)
         inside = (alpha > 1e-5) & (alpha < 0.1 * KAPPA - 1e-5)
         inside &= (delta > 1e-5) & (delta < 0.1 - 1e-5)
         without += not inside.any()

@@ -1,0 +1,168 @@
+"""The interior point on problems with known answers, in both kinds of space."""
+
+import numpy as np
+import pytest
+
+from lupi.convex import Features, Function, Gram, Problem, Rows, Slack, solve
+from lupi.convex.biases import settle_biases
+from lupi.convex.interior import solve_interior
+from lupi.convex.linalg import pivoted_factor
+from lupi.convex.newton import Barrier, newton_for
+from lupi.convex.solving import in_features
+from tests.convex.made import NAMES, problems
+
+
+def two_points(C, space=Gram):
+    """Rows 0 and 2 on a line, labels −1 and +1: w = 1, b = −1 for C ≥ ½."""
+    x = np.array([[0.0], [2.0]])
+    y, one = np.array([-1.0, 1.0]), np.ones(2)
+    given = Gram(x @ x.T) if space is Gram else Features(x)
+    return Problem(
+        2,
+        [Function(given, 1.0, one)],
+        [Rows({0: y}, one, slack=Slack(linear=C * one))],
+    )
+
+
+@pytest.mark.parametrize("space", [Gram, Features])
+@pytest.mark.parametrize("C", [0.5001, 1.0, 1e4])
+def test_two_points_with_a_margin(space, C):
+    solution = solve(two_points(C, space))
+    np.testing.assert_allclose(solution.multipliers, 0.5, atol=1e-7)
+    np.testing.assert_allclose(solution.biases, -1.0, atol=1e-6)
+    assert solution.primal_value == pytest.approx(0.5, rel=1e-8)
+
+
+@pytest.mark.parametrize("space", [Gram, Features])
+def test_two_points_at_their_bounds(space):
+    """α = C: w = 2C, and every b from 1 − 4C to −1 is optimal; ours is the middle."""
+    C = 0.2
+    solution = solve(two_points(C, space))
+    np.testing.assert_allclose(solution.multipliers, C, atol=1e-8)
+    assert solution.primal_value == pytest.approx(2 * C - 2 * C**2, rel=1e-8)
+    assert solution.biases[0] == pytest.approx(-2 * C, abs=1e-6)
+
+
+def test_midpoint_of_an_interval_of_biases():
+    """One label in the majority pins nothing down; the ends cost the same."""
+    solution = settle_biases(solve_interior(two_points(0.1), tol=1e-6, max_iter=100))
+    low, high = -1.0, 1 - 4 * 0.1
+    assert solution.biases[0] == pytest.approx((low + high) / 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_features_and_kernels_agree(name):
+    gram, features = solve(problems()[name]), solve(problems(features=True)[name])
+    assert gram.primal_value == pytest.approx(features.primal_value, rel=1e-8)
+    for one, other in zip(gram.values, features.values, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_factor_of_the_kernel_is_the_same_problem(name):
+    problem = problems()[name]
+    factored = in_features(problem)
+    for one, other in zip(problem.functions, factored.functions, strict=True):
+        if one.space is not None:
+            Phi = other.space.matrix
+            np.testing.assert_allclose(Phi @ Phi.T, one.space.matrix, atol=1e-10)
+    assert solve(factored).primal_value == pytest.approx(
+        solve(problem).primal_value, rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("features", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_newton_step_solves_its_system(name, features):
+    """(H + D) x + Eᵀy = p, E x = q, against the dense matrices."""
+    from tests.convex.dense import matrices
+
+    problem = problems(features=features)[name]
+    rng = np.random.default_rng(7)
+    functions, blocks, _ = matrices(problem)
+    H = sum(
+        blocks[k] @ K @ blocks[k].T / weight
+        for k, (K, _, _, weight, _) in enumerate(functions)
+    )
+    E = problem.balance_columns()
+    diagonal = problem.curvature + np.where(
+        problem.free & (problem.curvature > 0),
+        0.0,
+        10 ** rng.uniform(-3, 3, H.shape[0]),
+    )
+    shared = [rng.uniform(0.1, 10, len(s.linear)) for s in problem.slacks]
+    D = np.diag(diagonal)
+    for sharing, weight in zip(problem.sharing, shared, strict=True):
+        for q in sharing:
+            for other in sharing:
+                D[problem.slices[q], problem.slices[other]] += np.diag(weight)
+    newton = newton_for(problem)
+    newton.start(rng.random(problem.size))
+    newton.factorise(Barrier(diagonal, shared))
+    right, balance = rng.normal(size=problem.size), rng.normal(size=len(E))
+    step, biases = newton.solve(right, balance, refine=True)
+    size = np.abs(H @ step).max()
+    np.testing.assert_allclose(
+        (H + D) @ step + E.T @ biases, right, rtol=0, atol=1e-6 * size
+    )
+    np.testing.assert_allclose(E @ step, balance, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_idle_constraints_have_no_multiplier(name):
+    problem = problems()[name]
+    solution = solve(problem)
+    margins = problem.margins(solution.values) - problem.at_least
+    idle = ~problem.free & (margins > 1e-3)
+    largest = np.abs(solution.multipliers).max()
+    assert np.abs(solution.multipliers[idle]).max(initial=0.0) < 1e-8 * largest
+
+
+def test_polishing_leaves_exact_zeros_and_exact_bounds():
+    """A vertex, where the path alone would leave small numbers."""
+    problem = problems()["hinge"]
+    solution = solve(problem)
+    (slack,) = problem.slacks
+    margins = problem.margins(solution.values) - problem.at_least
+    assert (solution.multipliers[margins > 1e-6] == 0).all()
+    short = margins < -1e-6
+    np.testing.assert_array_equal(solution.multipliers[short], slack.linear[short])
+    assert short.any()
+    assert (margins > 1e-6).any()
+
+
+def test_pivoted_factor_of_a_deficient_matrix():
+    Phi = np.random.default_rng(0).normal(size=(20, 3))
+    factor = pivoted_factor(Phi @ Phi.T)
+    assert factor.shape == (20, 3)
+    np.testing.assert_allclose(factor @ factor.T, Phi @ Phi.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 1e2, 1e4])
+def test_costs_over_eight_decades(C):
+    problem = problems()["hinge"]
+    y = problem.families[0].on[0]
+    scaled = Problem(
+        problem.n_rows,
+        problem.functions,
+        [Rows({0: y}, np.ones(len(y)), slack=Slack(linear=C * np.ones(len(y))))],
+    )
+    solution = solve(scaled)
+    assert solution.converged
+    assert solution.relative_gap < (1e-8 if 1e-2 <= C <= 1e2 else 1e-6)
+
+
+def test_mixed_spaces_are_refused():
+    one = np.ones(3)
+    functions = [Function(Gram(np.eye(3))), Function(Features(np.eye(3)))]
+    problem = Problem(3, functions, [Rows({0: one, 1: one}, one)])
+    with pytest.raises(ValueError, match="either all by Gram matrices or all by feat"):
+        solve(problem)
+
+
+def test_families_beyond_two_functions_are_refused():
+    one = np.ones(3)
+    functions = [Function(Gram(np.eye(3))) for _ in range(3)]
+    problem = Problem(3, functions, [Rows({0: one, 1: one, 2: one}, one)])
+    with pytest.raises(ValueError, match="acts on the functions"):
+        solve(problem)

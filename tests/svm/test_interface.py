@@ -1,0 +1,294 @@
+"""What a fitted model shows and says: attributes, kernels, warnings, containers."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
+
+from lupi.svm import (
+    DeviationSVCPlus,
+    HardMarginSVC,
+    L2SVCPlus,
+    LinearSVCDeltaPlus,
+    LinearSVCPlus,
+    LinearSVRPlus,
+    MarginTransferSVC,
+    SVCDeltaPlus,
+    SVCPlus,
+    SVRPlus,
+    UnifiedSVC,
+)
+
+N = 40
+RNG = np.random.default_rng(0)
+P = RNG.normal(size=(N, 2))
+X = P + 0.7 * RNG.normal(size=(N, 2))
+Y = np.where(P[:, 0] + 0.4 * RNG.normal(size=N) > 0, 1, -1)
+THREE = np.digitize(P[:, 0], [-0.5, 0.5])
+NEW = RNG.normal(size=(15, 2))
+
+
+def same(one, other, atol=1e-7):
+    np.testing.assert_allclose(
+        one.decision_function(NEW), other.decision_function(NEW), rtol=0, atol=atol
+    )
+
+
+# ---------------------------------------------------------------------- kernels
+@pytest.mark.parametrize("estimator", [SVCPlus, SVCDeltaPlus, L2SVCPlus])
+def test_kernel_functions_are_the_named_kernels(estimator):
+    named = estimator(kernel="poly", degree=2, coef0=1.0, gamma=0.5)
+    named.set_params(privileged_gamma=0.3)
+    given = estimator(
+        kernel=lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5, coef0=1.0),
+        privileged_kernel=lambda A, B: rbf_kernel(A, B, gamma=0.3),
+    )
+    named.fit(X, Y, privileged=P)
+    given.fit(X, Y, privileged=P)
+    same(named, given)
+    np.testing.assert_allclose(named.correction(P), given.correction(P), atol=1e-7)
+
+
+@pytest.mark.parametrize("estimator", [SVCPlus, SVCDeltaPlus, L2SVCPlus])
+def test_precomputed_kernels_are_the_named_kernels(estimator):
+    missing = P.copy()
+    missing[[2, 11]] = np.nan
+    gram = rbf_kernel(np.nan_to_num(missing), gamma=0.3)
+    gram[[2, 11]] = np.nan
+    named = estimator(gamma=0.5, privileged_gamma=0.3).fit(X, Y, privileged=missing)
+    given = estimator(kernel="precomputed", privileged_kernel="precomputed")
+    given.fit(rbf_kernel(X, gamma=0.5), Y, privileged=gram)
+    np.testing.assert_allclose(
+        named.decision_function(NEW),
+        given.decision_function(rbf_kernel(NEW, X, gamma=0.5)),
+        rtol=0,
+        atol=1e-7,
+    )
+    assert given.support_vectors_.shape == (0, 0)
+    assert not hasattr(given, "coef_")
+
+
+def test_precomputed_kernel_with_three_classes():
+    named = SVCPlus(gamma=0.5, privileged_gamma=0.3).fit(X, THREE, privileged=P)
+    given = SVCPlus(kernel="precomputed", privileged_kernel="precomputed")
+    given.fit(rbf_kernel(X, gamma=0.5), THREE, privileged=rbf_kernel(P, gamma=0.3))
+    np.testing.assert_allclose(
+        named.decision_function(NEW),
+        given.decision_function(rbf_kernel(NEW, X, gamma=0.5)),
+        rtol=0,
+        atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("which", ["scale", "auto"])
+def test_gamma_in_words_is_per_space(which):
+    number = {
+        "scale": lambda A: 1 / (A.shape[1] * A.var()),
+        "auto": lambda A: 1 / A.shape[1],
+    }[which]
+    words = SVCPlus(gamma=which, privileged_gamma=which).fit(X, Y, privileged=P)
+    numbers = SVCPlus(gamma=number(X), privileged_gamma=number(P))
+    same(words, numbers.fit(X, Y, privileged=P))
+
+
+def test_indefinite_kernel_warns_and_works():
+    """The nearest positive semi-definite matrix takes the place of a sigmoid one."""
+    settings = {"gamma": 2.0, "coef0": -2.0}
+    model = SVCPlus(kernel="sigmoid", **settings)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        model.fit(X, Y)
+    values, vectors = np.linalg.eigh(sigmoid_kernel(X, **settings))
+    nearest = (vectors * np.maximum(values, 0)) @ vectors.T
+    clipped = SVCPlus(kernel="precomputed").fit(nearest, Y)
+    np.testing.assert_allclose(
+        model.decision_function(X), clipped.decision_function(nearest), atol=1e-5
+    )
+    assert model.objective_ == pytest.approx(clipped.objective_, rel=1e-6)
+
+
+# ------------------------------------------------------------------- containers
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csc_matrix, sp.coo_array])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SVCPlus(gamma=0.5),
+        SVCPlus(kernel="linear"),
+        SVCDeltaPlus(kernel="poly"),
+        LinearSVCDeltaPlus(),
+        MarginTransferSVC(),
+    ],
+    ids=repr,
+)
+def test_sparse_is_dense(estimator, container):
+    sparse_X, sparse_P = X * (np.abs(X) > 0.5), P * (np.abs(P) > 0.3)
+    dense = estimator.fit(sparse_X, Y, privileged=sparse_P).decision_function(NEW)
+    estimator.fit(container(sparse_X), Y, privileged=container(sparse_P))
+    sparse = estimator.decision_function(container(NEW))
+    np.testing.assert_allclose(sparse, dense, rtol=0, atol=1e-6)
+
+
+# ------------------------------------------------------------------- attributes
+def test_attributes_of_a_binary_model():
+    model = SVCPlus(gamma=0.5).fit(X, Y, privileged=P)
+    n_support = len(model.support_)
+    assert model.dual_coef_.shape == (1, n_support)
+    assert model.support_vectors_.shape == (n_support, 2)
+    assert model.intercept_.shape == (1,)
+    assert isinstance(model.objective_, float)
+    assert isinstance(model.duality_gap_, float)
+    assert isinstance(model.n_iter_, int)
+    assert model.converged_ is True
+    assert not hasattr(model, "coef_")
+    # Σyα = 0 and the sign of y.
+    assert model.dual_coef_.sum() == pytest.approx(0, abs=1e-8)
+    assert (model.dual_coef_[0] * Y[model.support_] > 0).all()
+
+
+def test_attributes_with_three_classes():
+    model = SVCPlus(kernel="linear").fit(X, THREE, privileged=P)
+    assert model.coef_.shape == (3, 2)
+    assert model.intercept_.shape == model.objective_.shape == (3,)
+    assert model.duality_gap_.shape == model.n_iter_.shape == (3,)
+    assert model.converged_.all()
+    assert model.decision_function(NEW).shape == (15, 3)
+    assert model.correction(P).shape == (N, 3)
+    assert set(model.predict(NEW)) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [SVCPlus, SVCDeltaPlus, UnifiedSVC, L2SVCPlus, MarginTransferSVC, HardMarginSVC],
+)
+def test_coef_is_the_decision_function(estimator):
+    model = estimator(kernel="linear")
+    if estimator is HardMarginSVC:
+        model.fit(X, np.sign(X[:, 0]))
+    else:
+        model.fit(X, Y, privileged=P)
+    expected = NEW @ model.coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.decision_function(NEW), expected, atol=1e-8)
+
+
+def test_linear_classes_are_the_kernel_classes_with_linear_kernels():
+    linear = {"kernel": "linear", "privileged_kernel": "linear"}
+    better = np.column_stack([P, np.maximum(1 - Y * X[:, 0], 0)])
+    for one, other in (
+        (LinearSVCPlus(0.5, privileged_reg=0.01), SVCPlus(0.5, privileged_reg=0.01)),
+        (LinearSVCDeltaPlus(slack="signed"), SVCDeltaPlus(slack="signed")),
+        (LinearSVCDeltaPlus(slack="hinge"), SVCDeltaPlus(slack="hinge")),
+    ):
+        one.fit(X, Y, privileged=better)
+        other.set_params(**linear).fit(X, Y, privileged=better)
+        same(one, other, atol=1e-6)
+        np.testing.assert_allclose(
+            one.correction(better), other.correction(better), atol=1e-5
+        )
+    one = LinearSVRPlus(0.5).fit(X, P[:, 0], privileged=better)
+    other = SVRPlus(0.5, **linear).fit(X, P[:, 0], privileged=better)
+    np.testing.assert_allclose(one.predict(NEW), other.predict(NEW), atol=1e-6)
+
+
+def test_linear_svm_plus_depends_on_which_row_has_which_privileged_values():
+    useful = np.maximum(1 - Y * X[:, 0], 0)[:, None]
+    model = LinearSVCPlus(privileged_reg=0.01).fit(X, Y, privileged=useful)
+    crossed = LinearSVCPlus(privileged_reg=0.01)
+    with pytest.warns(UserWarning, match="trivial solution"):
+        crossed.fit(X, Y, privileged=useful[::-1])
+    assert np.ptp(model.decision_function(X)) > 0.5
+
+
+# ------------------------------------------------------------------- correction
+def test_correction_has_a_row_for_each_row_and_nan_where_there_is_none():
+    missing = P.copy()
+    missing[[3, 8]] = np.nan
+    for estimator, shape in (
+        (SVCPlus(), (N,)),
+        (SVCDeltaPlus(), (N,)),
+        (UnifiedSVC(), (N, 2)),
+        (SVRPlus(), (N, 2)),
+        (MarginTransferSVC(), (N,)),
+    ):
+        values = estimator.fit(X, Y, privileged=missing).correction(missing)
+        assert values.shape == shape
+        assert np.isnan(values[[3, 8]]).all()
+        assert np.isfinite(np.delete(values, [3, 8], axis=0)).all()
+
+
+def test_correction_of_svm_plus_covers_the_margin_violations():
+    model = SVCPlus(gamma=0.5).fit(X, Y, privileged=P)
+    slack = model.correction(P)
+    assert slack.min() >= -1e-6
+    assert (Y * model.decision_function(X) >= 1 - slack - 1e-6).all()
+
+
+def test_correction_of_the_regressor_covers_both_sides_of_the_tube():
+    target = P[:, 0]
+    model = SVRPlus(epsilon=0.1).fit(X, target, privileged=P)
+    above, below = model.correction(P).T
+    error = model.predict(X) - target
+    assert min(above.min(), below.min()) >= -1e-6
+    assert (error <= 0.1 + above + 1e-6).all()
+    assert (-error <= 0.1 + below + 1e-6).all()
+
+
+def test_correction_of_the_deviations_needs_the_labels():
+    model = DeviationSVCPlus().fit(X, Y, privileged=P)
+    slack = model.correction(P, Y)
+    assert slack.min() >= -1e-6
+    assert (Y * model.decision_function(X) >= 1 - slack - 1e-6).all()
+    three = DeviationSVCPlus().fit(X, THREE, privileged=P).correction(P, THREE)
+    assert three.shape == (N, 3)
+    np.testing.assert_array_equal(np.isnan(three[:, 0]), THREE == 2)
+
+
+# --------------------------------------------------------------------- warnings
+def test_trivial_solution_of_svm_plus_warns():
+    """One slack for all rows, and classes that no line separates: w = 0, b* = 1."""
+    model = SVCPlus(2.0, kernel="linear", privileged_kernel="linear")
+    with pytest.warns(UserWarning, match=r"trivial solution.*non-linear privileged"):
+        model.fit(X, Y, privileged=np.zeros((N, 1)))
+    assert model.objective_ == pytest.approx(2.0 * N, rel=1e-6)
+    np.testing.assert_allclose(model.correction(np.zeros((3, 1))), 1.0, atol=1e-6)
+
+
+def test_trivial_solution_of_svm_delta_plus_warns():
+    constant = np.ones((N, 1))
+    balanced = np.where(np.arange(N) % 2, 1, -1)
+    model = SVCDeltaPlus(delta=2.0, gamma=0.5, privileged_kernel="linear")
+    with pytest.warns(UserWarning, match="correcting function is zero"):
+        model.fit(X, balanced, privileged=0 * constant)
+    plain = SVCPlus(C=3.0, gamma=0.5).fit(X, balanced)
+    same(model, plain, atol=1e-5)
+
+
+@pytest.mark.parametrize("estimator", [SVCPlus, SVCDeltaPlus, SVRPlus])
+def test_too_few_iterations_warn_and_keep_the_best_iterate(estimator):
+    model = estimator(max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="relative duality gap"):
+        model.fit(X, Y, privileged=P)
+    assert model.converged_ is False
+    assert model.n_iter_ == 1
+    finished = estimator().fit(X, Y, privileged=P)
+    assert model.objective_ - model.duality_gap_ <= finished.objective_
+    assert np.isfinite(model.predict(NEW)).all()
+
+
+# ------------------------------------------------------------------ hard margin
+def test_hard_margin_in_closed_form():
+    model = HardMarginSVC(kernel="linear").fit([[0.0, 0.0], [2.0, 0.0]], ["no", "yes"])
+    np.testing.assert_allclose(model.coef_, [[1.0, 0.0]], atol=1e-7)
+    np.testing.assert_allclose(model.intercept_, [-1.0], atol=1e-7)
+    assert model.objective_ == pytest.approx(0.5)
+
+
+def test_hard_margin_is_the_limit_of_svc():
+    from sklearn.svm import SVC
+
+    y = np.sign(X[:, 0] + X[:, 1])
+    model = HardMarginSVC(gamma=0.5).fit(X, y)
+    reference = SVC(C=1e10, gamma=0.5, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(NEW), reference.decision_function(NEW), atol=1e-3
+    )
+    assert (y * model.decision_function(X)).min() >= 1 - 1e-6
