@@ -11,6 +11,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.model_selection import StratifiedShuffleSplit
 
 from lupi import (
     Adviceptron,
@@ -56,8 +57,10 @@ figures["spaces-unified"] = display.figure_
 
 # %%
 # The fair model sees the group while it is trained, and never when it predicts.
-hiring = make_biased_hiring(120, random_state=0, as_frame=True)
-fair = FairSVCDeltaPlus(kernel="linear", privileged_kernel="linear", delta=1.0)
+hiring = make_biased_hiring(120, bias=0.5, random_state=0, as_frame=True)
+fair = FairSVCDeltaPlus(
+    kernel="linear", privileged_kernel="linear", delta=1.0, covariance_threshold=0.1
+)
 fair.fit(hiring.data, hiring.target, sensitive_features=hiring.privileged)
 figures["spaces-fair"] = SpacesDisplay.from_estimator(
     fair, hiring.data, hiring.target, hiring.privileged
@@ -71,7 +74,7 @@ figures["fairness-frontier"] = FairnessFrontierDisplay.from_estimator(
 
 # %%
 # A comparison: scores, and the paired differences, whose intervals are narrower.
-mediator = make_mediator(160, random_state=0)
+mediator = make_mediator(300, random_state=0)
 comparison = compare(
     mediator.data,
     mediator.target,
@@ -85,15 +88,18 @@ figures["gain-difference"] = comparison.plot(kind="difference").figure_
 
 # %%
 # The gain melts as rows are added.
-figures["learning-curve"] = PrivilegedLearningCurveDisplay.from_estimator(
+curve = PrivilegedLearningCurveDisplay.from_estimator(
     GeneralizedDistillationClassifier(),
     mediator.data,
     mediator.target,
     mediator.privileged,
-    train_sizes=[16, 32, 64, 128],
+    train_sizes=[20, 40, 80, 160],
+    cv=StratifiedShuffleSplit(12, test_size=0.4, random_state=0),
     scoring="roc_auc",
     random_state=0,
-).figure_
+)
+figures["learning-curve"] = curve.figure_
+figures["learning-curve-difference"] = curve.plot(kind="difference").figure_
 
 # %%
 # Boosted trees whose X* is a disturbance of y: objective, passes, score.
@@ -127,12 +133,12 @@ figures["boosting-surface"] = BoostingTraceDisplay.surface(
 
 # %%
 # Rules before the first row: the Adviceptron and the perceptron on the same streams.
-stream = rng.normal(size=(400, 2))
-label = (stream @ [1.0, 0.6] + 0.5 * rng.normal(size=400) > 0).astype(int)
-rules = ["x0 >= 0.5 and x1 >= 0.3 => 1", "x0 <= -0.5 and x1 <= -0.3 => 0"]
+stream = rng.normal(size=(400, 8))
+label = (stream[:, 0] + 0.6 * stream[:, 1] > 0).astype(int)
+rules = ["x0 >= 1 => 1", "x0 <= -1 => 0"]
 figures["online-error"] = OnlineErrorDisplay.from_estimator(
     {
-        "Adviceptron, two rules": Adviceptron(advice=rules, advice_weight=0.1),
+        "Adviceptron, two rules": Adviceptron(advice=rules, advice_weight=0.01),
         "perceptron": Adviceptron(),
     },
     stream[:100],

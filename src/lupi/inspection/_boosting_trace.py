@@ -42,9 +42,8 @@ class BoostingTraceDisplay:
     """Objective, inner convergence and test score of boosted trees with comments.
 
     Panels: the objective at the end of each round; the objective over the passes of
-    a round, relative to the first pass (the mean over the rounds, and the tenth and
-    ninetieth percentile); and, when test rows are given, the score against the
-    number of trees.
+    a round, relative to the first pass, in the mean over the rounds; and, when test
+    rows are given, the score against the number of trees.
 
     Make it with `from_estimator`; `surface` draws the score over C1 and C2.
 
@@ -204,14 +203,6 @@ class BoostingTraceDisplay:
                 lines += panel.plot(
                     steps, values, markersize=5, markevery=every, **style
                 )
-            spread = np.percentile(trace.inner, [10, 90], axis=0)
-            self.axes_[1].fill_between(
-                np.arange(1, spread.shape[1] + 1),
-                *spread,
-                color=style["color"],
-                alpha=0.13,
-                linewidth=0,
-            )
             self.lines_[name] = lines
         self._label(scored)
         return self
@@ -224,7 +215,8 @@ class BoostingTraceDisplay:
             panel.set_title(title, loc="left", fontweight="bold")
             panel.xaxis.set_major_locator(MaxNLocator(integer=True))
             tidy(panel)
-        self.axes_[0].set(xlabel="round (trees)", ylabel="objective", yscale="log")
+        self.axes_[0].set(xlabel="round (trees)", ylabel="objective")
+        self.axes_[0].set_ylim(bottom=0)
         self.axes_[1].set(xlabel="pass", ylabel="objective, relative to the first pass")
         if scored:
             self.axes_[2].set(xlabel="number of trees", ylabel=self.scoring)

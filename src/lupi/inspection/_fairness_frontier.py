@@ -16,6 +16,8 @@ from lupi.inspection._style import BLUE, GREY, interval_factor, one_axes, tidy
 from lupi.svm._fair import read_sensitive
 
 MOST_GROUPS = 12
+# Points closer than this, as a share of the axes, share one label.
+TOGETHER = 0.06
 
 
 @dataclass
@@ -224,16 +226,19 @@ class FairnessFrontierDisplay:
             linewidth=2,
             markersize=7,
         )
+        ax.set_xlim(0, min(ax.get_xlim()[1], 1.08))
+        ax.set_ylim(top=min(ax.get_ylim()[1], 1.02))
+        places = np.column_stack([x / np.ptp(ax.get_xlim()), y / np.ptp(ax.get_ylim())])
         self.labels_ = [
             ax.annotate(
-                f"c = {threshold:.2g}",
-                (across, up),
-                xytext=(7, -13),
+                words,
+                (x[first], y[first]),
+                xytext=(7, -13 if number % 2 == 0 else 7),
                 textcoords="offset points",
                 fontsize=9,
                 path_effects=[withStroke(linewidth=3, foreground="white")],
             )
-            for threshold, across, up in zip(self.thresholds, x, y, strict=True)
+            for number, (first, words) in enumerate(_labels(self.thresholds, places))
         ]
         ax.set_xlabel(f"disparity between groups ({confidence:.0%} interval)")
         ax.set_ylabel(f"accuracy ({confidence:.0%} interval)")
@@ -250,9 +255,24 @@ class FairnessFrontierDisplay:
             va="top",
             color=GREY,
         )
-        ax.set_xlim(left=0)
         tidy(ax)
         return self
+
+
+def _labels(thresholds: np.ndarray, places: np.ndarray) -> list[tuple[int, str]]:
+    """One label per stretch of thresholds whose points stand on one another."""
+    starts = [0]
+    for k in range(1, len(thresholds)):
+        if np.linalg.norm(places[k] - places[starts[-1]]) > TOGETHER:
+            starts.append(k)
+    ends = [*starts[1:], len(thresholds)]
+    words = []
+    for first, end in zip(starts, ends, strict=True):
+        text = f"c = {thresholds[first]:.2g}"
+        if end - first > 1:
+            text += f" … {thresholds[end - 1]:.2g}"
+        words.append((first, text))
+    return words
 
 
 def _groups(columns: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -90,6 +90,7 @@ class PrivilegedLearningCurveDisplay:
         cv: Any = None,
         scoring: Any = None,
         shuffled: bool = True,
+        kind: Literal["score", "difference"] = "score",
         confidence: float = 0.95,
         random_state: int | None = None,
         ax: Any = None,
@@ -112,6 +113,9 @@ class PrivilegedLearningCurveDisplay:
         shuffled : bool, default=True
             Whether to draw the curve with the rows of X* permuted among the training
             rows, which tells content from mere freedom.
+        kind : {"score", "difference"}, default="score"
+            Draw the scores, or the paired differences to *without*, whose bands are
+            the narrower ones, since the splits are shared.
         confidence : float, default=0.95
             Level of the bands; the standard error is corrected for the overlap of
             the splits.
@@ -157,13 +161,19 @@ class PrivilegedLearningCurveDisplay:
             scoring=_score_name(scoring, classifier),
             estimator_name=type(estimator).__name__,
         )
-        return display.plot(ax=ax, confidence=confidence)
+        return display.plot(ax=ax, kind=kind, confidence=confidence)
 
-    def intervals(self, confidence: float = 0.95) -> dict[str, np.ndarray]:
+    def intervals(
+        self,
+        kind: Literal["score", "difference"] = "score",
+        confidence: float = 0.95,
+    ) -> dict[str, np.ndarray]:
         """Mean, low and high end of the interval of each curve.
 
         Parameters
         ----------
+        kind : {"score", "difference"}, default="score"
+            Scores, or paired differences to *without*.
         confidence : float, default=0.95
             Level of the intervals.
 
@@ -172,21 +182,32 @@ class PrivilegedLearningCurveDisplay:
         dict of str to ndarray of shape (3, n_sizes)
             Mean, low, high. NaN ends where there is one split only.
         """
+        if kind not in ("score", "difference"):
+            raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
         found = {}
         for row, scores in self.scores.items():
+            if kind == "difference":
+                if row == "without":
+                    continue
+                scores = scores - self.scores["without"]
             factor = interval_factor(confidence, scores.shape[1] - 1)
             lines = []
             for size, values in zip(self.train_sizes, scores, strict=True):
-                level = corrected_contrast(
-                    values, Design(max(size, self.n_test), self.n_test)
-                )
+                # Parts of overlapping folds overlap less than the folds do: counting
+                # the test rows no higher than the training rows stays on the safe side.
+                design = Design(max(size, self.n_test), self.n_test)
+                level = corrected_contrast(values, design)
                 reach = factor * level.std_error
                 lines.append((level.mean, level.mean - reach, level.mean + reach))
             found[row] = np.array(lines).T
         return found
 
     def plot(
-        self, ax: Any = None, *, confidence: float = 0.95
+        self,
+        ax: Any = None,
+        *,
+        kind: Literal["score", "difference"] = "score",
+        confidence: float = 0.95,
     ) -> PrivilegedLearningCurveDisplay:
         """Draw the curves with their bands.
 
@@ -194,6 +215,8 @@ class PrivilegedLearningCurveDisplay:
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure otherwise.
+        kind : {"score", "difference"}, default="score"
+            Draw the scores, or the paired differences to *without*.
         confidence : float, default=0.95
             Level of the bands.
 
@@ -205,7 +228,7 @@ class PrivilegedLearningCurveDisplay:
         self.ax_ = ax = one_axes(ax, (7.0, 4.4))
         self.figure_ = ax.figure
         self.lines_, self.bands_ = {}, {}
-        for row, (mean, low, high) in self.intervals(confidence).items():
+        for row, (mean, low, high) in self.intervals(kind, confidence).items():
             (self.lines_[row],) = ax.plot(
                 self.train_sizes,
                 mean,
@@ -216,10 +239,14 @@ class PrivilegedLearningCurveDisplay:
                 label=ROW_LABELS[row],
             )
             self.bands_[row] = ax.fill_between(
-                self.train_sizes, low, high, color=ROW_COLOURS[row], alpha=0.13, lw=0
+                self.train_sizes, low, high, color=ROW_COLOURS[row], alpha=0.11, lw=0
             )
         ax.set_xlabel("training rows")
-        ax.set_ylabel(f"{self.scoring} on test rows ({confidence:.0%} band)")
+        what = f"{self.scoring} on test rows"
+        if kind == "difference":
+            what = f"{self.scoring} gained over the model without X*"
+            ax.axhline(0.0, color=ROW_COLOURS["without"], linewidth=1.5, linestyle="--")
+        ax.set_ylabel(f"{what} ({confidence:.0%} band)")
         ax.set_title(self.estimator_name, loc="left", fontweight="bold")
         tidy(ax)
         ax.legend(frameon=False)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 # How far the panel reaches beyond the points, as a share of their range.
 MARGIN = 0.12
+# Where a number may stand beside its point, in points of the page, best first.
+OFFSETS = [(9, 7), (9, -7), (-9, 7), (-9, -7), (12, 0), (-12, 0), (0, 11), (0, -11)]
+OFFSETS += [(2 * x, 2 * y) for x, y in OFFSETS]
+NUMBER_SIZE = np.array([13.0, 9.0])
 
 
 @dataclass(frozen=True)
@@ -109,3 +114,22 @@ def _spread(n_rows: int) -> np.ndarray:
     """Heights that keep rows of equal value apart, the same in every run."""
     # Multiples of the golden ratio: neighbours in the table never stand close.
     return (np.arange(n_rows) * 0.6180339887498949) % 1.0
+
+
+def free_offsets(
+    panel: Any, points: np.ndarray, rows: np.ndarray
+) -> list[tuple[int, int]]:
+    """Offsets, in points, that keep the numbers of rows off points and each other."""
+    to_points = 72.0 / panel.figure.dpi
+    places = panel.transData.transform(points) * to_points
+    taken = places[np.isfinite(places).all(axis=1)]
+    chosen = []
+    for row in rows:
+        candidates = places[row] + np.array(OFFSETS)
+        gaps = np.abs(candidates[:, None] - taken[None]) / NUMBER_SIZE
+        crowding = (gaps.max(axis=2) < 1).sum(axis=1)
+        best = int(np.argmin(crowding))
+        chosen.append(OFFSETS[best])
+        # A number hides more than a point does.
+        taken = np.vstack([taken, candidates[[best, best, best]]])
+    return chosen

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lupi.inspection._planes import Plane, make_plane_of
+from lupi.inspection._planes import Plane, free_offsets, make_plane_of
 from lupi.inspection._reading import (
     check_drawable,
     check_training_rows,
@@ -19,14 +19,24 @@ from lupi.inspection._reading import (
     one_function,
     read_sensitive_space,
 )
-from lupi.inspection._style import BLACK, BLUE, ORANGE, several_axes, tidy
+from lupi.inspection._style import BLACK, BLUE, GREY, ORANGE, several_axes, tidy
 
 CLASS_COLOURS = (ORANGE, BLUE)
+# Where the function of X* is a slack and not a class, only its sign is shaded.
+SLACK_COLOURS = ("#6E6E6E", "#FFFFFF")
+SIGNED = (
+    "SVCDeltaPlus",
+    "LinearSVCDeltaPlus",
+    "MarginTransferSVC",
+    "FairSVCDeltaPlus",
+)
 CLASS_MARKERS = ("s", "o")
 LEVELS = (-1.0, 0.0, 1.0)
 LEVEL_STYLES = {-1.0: "--", 0.0: "-", 1.0: "--"}
 # Rows on the margin miss it by what the solver left of the duality gap.
 ON_THE_MARGIN = 1e-3
+# The lines of a function that varies less than this are rounding.
+CONSTANT = 1e-6
 
 
 @dataclass
@@ -60,6 +70,8 @@ class SpacesDisplay:
         Positions of the rows with numbers 1, 2, ….
     estimator_name, space_name, function_name : str
         For the titles.
+    signed : bool
+        Whether f* takes sides, as in SVMΔ+; in SVM+ it is a slack, whatever the class.
 
     Attributes
     ----------
@@ -68,7 +80,10 @@ class SpacesDisplay:
     figure_ : matplotlib Figure
         The figure.
     contours_ : list of two matplotlib ContourSet
-        The lines f = −1, 0, 1 and f* = −1, 0, 1, as far as they cross the panel.
+        The lines f = −1, 0, 1 and f* = −1, 0, 1, as far as they cross the panel; None
+        where none does.
+    notes_ : list of two str
+        What each panel says of columns held at their mean and of lines out of sight.
     numbers_ : list of two lists of matplotlib Text
         The numbers in each panel.
 
@@ -100,6 +115,7 @@ class SpacesDisplay:
     estimator_name: str = ""
     space_name: str = "Privileged space X*"
     function_name: str = "f*"
+    signed: bool = True
 
     @classmethod
     def from_estimator(
@@ -112,7 +128,7 @@ class SpacesDisplay:
         features: Sequence[int | str] = (0, 1),
         privileged_features: Sequence[int | str] = (0, 1),
         function: int = 0,
-        max_numbers: int = 25,
+        max_numbers: int = 20,
         grid_resolution: int = 120,
         ax: Any = None,
     ) -> SpacesDisplay:
@@ -133,7 +149,7 @@ class SpacesDisplay:
         function : int, default=0
             Which function of X* to draw where there are two: 1 is the similarity
             function of `UnifiedSVC`.
-        max_numbers : int, default=25
+        max_numbers : int, default=20
             How many violated rows are numbered at most, the largest first.
         grid_resolution : int, default=120
             Points of the grid along each axis.
@@ -189,6 +205,7 @@ class SpacesDisplay:
                 else "Sensitive features as privileged space X*"
             ),
             function_name="f*" if function == 0 else "f**",
+            signed=name in SIGNED or function == 1,
         )
         return display.plot(ax=ax)
 
@@ -203,7 +220,7 @@ class SpacesDisplay:
         Returns
         -------
         self : SpacesDisplay
-            With ``axes_``, ``figure_``, ``contours_``, ``numbers_``.
+            With ``axes_``, ``figure_``, ``contours_``, ``notes_``, ``numbers_``.
         """
         own = ax is None
         self.axes_ = several_axes(ax, 2, (11.0, 5.4))
@@ -213,9 +230,14 @@ class SpacesDisplay:
             (self.axes_[0], self.decision, "Decision space X", "f"),
             (self.axes_[1], self.privileged, self.space_name, self.function_name),
         )
-        self.contours_, self.numbers_ = [], []
+        self.contours_, self.notes_, self.numbers_ = [], [], []
         for panel, plane, title, function in panels:
-            self.contours_.append(_draw_function(panel, plane, function))
+            by_class = self.signed or plane is self.decision
+            colours = CLASS_COLOURS if by_class else SLACK_COLOURS
+            contours, note = _draw_function(panel, plane, function, colours)
+            self.contours_.append(contours)
+            self.notes_.append(note)
+            panel.set(xlim=plane.x[[0, -1]], ylim=plane.y[[0, -1]])
             self._draw_points(panel, plane)
             self.numbers_.append(self._draw_numbers(panel, plane))
             panel.set_title(title, loc="left", fontweight="bold")
@@ -258,6 +280,7 @@ class SpacesDisplay:
         from matplotlib.patheffects import withStroke
 
         texts = []
+        offsets = free_offsets(panel, plane.points, self.numbered)
         for number, row in enumerate(self.numbered, start=1):
             if not np.isfinite(plane.points[row]).all():
                 continue
@@ -265,11 +288,20 @@ class SpacesDisplay:
                 panel.annotate(
                     str(number),
                     plane.points[row],
-                    xytext=(5, 5),
+                    xytext=offsets[number - 1],
                     textcoords="offset points",
+                    ha="center",
+                    va="center",
                     fontsize=8,
                     fontweight="bold",
                     zorder=5,
+                    arrowprops={
+                        "arrowstyle": "-",
+                        "color": GREY,
+                        "linewidth": 0.6,
+                        "shrinkA": 0,
+                        "shrinkB": 3,
+                    },
                     path_effects=[withStroke(linewidth=2.5, foreground="white")],
                 )
             )
@@ -293,19 +325,22 @@ class SpacesDisplay:
             self.axes_[1].legend(handles, labels, fontsize=7)
 
 
-def _draw_function(panel: Any, plane: Plane, function: str) -> Any:
+def _draw_function(
+    panel: Any, plane: Plane, function: str, colours: tuple[str, str]
+) -> tuple[Any, str]:
     low, high = float(plane.values.min()), float(plane.values.max())
-    if low < 0 < high:
+    if low < 0 < high and high - low >= CONSTANT:
         panel.contourf(
             plane.x,
             plane.y,
             plane.values,
             levels=[low, 0.0, high],
-            colors=CLASS_COLOURS,
+            colors=colours,
             alpha=0.10,
         )
     # matplotlib warns of a level that nothing crosses, and the panel says it better.
-    levels = [level for level in LEVELS if low < level < high]
+    constant = high - low < CONSTANT
+    levels = [level for level in LEVELS if low < level < high and not constant]
     contours = None
     if levels:
         contours = panel.contour(
@@ -320,7 +355,9 @@ def _draw_function(panel: Any, plane: Plane, function: str) -> Any:
         )
         panel.clabel(contours, fmt={-1.0: "−1", 0.0: "0", 1.0: "+1"}, fontsize=8)
     notes = [plane.note] if plane.note else []
-    if len(levels) < len(LEVELS):
+    if constant:
+        notes.append(f"{function} is constant, {low:.2g}")
+    elif len(levels) < len(LEVELS):
         notes.append(f"{function} runs from {low:.2g} to {high:.2g} here")
     if notes:
         panel.text(
@@ -333,4 +370,4 @@ def _draw_function(panel: Any, plane: Plane, function: str) -> Any:
             zorder=6,
             bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 2},
         )
-    return contours
+    return contours, "; ".join(notes)

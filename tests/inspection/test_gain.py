@@ -1,0 +1,88 @@
+"""`GainDisplay` draws the table of a comparison, mark for mark."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy import stats
+
+from lupi.inspection import GainDisplay
+from tests.report.made import made_comparison
+
+ROWS = ("without", "with", "shuffled", "oracle")
+
+
+def marks(container):
+    """Positions and half-widths of an errorbar container."""
+    line, _, (bars,) = container
+    segments = np.array(bars.get_segments())
+    return line.get_xdata(), segments[:, 0, 0], segments[:, 1, 0]
+
+
+def test_scores_and_intervals_are_those_of_the_folds():
+    comparison = made_comparison()
+    display = comparison.plot()
+    assert isinstance(display, GainDisplay)
+    # Nadeau and Bengio's standard error, by hand: 10 splits of 180 and 20 rows.
+    factor = stats.t.ppf(0.975, 9) * np.sqrt(1 / 10 + 20 / 180)
+    for row in ROWS:
+        at, low, high = marks(display.intervals_[row])
+        for k, method in enumerate(("SVCPlus", "GBPlusClassifier")):
+            folds = comparison.folds
+            chosen = (folds["method"] == method) & (folds["row"] == row)
+            score = folds.loc[chosen, "score"].to_numpy()
+            assert at[k] == pytest.approx(score.mean())
+            reach = factor * score.std(ddof=1)
+            assert high[k] - at[k] == pytest.approx(reach)
+            assert at[k] - low[k] == pytest.approx(reach)
+    ticks = [t.get_text().split("\n")[0] for t in display.ax_.get_yticklabels()]
+    assert ticks == ["SVCPlus", "GBPlusClassifier"]
+    assert "helps" in display.ax_.get_yticklabels()[1].get_text()
+    assert display.ax_.get_xlabel() == "roc_auc (95% interval)"
+    title = display.figure_.get_suptitle().replace("\n", " ")
+    assert title == comparison.verdict.sentence
+
+
+def test_differences_are_paired():
+    comparison = made_comparison()
+    display = comparison.plot(kind="difference", confidence=0.8)
+    assert set(display.intervals_) == {"with", "shuffled", "oracle"}
+    scores = comparison.folds.query("method == 'SVCPlus'").pivot(
+        index="split", columns="row", values="score"
+    )
+    gains = (scores["with"] - scores["without"]).to_numpy()
+    factor = stats.t.ppf(0.9, 9) * np.sqrt(1 / 10 + 20 / 180)
+    at, low, high = marks(display.intervals_["with"])
+    assert at[0] == pytest.approx(gains.mean())
+    assert (high - low)[0] == pytest.approx(2 * factor * gains.std(ddof=1))
+
+
+def test_rows_are_told_by_marker_and_colour_and_name():
+    display = GainDisplay.from_results(made_comparison())
+    lines = [display.intervals_[row][0] for row in ROWS]
+    assert len({line.get_marker() for line in lines}) == 4
+    assert len({line.get_color() for line in lines}) == 4
+    (legend,) = display.figure_.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "without X*",
+        "with X*",
+        "with shuffled X*",
+        "oracle (sees X* when predicting)",
+    ]
+
+
+def test_draws_on_given_axes():
+    figure, ax = plt.subplots()
+    display = GainDisplay.from_results(made_comparison(), ax=ax)
+    assert display.ax_ is ax
+    assert display.figure_ is figure
+    assert display.plot() is display
+
+
+def test_refusals_are_sentences():
+    with pytest.raises(ValueError, match="choose 'score' or 'difference'"):
+        made_comparison().plot(kind="gain")
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        made_comparison().plot(confidence=95)
+    failed = made_comparison({"SVCPlus": np.nan})
+    with pytest.raises(ValueError, match="nothing to draw"):
+        failed.plot()
