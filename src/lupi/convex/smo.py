@@ -45,6 +45,8 @@ FIRST, NEXT, TINY = 0.05, 0.2, 1e-13
 NEWTON_PRICE = 0.0015
 LEAST_BATCH = 3
 PROJECTIONS = 10
+# How many multipliers may leave their bounds in a Newton step, per free one.
+RELEASED = 0.2
 # A Newton step that leaves this share of the violation is followed by another at once.
 SHARP = 0.01
 # Rank-deficient kernels: what is added to H, relative to its diagonal. Less after a
@@ -113,13 +115,25 @@ class _State:
         """What a Newton step on the free multipliers costs, in working-set steps."""
         return NEWTON_PRICE * len(self.free) ** 3 / self.flat.offsets[-1]
 
+    def _face(self) -> np.ndarray:
+        """The free multipliers and the bound ones that pull most to leave."""
+        flat, free = self.flat, self.free
+        pull = flat.gradient(self.value) + flat.columns @ self._biases()
+        pull = np.where(self.multipliers > 0, pull, -pull)
+        pull[free] = 0.0
+        leaving = np.flatnonzero(pull > 0)
+        most = int(RELEASED * len(free))
+        if len(leaving) > most:
+            leaving = leaving[np.argpartition(pull[leaving], -most)[-most:]]
+        return np.union1d(free, leaving)
+
     def newton(self, ridge: float) -> bool:
         """Minimise over the free multipliers; whether that moved the point.
 
         Multipliers that would leave their box are set on its bound and the step is
         taken again without them. The line to the point found is searched exactly.
         """
-        flat, active = self.flat, self.free
+        flat, active = self.flat, self._face()
         target = self.multipliers.copy()
         start = flat.gradient(self.value)
         gradient, missing = start, np.zeros(flat.columns.shape[1])
