@@ -81,6 +81,7 @@ comparison = compare(
     mediator.privileged,
     methods=[GeneralizedDistillationClassifier(), SVCPlus()],
     cv=5,
+    search=4,
     random_state=0,
 )
 figures["gain"] = comparison.plot().figure_

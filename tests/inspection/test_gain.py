@@ -56,6 +56,21 @@ def test_differences_are_paired():
     assert (high - low)[0] == pytest.approx(2 * factor * gains.std(ddof=1))
 
 
+def test_small_training_sets_have_the_degrees_of_freedom_of_their_groups():
+    comparison = made_comparison({"SVCPlus": 0.05})
+    comparison.settings["splits"] |= {"n_train": 20.0, "n_test": 180.0}
+    rng = np.random.default_rng(0)
+    folds = comparison.folds
+    folds["group_scores"] = [list(s + rng.normal(size=4)) for s in folds["score"]]
+    display = comparison.plot()
+    table = comparison.table.set_index("row")
+    at, low, high = marks(display.intervals_["with"])
+    # Four groups of test rows leave three degrees of freedom.
+    expected = stats.t.ppf(0.975, 3) * table.loc["with", "std_error"]
+    assert (high - at)[0] == pytest.approx(expected)
+    assert (at - low)[0] == pytest.approx(expected)
+
+
 def test_rows_are_told_by_marker_and_colour_and_name():
     display = GainDisplay.from_results(made_comparison())
     lines = [display.intervals_[row][0] for row in ROWS]

@@ -4,11 +4,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.svm import SVC
 
 from lupi import (
     DeviationSVCPlus,
     FairSVCDeltaPlus,
+    LinearSVCDeltaPlus,
     MarginTransferSVC,
     SVCDeltaPlus,
     SVCPlus,
@@ -159,6 +161,30 @@ def test_rows_without_privileged_values_are_in_the_decision_space_alone(plane):
         for panel in display.axes_
     ]
     assert counts == [40, 30]
+
+
+def test_sparse_rows_and_models_without_support_vectors(plane):
+    sparse = SVCDeltaPlus(**LINEAR)
+    sparse.fit(sp.csr_array(plane.data), plane.target, privileged=plane.privileged)
+    from_sparse = SpacesDisplay.from_estimator(
+        sparse, sp.csr_array(plane.data), plane.target, sp.csr_array(plane.privileged)
+    )
+    dense = drawn(SVCDeltaPlus(**LINEAR), plane)
+    np.testing.assert_allclose(
+        from_sparse.decision.values, dense.decision.values, atol=1e-6
+    )
+    linear = drawn(LinearSVCDeltaPlus(), plane)
+    assert len(scatters(linear.axes_[0])["support vector"]) == 0
+    line = vertices(linear.contours_[0], 0.0)
+    np.testing.assert_allclose(linear_decision(linear, line), 0.0, atol=1e-6)
+
+
+def linear_decision(display, rows):
+    """The plane through three corners of the grid, at other rows."""
+    x, y = display.decision.x[[0, -1]], display.decision.y[[0, -1]]
+    corners = display.decision.values[[0, 0, -1], [0, -1, 0]]
+    design = np.array([[x[0], y[0], 1], [x[1], y[0], 1], [x[0], y[1], 1]])
+    return np.c_[rows, np.ones(len(rows))] @ np.linalg.solve(design, corners)
 
 
 def test_draws_on_given_axes_and_again(plane):

@@ -168,15 +168,16 @@ class FairnessFrontierDisplay:
             ]
 
         if thresholds is None:
-            free = np.mean([measure(None, *split)[2] for split in splits])
-            thresholds = free * np.linspace(0.0, 1.0, 6)
-        thresholds = np.sort(np.asarray(thresholds, dtype=float))
+            free = float(np.mean([measure(None, *split)[2] for split in splits]))
+            allowed = free * np.linspace(0.0, 1.0, 6)
+        else:
+            allowed = np.sort(np.asarray(thresholds, dtype=float))
         measured = np.array(
-            [[measure(t, train, test) for train, test in splits] for t in thresholds]
+            [[measure(t, train, test) for train, test in splits] for t in allowed]
         )
         accuracy, disparity, covariance = np.moveaxis(measured, 2, 0)
         display = cls(
-            thresholds=thresholds,
+            thresholds=allowed,
             accuracy=accuracy,
             disparity=disparity,
             covariance=covariance,

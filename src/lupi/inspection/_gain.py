@@ -67,7 +67,7 @@ class GainDisplay:
     >>> method = GeneralizedDistillationClassifier()
     >>> comparison = compare(
     ...     data.data, data.target, data.privileged,
-    ...     methods=[method], cv=3, random_state=0,
+    ...     methods=[method], cv=3, search=1, random_state=0,
     ... )
     >>> display = GainDisplay.from_results(comparison)
     >>> sorted(display.intervals_)
@@ -112,8 +112,7 @@ class GainDisplay:
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
         scoring = comparison.settings["scoring"]
-        n_splits = comparison.settings["splits"]["n_splits"]
-        factor = interval_factor(confidence, n_splits - 1)
+        factor = interval_factor(confidence, _freedom(comparison))
         error = "std_error" if kind == "score" else "difference_std_error"
         table = comparison.table.dropna(subset=[kind])
         reach = factor * table[error].to_numpy(dtype=float)
@@ -204,3 +203,14 @@ class GainDisplay:
         else:
             ax.legend(fontsize=8)
         return self
+
+
+def _freedom(comparison: Comparison) -> int:
+    """Degrees of freedom, as in the tests of the comparison."""
+    splits = comparison.settings["splits"]
+    count = splits["n_splits"]
+    if splits["n_train"] < splits["n_test"]:
+        # The chance of the test rows is estimated over fixed groups of them.
+        groups = comparison.folds["group_scores"].dropna()
+        count = min([count, *map(len, groups.iloc[:1])])
+    return count - 1
