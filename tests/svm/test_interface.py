@@ -242,6 +242,24 @@ def test_correction_of_the_deviations_needs_the_labels():
     np.testing.assert_array_equal(np.isnan(three[:, 0]), THREE == 2)
 
 
+def test_correction_of_a_pair_of_classes_without_privileged_rows():
+    """Columns stay where they belong: the pair (0, 2) has learned nothing."""
+    only = np.where((THREE == 1)[:, None], P, np.nan)
+    with_one = THREE == 1
+    for model in (SVCPlus(), MarginTransferSVC()):
+        values = model.fit(X, THREE, privileged=only).correction(only)
+        assert values.shape == (N, 3)
+        np.testing.assert_array_equal(
+            np.isfinite(values[with_one]).all(axis=0), [True, False, True]
+        )
+        assert np.isnan(values[~with_one]).all()
+    values = UnifiedSVC().fit(X, THREE, privileged=only).correction(only)
+    assert values.shape == (N, 6)
+    assert np.isnan(values[:, 2:4]).all()
+    values = DeviationSVCPlus().fit(X, THREE, privileged=only)
+    assert values.correction(only, THREE).shape == (N, 3)
+
+
 # --------------------------------------------------------------------- warnings
 def test_trivial_solution_of_svm_plus_warns():
     """One slack for all rows, and classes that no line separates: w = 0, b* = 1."""

@@ -200,6 +200,8 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
         if read is not None:
             signs = self._signs(labels)
             for column, model in enumerate(self._models):
+                if not model.corrections:
+                    continue  # none of its rows had X*
                 correction, teacher = model.corrections
                 sign = signs[column][read.rows]
                 deviation = 1.0 - sign * teacher(read.values)

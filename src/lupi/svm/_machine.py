@@ -224,7 +224,8 @@ class KernelMachine:
         -------
         ndarray of shape (n_rows,) or (n_rows, n_functions)
             NaN for rows that are NaN. One column per learned function and per binary
-            problem where there is more than one.
+            problem where there is more than one; NaN for a problem none of whose rows
+            had privileged features.
         """
         read = self._validate_privileged(privileged)
         n_rows = (
@@ -232,12 +233,12 @@ class KernelMachine:
             if not hasattr(privileged, "shape")
             else (privileged.shape[0])
         )
-        functions = [c for model in self._models for c in model.corrections]
-        values = np.full((n_rows, len(functions)), np.nan)
-        if read is not None:
-            for column, function in enumerate(functions):
+        width = max(len(model.corrections) for model in self._models)
+        values = np.full((n_rows, width * len(self._models)), np.nan)
+        for at, model in enumerate(self._models if read is not None else ()):
+            for column, function in enumerate(model.corrections, at * width):
                 values[read.rows, column] = function(read.values)
-        return values[:, 0] if len(functions) == 1 else values
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
