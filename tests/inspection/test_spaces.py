@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 from lupi import (
     DeviationSVCPlus,
     FairSVCDeltaPlus,
+    HardMarginSVC,
     LinearSVCDeltaPlus,
     MarginTransferSVC,
     SVCDeltaPlus,
@@ -185,6 +186,25 @@ def linear_decision(display, rows):
     corners = display.decision.values[[0, 0, -1], [0, -1, 0]]
     design = np.array([[x[0], y[0], 1], [x[1], y[0], 1], [x[0], y[1], 1]])
     return np.c_[rows, np.ones(len(rows))] @ np.linalg.solve(design, corners)
+
+
+def test_without_privileged_rows_the_decision_space_stands_alone():
+    data = make_plane("separable", 30, random_state=0)
+    hard = HardMarginSVC(kernel="linear").fit(data.data, data.target)
+    display = SpacesDisplay.from_estimator(hard, data.data, data.target)
+    assert len(display.axes_) == 1
+    assert display.numbers_ == [[]]
+    # Separable: a soft margin with a huge cost is the hard one.
+    soft = SVC(C=1e8, kernel="linear", tol=1e-10).fit(data.data, data.target)
+    for level in (-1.0, 0.0, 1.0):
+        line = vertices(display.contours_[0], level)
+        np.testing.assert_allclose(soft.decision_function(line), level, atol=1e-3)
+    from_svc = SpacesDisplay.from_estimator(soft, data.data, data.target)
+    np.testing.assert_array_equal(
+        scatters(from_svc.ax_)["support vector"], data.data[soft.support_]
+    )
+    (legend,) = display.figure_.legends
+    assert "f = 0" in [text.get_text() for text in legend.get_texts()]
 
 
 def test_draws_on_given_axes_and_again(plane):

@@ -8,13 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def check_drawable(estimator: Any, name: str) -> None:
+def check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None:
     """Refuse estimators without two classes or without one function on X*."""
-    if not hasattr(estimator, "correction") or name == "DeviationSVCPlus":
+    learned = hasattr(estimator, "correction") and name != "DeviationSVCPlus"
+    if with_privileged and not learned:
         raise ValueError(
             f"SpacesDisplay draws the function that a machine learned on X*, and {name}"
             " has none of x* alone. Use SVCPlus, SVCDeltaPlus, UnifiedSVC, "
-            "MarginTransferSVC, FairSVCDeltaPlus or L2SVCPlus."
+            "MarginTransferSVC, FairSVCDeltaPlus or L2SVCPlus, or leave privileged out "
+            "to see the decision space alone."
         )
     if len(getattr(estimator, "classes_", ())) != 2:
         raise ValueError(

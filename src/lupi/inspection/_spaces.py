@@ -47,7 +47,8 @@ class SpacesDisplay:
     its margins f = ±1. On the right the function f* that was learned on X*, over two
     of its columns, with its zero line and unit lines. Points are drawn by class,
     support vectors are ringed, and a row that violates the margin, y f(x) < 1, has
-    the same number in both panels: 1 is the largest violation.
+    the same number in both panels: 1 is the largest violation. A machine without X*
+    has the left panel alone.
 
     Make it with `from_estimator`.
 
@@ -55,7 +56,8 @@ class SpacesDisplay:
     ----------
     decision, privileged : Plane
         What each panel shows: ``points`` (n, 2), the grid ``x``, ``y``, the ``values``
-        of the function on it, ``labels`` of the axes, a ``note``.
+        of the function on it, ``labels`` of the axes, a ``note``. The second is None
+        for a machine without X*.
     is_second_class : ndarray of bool
         Whether a row is of the second of ``classes``.
     classes : ndarray
@@ -63,7 +65,7 @@ class SpacesDisplay:
     slacks : ndarray
         [1 − y f(x)]₊ of each row.
     corrections : ndarray
-        f*(x*) of each row, NaN for rows without X*.
+        f*(x*) of each row, NaN for rows without X*; None for a machine without X*.
     support : ndarray of int
         Positions of the support vectors.
     numbered : ndarray of int
@@ -75,16 +77,16 @@ class SpacesDisplay:
 
     Attributes
     ----------
-    axes_ : ndarray of two matplotlib Axes
+    axes_ : ndarray of one or two matplotlib Axes
         The panels; ``ax_`` is the first.
     figure_ : matplotlib Figure
         The figure.
-    contours_ : list of two matplotlib ContourSet
+    contours_ : list of matplotlib ContourSet, one per panel
         The lines f = −1, 0, 1 and f* = −1, 0, 1, as far as they cross the panel; None
         where none does.
-    notes_ : list of two str
+    notes_ : list of str, one per panel
         What each panel says of columns held at their mean and of lines out of sight.
-    numbers_ : list of two lists of matplotlib Text
+    numbers_ : list of lists of matplotlib Text, one per panel
         The numbers in each panel.
 
     Examples
@@ -105,11 +107,11 @@ class SpacesDisplay:
     """
 
     decision: Plane
-    privileged: Plane
+    privileged: Plane | None
     is_second_class: np.ndarray
     classes: np.ndarray
     slacks: np.ndarray
-    corrections: np.ndarray
+    corrections: np.ndarray | None
     support: np.ndarray
     numbered: np.ndarray
     estimator_name: str = ""
@@ -123,7 +125,7 @@ class SpacesDisplay:
         estimator: Any,
         X: Any,
         y: Any,
-        privileged: Any,
+        privileged: Any = None,
         *,
         features: Sequence[int | str] = (0, 1),
         privileged_features: Sequence[int | str] = (0, 1),
@@ -139,10 +141,12 @@ class SpacesDisplay:
         estimator : fitted classifier of two classes
             One with a ``correction``: `SVCPlus`, `SVCDeltaPlus`, `UnifiedSVC`,
             `MarginTransferSVC` (its SVM on X*), `FairSVCDeltaPlus`, `L2SVCPlus` and
-            the linear ones.
+            the linear ones. For the left panel alone, any with a
+            ``decision_function``, such as `HardMarginSVC` or scikit-learn's `SVC`.
         X, y, privileged
             The rows it was fitted on. For `FairSVCDeltaPlus` without privileged
-            features, ``privileged`` is the sensitive features.
+            features, ``privileged`` is the sensitive features. None draws the left
+            panel alone.
         features, privileged_features : two column positions or names
             The columns to draw. The others are held at their mean, which the panel
             says. A space of one column is spread over the height of the panel.
@@ -153,7 +157,7 @@ class SpacesDisplay:
             How many violated rows are numbered at most, the largest first.
         grid_resolution : int, default=120
             Points of the grid along each axis.
-        ax : two matplotlib Axes, optional
+        ax : one or two matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 
         Returns
@@ -163,18 +167,24 @@ class SpacesDisplay:
         """
         check_is_fitted(estimator)
         name = type(estimator).__name__
-        check_drawable(estimator, name)
+        check_drawable(estimator, name, with_privileged=privileged is not None)
         table = dense(X)
         check_training_rows(estimator, table, name)
-        sensitive = read_sensitive_space(estimator, privileged)
-        if sensitive is not None:
-            privileged, star_names = sensitive
-        else:
-            star_names = column_names(privileged, "x*")
-        star = np.asarray(dense(privileged), dtype=float)
+        sensitive = star_plane = corrections = None
+        if privileged is not None:
+            sensitive = read_sensitive_space(estimator, privileged)
+            star, star_names = sensitive or (privileged, column_names(privileged, "x*"))
+            star = np.asarray(dense(star), dtype=float)
+            corrections = one_function(estimator.correction(star), function, name)
+            star_plane = make_plane_of(
+                star,
+                star_names,
+                privileged_features,
+                lambda rows: one_function(estimator.correction(rows), function, name),
+                grid_resolution,
+            )
         signs = np.where(np.asarray(y) == estimator.classes_[1], 1.0, -1.0)
         slacks = np.maximum(1.0 - signs * estimator.decision_function(X), 0.0)
-        corrections = one_function(estimator.correction(star), function, name)
         violated = np.flatnonzero(slacks > ON_THE_MARGIN)
         order = violated[np.argsort(-slacks[violated], kind="stable")]
         display = cls(
@@ -185,13 +195,7 @@ class SpacesDisplay:
                 lambda rows: estimator.decision_function(like(X, rows)),
                 grid_resolution,
             ),
-            privileged=make_plane_of(
-                star,
-                star_names,
-                privileged_features,
-                lambda rows: one_function(estimator.correction(rows), function, name),
-                grid_resolution,
-            ),
+            privileged=star_plane,
             is_second_class=signs > 0,
             classes=np.asarray(estimator.classes_),
             slacks=slacks,
@@ -210,11 +214,11 @@ class SpacesDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> SpacesDisplay:
-        """Draw both panels.
+        """Draw the panels.
 
         Parameters
         ----------
-        ax : two matplotlib Axes, optional
+        ax : one or two matplotlib Axes, optional
             Where to draw; a new figure otherwise.
 
         Returns
@@ -223,15 +227,14 @@ class SpacesDisplay:
             With ``axes_``, ``figure_``, ``contours_``, ``notes_``, ``numbers_``.
         """
         own = ax is None
-        self.axes_ = several_axes(ax, 2, (11.0, 5.4))
+        shown = [(self.decision, "Decision space X", "f")]
+        if self.privileged is not None:
+            shown.append((self.privileged, self.space_name, self.function_name))
+        self.axes_ = several_axes(ax, len(shown), (0.6 + 5.2 * len(shown), 5.4))
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
-        panels = (
-            (self.axes_[0], self.decision, "Decision space X", "f"),
-            (self.axes_[1], self.privileged, self.space_name, self.function_name),
-        )
         self.contours_, self.notes_, self.numbers_ = [], [], []
-        for panel, plane, title, function in panels:
+        for panel, (plane, title, function) in zip(self.axes_, shown, strict=True):
             by_class = self.signed or plane is self.decision
             colours = CLASS_COLOURS if by_class else SLACK_COLOURS
             contours, note = _draw_function(panel, plane, function, colours)
@@ -312,17 +315,24 @@ class SpacesDisplay:
 
         handles, labels = self.ax_.get_legend_handles_labels()
         handles += [Line2D([], [], color=BLACK, linestyle=s) for s in ("-", "--")]
-        labels += [f"f = 0, {self.function_name} = 0", "unit lines, ±1"]
+        two = self.privileged is not None
+        zero = f"f = 0, {self.function_name} = 0" if two else "f = 0"
+        labels += [zero, "unit lines, ±1"]
         if len(self.numbered):
             handles.append(Line2D([], [], linestyle="", marker="$1$", color=BLACK))
-            labels.append("inside its margin; same row, same number")
+            same = "; same row, same number" if two else ""
+            labels.append(f"inside its margin{same}")
         if own:
             self.figure_.suptitle(self.estimator_name)
             self.figure_.legend(
-                handles, labels, loc="outside lower center", ncols=3, frameon=False
+                handles,
+                labels,
+                loc="outside lower center",
+                ncols=3 if two else 2,
+                frameon=False,
             )
         else:
-            self.axes_[1].legend(handles, labels, fontsize=7)
+            self.axes_[-1].legend(handles, labels, fontsize=7)
 
 
 def _draw_function(
