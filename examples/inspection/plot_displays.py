@@ -23,9 +23,10 @@ from lupi import (
     UnifiedSVC,
 )
 from lupi.datasets import make_biased_hiring, make_mediator, make_plane
-from lupi.evaluation import compare
+from lupi.evaluation import cca_quality, compare
 from lupi.inspection import (
     BoostingTraceDisplay,
+    CCAQualityDisplay,
     FairnessFrontierDisplay,
     OnlineErrorDisplay,
     PrivilegedLearningCurveDisplay,
@@ -101,6 +102,12 @@ curve = PrivilegedLearningCurveDisplay.from_estimator(
 )
 figures["learning-curve"] = curve.figure_
 figures["learning-curve-difference"] = curve.plot(kind="difference").figure_
+
+# %%
+# Do X and X* tell of the same thing? Training in the space that they share.
+figures["cca-quality"] = CCAQualityDisplay.from_results(
+    cca_quality(mediator.data, mediator.target, mediator.privileged, random_state=0)
+).figure_
 
 # %%
 # Boosted trees whose X* is a disturbance of y: objective, passes, score.

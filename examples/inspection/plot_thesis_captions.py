@@ -5,12 +5,14 @@ Do the captions hold? Two spaces while γ, Δ and the fairness threshold move
 O. Thomas, "Learning Using Privileged Information: A Unified Approach" (University of
 Sussex, 2017) explains its machines by pictures of X and X* for several values of the
 hyper-parameters. Its data are not published; these are clouds of the same shapes, drawn
-ten times (``n_draws``), and what a caption says of one picture is measured on all of
-them. The guide page on inspection says which captions hold.
+ten times (or as often as the first argument says), and what a caption says of one
+picture is measured on all of them. The pictures go to the folder given second, if any.
+The guide page on inspection says which captions hold.
 """
 
 import sys
 import warnings
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -214,6 +216,44 @@ def figure_8_1(n_draws, bias, delta):
     show(f"8.1, fair SVMΔ+, C = 1, Δ = {delta:g}, bias = {bias}", lines)
 
 
+def pictures(models, data):
+    """Both spaces for several settings, one above the other."""
+    figure, grid = plt.subplots(
+        len(models), 2, figsize=(10, 3.6 * len(models)), layout="constrained"
+    )
+    for axes, (setting, model) in zip(grid, models.items(), strict=True):
+        if isinstance(model, FairSVCDeltaPlus):
+            model.fit(data.data, data.target, sensitive_features=data.privileged)
+        else:
+            fitted(model, data)
+        SpacesDisplay.from_estimator(
+            model, data.data, data.target, data.privileged, max_numbers=10, ax=axes
+        )
+        axes[0].set_title(f"{setting}: X", loc="left", fontweight="bold")
+        axes[1].set_title("X*", loc="left", fontweight="bold")
+        axes[1].get_legend().remove()
+    return figure
+
+
+def soft_margins():
+    """Figures 3.2 and 3.3: no X* at all, so one panel each."""
+    figure, axes = plt.subplots(1, 4, figsize=(16, 4), layout="constrained")
+    data = make_plane("separable", 60, random_state=1)
+    model = HardMarginSVC(kernel="linear").fit(data.data, data.target)
+    SpacesDisplay.from_estimator(model, data.data, data.target, ax=axes[0])
+    axes[0].set_title("hard margin", loc="left", fontweight="bold")
+    data = make_plane("overlapping", 60, random_state=1)
+    for ax, C in zip(axes[1:], (0.01, 1.0, 100.0), strict=True):
+        model = SVCPlus(C=C, kernel="linear").fit(data.data, data.target)
+        SpacesDisplay.from_estimator(
+            model, data.data, data.target, max_numbers=0, ax=ax
+        )
+        ax.set_title(f"C = {C:g}", loc="left", fontweight="bold")
+    for ax in axes:
+        ax.get_legend().remove()
+    return figure
+
+
 if __name__ == "__main__":
     n_draws = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     figure_3_2(n_draws)
@@ -226,12 +266,39 @@ if __name__ == "__main__":
     figure_8_1(n_draws, bias=0.5, delta=10.0)
 
     # %%
-    # The pictures behind figure 4.2: γ = 1, Δ = 10; γ = 0.5, Δ = 10; γ = 0.5, Δ = 1.
+    # The pictures: one line of two panels per setting.
+    plane = make_plane("overlapping", 60, random_state=1)
+    figures = {
+        "3-3": soft_margins(),
+        "4-1": pictures(
+            {
+                f"γ = {reg:g}": SVCPlus(kernel="linear", privileged_reg=reg)
+                for reg in (1.0, 0.1, 0.01)
+            },
+            plane,
+        ),
+    }
     plane = make_plane("separable-privileged", 60, random_state=3)
-    for reg, delta in ((1.0, 10.0), (0.5, 10.0), (0.5, 1.0)):
-        machine = SVCDeltaPlus(delta=delta, privileged_reg=reg, **LINEAR)
-        shown = SpacesDisplay.from_estimator(
-            fitted(machine, plane), plane.data, plane.target, plane.privileged
-        )
-        shown.figure_.suptitle(f"SVCDeltaPlus, γ = {reg:g}, Δ = {delta:g}")
+    figures["4-2"] = pictures(
+        {
+            f"γ = {reg:g}, Δ = {delta:g}": SVCDeltaPlus(
+                delta=delta, privileged_reg=reg, **LINEAR
+            )
+            for reg, delta in ((1.0, 10.0), (0.5, 10.0), (0.5, 1.0))
+        },
+        plane,
+    )
+    hiring = make_biased_hiring(120, bias=0.5, random_state=0)
+    figures["8-1"] = pictures(
+        {
+            f"c = {threshold:g}": FairSVCDeltaPlus(
+                covariance_threshold=threshold, delta=1.0, **LINEAR
+            )
+            for threshold in (0.0, 0.1, 0.3, 1.0)
+        },
+        hiring,
+    )
+    if len(sys.argv) > 2:
+        for name, figure in figures.items():
+            figure.savefig(Path(sys.argv[2]) / f"captions-{name}.png", dpi=80)
     plt.show()

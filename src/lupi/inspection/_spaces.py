@@ -366,7 +366,7 @@ def _draw_function(
         panel.clabel(contours, fmt={-1.0: "−1", 0.0: "0", 1.0: "+1"}, fontsize=8)
     notes = [plane.note] if plane.note else []
     if constant:
-        notes.append(f"{function} is constant, {low:.2g}")
+        notes.append(f"{function} is constant, {low if abs(low) > CONSTANT else 0:.2g}")
     elif len(levels) < len(LEVELS):
         notes.append(f"{function} runs from {low:.2g} to {high:.2g} here")
     if notes:
