@@ -121,5 +121,6 @@ class CCAQualityDisplay:
             fontweight="bold",
         )
         tidy(ax, grid="x")
-        ax.legend(frameon=False)
+        # Beside the dots, which may stand anywhere.
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return self
