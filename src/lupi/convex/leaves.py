@@ -58,8 +58,9 @@ class Merged:
             lead = (a * scaled >= best[at]) & ~taken[at]
             taken[at] |= lead
             self._leads.append(lead)
-        with np.errstate(divide="ignore"):
-            self.barrier = 1.0 / self.conductance
+        self.barrier = np.full(self.length, np.inf)
+        covered = self.conductance > 0
+        np.divide(1.0, self.conductance, out=self.barrier, where=covered)
 
     def gather(self, right: np.ndarray) -> np.ndarray:
         """Right-hand side of the merged multiplier."""
