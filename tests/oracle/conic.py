@@ -92,10 +92,10 @@ class Primal:
         self.constraints += constraints
 
     def solve(self):
-        """The minimum, in units of one and of the typical cost of a row."""
-        total = cp.Constant(0.0) + sum(self.norms + self.terms)
+        """The minimum, in units of one, of the cost of a row, or of all rows."""
+        total, cost = cp.Constant(0.0) + sum(self.norms + self.terms), self.drawn.cost
         for steps in LADDER:
-            for unit in (1.0, float(self.drawn.cost.mean())):
+            for unit in (1.0, float(cost.mean()), float(cost.sum()), 1e-2):
                 problem = cp.Problem(cp.Minimize(total / unit), self.constraints)
                 with warnings.catch_warnings():
                     # "May be inaccurate" is then still within the reduced tolerance.
