@@ -35,7 +35,7 @@ from .problem import Problem
 
 __all__ = ["KernelNewton"]
 
-REFINE_TO, BALANCED = 1e-9, 1e-14
+REFINE_TO, BALANCED, EXACT = 1e-9, 1e-14, 1e-13
 MAX_REFINEMENTS = 30
 
 
@@ -359,6 +359,8 @@ class KernelNewton:
             step, biases = step + change, biases + shift
         size = abs(right @ step) ** 0.5
         residual = right - self._product(step) - self.balance.T @ biases
+        if np.abs(residual).max() <= EXACT * np.abs(right).max():
+            return step, biases
         search, old = None, 1.0
         for _ in range(MAX_REFINEMENTS):
             change, shift = self._precondition(residual, nothing)

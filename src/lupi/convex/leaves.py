@@ -15,6 +15,7 @@ from .linalg import (
     inverse_from_cholesky,
     scaled_block,
     subtract_gram,
+    symmetric_product,
     triangular_solve,
 )
 from .problem import Problem
@@ -114,7 +115,8 @@ class Leaf:
 
     def apply(self, vector: np.ndarray) -> np.ndarray:
         """``(R + diag(coupling)) vector``."""
-        return self.gram @ vector / self.weight + times(self.coupling, vector)
+        product = symmetric_product(self.gram, vector) / self.weight
+        return product + times(self.coupling, vector)
 
     def factorise(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Factorise the pivot and return P on the needed rows, in the order used."""

@@ -21,6 +21,7 @@ __all__ = [
     "pivoted_factor",
     "scaled_block",
     "subtract_gram",
+    "symmetric_product",
     "threads_for",
     "threads_worth_using",
     "triangular_solve",
@@ -71,6 +72,17 @@ def subtract_gram(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return blas.dsyrk(
         -1.0, columns, beta=1.0, c=matrix, trans=1, lower=1, overwrite_c=1
     )
+
+
+def symmetric_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Product of a symmetric matrix and a vector, or a matrix of columns.
+
+    NumPy and SciPy may each bring a BLAS of their own, whose waiting threads then take
+    the cores from each other: all products of this size go through SciPy's.
+    """
+    if vector.ndim == 1:
+        return blas.dsymv(1.0, matrix.T, vector, lower=1)
+    return blas.dsymm(1.0, matrix.T, np.asfortranarray(vector), lower=1)
 
 
 def pivoted_factor(matrix: np.ndarray) -> np.ndarray:

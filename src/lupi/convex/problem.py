@@ -30,6 +30,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .linalg import symmetric_product
+
 __all__ = ["Features", "Function", "GlobalRow", "Gram", "Problem", "Rows", "Slack"]
 
 
@@ -51,7 +53,7 @@ class Gram:
 
     def apply(self, coefficients: np.ndarray) -> np.ndarray:
         """``K v``."""
-        return self.matrix @ coefficients
+        return symmetric_product(self.matrix, coefficients)
 
 
 @dataclass(frozen=True, eq=False)

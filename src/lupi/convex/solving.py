@@ -1,10 +1,11 @@
 """Choose a solver by measured cost, run it on the right number of threads.
 
-``auto`` starts with the working-set method, which needs a tenth to the whole of the
+``auto`` starts with the working-set method, which needs a fifth to the whole of the
 time of the interior point, and gives it as many steps as take that time. What is not
-solved by then (rank-deficient kernels with extreme C or γ, mostly) the interior point
-does, at no more than twice its own cost. It also takes what the other cannot, and
-problems so small that loading the compiled steps, half a second once, would be felt.
+solved by then the interior point does, at no more than twice its own cost. It also
+takes what the other cannot, problems in which a function is penalised so little that
+working sets crawl (a small γ), and problems so small that loading the compiled steps,
+half a second once, would be felt.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ SOLVERS = ("auto", "interior", "smo")
 # steps is this times Σn³/Σn over the functions, plus a part that does not grow.
 INTERIOR_PRICE, INTERIOR_START = 0.03, 10_000
 FEW_ROWS = 150
+# Stiffness times rows from which on working sets crawl longer than a factorisation.
+STIFF = 8_000.0
 MOST_NEWTON_STEPS, MOST_WORKING_SET_STEPS = 200, 2_000_000
 
 
@@ -61,7 +64,21 @@ def solve(
 
 def starts_with_working_sets(problem: Problem) -> bool:
     """Whether ``auto`` tries the working-set method first."""
-    return problem.n_rows >= FEW_ROWS and unsuited(problem) is None
+    return (
+        problem.n_rows >= FEW_ROWS
+        and unsuited(problem) is None
+        and stiffness(problem) * problem.n_rows <= STIFF
+    )
+
+
+def stiffness(problem: Problem) -> float:
+    """The largest mean of ``K_k/ρ_k`` over the functions, in units of the first."""
+    means = [
+        float(np.mean(f.space.diagonal)) / f.weight
+        for f in problem.functions
+        if f.space is not None
+    ]
+    return max(means) / means[0] if means[0] > 0 else np.inf
 
 
 def working_set_budget(problem: Problem) -> int:
