@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import cache
-from time import perf_counter
+from time import perf_counter, sleep
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -31,7 +31,7 @@ __all__ = [
 SINGLE_THREAD_SIZE = 700
 # The trial: a handful of products of this size, some 20 ms, and the share of the time
 # on one thread that several must stay under.
-PROBE_SIZE, PROBES, WORTH_SHARING = 400, 4, 0.8
+PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 4, 0.03, 0.8
 
 RANK_TOLERANCE = 1e-15
 
@@ -139,7 +139,7 @@ def _seconds(threads: int) -> float:
     """Time of a few products of the probe's size on that many threads."""
     columns = np.ones((PROBE_SIZE, PROBE_SIZE), order="F")
     with _thread_controller().limit(limits=threads, user_api="blas"):
-        blas.dsyrk(1.0, columns[:, :8])  # wakes the threads up
+        blas.dsyrk(1.0, columns, lower=1)  # wakes the threads up
         start = perf_counter()
         for _ in range(PROBES):
             blas.dsyrk(1.0, columns, lower=1)
@@ -161,12 +161,39 @@ def threads_worth_using(size: int) -> int:
     available = _available_threads()
     if size < SINGLE_THREAD_SIZE or available == 1:
         return 1
-    return available if _seconds(available) < WORTH_SHARING * _seconds(1) else 1
+    # Another try or two for large problems: threads of an earlier product may still be
+    # spinning on the cores.
+    for attempt in range(max(1, size // SINGLE_THREAD_SIZE)):
+        if attempt:
+            sleep(PAUSE)
+        if _seconds(available) < WORTH_SHARING * _seconds(1):
+            return available
+    return 1
+
+
+def _libraries_of(package: str) -> list[str]:
+    """The BLAS libraries that come with a package; all where none can be told."""
+    paths = [
+        library["filepath"]
+        for library in _thread_controller().select(user_api="blas").info()
+    ]
+    return [path for path in paths if f"{package}.libs" in path] or paths
 
 
 @contextmanager
-def threads_for(size: int):
-    """Limit BLAS to the threads that a problem of this size can use."""
-    limit = threads_worth_using(size)
-    with _thread_controller().limit(limits=limit, user_api="blas"):
-        yield
+def threads_for(size: int, package: str = "scipy"):
+    """Limit BLAS to the threads that a problem of this size can use.
+
+    Only the BLAS of the package that does the large products gets them: NumPy and
+    SciPy may each bring their own, and the waiting threads of one would take the cores
+    from the other.
+    """
+    threads = threads_worth_using(size)
+    controller = _thread_controller()
+    with controller.limit(limits=1, user_api="blas"):
+        if threads == 1:
+            yield
+            return
+        chosen = controller.select(filepath=_libraries_of(package))
+        with chosen.limit(limits=threads):
+            yield

@@ -31,7 +31,7 @@ SOLVERS = ("auto", "interior", "smo")
 INTERIOR_PRICE, INTERIOR_START = 0.03, 10_000
 FEW_ROWS = 150
 # Stiffness times rows from which on working sets crawl longer than a factorisation.
-STIFF = 8_000.0
+STIFF = 50_000.0
 MOST_NEWTON_STEPS, MOST_WORKING_SET_STEPS = 200, 2_000_000
 
 
@@ -47,7 +47,9 @@ def solve(
         raise ValueError(
             f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}."
         )
-    with threads_for(problem.n_rows):
+    # Gram matrices are factorised by SciPy, features multiplied by NumPy.
+    package = "scipy" if _has_gram(problem) else "numpy"
+    with threads_for(problem.n_rows, package):
         if solver == "smo":
             limit = max_iter if max_iter > 0 else MOST_WORKING_SET_STEPS
             solution = solve_smo(problem, tol=tol, max_iter=limit)
