@@ -177,7 +177,7 @@ def warn_if_unused(estimator: object, data: Data, solution: Solution) -> None:
     if data.with_privileged and np.abs(solution.values[1]).max() < TRIVIAL:
         warnings.warn(
             f"{type(estimator).__name__} found the trivial solution: the correcting "
-            "function is zero, and the model is the SVM with cost (1 + delta) C. Try a "
+            "function is zero, and the model is the SVM with cost C + delta C. Try a "
             "non-linear privileged_kernel or a smaller privileged_reg.",
             UserWarning,
             stacklevel=2,
