@@ -161,7 +161,7 @@ def main():
         print(
             f"{name:<20} {variables}n variables  lupi {ours:6.2f} s  CVXOPT "
             f"{theirs:7.2f} s  {ratio:6.1f} × (target {TARGET[variables]:.0f} ×: "
-            f"{verdict})  our gap {solution.relative_gap:.1e}  CVXOPT off by {off:+.1e}",
+            f"{verdict})  our gap {solution.relative_gap:.1e}  CVXOPT off {off:+.1e}",
             flush=True,
         )
 
