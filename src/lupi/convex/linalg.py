@@ -32,6 +32,7 @@ SINGLE_THREAD_SIZE = 700
 # The trial: a handful of products of this size, some 20 ms, and the share of the time
 # on one thread that several must stay under.
 PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 4, 0.03, 0.8
+TRIES_PER = 500
 
 RANK_TOLERANCE = 1e-15
 
@@ -161,9 +162,9 @@ def threads_worth_using(size: int) -> int:
     available = _available_threads()
     if size < SINGLE_THREAD_SIZE or available == 1:
         return 1
-    # Another try or two for large problems: threads of an earlier product may still be
+    # More tries for larger problems: threads of an earlier product may still be
     # spinning on the cores.
-    for attempt in range(max(1, size // SINGLE_THREAD_SIZE)):
+    for attempt in range(1 + size // TRIES_PER):
         if attempt:
             sleep(PAUSE)
         if _seconds(available) < WORTH_SHARING * _seconds(1):
