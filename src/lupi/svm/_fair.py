@@ -24,6 +24,9 @@ C, Δ    ``C``, ``delta``            costs, as in `SVCDeltaPlus`
 
 References
 ----------
+O. Thomas, "Learning using privileged information: a unified approach", thesis,
+University of Sussex, 2017, chapter 8.
+
 M. B. Zafar, I. Valera, M. Gomez Rodriguez, K. P. Gummadi, "Fairness constraints:
 mechanisms for fair classification", AISTATS 2017.
 

@@ -29,10 +29,8 @@ K**     ``similarity_kernel``  kernel of w**
 
 References
 ----------
-R. Ilin, R. Izmailov, Y. Goncharov, S. Streltsov, "Fusion of privileged features for
-efficient classifier training", 19th International Conference on Information Fusion,
-2016, for models with several correcting functions; the unified form is the one of the
-thesis listed in the bibliography of the documentation.
+O. Thomas, "Learning using privileged information: a unified approach", thesis,
+University of Sussex, 2017, chapter 5.
 """
 
 from __future__ import annotations
@@ -89,6 +87,11 @@ class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
     See Also
     --------
     SVCPlus, SVCDeltaPlus : The two models it unites.
+
+    References
+    ----------
+    O. Thomas, "Learning using privileged information: a unified approach", thesis,
+    University of Sussex, 2017, chapter 5.
 
     Examples
     --------
