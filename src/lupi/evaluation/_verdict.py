@@ -35,14 +35,6 @@ HURTS = "hurts"
 NOTHING_TO_GAIN = "nothing to gain"
 FAILED = "failed"
 
-WORDS = {
-    HELPS: "helps",
-    NO_EVIDENCE: "no evidence that it helps",
-    HURTS: "hurts",
-    NOTHING_TO_GAIN: "nothing to gain: X* adds nothing even when available",
-    FAILED: "could not be fitted",
-}
-
 
 @dataclass(frozen=True)
 class Verdict:
