@@ -18,6 +18,7 @@ def test_folds_use_the_correction_of_nadeau_and_bengio():
     expected = stats.t(4).sf(0.026 / np.sqrt(0.45 * 0.00053))
     assert result.p_greater == pytest.approx(expected)
     assert result.p_less == pytest.approx(1 - expected)
+    assert result.p_nadeau_bengio == result.p_greater
 
 
 def test_without_test_rows_it_is_the_ordinary_t_test():
@@ -36,6 +37,10 @@ def test_small_training_sets_add_both_sources_of_chance():
     assert result.std_error == pytest.approx(np.sqrt(splits + rows))
     expected = stats.t(2).sf(differences.mean() / np.sqrt(splits + rows))
     assert result.p_greater == pytest.approx(expected)
+    # The published formula is there as well: factor 1/3 + 90/10.
+    published = np.sqrt((1 / 3 + 9) * differences.var(ddof=1))
+    expected = stats.t(2).sf(differences.mean() / published)
+    assert result.p_nadeau_bengio == pytest.approx(expected)
 
 
 def test_small_training_sets_keep_their_level_when_both_sources_are_at_work():

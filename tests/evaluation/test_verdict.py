@@ -67,7 +67,7 @@ def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
         ((0.70, 0.80, 0.80, 0.90), "no evidence"),
         ((0.70, 0.70, 0.60, 0.90), "no evidence"),
         ((0.70, 0.60, 0.60, 0.90), "hurts"),
-        ((0.70, 0.70, 0.70, 0.70), "nothing to gain"),
+        ((0.70, 0.70, 0.70, 0.70), "no evidence"),
     ],
 )
 def test_one_method(rows, kind):
@@ -78,9 +78,31 @@ def test_one_method(rows, kind):
         "helps": "helps: A gains",
         "no evidence": "No evidence that it helps",
         "hurts": "hurts",
-        "nothing to gain": "nothing to gain",
     }
     assert words[kind] in str(result.verdict)
+
+
+@pytest.mark.parametrize(("oracle", "nothing"), [(0.70, True), (0.90, False)])
+def test_no_evidence_says_whether_there_was_anything_to_gain(oracle, nothing):
+    result = comparison({"A": (0.70, 0.70, 0.70, oracle)})
+    assert result.verdict.kind == "no evidence"
+    assert str(result.verdict).startswith("No evidence that it helps")
+    assert ("nothing to gain: X* adds nothing" in str(result.verdict)) is nothing
+    assert result.verdict.nothing_to_gain is nothing
+    assert result.summary["nothing_to_gain"].tolist() == [nothing]
+
+
+def test_one_oracle_that_gains_is_something_to_gain():
+    result = comparison({"A": (0.7, 0.7, 0.7, 0.7), "B": (0.7, 0.7, 0.7, 0.9)})
+    assert result.summary["nothing_to_gain"].tolist() == [True, False]
+    assert not result.verdict.nothing_to_gain
+
+
+def test_the_published_test_decides_on_folds():
+    summary = comparison({"A": (0.7, 0.8, 0.7, 0.9), "B": (0.7, 0.7, 0.7, 0.9)}).summary
+    pd.testing.assert_series_equal(
+        summary["p_helps"], summary["p_helps_nadeau_bengio"], check_names=False
+    )
 
 
 def test_the_claim_is_the_weaker_of_both_differences_corrected_over_methods():
@@ -127,7 +149,8 @@ def test_an_easy_problem_is_not_a_leak():
     result = comparison({"A": (1.0, 1.0, 1.0, 1.0)})
     result.folds["score"] = 1.0
     assert not result.verdict.leak
-    assert result.verdict.kind == "nothing to gain"
+    assert result.verdict.kind == "no evidence"
+    assert result.verdict.nothing_to_gain
 
 
 def test_a_leak_is_seen_in_a_negated_loss_too():

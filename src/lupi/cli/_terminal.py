@@ -16,6 +16,7 @@ from rich.text import Text
 
 from lupi.report._words import (
     KINDS,
+    method_verdict,
     metric_name,
     number,
     p_value,
@@ -122,7 +123,7 @@ def _table(comparison: Comparison, *, wide: bool) -> Table:
     for line in comparison.summary.to_dict("records"):
         verdict = line["verdict"]
         name = Text(line["method"] if wide else _in_lines(line["method"]))
-        name.append(f"\n{verdict}", style=STYLES.get(verdict, "dim"))
+        name.append(f"\n{method_verdict(line)}", style=STYLES.get(verdict, "dim"))
         cells = [
             *(number(line[row]) for row, _, _ in KINDS),
             score_with_error(line["gain"], line["gain_std_error"], sign=True),

@@ -20,7 +20,8 @@ Layout of the JSON file (``Comparison.to_json``), format version 1::
         "random_state": 0, "seconds": 41.2
       },
       "verdict": {"kind": ..., "sentence": ..., "method": ..., "leak": false,
-                  "methods": {"SVCPlus": "no evidence", ...}},
+                  "methods": {"SVCPlus": "no evidence", ...},
+                  "nothing_to_gain": false},
       "summary": [ {one record per method: the columns of Comparison.summary} ],
       "table":   [ {one record per method and row: the columns of Comparison.table} ],
       "folds":   [ {one record per method, row and split: Comparison.folds} ],
@@ -115,6 +116,10 @@ class Comparison:
 
         ``gain`` is *with* minus *without*, ``p_helps`` the Holm-corrected p-value of
         beating *without* and *shuffled* both, ``gap`` is *oracle* minus *without*.
+        ``p_helps_nadeau_bengio`` is the same claim by the formula of Nadeau and
+        Bengio to the letter; it differs from ``p_helps`` only where training sets
+        are smaller than test sets. ``nothing_to_gain`` marks methods without
+        evidence whose oracle gains nothing either.
         """
         return summarise(self._scores, self.settings["optimum"])
 
@@ -124,7 +129,7 @@ class Comparison:
 
         Standard errors and one-sided p-values (``p_value``: the row is better than
         *without*) are corrected for the overlap of the splits, not for the number of
-        methods.
+        methods; ``p_nadeau_bengio`` is the p-value by the published formula.
         """
         lines = []
         for method, folds in self._scores.items():
@@ -140,10 +145,11 @@ class Comparison:
                             "difference": gain.mean,
                             "difference_std_error": gain.std_error,
                             "p_value": gain.p_greater,
+                            "p_nadeau_bengio": gain.p_nadeau_bengio,
                         }
                 lines.append(line)
         columns = ["method", "row", "score", "std_error", "difference"]
-        columns += ["difference_std_error", "p_value", "seconds"]
+        columns += ["difference_std_error", "p_value", "p_nadeau_bengio", "seconds"]
         return pd.DataFrame(lines).reindex(columns=columns)
 
     @cached_property

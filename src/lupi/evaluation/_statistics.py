@@ -19,7 +19,8 @@ test rows over G fixed groups of rows:
 
 where ``f`` is the expected share of rows two training sets have in common (0 when
 they are drawn disjoint) and ``s²_groups`` the variance, over the groups, of the
-difference averaged over the splits.
+difference averaged over the splits. The p-value by the first formula is kept beside
+it (``p_nadeau_bengio``) for whoever wants the published test to the letter.
 
 References
 ----------
@@ -62,12 +63,17 @@ class Design:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A mean over splits, its corrected standard error, and one-sided p-values."""
+    """A mean over splits, its corrected standard error, and one-sided p-values.
+
+    ``p_nadeau_bengio`` is the p-value of a mean above zero by the formula of Nadeau
+    and Bengio whatever the splits; for large training sets it is ``p_greater``.
+    """
 
     mean: float
     std_error: float
     p_greater: float
     p_less: float
+    p_nadeau_bengio: float
 
 
 def corrected_contrast(
@@ -90,15 +96,17 @@ def corrected_contrast(
     Returns
     -------
     contrast : Contrast
-        Mean, corrected standard error and both one-sided p-values.
+        Mean, corrected standard error and one-sided p-values.
     """
     differences = np.asarray(differences, dtype=float)
     n_splits = len(differences)
     mean = float(differences.mean())
     if n_splits < 2:
-        return Contrast(mean, np.nan, np.nan, np.nan)
+        return Contrast(mean, np.nan, np.nan, np.nan, np.nan)
     spread = differences.var(ddof=1)
     freedom = n_splits - 1
+    classical = (1 / n_splits + design.n_test / design.n_train) * spread
+    published = _one_sided(mean, float(np.sqrt(classical)), freedom)[0]
     if design.small_training_sets:
         variance = (1 / n_splits + design.train_overlap) * spread
         if group_differences is not None:
@@ -110,18 +118,22 @@ def corrected_contrast(
             variance += over_splits.var(ddof=1) / n_groups
             freedom = min(n_splits, n_groups) - 1
     else:
-        variance = (1 / n_splits + design.n_test / design.n_train) * spread
+        variance = classical
     std_error = float(np.sqrt(variance))
+    greater, less = _one_sided(mean, std_error, freedom)
+    return Contrast(mean, std_error, greater, less, published)
+
+
+def _one_sided(mean: float, std_error: float, freedom: int) -> tuple[float, float]:
+    """Return the p-values of a mean above zero and of one below."""
     # Equal scores on every split leave rounding behind, which must not pass for
     # a difference that is always the same.
     if std_error <= 1e-12 * max(1.0, abs(mean)):
         if abs(mean) <= 1e-12:
-            return Contrast(mean, std_error, 1.0, 1.0)
-        return Contrast(mean, std_error, float(mean < 0), float(mean > 0))
+            return 1.0, 1.0
+        return float(mean < 0), float(mean > 0)
     statistic = mean / std_error
-    return Contrast(
-        mean,
-        std_error,
+    return (
         float(stats.t.sf(statistic, freedom)),
         float(stats.t.cdf(statistic, freedom)),
     )

@@ -13,6 +13,9 @@ oracle    a model that sees X and X* when predicting too             how much to
 
 A method *helps* when it beats *without* and *shuffled* both. The p-value of that claim
 is the larger of the two one-sided p-values, corrected by Holm over the methods.
+
+What neither helps nor hurts is *no evidence that it helps*. When the oracle is not
+better than *without* either, the same verdict says more: there is *nothing to gain*.
 """
 
 from __future__ import annotations
@@ -32,7 +35,6 @@ PERFECT = 1e-3
 HELPS = "helps"
 NO_EVIDENCE = "no evidence"
 HURTS = "hurts"
-NOTHING_TO_GAIN = "nothing to gain"
 FAILED = "failed"
 
 
@@ -42,7 +44,7 @@ class Verdict:
 
     Attributes
     ----------
-    kind : {"helps", "no evidence", "hurts", "nothing to gain", "failed"}
+    kind : {"helps", "no evidence", "hurts", "failed"}
         The answer over all methods: "helps" when one of them does.
     sentence : str
         The answer in plain words, with its numbers.
@@ -53,6 +55,9 @@ class Verdict:
         without it is not: X* then likely contains the target.
     methods : dict of str to str
         The kind of verdict of each method.
+    nothing_to_gain : bool
+        True when there is no evidence that X* helps and none that it could: no model
+        that sees X* when predicting is better than the one without it.
     """
 
     kind: str
@@ -60,6 +65,7 @@ class Verdict:
     method: str | None
     leak: bool
     methods: dict[str, str]
+    nothing_to_gain: bool = False
 
     def __str__(self) -> str:
         return self.sentence
@@ -132,6 +138,7 @@ def summarise(scores: dict[str, FoldScores], optimum: float) -> pd.DataFrame:
             "p_without": gain.p_greater,
             "p_shuffled": content.p_greater,
             "p_less": gain.p_less,
+            "published": max(gain.p_nadeau_bengio, content.p_nadeau_bengio),
             "gap": gap.mean,
             "gap_std_error": gap.std_error,
             "p_gap": gap.p_greater,
@@ -140,18 +147,21 @@ def summarise(scores: dict[str, FoldScores], optimum: float) -> pd.DataFrame:
         lines.append(line)
     columns = [
         *("method", *ROWS, "gain", "gain_std_error", "p_without", "p_shuffled"),
-        *("p_helps", "p_hurts", "gap", "gap_std_error", "p_gap", "gap_closed"),
-        *("leak", "verdict", "seconds", "p_less"),
+        *("p_helps", "p_helps_nadeau_bengio", "p_hurts"),
+        *("gap", "gap_std_error", "p_gap", "gap_closed"),
+        *("leak", "verdict", "nothing_to_gain", "seconds", "p_less", "published"),
     ]
     table = pd.DataFrame(lines).reindex(columns=columns)
     claims = table[["p_without", "p_shuffled"]].max(axis=1, skipna=False)
     table["p_helps"] = holm(claims.to_numpy(dtype=float))
+    table["p_helps_nadeau_bengio"] = holm(table["published"].to_numpy(dtype=float))
     table["p_hurts"] = holm(table["p_less"].to_numpy(dtype=float))
     worth = table["p_gap"] <= SIGNIFICANCE
     table["gap_closed"] = (table["gain"] / table["gap"]).where(worth)
     table["leak"] = table["leak"].eq(True)
     table["verdict"] = [_kind(line) for line in table.to_dict("records")]
-    return table.drop(columns="p_less")
+    table["nothing_to_gain"] = (table["verdict"] == NO_EVIDENCE) & ~worth
+    return table.drop(columns=["p_less", "published"])
 
 
 def _is_leak(oracle: float, without: float, optimum: float) -> bool:
@@ -167,8 +177,6 @@ def _kind(line: dict[str, Any]) -> str:
         return HELPS
     if line["p_hurts"] <= SIGNIFICANCE:
         return HURTS
-    if not line["p_gap"] <= SIGNIFICANCE:
-        return NOTHING_TO_GAIN
     return NO_EVIDENCE
 
 
@@ -181,6 +189,7 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
         sentence = "No verdict: no method could be fitted; see the failures."
         return Verdict(FAILED, sentence, None, False, kinds)
     best = ran.loc[ran["with"].idxmax()]
+    nothing = False
     helping = ran[ran["verdict"] == HELPS]
     if len(helping):
         best, kind = helping.loc[helping["with"].idxmax()], HELPS
@@ -202,11 +211,13 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
             f"without it ({_p(best['p_hurts'])}, Holm)."
         )
     elif not (ran["p_gap"] <= SIGNIFICANCE).any():
-        kind = NOTHING_TO_GAIN
+        kind, nothing = NO_EVIDENCE, True
+        widest = ran.loc[ran["gap"].idxmax()]
         sentence = (
             "No evidence that it helps, and nothing to gain: X* adds nothing even "
-            "when it is available for predicting (the best gain is "
-            f"{_plus_minus(best, 'gap')} {scoring})."
+            "when it is available for predicting (the best oracle scores "
+            f"{_plus_minus(widest, 'gap')} {scoring} against the same model without "
+            "X*)."
         )
     else:
         kind = NO_EVIDENCE
@@ -223,7 +234,7 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
             " Careful: a model that sees X* is perfect, so X* likely contains the "
             "target itself (a leak)."
         )
-    return Verdict(kind, sentence, str(best["method"]), leak, kinds)
+    return Verdict(kind, sentence, str(best["method"]), leak, kinds, nothing)
 
 
 def _plus_minus(line: pd.Series, name: str = "gain") -> str:

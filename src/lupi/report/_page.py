@@ -23,6 +23,7 @@ from lupi.report._parts import (
 from lupi.report._words import (
     KINDS,
     duration,
+    method_verdict,
     metric_name,
     number,
     p_value,
@@ -86,7 +87,8 @@ def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> Page:
             "beating both the same model without X* and the one with shuffled X* by "
             "chance, corrected for the number of methods (Holm). Gap closed: gain as "
             "a share of what a model gains that may use X* when predicting; left "
-            "empty when even that gain could be chance."
+            "empty when even that gain could be chance.",
+            *_published_test(comparison),
         ],
         usage=_usage_code(usage, settings),
         usage_notes=_usage_notes(usage, comparison),
@@ -99,10 +101,37 @@ def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> Page:
         test_note=(
             "“Helps” means better than without X* and better than with shuffled X*, "
             "both one-sided at 5 %, by a t-test whose variance is corrected for "
-            "splits that share rows (Nadeau and Bengio, 2003), and corrected for the "
+            f"splits that share rows ({_correction(settings)}), and corrected for the "
             "number of methods (Holm, 1979)."
         ),
     )
+
+
+def _correction(settings: Mapping[str, Any]) -> str:
+    if settings["splits"]["kind"] == "folds":
+        return "Nadeau and Bengio, 2003"
+    return (
+        "after Nadeau and Bengio, 2003, with the chance of the training rows and that "
+        "of the test rows estimated apart, because training sets are small here"
+    )
+
+
+def _published_test(comparison: Comparison) -> list[str]:
+    """Give the p-values of the published test where another one decides."""
+    splits = comparison.settings["splits"]
+    if splits["kind"] == "folds":
+        return []
+    values = ", ".join(
+        f"{line['method']} {p_value(line['p_helps_nadeau_bengio'])}"
+        for line in comparison.summary.to_dict("records")
+    )
+    factor = splits["n_test"] / splits["n_train"]
+    return [
+        "The formula of Nadeau and Bengio to the letter was made for folds. Here it "
+        f"multiplies the variance by 1/{splits['n_splits']} + {factor:.3g}, as if "
+        "training sets that share hardly a row were nearly the same, and finds almost "
+        f"nothing at this size; its p-values: {values}."
+    ]
 
 
 def _ends(table: pd.DataFrame) -> list[float]:
@@ -169,7 +198,7 @@ def _method(
     ]
     return MethodPart(
         name=name,
-        verdict=str(line["verdict"]),
+        verdict=method_verdict(line),
         verdict_class=_css(line["verdict"]),
         paper=_paper(name),
         failure=comparison.failures.get(name),

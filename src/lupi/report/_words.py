@@ -154,6 +154,12 @@ def split_words(splits: Mapping[str, Any]) -> str:
     )
 
 
+def method_verdict(line: Mapping[str, Any]) -> str:
+    """Return the verdict on one method, as a line of the summary has it."""
+    more = ", nothing to gain" if line["nothing_to_gain"] else ""
+    return f"{line['verdict']}{more}"
+
+
 def verdict_words(comparison: Comparison) -> tuple[str, list[str]]:
     """Return the answer as a headline of one sentence, and the sentences behind it."""
     verdict, settings = comparison.verdict, comparison.settings
@@ -161,12 +167,14 @@ def verdict_words(comparison: Comparison) -> tuple[str, list[str]]:
         "helps": f"Yes, it helps: {verdict.method} predicts better with it.",
         "no evidence": "There is no evidence that it helps.",
         "hurts": "No, it hurts.",
-        "nothing to gain": (
-            "No: there is nothing to gain, X* adds nothing even when it is available."
-        ),
         "failed": "No verdict: no method could be fitted.",
     }
-    headline = answers.get(verdict.kind, verdict.sentence)
+    headline = answers[verdict.kind]
+    if verdict.nothing_to_gain:
+        headline = (
+            "There is no evidence that it helps, and nothing to gain: X* adds nothing "
+            "even when it is available."
+        )
     if verdict.kind == "failed":
         return headline, [f"{name}: {why}" for name, why in comparison.failures.items()]
     scoring = settings["scoring"]
