@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from lupi.cli._app import ClickException, app
+from lupi.cli._arguments import write_out_lists
 from lupi.cli._errors import INTERRUPTED, WRONG_INPUT, InputError, Interrupted
 
 __all__ = ["main"]
@@ -32,7 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         # Without a command there is one helpful answer.
-        result = app(arguments or ["--help"], standalone_mode=False, prog_name="lupi")
+        words = write_out_lists(arguments) or ["--help"]
+        result = app(words, standalone_mode=False, prog_name="lupi")
     except ClickException as error:
         return _refuse(f"{error.format_message()} Try: lupi --help")
     except InputError as error:

@@ -23,7 +23,7 @@ app = typer.Typer(
     ),
 )
 
-COLUMNS_HELP = "names, globs (cd4*) and ranges (age:weight), separated by commas"
+COLUMNS_HELP = "names, globs (cd4*) and ranges (age:weight)"
 
 File = Annotated[
     Path, typer.Argument(help="A CSV or Parquet file.", show_default=False)
@@ -37,14 +37,14 @@ Privileged = Annotated[
     typer.Option(
         "--privileged",
         "-p",
-        metavar="COLS",
-        help=f"Columns known for training rows only: {COLUMNS_HELP}. May be repeated.",
+        metavar="COLS…",
+        help=f"Columns known for training rows only: {COLUMNS_HELP}.",
     ),
 ]
 Drop = Annotated[
     list[str] | None,
     typer.Option(
-        "--drop", metavar="COLS", help="Columns to leave out, such as row numbers."
+        "--drop", metavar="COLS…", help="Columns to leave out, such as row numbers."
     ),
 ]
 Task = Annotated[
@@ -102,14 +102,14 @@ def compare(
     privileged: Privileged = None,
     drop: Drop = None,
     methods: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--methods",
             "-m",
-            metavar="NAMES",
-            help="default, all, or names separated by commas (see: lupi methods).",
+            metavar="NAMES…",
+            help="default, all, or names (see: lupi methods).",
         ),
-    ] = "default",
+    ] = None,
     metric: Metric = None,
     group: Group = None,
     train_size: Annotated[
@@ -149,7 +149,7 @@ def compare(
 
     run_compare(
         Ask(file, target, privileged or [], drop or [], group, task),
-        Options(methods, metric, train_size, splits, search, seed, jobs),
+        Options(methods or ["default"], metric, train_size, splits, search, seed, jobs),
         out=out,
         force=force,
         save_model=model,
@@ -206,7 +206,7 @@ def predict(
     keep: Annotated[
         list[str] | None,
         typer.Option(
-            "--keep", metavar="COLS", help="Columns to copy, such as identifiers."
+            "--keep", metavar="COLS…", help="Columns to copy, such as identifiers."
         ),
     ] = None,
     force: Force = False,

@@ -36,7 +36,7 @@ DEMO_TRAIN_SIZE = 60
 class Options:
     """How to compare, as typed."""
 
-    methods: str
+    methods: list[str]
     metric: str | None
     train_size: int | None
     splits: int | None
@@ -140,9 +140,11 @@ def _demo(ask: Ask) -> Data:
 
 def _arguments(data: Data, options: Options, *, demo: bool) -> dict[str, Any]:
     train_size = options.train_size or (DEMO_TRAIN_SIZE if demo else None)
-    names: Any = options.methods
-    if names not in ("default", "all"):
-        names = [name.strip() for name in names.split(",") if name.strip()]
+    names: Any = [
+        name for word in options.methods for name in word.replace(",", " ").split()
+    ]
+    if names in (["default"], ["all"]):
+        names = names[0]
     return {
         "X": data.X,
         "y": pd.Series(data.y, name=data.target),
