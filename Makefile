@@ -9,7 +9,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q
 CODE := $(wildcard src tests benchmarks examples docs .ci)
 
-.PHONY: help demo test test-slow test-oldest lint format bench clean
+.PHONY: help demo test test-slow test-oldest lint format bench docs clean
 
 help:
 	@echo "make demo         compare models with and without privileged information"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-oldest  the ordinary tests on the oldest supported packages"
 	@echo "make lint         style, formatting, and which room may import which"
 	@echo "make bench        the benchmarks"
+	@echo "make docs         the site in docs/_build/html: gallery run, links checked"
 
 demo: $(VENV)/.installed
 	$(ONE_THREAD) $(BIN)/lupi compare --out demo-report --force
@@ -45,8 +46,15 @@ bench: $(VENV)/.dev
 	@for script in benchmarks/bench_*.py; do \
 	    echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+# A warning is an error. GALLERY_JOBS=2 runs two examples at a time.
+docs: $(VENV)/.docs
+	MPLBACKEND=Agg $(ONE_THREAD) $(BIN)/python -m sphinx -b html -q -n -W --keep-going \
+	    docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
+
 clean:
 	rm -rf $(VENV) $(OLDEST) demo-report dist build
+	rm -rf docs/_build docs/auto_examples docs/api/generated docs/sg_execution_times.rst
 
 # Each stamp says which extras its environment has; a changed pyproject.toml renews it.
 $(VENV)/.installed: pyproject.toml
@@ -64,6 +72,10 @@ $(VENV)/.test: $(VENV)/.installed
 
 $(VENV)/.dev: $(VENV)/.test
 	@$(BIN)/python $(PIP) --editable ".[dev]"
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.installed
+	@$(BIN)/python $(PIP) --editable ".[docs]"
 	@touch $@
 
 $(OLDEST)/.test: pyproject.toml .ci/oldest_pins.py
