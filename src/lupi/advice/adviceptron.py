@@ -5,16 +5,16 @@ machines*, ECML PKDD 2010, and *The Adviceptron: giving advice to the perceptron
 ANNIE 2010.
 
 Before any row, m rules ``D_i x <= d_i => z_i`` are turned into proofs u_i and a first
-hypothesis w_1 by
+hypothesis w_1 by::
 
     min  ½‖w‖² + μ Σ_i (½‖η_i‖² + ζ_i)
     s.t. D_iᵀ u_i + z_i w + η_i = 0,   -d_i·u_i - z_i b + ζ_i >= 1,   u_i, ζ_i >= 0.
 
-(The source prints 0 in place of 1, and then w = b = u = 0 is optimal.) With
+(The source prints 0 in place of 1, and then w = b = u = 0 is optimal.) With::
 
     r = mean of r_i = -z_i D_iᵀ u_i,        ν = 1/(1 + mμ),
 
-each row (x, y) is a mistake, σ = 1, if y w·x <= 0, and σ = 0 otherwise; then
+each row (x, y) is a mistake, σ = 1, if y w·x <= 0, and σ = 0 otherwise; then::
 
     w ← ν (w + λσ y x) + (1-ν) r     if y (ν w + (1-ν) r)·x <= 0   (advice update)
     w ← w + λσ y x                   otherwise.
@@ -107,7 +107,7 @@ class Adviceptron(LinearAdvisedClassifier):
         What `standardize` subtracted and divided by.
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         The names of the columns, if X has any.
 
     See Also

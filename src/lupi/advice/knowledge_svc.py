@@ -4,7 +4,7 @@ Fung, Mangasarian & Shavlik, *Knowledge-based support vector machine classifiers
 NIPS 2002; in the form of Kunapuli, Bennett, Shabbeer, Maclin & Shavlik, *Online
 knowledge-based support vector machines*, ECML PKDD 2010.
 
-Primal, for rules ``D_i x <= d_i => z_i`` and rows (x_t, y_t), both signs ±1:
+Primal, for rules ``D_i x <= d_i => z_i`` and rows (x_t, y_t), both signs ±1::
 
     min  ½‖w‖² + C Σ_t ξ_t + Σ_i μ_i (‖η_i‖₁ + ζ_i)
     s.t. y_t (w·x_t - b) + ξ_t >= 1,         ξ >= 0
@@ -12,7 +12,7 @@ Primal, for rules ``D_i x <= d_i => z_i`` and rows (x_t, y_t), both signs ±1:
          -d_i·u_i - z_i b + ζ_i >= 1,        ζ >= 0
 
 Dual, in which rule i is a point p_i/β_i of its region, wherever it hurts most, that
-acts like a row of label z_i:
+acts like a row of label z_i::
 
     min  ½‖Σ_t α_t y_t x_t + Σ_i z_i p_i‖² - Σ α - Σ β
     s.t. Σ α_t y_t + Σ β_i z_i = 0,   0 <= α <= C,   0 <= β_i <= μ_i,
@@ -116,7 +116,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         What `standardize` subtracted and divided by.
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         The names of the columns, if X has any.
 
     See Also

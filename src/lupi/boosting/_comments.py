@@ -1,6 +1,6 @@
 """Comments from X*: the functions that privileged features contribute to a round.
 
-All minimise, over their own functions c of x*, with e = h − r the error of the tree,
+All minimise, over their own functions c of x*, with e = h − r the error of the tree::
 
     C1 Σ s_i (e_i − c_i)² + penalty(c)
 

@@ -4,7 +4,7 @@ R. Pasunuri, P. Odom, T. Khot, K. Kersting, S. Natarajan: Learning with privileg
 information: decision-trees and boosting. IJCAI workshop, 2016.
 
 With labels t ∈ {0, 1}, p = σ(F(x)) and p* = σ(F*(x*)), every round fits one regression
-tree to each of the functional gradients, both taken at the previous round:
+tree to each of the functional gradients, both taken at the previous round::
 
     on X:    (t − p) − a (p − p*)
     on X*:   (t − p*) − a (p* − p)
@@ -13,10 +13,12 @@ and adds it, F ← F + β h. Only F predicts. `schedule="teacher-first"` grows F
 (a = 0) before F and then leaves it as it is; this is the order of a later article,
 Frontiers in Artificial Intelligence 6 (2023), doi 10.3389/frai.2023.1260583.
 
-| symbol | parameter |
-|---|---|
-| a | imitation |
-| β | learning_rate |
+======  =================
+symbol  name
+======  =================
+a       ``imitation``
+β       ``learning_rate``
+======  =================
 
 A row without X* has the gradient t − p on X and takes no part on X*. Beyond two classes
 one class is fitted against the rest.

@@ -5,11 +5,11 @@ on Neural Networks and Learning Systems, 2018.
 
 Boosting adds trees, G ← G + β h. In round t the tree is fitted to the residuals
 r_i = y_i − G(x_i) while a linear function of X*, the comment w·x*_i, says which part of
-the residual is not to be had:
+the residual is not to be had::
 
     min_{h, w}  Σ (h(x_i) − r_i)² + C1 Σ (h(x_i) − r_i − w·x*_i)² + C2 Σ (w·x*_i)²
 
-by turns, starting from the w of the last round (the first one is uniform in (0, 1)):
+by turns, starting from the w of the last round (the first one is uniform in (0, 1))::
 
     h ← CART on the targets r_i + C1/(C1+1) w·x*_i                          (10)
     w ← C1/(C1+C2) · A X*ᵀ(X*X*ᵀ)⁺,   A_i = h(x_i) − r_i                    (12)
@@ -18,10 +18,12 @@ Sparse IPL keeps the projections of the first η rounds as columns of D; afterwa
 w = Dv, and C2 Σ (w·x*_i)² gives way to n C2 ‖v‖₁, so that v is a lasso with
 λ = C2 / (2 C1). The paper prints the lasso without λ.
 
-| symbol | parameter |
-|---|---|
-| N, β, k, s | n_estimators, learning_rate, max_depth, max_features |
-| C1, C2, η | privileged_weight, privileged_reg, n_atoms |
+==========  ======================================================================
+symbol      name
+==========  ======================================================================
+N, β, k, s  ``n_estimators``, ``learning_rate``, ``max_depth``, ``max_features``
+C1, C2, η   ``privileged_weight``, ``privileged_reg``, ``n_atoms``
+==========  ======================================================================
 
 Sample weights multiply every term. Row i without X* has comment 0 and takes no part in
 the fit of w. Classification boosts on labels ±1, one class against the rest beyond two.

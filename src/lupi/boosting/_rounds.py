@@ -1,6 +1,6 @@
 """Boosting with comments from X*: one round (Algorithm 1, lines 3–9), and all rounds.
 
-Every round minimises over the new tree h and the comment c, by turns,
+Every round minimises over the new tree h and the comment c, by turns::
 
     Σ s (h − r)² + C1 Σ s (h − r − c)² + penalty(c)
 

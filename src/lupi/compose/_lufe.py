@@ -69,7 +69,7 @@ class LUFeClassifier(ClassifierMixin, PrivilegedEstimator):
         The fitted selector.
     estimator_ : classifier
         Fitted on the selected features.
-    support_ : ndarray of bool of shape (n_features_in_,)
+    support_ : ndarray of bool of shape (n_features,)
         Which features of X are selected; only these matter when predicting.
     n_features_in_, n_privileged_features_in_ : int
         Widths of X and of the privileged features given to ``fit``, without the

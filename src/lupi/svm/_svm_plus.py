@@ -14,14 +14,14 @@ A row without X* has an ordinary slack ξ_i ≥ 0 at cost C_i instead (0 ≤ α_
 β_i); with no privileged rows at all the model is the C-SVM. The biases are the
 multipliers of the two equalities.
 
-======  ===================  ==============================================
-symbol  name                 meaning
-======  ===================  ==============================================
-C       ``C``                cost of the slacks
-γ       ``privileged_reg``   weight of ‖w*‖²
-K       ``kernel``           kernel of the decision features
+======  =====================  ============================================
+symbol  name                   meaning
+======  =====================  ============================================
+C       ``C``                  cost of the slacks
+γ       ``privileged_reg``     weight of ‖w*‖²
+K       ``kernel``             kernel of the decision features
 K*      ``privileged_kernel``  kernel of the privileged features
-======  ===================  ==============================================
+======  =====================  ============================================
 
 References
 ----------

@@ -17,15 +17,15 @@ Dual::
 A row without X* has one ordinary hinge at cost C_i. As Γ → ∞ the model does not become
 SVM+: its second function becomes a constant whose constraints remain.
 
-======  ====================  ==================================================
-symbol  name                  meaning
-======  ====================  ==================================================
-C, Δ    ``C``, ``delta``      costs, as in `SVCDeltaPlus`
-γ       ``privileged_reg``    weight of ‖w*‖², the function of SVM+
-Γ       ``similarity_reg``    weight of ‖w**‖², the function of SVMΔ+
+======  =====================  =================================================
+symbol  name                   meaning
+======  =====================  =================================================
+C, Δ    ``C``, ``delta``       costs, as in `SVCDeltaPlus`
+γ       ``privileged_reg``     weight of ‖w*‖², the function of SVM+
+Γ       ``similarity_reg``     weight of ‖w**‖², the function of SVMΔ+
 K*      ``privileged_kernel``  kernel of w*
 K**     ``similarity_kernel``  kernel of w**
-======  ====================  ==================================================
+======  =====================  =================================================
 
 References
 ----------

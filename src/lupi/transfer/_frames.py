@@ -3,7 +3,7 @@
 An SVM on X* is a rule f*(x*) = Σ_k a_k K*(u_k, x*) + b over its support vectors u_k. A
 reduced set keeps m of them. The honest measure of a reduced set S is how much of the
 rule it can still express, the distance in the space of K* (its RKHS) from f* to the
-functions spanned by S,
+functions spanned by S::
 
     min_c ‖ Σ_k a_k K*(u_k, ·) − Σ_{k∈S} c_k K*(u_k, ·) ‖ ,
 

@@ -130,7 +130,7 @@ class KnowledgeTransferClassifier(ClassifierMixin, PrivilegedEstimator):
         are the following four.
     machine_ : SVC
         The SVM on X*; only with ``frames="support_vectors"``.
-    frame_vectors_ : ndarray or sparse matrix of shape (n_frames_, n_privileged)
+    frame_vectors_ : ndarray or sparse matrix of shape (n_frames, n_privileged)
         The fundamental elements; only with ``frames="support_vectors"``.
     frame_distance_ : float
         How far the rule learned in X* lies from the span of the chosen vectors,
@@ -347,7 +347,7 @@ default=None
 
         Returns
         -------
-        ndarray of shape (n_samples, n_frames_)
+        ndarray of shape (n_samples, n_frames)
             One column for each of ``frame_vectors_``, or each privileged feature.
         """
         X = self._validate_X(X)
