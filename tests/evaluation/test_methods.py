@@ -14,7 +14,7 @@ from lupi.evaluation._methods import (
     choose_methods,
     find_method,
 )
-from lupi.evaluation._spaces import PerFeature, TargetUnits, draw, resolve
+from lupi.evaluation._spaces import PerFeature, SharedOver, TargetUnits, draw, resolve
 from tests.toys import TaughtClassifier, TaughtRegressor
 
 
@@ -33,7 +33,27 @@ def test_every_method_is_a_public_estimator_with_the_parameters_searched(method)
         known = model.get_params(deep=True)
         assert set(method.space) <= set(known)
         assert set(method.privileged_space) <= set(known)
-        assert not set(method.space) & set(method.privileged_space)
+        # Nobody gets better values: what is searched without X* is at most scaled.
+        for name in set(method.space) & set(method.privileged_space):
+            assert isinstance(method.privileged_space[name], SharedOver)
+
+
+@pytest.mark.parametrize("name", ["SVCDeltaPlus", "LinearSVCDeltaPlus"])
+def test_similarity_control_can_fall_back_on_the_machine_it_is_compared_with(name):
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
+    y = X[:, 0] + rng.normal(size=60) > 0
+    method = find_method(name)
+    divisor = method.privileged_space["C"].divisor
+    kernel = {"kernel": "linear"} if name == "SVCDeltaPlus" else {}
+    without = method.build().set_params(C=0.7, **kernel).fit(X, y)
+    # Too stiff a correction to follow anything: f* = 0.
+    model = method.build().set_params(C=0.7 / divisor, privileged_reg=1e9, **kernel)
+    with pytest.warns(UserWarning, match="trivial solution"):
+        model.fit(X, y, privileged=noise)
+    np.testing.assert_allclose(
+        model.decision_function(X), without.decision_function(X), atol=1e-3
+    )
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])

@@ -1,4 +1,4 @@
-"""Nested cross-validation and the two-stage protocol against a plain reading."""
+"""Nested cross-validation against a plain reading."""
 
 import numpy as np
 import pytest
@@ -9,13 +9,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from lupi.datasets import make_mediator, make_plane
-from lupi.evaluation import nested_cross_validate, two_stage_search
+from lupi.evaluation import nested_cross_validate
 from lupi.evaluation._nested_work import best_candidate
 from lupi.evaluation._protocol import (
-    CLASSIFIERS,
-    KERNELS,
     coarse_grid,
-    count_candidates,
 )
 from lupi.svm import SVCPlus
 from tests.toys import TaughtClassifier
@@ -190,11 +187,6 @@ def test_bad_input_is_refused_in_words(data):
         nested(data, outer=60)
 
 
-def test_the_grids_of_the_source_have_the_size_it_prints():
-    counted = count_candidates(SEVEN, classifiers=["SVM+", "SVMd+", "SVMu"])
-    assert counted == {"SVM+": 441, "SVMd+": 3087, "SVMu": 64827}
-
-
 def test_the_default_grid_is_that_of_the_source():
     data = make_plane("separable", 20, random_state=0)
     result = nested_cross_validate(SVC(), data.data, data.target, outer=2, inner=2)
@@ -203,79 +195,6 @@ def test_the_default_grid_is_that_of_the_source():
     assert len(ParameterGrid(coarse_grid(SVCPlus()))) == 9 * 9
     with pytest.raises(ValueError, match="no grid for TaughtClassifier"):
         coarse_grid(TaughtClassifier())
-
-
-def test_two_stages_on_two_data_sets():
-    sets = {
-        "apart": make_plane("separable", 40, random_state=0),
-        "mixed": make_plane("separable-privileged", 40, random_state=1),
-    }
-    result = two_stage_search(
-        sets,
-        classifiers=["SVM", "SVM+"],
-        coarse=[1.0],
-        wide=[0.1, 10],
-        outer=2,
-        inner=2,
-    )
-    assert result.kernels["classifier"].tolist() == ["SVM", "SVM+"]
-    assert result.kernels.loc[0, "X"] in KERNELS
-    assert result.kernels.loc[0, "X*"] == "n/a"
-    assert result.kernels.loc[1, "X*"] in KERNELS
-    assert (result.kernels["X**"] == "n/a").all()
-    assert len(result.table) == 2 * 2 * 2
-    apart = result.table[result.table["dataset"] == "apart"]
-    assert (apart["accuracy"] == 1.0).all()
-    assert result.counts["stage_1"].tolist() == [3, 9]
-    assert result.counts["stage_2"].tolist() == [2, 4]
-
-
-def test_stage_one_picks_the_kernels_best_on_average():
-    sets = [make_plane("overlapping", 40, random_state=seed) for seed in (0, 1)]
-    result = two_stage_search(
-        sets, classifiers=["SVM"], coarse=[0.1, 1], wide=[1.0], outer=2, inner=2
-    )
-    means = []
-    for choice in CLASSIFIERS[0].kernel_choices():
-        kernel = KERNELS[choice[0]]["kernel"]
-        best = [
-            fold[[each["kernel"] == kernel for each in run.candidates], 0].max()
-            for run in result.coarse.values()
-            for fold in run.inner_scores
-        ]
-        means.append(np.mean(best))
-    expected = CLASSIFIERS[0].kernel_choices()[int(np.argmax(means))][0]
-    assert result.kernels.loc[0, "X"] == expected
-    for run in result.wide.values():
-        assert {each["kernel"] for each in run.candidates} == {
-            KERNELS[expected]["kernel"]
-        }
-
-
-def test_all_six_classifiers_take_their_grids():
-    for classifier in CLASSIFIERS:
-        model = classifier.build()
-        for params in ParameterGrid(classifier.grid([1.0], 10.0)):
-            model.set_params(**params)
-
-
-def test_a_search_too_large_is_refused_before_it_starts():
-    with pytest.raises(ValueError, match="more than max_fits=100"):
-        two_stage_search([make_plane(random_state=0)], max_fits=100)
-    with pytest.raises(ValueError, match="no classifier 'SVM-'"):
-        two_stage_search([make_plane(random_state=0)], classifiers=["SVM-"])
-    with pytest.raises(ValueError, match="no data set"):
-        two_stage_search([])
-
-
-def test_two_stage_checkpoints_resume(tmp_path):
-    sets = [make_plane("separable", 30, random_state=0)]
-    options = {"classifiers": ["SVM"], "coarse": [1.0], "wide": [1.0]}
-    options |= {"outer": 2, "inner": 2, "checkpoint": tmp_path / "run"}
-    first = two_stage_search(sets, **options)
-    assert (tmp_path / "run.stage2").exists()
-    again = two_stage_search(sets, **options)
-    assert first.table.equals(again.table)
 
 
 def test_candidates_of_one_kernel_share_its_gram_matrix(monkeypatch):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lupi.evaluation._comparison import Comparison
     from lupi.evaluation._methods import Method
     from lupi.evaluation._nested import nested_cross_validate
+    from lupi.evaluation._protocol import count_candidates
     from lupi.evaluation._two_stage import two_stage_search
     from lupi.evaluation._verdict import Verdict
 
@@ -20,6 +21,7 @@ _HOMES = {
     "Verdict": "_verdict",
     "cca_quality": "_cca",
     "compare": "_compare",
+    "count_candidates": "_protocol",
     "nested_cross_validate": "_nested",
     "two_stage_search": "_two_stage",
 }
@@ -30,6 +32,7 @@ __all__ = [
     "Verdict",
     "cca_quality",
     "compare",
+    "count_candidates",
     "nested_cross_validate",
     "two_stage_search",
 ]

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.linear_model import Ridge
 
 from lupi.evaluation._method import Method, Task, kebab
-from lupi.evaluation._spaces import PerFeature, TargetUnits
+from lupi.evaluation._spaces import PerFeature, SharedOver, TargetUnits
 
 VAPNIK_VASHIST = "Vapnik & Vashist 2009, Neural Networks 22"
 VAPNIK_IZMAILOV = "Vapnik & Izmailov 2015, JMLR 16"
@@ -76,12 +76,23 @@ def _no_reg(**more: Any) -> dict[str, Any]:
 
 
 _DELTA = {"delta": LARGEST_C}
+# Where these models find no use for X* they are the SVM with (1 + Δ) times their C.
+# Divided by that, every candidate can fall back on the SVM it is compared with.
+_DELTA_C = {"C": SharedOver(1 + LARGEST_C)}
 
 METHODS: tuple[Method, ...] = (
     _kernel("SVCPlus", VAPNIK_VASHIST),
-    _kernel("SVCDeltaPlus", VAPNIK_IZMAILOV, fixed=_DELTA),
     _kernel(
-        "MarginTransferSVC", VAPNIK_IZMAILOV, fixed=_DELTA, privileged_space=_no_reg()
+        "SVCDeltaPlus",
+        VAPNIK_IZMAILOV,
+        fixed=_DELTA,
+        privileged_space=PRIVILEGED_KERNEL_SPACE | _DELTA_C,
+    ),
+    _kernel(
+        "MarginTransferSVC",
+        VAPNIK_IZMAILOV,
+        fixed=_DELTA,
+        privileged_space=_no_reg(**_DELTA_C),
     ),
     _kernel(
         "DeviationSVCPlus",
@@ -97,6 +108,8 @@ METHODS: tuple[Method, ...] = (
             "similarity_kernel": ["rbf", "linear"],
             "similarity_gamma": SCALES,
             "similarity_reg": loguniform(0.01, 100.0),
+            # Half of it is SVM+, whose cost is C itself: the middle between both.
+            "C": SharedOver((1 + LARGEST_C) ** 0.5),
         },
     ),
     _kernel("L2SVCPlus", "Li et al. 2016, CVPR", family="svc-l2"),
@@ -115,7 +128,7 @@ METHODS: tuple[Method, ...] = (
         home="lupi.svm",
         fixed=_DELTA,
         space=LINEAR_SPACE,
-        privileged_space=LINEAR_PRIVILEGED_SPACE,
+        privileged_space=LINEAR_PRIVILEGED_SPACE | _DELTA_C,
         family="svc-linear",
         paper=VAPNIK_IZMAILOV,
     ),
@@ -128,7 +141,8 @@ METHODS: tuple[Method, ...] = (
             "final__kernel": ["rbf", "linear"],
             "final__C": loguniform(0.01, LARGEST_C),
         },
-        privileged_space=_no_reg(),
+        # The last stage is an SVMΔ+ with Δ = 10.
+        privileged_space=_no_reg(final__C=SharedOver(11.0), passthrough=[False, True]),
         paper=VAPNIK_IZMAILOV,
     ),
     Method(

@@ -16,7 +16,12 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import column_or_1d
 
 from lupi._gram_cache import gram_cache
-from lupi.evaluation._prepare import as_table, take_rows
+from lupi.evaluation._prepare import (
+    PreparedPrivileged,
+    as_table,
+    make_transformer,
+    take_rows,
+)
 from lupi.evaluation._running import fingerprint
 from lupi.evaluation._splits import (
     Splits,
@@ -24,7 +29,7 @@ from lupi.evaluation._splits import (
     evenly_mixed,
     inner_splits,
 )
-from lupi.evaluation._study import fit_arguments, seeded
+from lupi.evaluation._study import Fold, fit_arguments, seeded
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Strategy = Literal["grid", "random", "halving"]
@@ -109,6 +114,7 @@ class NestedWork:
     groups: np.ndarray | None
     sample_weight: np.ndarray | None
     seed: int
+    prepared: bool = False
 
     @classmethod
     def prepare(
@@ -128,6 +134,7 @@ class NestedWork:
         groups: Any,
         sample_weight: Any,
         random_state: int,
+        prepare: bool = False,
     ) -> NestedWork:
         """Check the arguments and lay out the folds and candidates."""
         X, y = as_table(X, "X"), column_or_1d(y)
@@ -161,6 +168,7 @@ class NestedWork:
                 None if sample_weight is None else np.asarray(sample_weight, float)
             ),
             seed=random_state,
+            prepared=prepare,
         )
 
     def pieces(self) -> list[OuterFold]:
@@ -188,6 +196,7 @@ class NestedWork:
                 self.inner,
                 self.search,
                 self.seed,
+                self.prepared,
             ]
         )
 
@@ -203,7 +212,8 @@ class NestedWork:
                 int(alive[best_candidate(scores[alive], first)])
                 for first in range(len(self.metrics))
             ]
-            outer = {i: self._scores_of(i, train, test) for i in set(chosen)}
+            fold = self._fold(train, test)
+            outer = {i: self._scores_of(i, fold) for i in set(chosen)}
         return {
             "inner_scores": scores,
             "chosen": chosen,
@@ -246,22 +256,35 @@ class NestedWork:
         )
         total = np.zeros((len(alive), len(self.metrics)))
         for train, test in folds:
+            fold = self._fold(rows[train], rows[test])
             with gram_cache(KERNELS_AT_ONCE):
                 for place, i in enumerate(alive):
-                    total[place] += self._scores_of(i, rows[train], rows[test])
+                    total[place] += self._scores_of(i, fold)
         return total / len(folds)
 
-    def _scores_of(self, i: int, train: np.ndarray, test: np.ndarray) -> list[float]:
-        model = seeded(clone(self.estimator), self.seed)
-        model.set_params(**self.candidates[i])
+    def _fold(self, train: np.ndarray, test: np.ndarray) -> Fold:
+        """Return the arrays of a fold, prepared on its training rows if asked for."""
+        X_train, X_test = take_rows(self.X, train), take_rows(self.X, test)
         privileged = self.privileged
         if privileged is not None:
             privileged = take_rows(privileged, train)
-        weight = None if self.sample_weight is None else self.sample_weight[train]
-        more = fit_arguments(model, privileged=privileged, sample_weight=weight)
-        model.fit(take_rows(self.X, train), self.y[train], **more)
-        X_test, y_test = take_rows(self.X, test), self.y[test]
-        return [float(scorer(model, X_test, y_test)) for scorer in self.scorers]
+        if self.prepared:
+            transformer = make_transformer(self.X).fit(X_train)
+            X_train = transformer.transform(X_train)
+            X_test = transformer.transform(X_test)
+            if privileged is not None:
+                kind = make_transformer(self.privileged)
+                privileged = PreparedPrivileged(kind, privileged).transform(privileged)
+        return Fold(X_train, X_test, privileged, train, test, 0)
+
+    def _scores_of(self, i: int, fold: Fold) -> list[float]:
+        model = seeded(clone(self.estimator), self.seed)
+        model.set_params(**self.candidates[i])
+        weight = None if self.sample_weight is None else self.sample_weight[fold.train]
+        more = fit_arguments(model, privileged=fold.privileged, sample_weight=weight)
+        model.fit(fold.X_train, self.y[fold.train], **more)
+        truth = self.y[fold.test]
+        return [float(scorer(model, fold.X_test, truth)) for scorer in self.scorers]
 
     def assemble(self, results: Mapping[str, dict[str, Any]]) -> NestedResult:
         """Put the outer folds together."""

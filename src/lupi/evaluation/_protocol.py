@@ -121,7 +121,7 @@ def count_candidates(
 
     Examples
     --------
-    >>> from lupi.evaluation._protocol import count_candidates
+    >>> from lupi.evaluation import count_candidates
     >>> seven = (0.001, 0.01, 0.1, 1, 10, 100, 1000)
     >>> count_candidates(seven, classifiers=["SVM+", "SVMd+", "SVMu"])
     {'SVM+': 441, 'SVMd+': 3087, 'SVMu': 64827}

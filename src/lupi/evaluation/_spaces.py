@@ -42,6 +42,16 @@ class TargetUnits:
     value: Any
 
 
+@dataclass(frozen=True)
+class SharedOver:
+    """A parameter of the row with X* tied to its value in the row without, divided.
+
+    It draws nothing: the candidates stay the same draw in every row.
+    """
+
+    divisor: float
+
+
 def draw(
     space: Space, n_candidates: int, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
@@ -57,6 +67,9 @@ def draw(
     """
     columns = {}
     for name in sorted(space):
+        if isinstance(space[name], SharedOver):
+            columns[name] = [space[name]] * n_candidates
+            continue
         slices = (rng.permutation(n_candidates) + rng.random(n_candidates)) / (
             n_candidates
         )
@@ -65,6 +78,22 @@ def draw(
         {name: values[i] for name, values in columns.items()}
         for i in range(n_candidates)
     ]
+
+
+def join(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Add to a candidate what it is given with X*.
+
+    Examples
+    --------
+    >>> from lupi.evaluation._spaces import SharedOver, join
+    >>> join({"C": 50.0, "gamma": 1.0}, {"C": SharedOver(10.0), "delta": 9.0})
+    {'C': 5.0, 'gamma': 1.0, 'delta': 9.0}
+    """
+    joined = dict(shared)
+    for name, value in own.items():
+        tied = isinstance(value, SharedOver)
+        joined[name] = shared[name] / value.divisor if tied else value
+    return joined
 
 
 def _value(axis: Any, share: float) -> Any:

@@ -207,10 +207,13 @@ def small_training_sets(
         classes = np.unique(strata)
         for train, _ in splits:
             present, counts = np.unique(strata[train], return_counts=True)
-            if len(present) < len(classes) or counts.min() < 2:
+            found = dict(zip(present.tolist(), counts.tolist(), strict=True))
+            rarest = min(classes.tolist(), key=lambda label: found.get(label, 0))
+            if found.get(rarest, 0) < 2:
                 raise ValueError(
-                    f"A training set of {n_train} rows leaves a class with fewer than "
-                    "2 rows; use a larger train_size."
+                    f"A training set of {n_train} rows leaves class {rarest!s} with "
+                    "fewer than 2 rows; use a larger train_size, or leave that class "
+                    "out."
                 )
     return splits
 

@@ -33,7 +33,7 @@ from lupi.evaluation._prepare import (
     side_by_side,
     take_rows,
 )
-from lupi.evaluation._spaces import draw, resolve
+from lupi.evaluation._spaces import draw, join, resolve
 from lupi.evaluation._splits import Splits, inner_splits
 
 FAMILY_ROWS = ("without", "oracle")
@@ -123,7 +123,7 @@ class Study:
         # A stream of its own, or the parameters of X* would follow the shared ones.
         mine = self._rng("method", method.name)
         own = draw(method.privileged_space, self.n_candidates, mine)
-        return [first | second for first, second in zip(shared, own, strict=True)]
+        return [join(first, second) for first, second in zip(shared, own, strict=True)]
 
     def _rng(self, *keys: str | int) -> np.random.Generator:
         """Return a generator that depends on the seed and the keys alone."""

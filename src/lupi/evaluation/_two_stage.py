@@ -18,11 +18,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from lupi._atomic import write_atomically
 from lupi.evaluation._nested_work import (
     NestedResult,
     NestedWork,
@@ -39,6 +41,7 @@ from lupi.evaluation._protocol import (
     choose_classifiers,
 )
 from lupi.evaluation._running import fingerprint, run_all
+from lupi.evaluation._two_stage_page import page, score_form
 
 
 @dataclass
@@ -51,8 +54,9 @@ class TwoStageResult:
         The kernels kept for each classifier, one column per space (the form of the
         source's table 7.1).
     table : pandas.DataFrame
-        Outer scores of every classifier on every data set (the form of table 7.2),
-        with the metric that selected in ``select_by``.
+        Outer scores of every classifier on every data set, mean and standard
+        deviation over the outer folds, with the metric that selected in
+        ``select_by``; :meth:`scores` gives them the form of table 7.2.
     counts : pandas.DataFrame
         Candidates and fits of both stages.
     coarse, wide : dict of (data set, classifier) to NestedResult
@@ -64,6 +68,31 @@ class TwoStageResult:
     counts: pd.DataFrame
     coarse: dict[tuple[str, str], NestedResult]
     wide: dict[tuple[str, str], NestedResult]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics, the one that picked kernels first."""
+        return list(dict.fromkeys(self.table["select_by"]))
+
+    def scores(self, select_by: str | None = None) -> pd.DataFrame:
+        """Return the scores as the source's table 7.2 has them.
+
+        Parameters
+        ----------
+        select_by : str, optional
+            The metric that selected parameters; the first by default.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per classifier; columns (data set, score), accuracy in percent.
+        """
+        return score_form(self.table, self.metrics, select_by or self.metrics[0])
+
+    def to_html(self, path: str | os.PathLike[str]) -> Path:
+        """Write both tables as one self-contained page."""
+        forms = {metric: self.scores(metric) for metric in self.metrics}
+        return write_atomically(path, page(self.kernels, forms))
 
 
 def two_stage_search(
@@ -78,6 +107,7 @@ def two_stage_search(
     search: Strategy = "grid",
     n_candidates: int | None = None,
     max_fits: int | None = None,
+    prepare: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -104,6 +134,9 @@ def two_stage_search(
         Candidates of the random search, per classifier and stage.
     max_fits : int, optional
         Refuse to start when more fits than this are needed.
+    prepare : bool, default=True
+        Impute, encode and standardise X and X* inside the folds, as `compare` does.
+        The source does not say what it did; False takes the data as they are.
     checkpoint : path-like, optional
         File that keeps finished outer folds; stage two goes to the same name with
         ``.stage2`` added.
@@ -148,6 +181,7 @@ def two_stage_search(
         "groups": None,
         "sample_weight": None,
         "random_state": random_state,
+        "prepare": prepare,
     }
 
     def run(
