@@ -31,7 +31,11 @@ extensions = [
 
 templates_path = ["_templates"]
 # The gallery's tables of run times sort themselves by scripts from the network.
-exclude_patterns = ["_build", "**/sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "sg_execution_times.rst",
+    "**/sg_execution_times.rst",
+]
 nitpicky = True
 # Other people's names: their pages are on the network, and this build is not.
 nitpick_ignore_regex = [("py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib)\..*")]

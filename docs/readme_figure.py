@@ -2,8 +2,9 @@
 
     python docs/readme_figure.py
 
-writes ``docs/images/lupi-at-a-glance-light.svg`` and ``-dark.svg`` and prints what the
-right half shows: on ACTG 175, with the blood counts of week 20 as X*, the AUC that
+writes ``docs/images/lupi-at-a-glance-light.svg`` and ``-dark.svg``, and their halves
+``lupi-idea-…`` and ``lupi-gain-…`` for the start page, and prints what the right half
+shows: on ACTG 175, with the blood counts of week 20 as X*, the AUC that
 distillation gains over the same model without X*, and what it gains when the rows of X*
 are shuffled; means and standard errors over 24 random training sets.
 """
@@ -18,6 +19,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from sklearn.model_selection import StratifiedShuffleSplit, cross_val_score
 
@@ -190,10 +192,21 @@ def main() -> None:
         )
         draw_idea(left, theme)
         draw_gain(right, gains, theme)
-        path = FOLDER / f"lupi-at-a-glance-{name}.svg"
-        figure.savefig(path, transparent=True, metadata={"Date": None})
-        plt.close(figure)
-        print(f"wrote {path.name}")
+        write(figure, f"lupi-at-a-glance-{name}")
+        # The halves apart, for pages that set them one below the other on a phone.
+        figure, ax = plt.subplots(figsize=(5.6, 3.5), layout="constrained")
+        draw_idea(ax, theme)
+        write(figure, f"lupi-idea-{name}")
+        figure, ax = plt.subplots(figsize=(5.6, 3.5), layout="constrained")
+        draw_gain(ax, gains, theme)
+        write(figure, f"lupi-gain-{name}")
+
+
+def write(figure: Figure, name: str) -> None:
+    """Write one figure and say so."""
+    figure.savefig(FOLDER / f"{name}.svg", transparent=True, metadata={"Date": None})
+    plt.close(figure)
+    print(f"wrote {name}.svg")
 
 
 if __name__ == "__main__":
