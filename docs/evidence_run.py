@@ -1,13 +1,16 @@
-"""Measure the table of evidence.md anew: python docs/evidence_run.py [METHOD [OUT]].
+"""Measure the tables of evidence.md anew: python docs/evidence_run.py FOLDER [JOBS].
 
-Small training sets, the rest as test rows, on the shipped data. Every line is one call
-of `lupi.evaluation.compare` with its defaults but for the size of the training sets.
+Small training sets, the rest as test rows, on the shipped data. Every study is one call
+of `lupi.evaluation.compare` with its defaults but for the size and number of training
+sets. Results go to FOLDER, one file per study, with a checkpoint while it runs: call it
+again after an interruption and it goes on. In the end the tables are printed.
 """
 
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from lupi.datasets import (
     load_actg175,
@@ -16,51 +19,87 @@ from lupi.datasets import (
     load_german_credit,
     load_pima,
 )
-from lupi.evaluation import compare
+from lupi.evaluation import Comparison, compare
 
-STUDIES: list[tuple[str, Callable[..., Any], tuple[int, ...]]] = [
-    ("ACTG 175, event", load_actg175, (60, 200, 600)),
-    (
-        "ACTG 175, CD4 at week 96",
-        partial(load_actg175, target="cd4-week-96"),
-        (60, 200),
-    ),
-    ("Pima, lab values", load_pima, (60, 200)),
-    ("digits 5 and 8, 2 x 2 pixels", partial(load_digits_lowres, size=2), (40,)),
-    ("breast cancer, worst nuclei", load_breast_cancer_privileged, (40,)),
-    ("German credit, sensitive columns", load_german_credit, (100,)),
+
+class Study(NamedTuple):
+    """One data set at one size of the training sets."""
+
+    name: str
+    load: Callable[..., Any]
+    rows: int
+    splits: int
+
+    @property
+    def file(self) -> str:
+        """The name of its result."""
+        words = "".join(c if c.isalnum() else " " for c in self.name).split()
+        return "-".join([*words, str(self.rows)]).lower() + ".json"
+
+
+MONTHS_LATER = partial(load_actg175, target="cd4-week-96")
+DIGITS = partial(load_digits_lowres, size=2)
+STUDIES = [
+    Study("ACTG 175, event", load_actg175, 60, 20),
+    Study("ACTG 175, CD4 at week 96", MONTHS_LATER, 60, 12),
+    Study("Pima, lab values", load_pima, 60, 12),
+    Study("digits 5 and 8, 2 × 2 pixels", DIGITS, 40, 8),
+    Study("breast cancer, worst nuclei", load_breast_cancer_privileged, 40, 12),
+    Study("German credit, sensitive columns", load_german_credit, 60, 12),
+    Study("ACTG 175, event", load_actg175, 600, 6),
+    Study("ACTG 175, event", load_actg175, 200, 10),
+    Study("ACTG 175, CD4 at week 96", MONTHS_LATER, 200, 6),
 ]
-COLUMNS = ["data", "n", "method", "score", "without", "gain", "shuffled", "oracle"]
-COLUMNS += ["p (Holm)", "verdict"]
+HEADINGS = ["data", "rows", "splits", "method", "score", "without", "with", "shuffled"]
+HEADINGS += ["oracle", "gain", "p", "p (N&B)", "verdict"]
 
 
-def main(methods: str = "default", out: str | None = None) -> None:
-    """Print one line per data set, size and method."""
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
-    print(*lines, sep="\n", flush=True)
-    for name, load, sizes in STUDIES:
-        for size in sizes:
-            data = load(as_frame=True)
-            result = compare(
-                data.data,
-                data.target,
-                data.privileged,
-                methods=methods,
-                train_size=size,
-                n_jobs=-1,
-            )
-            for line in result.summary.to_dict("records"):
-                gain = f"{line['gain']:+.3f} ± {line['gain_std_error']:.3f}"
-                cells = [name, str(size), line["method"], result.settings["scoring"]]
-                cells += [f"{line['without']:.3f}", gain]
-                cells += [f"{line['shuffled'] - line['without']:+.3f}"]
-                cells += [f"{line['gap']:+.3f}", f"{line['p_helps']:.3f}"]
-                cells += [line["verdict"]]
-                lines.append("| " + " | ".join(cells) + " |")
-                print(lines[-1], flush=True)
-    if out is not None:
-        with open(out, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+def measure(study: Study, folder: Path, jobs: int) -> Comparison:
+    """Return the result of a study, read from its file when there is one."""
+    path = folder / study.file
+    if not path.exists():
+        data = study.load(as_frame=True)
+        result = compare(
+            data.data,
+            data.target,
+            data.privileged,
+            train_size=study.rows,
+            cv=study.splits,
+            checkpoint=path.with_suffix(".checkpoint"),
+            n_jobs=jobs,
+        )
+        result.to_json(path)
+        path.with_suffix(".checkpoint").unlink()
+    return Comparison.from_json(path)
+
+
+def lines(study: Study, result: Comparison) -> list[str]:
+    """Write one line of the table per method."""
+    written = []
+    for line in result.summary.to_dict("records"):
+        verdict = line["verdict"]
+        if line["nothing_to_gain"]:
+            verdict += ", nothing to gain"
+        cells = [study.name, str(study.rows), str(study.splits), line["method"]]
+        cells += [result.settings["scoring"]]
+        cells += [
+            f"{line[row]:.3f}" for row in ("without", "with", "shuffled", "oracle")
+        ]
+        cells += [f"{line['gain']:+.3f} ± {line['gain_std_error']:.3f}"]
+        cells += [f"{line['p_helps']:.3f}", f"{line['p_helps_nadeau_bengio']:.3f}"]
+        written.append("| " + " | ".join([*cells, verdict]) + " |")
+    return written
+
+
+def main(folder: str, jobs: str = "-1") -> None:
+    """Measure what is missing, then print the table."""
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    results = [(study, measure(study, place, int(jobs))) for study in STUDIES]
+    print("| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS), sep="\n")
+    for study, result in results:
+        print(*lines(study, result), sep="\n")
+    print(f"\n{sum(result.settings['seconds'] for _, result in results):.0f} s in all")
 
 
 if __name__ == "__main__":

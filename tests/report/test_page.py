@@ -96,6 +96,33 @@ def test_every_method_has_parameters_splits_curve_and_timing(page):
     assert text.count("10 (7×), 1 (3×)") == 2
     assert text.count("Learning curve") == 1
     assert text.count("Time for search and fits on all splits: 20 s") == 2
+    assert text.count("The scores of all 10 splits") == 2
+    assert text.count("Use it") == 2
+
+
+def test_every_score_of_every_split_is_on_the_page(page, comparison):
+    for section in page.split('<section class="one">')[1:3]:
+        cells = re.findall(r'<td class="number">([^<]*)</td>', section)
+        method = next(name for name in comparison.methods if name in section)
+        folds = comparison.folds[comparison.folds["method"] == method]
+        expected = folds.pivot(index="split", columns="row", values="score")
+        expected = expected[["without", "with", "shuffled", "oracle"]].to_numpy()
+        np.testing.assert_allclose(np.array(cells, float), expected.ravel(), atol=6e-4)
+
+
+@pytest.mark.parametrize("gain", [0.05, 0.0])
+def test_the_page_says_which_model_was_saved(gain):
+    comparison = made_comparison({"SVCPlus": gain})
+    commands = {"SVCPlus": "lupi fit patients.csv --method svc-plus"}
+    usage = Usage("patients.csv", "out/model.skops", commands)
+    text = Reader(render_html(comparison, usage)).text
+    if gain:
+        assert "The model saved as out/model.skops is SVCPlus, trained with X*." in text
+        assert "It is the model saved as out/model.skops" in text
+        assert "lupi fit" not in text
+    else:
+        assert "is SVCPlus without X*, because nothing here supports" in text
+        assert "lupi fit patients.csv --method svc-plus" in text
 
 
 def test_four_lines_of_python_use_the_model(comparison):
@@ -116,7 +143,8 @@ def test_names_from_the_file_are_shown_and_never_run():
     )
     comparison.failures[SCRIPT] = SCRIPT
     comparison.warnings.append({"method": SCRIPT, "message": SCRIPT, "count": 2})
-    page = render_html(comparison, Usage(SCRIPT, None, SCRIPT), {SCRIPT: CURVES_OF_ONE})
+    usage = Usage(SCRIPT, None, {SCRIPT: SCRIPT})
+    page = render_html(comparison, usage, {SCRIPT: CURVES_OF_ONE})
     reader = Reader(page)
     assert "script" not in reader.tags
     assert "img" not in reader.tags

@@ -78,7 +78,7 @@ def run_compare(
     usage = Usage(
         source=data.source,
         model=None if model is None else str(out / "model.skops"),
-        command=_fit_command(ask, comparison),
+        commands=_fit_commands(ask, comparison.methods),
     )
     write_results(out, comparison, usage, curves, model, data.details)
     (out / CHECKPOINT).unlink()
@@ -185,20 +185,26 @@ def _check_checkpoint(path: Path, identity: str, *, force: bool) -> int:
         return 0
 
 
-def _fit_command(ask: Ask, comparison: Any) -> str | None:
-    """Return the command that fits the best method on the same columns."""
+def _fit_commands(ask: Ask, methods: list[str]) -> dict[str, str]:
+    """Return, per method, the command that fits it on the same columns."""
     if ask.file is None:
-        return None
+        return {}
     from lupi.evaluation._methods import find_method
 
-    # A method asked for twice is called "SVCPlus (2)" the second time.
-    method = find_method(comparison.verdict.method.split(" (")[0]).kebab
     words = ["lupi", "fit", str(ask.file), "--target", str(ask.target)]
     for option, values in (("--privileged", ask.privileged), ("--drop", ask.drop)):
-        for value in values:
-            words += [option, value]
-    words += ["--method", method, "--out", "model.skops"]
-    return shlex.join(words)
+        words += [option, *values] if values else []
+    if ask.group:
+        words += ["--group", ask.group]
+    if ask.task:
+        words += ["--task", ask.task]
+    commands = {}
+    for name in methods:
+        # A method asked for twice is called "SVCPlus (2)" the second time.
+        kebab = find_method(name.split(" (")[0]).kebab
+        end = ["--method", kebab, "--out", "model.skops"]
+        commands[name] = shlex.join([*words, *end])
+    return commands
 
 
 def _show_places(console: Console, out: Path, *, saved: bool) -> None:

@@ -157,14 +157,29 @@ class Comparison:
         """The answer in plain words."""
         return judge(self.summary, self.settings["scoring"])
 
+    @cached_property
+    def choice(self) -> tuple[str, str]:
+        """The method and the row that `best_estimator` returns.
+
+        The best-scoring method among those that help, row "with"; when none does,
+        the best model without privileged information, row "without", because that is
+        what the comparison supports.
+        """
+        ran = self.summary[self.summary["verdict"] != "failed"]
+        if ran.empty:
+            raise ValueError(f"There is no model to return. {self.verdict}")
+        helping = ran[ran["verdict"] == "helps"]
+        if len(helping):
+            return str(helping.loc[helping["with"].idxmax(), "method"]), "with"
+        return str(ran.loc[ran["without"].idxmax(), "method"]), "without"
+
     def best_estimator(
         self, refit: bool = True, *, method: str | None = None
     ) -> BaseEstimator:
         """Return the model to use: preprocessing and estimator, tuned on all rows.
 
-        The best-scoring method among those that help; when none does, the best
-        model without privileged information, because that is what the comparison
-        supports.
+        It is that of ``choice``: the best method that helps, or the best model without
+        privileged information when none does.
 
         Parameters
         ----------
@@ -186,14 +201,7 @@ class Comparison:
             )
         row = "with"
         if method is None:
-            ran = self.summary[self.summary["verdict"] != "failed"]
-            if ran.empty:
-                raise ValueError(f"There is no model to return. {self.verdict}")
-            helping = ran[ran["verdict"] == "helps"]
-            if len(helping):
-                method = helping.loc[helping["with"].idxmax(), "method"]
-            else:
-                row, method = "without", ran.loc[ran["without"].idxmax(), "method"]
+            method, row = self.choice
         elif method not in self.methods:
             raise ValueError(
                 f"{method!r} was not compared; the methods are "

@@ -20,6 +20,7 @@ from lupi.report._parts import (
     Page,
     Usage,
 )
+from lupi.report._usage import method_usage, page_usage
 from lupi.report._words import (
     KINDS,
     duration,
@@ -77,7 +78,7 @@ def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> Page:
         ),
         scale=scale,
         methods=[
-            _method(comparison, name, table, scale, curves.get(name, ()))
+            _method(comparison, name, table, scale, curves.get(name, ()), usage)
             for name in comparison.methods
         ],
         columns=COLUMNS,
@@ -90,9 +91,7 @@ def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> Page:
             "empty when even that gain could be chance.",
             *_published_test(comparison),
         ],
-        usage=_usage_code(usage, settings),
-        usage_notes=_usage_notes(usage, comparison),
-        command=usage.command if usage.model is None else None,
+        usage=page_usage(usage, comparison),
         footer=f"Written by lupi {__version__} in {duration(settings['seconds'])}.",
         parameters_heading=(
             "value (on how many of the "
@@ -187,6 +186,7 @@ def _method(
     table: pd.DataFrame,
     scale: Scale,
     curve: Sequence[Mapping[str, float]],
+    usage: Usage,
 ) -> MethodPart:
     line = comparison.summary.set_index("method").loc[name]
     folds = comparison.folds[comparison.folds["method"] == name]
@@ -212,6 +212,8 @@ def _method(
         curve=_curve_chart(curve, comparison.settings),
         parameters=_parameters(folds),
         timing=_timing(own["seconds"]),
+        splits=[] if failed else _splits(folds),
+        usage=None if failed else method_usage(usage, comparison, name),
     )
 
 
@@ -256,6 +258,15 @@ def _fold_chart(
         note=note,
         summary=f"Gain per split: better with X* on {better} of {len(gains)} splits.",
     )
+
+
+def _splits(folds: pd.DataFrame) -> list[list[str]]:
+    """Return the score of every row on every split."""
+    wide = folds.pivot(index="split", columns="row", values="score")
+    return [
+        [str(split + 1), *(number(line[row]) for row, _, _ in KINDS)]
+        for split, line in wide.iterrows()
+    ]
 
 
 def _curve_chart(
@@ -315,32 +326,3 @@ def _row(line: Mapping[str, Any]) -> list[str]:
         p_value(line["p_helps"]),
         share(line["gap_closed"]),
     ]
-
-
-def _usage_code(usage: Usage, settings: Mapping[str, Any]) -> str:
-    model = usage.model or "model.skops"
-    return "\n".join(
-        [
-            "import lupi, pandas as pd",
-            f"model = lupi.load({model!r})",
-            'table = pd.read_csv("new.csv")  # the privileged columns are not needed',
-            "print(model.predict(table[model.feature_names_in_]))",
-        ]
-    )
-
-
-def _usage_notes(usage: Usage, comparison: Comparison) -> list[str]:
-    if usage.model:
-        return [f"The model is saved as {usage.model}. In Python:"]
-    notes = ["Save a model from the command line, then use it in four lines of Python:"]
-    if usage.command is None:
-        notes = [
-            "Save it with lupi.save(comparison.best_estimator(), 'model.skops'), then:"
-        ]
-    if comparison.verdict.kind != "helps":
-        notes.insert(
-            0,
-            "Nothing here supports using the privileged information: prefer the model "
-            "without it.",
-        )
-    return notes

@@ -22,13 +22,13 @@ class Usage:
         What was compared: a file, or the name of a data set.
     model : str or None
         Path of the saved model as the reader would write it; None when none is saved.
-    command : str or None
-        The command that saves a model, for the reader to copy.
+    commands : mapping of str to str
+        Per method, the command that fits and saves it, for the reader to copy.
     """
 
     source: str = "data"
     model: str | None = None
-    command: str | None = None
+    commands: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,15 @@ class Column:
 
 
 @dataclass(frozen=True)
+class CodePart:
+    """How to save a model and use it."""
+
+    sentences: list[str]
+    command: str | None
+    code: str
+
+
+@dataclass(frozen=True)
 class MethodPart:
     """Everything the page says about one method."""
 
@@ -88,6 +97,8 @@ class MethodPart:
     curve: CurveChart | None
     parameters: list[tuple[str, str]]
     timing: str
+    splits: list[list[str]]
+    usage: CodePart | None
 
 
 @dataclass(frozen=True)
@@ -106,9 +117,7 @@ class Page:
     scale: Scale
     methods: list[MethodPart]
     rows: list[list[str]]
-    usage: str
-    usage_notes: list[str]
-    command: str | None
+    usage: CodePart
     footer: str
     parameters_heading: str
     test_note: str
