@@ -23,26 +23,14 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._base import PrivilegedEstimator, Training, check_classes
-from lupi.transfer._fitting import accepts, beside, fit_with, last_step, scaled, seeded
+from lupi.transfer._fitting import accepts, beside, fit_with, scaled, seeded
+from lupi.transfer._last_stage import LastStage
 
 
-def _estimator_has(name: str):
-    def check(self: LUFeClassifier) -> bool:
-        return hasattr(getattr(self, "estimator_", self._estimator()), name)
-
-    return check
-
-
-def _of_estimator(name: str) -> property:
-    """Forward an attribute of the fitted estimator; absent where that has none."""
-    return property(lambda self: getattr(last_step(self.estimator_), name))
-
-
-class LUFeClassifier(ClassifierMixin, PrivilegedEstimator):
+class LUFeClassifier(LastStage, ClassifierMixin, PrivilegedEstimator):
     """Learn with the features that a selection leaves out as privileged ones.
 
     Parameters
@@ -231,31 +219,12 @@ default=None
         full[given.rows] = joined
         return full
 
-    def _selected(self, X: Any) -> Any:
+    def _stage(self) -> Any:
+        return self.estimator_ if hasattr(self, "estimator_") else self._estimator()
+
+    def _stage_features(self, X: Any) -> Any:
         check_is_fitted(self)
         return self._validate_X(X)[:, self.support_]
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels of ``X``, which has all columns as in fit."""
-        selected = self._selected(X)
-        return self.estimator_.predict(selected)
-
-    @available_if(_estimator_has("decision_function"))
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision values of the estimator."""
-        selected = self._selected(X)
-        return self.estimator_.decision_function(selected)
-
-    @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the class probabilities of the estimator."""
-        selected = self._selected(X)
-        return self.estimator_.predict_proba(selected)
-
-    objective_ = _of_estimator("objective_")
-    duality_gap_ = _of_estimator("duality_gap_")
-    n_iter_ = _of_estimator("n_iter_")
-    converged_ = _of_estimator("converged_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

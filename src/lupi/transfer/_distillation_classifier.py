@@ -325,7 +325,18 @@ default=None
         return as_scores(predicted_target(self.student_, X, len(self.classes_)))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels of ``X``."""
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One of ``classes_`` for every row.
+        """
         check_is_fitted(self)
         X = self._validate_X(X)
         if not is_regressor(self.student_):
@@ -358,7 +369,18 @@ default=None
 
     @available_if(_student_can("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return class probabilities, columns in the order of ``classes_``."""
+        """Return class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
         check_is_fitted(self)
         X = self._validate_X(X)
         if is_regressor(self.student_):

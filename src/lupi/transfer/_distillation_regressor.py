@@ -145,7 +145,18 @@ default=None
         return fit_with(teacher, view, y, sample_weight=weight)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted targets of ``X``."""
+        """Return the predicted targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One number for every row.
+        """
         check_is_fitted(self)
         return _prediction(self.student_, self._validate_X(X))
 

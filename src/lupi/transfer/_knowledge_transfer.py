@@ -35,7 +35,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 
 from lupi._base import (
     Privileged,
@@ -51,34 +50,18 @@ from lupi.transfer._fitting import (
     fit_with,
     for_outputs,
     forget,
-    last_step,
     precise_ridge,
     scaled,
     seeded,
 )
 from lupi.transfer._folds import fit_and_ask, splits
-from lupi.transfer._frames import (
-    check_frames,
-    dense,
-    fundamental_elements,
-)
+from lupi.transfer._frames import check_frames, dense, fundamental_elements
+from lupi.transfer._last_stage import LastStage
 
 _FRAMES = ("machine_", "frame_vectors_", "frame_distance_", "n_frames_", "regressor_")
 
 
-def _final_has(name: str):
-    def check(self: KnowledgeTransferClassifier) -> bool:
-        return hasattr(getattr(self, "final_", self._final()), name)
-
-    return check
-
-
-def _of_final(name: str) -> property:
-    """Forward an attribute of the last stage; absent where that has none."""
-    return property(lambda self: getattr(last_step(self.final_), name))
-
-
-class KnowledgeTransferClassifier(ClassifierMixin, PrivilegedEstimator):
+class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimator):
     """Classify by what x tells about X*: regressed frames of knowledge.
 
     Parameters
@@ -358,34 +341,15 @@ default=None
             )
         return self._predict_frames(self.regressor_, X)
 
-    def _features(self, X: Any) -> Any:
+    def _stage(self) -> Any:
+        return self.final_ if hasattr(self, "final_") else self._final()
+
+    def _stage_features(self, X: Any) -> Any:
         X = self._validate_X(X)
         if not hasattr(self, "regressor_"):
             return X
         learned = self._predict_frames(self.regressor_, X)
         return beside(learned, X) if self.passthrough else learned
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels of ``X``."""
-        features = self._features(X)
-        return self.final_.predict(features)
-
-    @available_if(_final_has("decision_function"))
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the decision values of the final classifier."""
-        features = self._features(X)
-        return self.final_.decision_function(features)
-
-    @available_if(_final_has("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the class probabilities of the final classifier."""
-        features = self._features(X)
-        return self.final_.predict_proba(features)
-
-    objective_ = _of_final("objective_")
-    duality_gap_ = _of_final("duality_gap_")
-    n_iter_ = _of_final("n_iter_")
-    converged_ = _of_final("converged_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,91 @@
+"""What a composed classifier leaves to its last stage: predictions and certificates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from lupi.transfer._fitting import last_step
+
+
+def _stage_has(name: str) -> Any:
+    def check(self: LastStage) -> bool:
+        return hasattr(self._stage(), name)
+
+    return check
+
+
+def _of_stage(name: str, words: str) -> property:
+    """Forward an attribute of the last stage; absent where that has none."""
+    return property(lambda self: getattr(last_step(self._stage()), name), doc=words)
+
+
+class LastStage:
+    """Predictions of a classifier whose last stage is another classifier.
+
+    A class says what that stage is (`_stage`, the fitted one if there is one) and what
+    it is given (`_stage_features`).
+    """
+
+    def _stage(self) -> Any:
+        raise NotImplementedError
+
+    def _stage_features(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One of ``classes_`` for every row.
+        """
+        features = self._stage_features(X)
+        return self._stage().predict(features)
+
+    @available_if(_stage_has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the decision values of the last stage.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column per class when there are more than two classes.
+        """
+        features = self._stage_features(X)
+        return self._stage().decision_function(features)
+
+    @available_if(_stage_has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the class probabilities of the last stage.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        features = self._stage_features(X)
+        return self._stage().predict_proba(features)
+
+    objective_ = _of_stage("objective_", "Primal value of the last stage.")
+    duality_gap_ = _of_stage("duality_gap_", "Duality gap of the last stage.")
+    n_iter_ = _of_stage("n_iter_", "Iterations of the last stage.")
+    converged_ = _of_stage("converged_", "Whether the last stage converged.")
