@@ -59,6 +59,11 @@ def gram_cache(max_matrices: int = 8) -> Iterator[GramCache]:
     max_matrices : int, default=8
         How many matrices are kept.
 
+    Yields
+    ------
+    GramCache
+        Counts how many matrices were ``computed`` and how many ``reused``.
+
     Examples
     --------
     >>> import numpy as np

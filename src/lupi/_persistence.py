@@ -102,6 +102,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     See Also
     --------
     save : Write a model to disk.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import lupi
+    >>> from sklearn.svm import SVC
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.skops")
+    ...     lupi.save(SVC(C=3.0).fit([[0.0], [1.0]], [0, 1]), path)
+    ...     lupi.load(path).C
+    3.0
     """
     return load_with_details(path)[0]
 

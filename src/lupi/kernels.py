@@ -39,6 +39,15 @@ class Kernel:
         One of `KERNELS`, or a function of two matrices of rows.
     gamma, degree, coef0 : float
         As in scikit-learn's `SVC`; ``gamma`` is a number here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.kernels import Kernel
+    >>> rows = np.array([[0.0], [1.0]])
+    >>> Kernel("poly", gamma=1.0, degree=2, coef0=1.0).gram(rows)
+    array([[1., 1.],
+           [1., 4.]])
     """
 
     name: str | Callable[[Any, Any], np.ndarray]
@@ -54,7 +63,18 @@ class Kernel:
         )
 
     def between(self, rows: Any, others: Any) -> np.ndarray:
-        """Kernel values of every row with every other."""
+        """Kernel values of every row with every other.
+
+        Parameters
+        ----------
+        rows, others : array or sparse matrix
+            Rows of the same width.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_others)
+            The values.
+        """
         if callable(self.name):
             values = np.asarray(self.name(rows, others), dtype=float)
             if values.shape != (rows.shape[0], others.shape[0]):
@@ -73,7 +93,18 @@ class Kernel:
         return compute(rows, others, gamma=self.gamma, coef0=self.coef0, **extra)
 
     def gram(self, rows: Any) -> np.ndarray:
-        """The symmetric matrix of kernel values of the rows with each other."""
+        """The symmetric matrix of kernel values of the rows with each other.
+
+        Parameters
+        ----------
+        rows : array or sparse matrix
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_rows)
+            Taken from the cache when `gram_cache` is open.
+        """
         return shared_gram(self, rows, lambda: self._compute_gram(rows))
 
     def _compute_gram(self, rows: Any) -> np.ndarray:
@@ -97,6 +128,28 @@ def settle_kernel(
 
     ``"scale"`` is 1/(n_features · variance) with the variance of all entries, each row
     counted with its weight; ``"auto"`` is 1/n_features.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        One of `KERNELS`, or a function of two matrices of rows.
+    gamma : float or {"scale", "auto"}
+        Coefficient of the kernel.
+    degree : int
+        Degree of the polynomial kernel.
+    coef0 : float
+        Constant of the polynomial and sigmoid kernels.
+    rows : array or sparse matrix of shape (n_rows, n_features)
+        What the variance is taken of.
+    weight : ndarray of shape (n_rows,)
+        Weights of the rows.
+    prefix : str, default=""
+        What stands before the names of the parameters in messages.
+
+    Returns
+    -------
+    Kernel
+        With numbers for all parameters.
 
     Examples
     --------
@@ -150,8 +203,32 @@ def nearest_positive_semidefinite(
     A sigmoid kernel, say, need not be positive semi-definite, and the learning problem
     is convex only if it is. The matrix K = UΛUᵀ is replaced by K₊ = UΛ₊Uᵀ = K·P with P
     the projection on the eigenvectors of positive eigenvalues, so that a function with
-    coefficients v in K₊ has coefficients P v in the kernel itself. Returns K unchanged
-    and None where it is positive semi-definite up to rounding.
+    coefficients v in K₊ has coefficients P v in the kernel itself.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (n_rows, n_rows)
+        K, symmetric.
+
+    Returns
+    -------
+    nearest : ndarray of shape (n_rows, n_rows)
+        K₊; K itself where that is positive semi-definite up to rounding.
+    projection : ndarray of shape (n_rows, n_rows) or None
+        P; None where K is unchanged.
+
+    Warns
+    -----
+    UserWarning
+        If K had to be changed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.kernels import nearest_positive_semidefinite
+    >>> nearest, projection = nearest_positive_semidefinite(np.eye(2))
+    >>> projection is None
+    True
     """
     jitter = 1e-11 * max(np.trace(gram), np.finfo(float).tiny)
     try:

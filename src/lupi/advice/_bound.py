@@ -73,6 +73,17 @@ class MistakeBound:
         M_r, the rows that the advice estimate alone gets wrong.
     margin, radius : float
         Smallest y u·x of the separator u of norm 1, and largest ‖x‖.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.advice import Adviceptron
+    >>> X = np.array([[1.0, 0.2], [-1.0, 0.1], [2.0, -0.3], [-0.5, -0.2]])
+    >>> rules = ["x0 >= 1 => 1", "x0 <= -1 => 0"]
+    >>> model = Adviceptron(advice=rules, fit_intercept=False)
+    >>> sides = model.mistake_bound(X, [1, 0, 1, 0])
+    >>> sides.mistakes <= sides.bound
+    True
     """
 
     mistakes: int

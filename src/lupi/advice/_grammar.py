@@ -56,6 +56,15 @@ class RuleError(ValueError):
         The text that was given.
     position : int
         Where in the text the offending part begins, counted from 0.
+
+    Examples
+    --------
+    >>> from lupi.advice import Rule, RuleError
+    >>> try:
+    ...     Rule.parse("bmi >= 30 => ")
+    ... except RuleError as error:
+    ...     print(error.position)
+    13
     """
 
     def __init__(self, problem: str, text: str, position: int):

@@ -18,7 +18,7 @@ MNIST_PLUS_WORDS = 21
 
 
 def read_techtc(path: str | os.PathLike[str]) -> Bunch:
-    """Read a data set of the TechTC collection (Technion text categorisation).
+    r"""Read a data set of the TechTC collection (Technion text categorisation).
 
     Each data set is a folder with ``vectors.dat``, one document per line::
 
@@ -47,6 +47,19 @@ def read_techtc(path: str | os.PathLike[str]) -> Bunch:
     ----------
     E. Gabrilovich and S. Markovitch, "Text categorization with many redundant
     features", ICML 2004.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from lupi.datasets import read_techtc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(os.path.join(folder, "vectors.dat"), "w") as file:
+    ...         _ = file.write("1 1:2 3:1\n-1 2:4\n")
+    ...     with open(os.path.join(folder, "features.idx"), "w") as file:
+    ...         _ = file.write("1 learn\n2 cook\n3 teach\n")
+    ...     texts = read_techtc(folder)
+    >>> texts.data.toarray().tolist(), texts.target.tolist()
+    ([[2.0, 0.0, 1.0], [0.0, 4.0, 0.0]], [1, -1])
     """
     path = Path(path)
     if path.is_dir():
@@ -105,7 +118,7 @@ def read_mnist_plus(
     *,
     as_frame: bool = False,
 ) -> Bunch:
-    """Read MNIST+: the digits 5 and 8 as 10 x 10 images, with poetic descriptions.
+    r"""Read MNIST+: the digits 5 and 8 as 10 x 10 images, with poetic descriptions.
 
     X are the pixels; X* is what a poet wrote about each image, coded as 21 numbers:
     the best-known privileged information of the literature, and one that can exist
@@ -137,6 +150,21 @@ def read_mnist_plus(
     ----------
     V. Vapnik and A. Vashist, "A new learning paradigm: learning using privileged
     information", Neural Networks 22 (2009), 544-557.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from lupi.datasets import read_mnist_plus
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     images = os.path.join(folder, "images.txt")
+    ...     words = os.path.join(folder, "poetry.txt")
+    ...     with open(images, "w") as file:
+    ...         _ = file.write("5 " + "0 " * 100 + "\n8 " + "1 " * 100 + "\n")
+    ...     with open(words, "w") as file:
+    ...         _ = file.write("2 " * 21 + "\n")
+    ...     digits = read_mnist_plus(images, words)
+    >>> digits.data.shape, digits.privileged.shape, digits.target.tolist()
+    ((2, 100), (2, 21), [5, 8])
     """
     pixels = _numbers(images)
     words = _numbers(descriptions)

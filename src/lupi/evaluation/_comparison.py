@@ -85,6 +85,23 @@ class Comparison:
         Methods that could not be fitted, with the reason.
     warnings : list of dict
         Warnings raised while fitting: ``method``, ``message``, ``count``.
+    study : object or None
+        The data and the methods, for `best_estimator`; None after `from_json`.
+
+    Examples
+    --------
+    >>> from lupi.datasets import make_mediator
+    >>> from lupi.evaluation import compare
+    >>> data = make_mediator(60, random_state=0)
+    >>> result = compare(
+    ...     data.data,
+    ...     data.target,
+    ...     data.privileged,
+    ...     methods="generalized-distillation-classifier",
+    ...     search=1,
+    ... )
+    >>> list(result.table["row"])
+    ['without', 'with', 'shuffled', 'oracle']
     """
 
     folds: pd.DataFrame
@@ -210,19 +227,49 @@ class Comparison:
         return self.study.final_estimator(method, row, refit=refit)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the gain of every method with `lupi.inspection.GainDisplay`."""
+        """Draw the gain of every method with `lupi.inspection.GainDisplay`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **options
+            Passed on to `lupi.inspection.GainDisplay.from_results`.
+
+        Returns
+        -------
+        GainDisplay
+            The display, drawn.
+        """
         from lupi.inspection import GainDisplay
 
         return GainDisplay.from_results(self, ax=ax, **options)
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write the report as one self-contained page."""
+        """Write the report as one self-contained page.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to write.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
         from lupi.report import write_html
 
         return write_html(self, path)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, in the layout of the JSON file."""
+        """Return everything as plain data, in the layout of the JSON file.
+
+        Returns
+        -------
+        dict of str to object
+            Settings, verdict, tables, folds, failures and warnings.
+        """
         from lupi import __version__
 
         return {
@@ -239,13 +286,35 @@ class Comparison:
         }
 
     def to_json(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything but the data and the models as JSON."""
+        """Write everything but the data and the models as JSON.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to write.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
         text = json.dumps(to_plain(self.to_dict()), indent=1, allow_nan=False)
         return write_atomically(path, text + "\n")
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Comparison:
-        """Read what `to_json` wrote; tables and verdict are computed anew."""
+        """Read what `to_json` wrote; tables and verdict are computed anew.
+
+        Parameters
+        ----------
+        path : path-like
+            The file to read.
+
+        Returns
+        -------
+        Comparison
+            Without the data: `best_estimator` cannot fit.
+        """
         with open(path, encoding="utf-8") as file:
             stored = json.load(file)
         if not isinstance(stored, dict) or stored.get("format") != "lupi-comparison":

@@ -39,6 +39,20 @@ class Method:
         Where it comes from, and what it needs besides X and y.
     comparable : bool
         Whether `compare` can run it on any table with privileged columns.
+
+    Examples
+    --------
+    >>> from lupi import SVCPlus
+    >>> from lupi.evaluation import Method
+    >>> linear = Method(
+    ...     "linear SVM+",
+    ...     "classification",
+    ...     estimator=SVCPlus(kernel="linear"),
+    ...     space={"C": [0.1, 1, 10]},
+    ...     privileged_space={"privileged_reg": [0.1, 1, 10]},
+    ... )
+    >>> linear.build()
+    SVCPlus(kernel='linear')
     """
 
     name: str
@@ -64,7 +78,13 @@ class Method:
         return self.family or self.name
 
     def build(self) -> BaseEstimator:
-        """Return a fresh, unfitted estimator."""
+        """Return a fresh, unfitted estimator.
+
+        Returns
+        -------
+        estimator
+            With the parameters of ``fixed``.
+        """
         if self.estimator is not None:
             return clone(self.estimator)
         kind = _class(f"{self.home}.{self.name}")

@@ -119,6 +119,11 @@ def count_candidates(
     delta : float, optional
         Fix Δ at this value. None searches it like the other parameters.
 
+    Returns
+    -------
+    dict of str to int
+        The number of candidates of each classifier.
+
     Examples
     --------
     >>> from lupi.evaluation import count_candidates

@@ -58,6 +58,13 @@ class Verdict:
     nothing_to_gain : bool
         True when there is no evidence that X* helps and none that it could: no model
         that sees X* when predicting is better than the one without it.
+
+    Examples
+    --------
+    >>> from lupi.evaluation import Verdict
+    >>> verdict = Verdict("helps", "It helps.", "SVCPlus", False, {"SVCPlus": "helps"})
+    >>> print(verdict)
+    It helps.
     """
 
     kind: str
@@ -71,7 +78,13 @@ class Verdict:
         return self.sentence
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as plain data."""
+        """Return the fields as plain data.
+
+        Returns
+        -------
+        dict of str to object
+            One entry per field.
+        """
         return asdict(self)
 
 

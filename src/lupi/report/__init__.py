@@ -38,6 +38,22 @@ def render_html(
     str
         The page. It loads nothing and runs no script; names and values that come
         from the data are escaped.
+
+    Examples
+    --------
+    >>> from lupi.datasets import make_mediator
+    >>> from lupi.evaluation import compare
+    >>> from lupi.report import render_html
+    >>> data = make_mediator(60, random_state=0)
+    >>> result = compare(
+    ...     data.data,
+    ...     data.target,
+    ...     data.privileged,
+    ...     methods="generalized-distillation-classifier",
+    ...     search=1,
+    ... )
+    >>> render_html(result)[:15]
+    '<!DOCTYPE html>'
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -61,5 +77,40 @@ def write_html(
     usage: Usage | None = None,
     curves: Curves | None = None,
 ) -> Path:
-    """Write the report of a comparison to a file, in one step."""
+    """Write the report of a comparison to a file, in one step.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What `lupi.evaluation.compare` returned.
+    path : path-like
+        The file to write.
+    usage : Usage, optional
+        As in `render_html`.
+    curves : mapping of str to sequence of mapping, optional
+        As in `render_html`.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from lupi.datasets import make_mediator
+    >>> from lupi.evaluation import compare
+    >>> from lupi.report import write_html
+    >>> data = make_mediator(60, random_state=0)
+    >>> result = compare(
+    ...     data.data,
+    ...     data.target,
+    ...     data.privileged,
+    ...     methods="generalized-distillation-classifier",
+    ...     search=1,
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_html(result, os.path.join(folder, "report.html")).name
+    'report.html'
+    """
     return write_atomically(path, render_html(comparison, usage, curves))

@@ -24,6 +24,12 @@ class Usage:
         Path of the saved model as the reader would write it; None when none is saved.
     commands : mapping of str to str
         Per method, the command that fits and saves it, for the reader to copy.
+
+    Examples
+    --------
+    >>> from lupi.report import Usage
+    >>> Usage("patients.csv", model="model.skops").source
+    'patients.csv'
     """
 
     source: str = "data"

@@ -42,6 +42,14 @@ class CheckResult:
         What happened.
     reason : str
         Why it failed, or why the estimator says that it cannot hold.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from lupi.testing import check_privileged_estimator
+    >>> first = check_privileged_estimator(SVC(), on_fail="report")[0]
+    >>> first.status
+    'failed'
     """
 
     name: str
