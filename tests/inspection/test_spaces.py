@@ -229,9 +229,13 @@ def test_refusals_are_sentences(plane):
         SpacesDisplay.from_estimator(model, *rows, features=(1, 1))
     with pytest.raises(ValueError, match="learned 1 function"):
         SpacesDisplay.from_estimator(model, *rows, function=1)
+    with pytest.raises(ValueError, match="two columns or the projection 'pca'"):
+        SpacesDisplay.from_estimator(model, *rows, features="umap")
     deviation = DeviationSVCPlus().fit(*rows[:2], privileged=rows[2])
-    with pytest.raises(ValueError, match="DeviationSVCPlus has none"):
-        SpacesDisplay.from_estimator(deviation, *rows)
+    with pytest.raises(ValueError, match="one function on X\\* for each class"):
+        SpacesDisplay.from_estimator(deviation, *rows, function=2)
+    with pytest.raises(ValueError, match="SVC has none"):
+        SpacesDisplay.from_estimator(SVC().fit(*rows[:2]), *rows)
     three = SVCPlus().fit(rows[0], np.arange(40) % 3, privileged=rows[2])
     with pytest.raises(ValueError, match="was fitted on 3"):
         SpacesDisplay.from_estimator(three, *rows)

@@ -1,4 +1,4 @@
-"""A function over two columns of a space, the others held at their mean."""
+"""A function over two columns of a space, or over two of its principal components."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.decomposition import PCA
 
 # How far the panel reaches beyond the points, as a share of their range.
 MARGIN = 0.12
@@ -34,6 +35,8 @@ class Plane:
         What the panel leaves out; empty when nothing.
     one_column : bool
         Whether the space has one column, spread over the height of the panel.
+    projected : bool
+        Whether the points are projections of the rows, which lie off the plane.
     """
 
     points: np.ndarray
@@ -43,17 +46,26 @@ class Plane:
     labels: tuple[str, str]
     note: str = ""
     one_column: bool = False
+    projected: bool = False
 
 
 def make_plane_of(
     table: np.ndarray,
     names: list[str],
-    columns: Sequence[int | str],
+    columns: Sequence[int | str] | str,
     function: Callable[[np.ndarray], np.ndarray],
     resolution: int,
 ) -> Plane:
-    """Evaluate a function over two columns of a table, or over its only one."""
+    """Evaluate a function over two columns, two components, or the only column."""
     one_column = table.shape[1] == 1
+    if isinstance(columns, str):
+        if columns != "pca":
+            raise ValueError(
+                f"A panel shows two columns or the projection 'pca', not {columns!r}; "
+                f"choose two of {', '.join(names)}, by name or by position from 0."
+            )
+        if not one_column:
+            return _principal_plane(table, function, resolution)
     chosen = [0] if one_column else _positions(columns, names)
     points = table[:, chosen]
     if one_column:
@@ -81,6 +93,37 @@ def make_plane_of(
         ),
         note=note,
         one_column=one_column,
+    )
+
+
+def _principal_plane(
+    table: np.ndarray,
+    function: Callable[[np.ndarray], np.ndarray],
+    resolution: int,
+) -> Plane:
+    """Evaluate a function on the plane of the first two principal components."""
+    known = np.isfinite(table).all(axis=1)
+    # The exact solver, so that the same rows give the same picture.
+    pca = PCA(2, svd_solver="full").fit(table[known])
+    points = np.full((len(table), 2), np.nan)
+    points[known] = pca.transform(table[known])
+    x, y = (_axis(points[:, axis], resolution) for axis in (0, 1))
+    across, up = np.meshgrid(x, y)
+    grid = pca.inverse_transform(np.column_stack([across.ravel(), up.ravel()]))
+    first, second = pca.explained_variance_ratio_
+    # Two columns are only turned; more of them lose what lies off the plane.
+    flat = table.shape[1] == 2
+    return Plane(
+        points=points,
+        x=x,
+        y=y,
+        values=function(grid).reshape(across.shape),
+        labels=(
+            f"principal component 1 ({first:.0%})",
+            f"principal component 2 ({second:.0%})",
+        ),
+        note="" if flat else "plane through the mean; rows projected onto it",
+        projected=not flat,
     )
 
 

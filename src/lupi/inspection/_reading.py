@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,11 @@ import scipy.sparse as sp
 
 def check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None:
     """Refuse estimators without two classes or without one function on X*."""
-    learned = hasattr(estimator, "correction") and name != "DeviationSVCPlus"
-    if with_privileged and not learned:
+    if with_privileged and not hasattr(estimator, "correction"):
         raise ValueError(
             f"SpacesDisplay draws the function that a machine learned on X*, and {name}"
-            " has none of x* alone. Use SVCPlus, SVCDeltaPlus, UnifiedSVC, "
-            "MarginTransferSVC, FairSVCDeltaPlus or L2SVCPlus, or leave privileged out "
+            " has none. Use SVCPlus, SVCDeltaPlus, UnifiedSVC, MarginTransferSVC, "
+            "DeviationSVCPlus, FairSVCDeltaPlus or L2SVCPlus, or leave privileged out "
             "to see the decision space alone."
         )
     if len(getattr(estimator, "classes_", ())) != 2:
@@ -63,6 +64,26 @@ def read_sensitive_space(
 
     n_rows = len(privileged)
     return read_sensitive(privileged, n_rows, type(estimator).__name__)
+
+
+def function_of_class(
+    estimator: Any, function: int, name: str
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The function on X* to draw; dSVM+ has one for each class."""
+    if not depends_on_class(estimator):
+        return lambda rows: one_function(estimator.correction(rows), function, name)
+    if function not in (0, 1):
+        raise ValueError(
+            f"function={function!r}: this {name} has one function on X* for each "
+            "class; choose 0 for the first or 1 for the second."
+        )
+    label = estimator.classes_[function]
+    return lambda rows: estimator.correction(rows, np.repeat(label, len(rows)))
+
+
+def depends_on_class(estimator: Any) -> bool:
+    """Whether the function of X* is another one for each class, as in dSVM+."""
+    return "y" in inspect.signature(estimator.correction).parameters
 
 
 def one_function(values: np.ndarray, function: int, name: str) -> np.ndarray:

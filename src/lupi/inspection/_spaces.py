@@ -15,8 +15,9 @@ from lupi.inspection._reading import (
     check_training_rows,
     column_names,
     dense,
+    depends_on_class,
+    function_of_class,
     like,
-    one_function,
     read_sensitive_space,
 )
 from lupi.inspection._style import BLACK, BLUE, GREY, ORANGE, several_axes, tidy
@@ -85,7 +86,8 @@ class SpacesDisplay:
         The lines f = −1, 0, 1 and f* = −1, 0, 1, as far as they cross the panel; None
         where none does.
     notes_ : list of str, one per panel
-        What each panel says of columns held at their mean and of lines out of sight.
+        What each panel says of columns held at their mean, of a projection and of
+        lines out of sight.
     numbers_ : list of lists of matplotlib Text, one per panel
         The numbers in each panel.
 
@@ -127,8 +129,8 @@ class SpacesDisplay:
         y: Any,
         privileged: Any = None,
         *,
-        features: Sequence[int | str] = (0, 1),
-        privileged_features: Sequence[int | str] = (0, 1),
+        features: Sequence[int | str] | str = (0, 1),
+        privileged_features: Sequence[int | str] | str = (0, 1),
         function: int = 0,
         max_numbers: int = 20,
         grid_resolution: int = 120,
@@ -140,19 +142,25 @@ class SpacesDisplay:
         ----------
         estimator : fitted classifier of two classes
             One with a ``correction``: `SVCPlus`, `SVCDeltaPlus`, `UnifiedSVC`,
-            `MarginTransferSVC` (its SVM on X*), `FairSVCDeltaPlus`, `L2SVCPlus` and
-            the linear ones. For the left panel alone, any with a
+            `MarginTransferSVC` (its SVM on X*), `FairSVCDeltaPlus`, `L2SVCPlus`, the
+            linear ones, and `DeviationSVCPlus`. For the left panel alone, any with a
             ``decision_function``, such as `HardMarginSVC` or scikit-learn's `SVC`.
         X, y, privileged
             The rows it was fitted on. For `FairSVCDeltaPlus` without privileged
             features, ``privileged`` is the sensitive features. None draws the left
             panel alone.
-        features, privileged_features : two column positions or names
-            The columns to draw. The others are held at their mean, which the panel
-            says. A space of one column is spread over the height of the panel.
+        features, privileged_features : two column positions or names, or "pca"
+            The columns to draw; the others are held at their mean. ``"pca"`` projects
+            the rows on their first two principal components (of the columns as they
+            are, so scale them first) and draws the function as it is in the plane of
+            these through the mean: a row that lies off the plane may appear on the
+            wrong side of a line. The panel says which it is. A space of one column is
+            spread over the height of the panel.
         function : int, default=0
             Which function of X* to draw where there are two: 1 is the similarity
-            function of `UnifiedSVC`.
+            function of `UnifiedSVC`. The slack of `DeviationSVCPlus`, a function of
+            1 − y f*(x*), is another one for each class: 0 is that of the first class,
+            1 that of the second.
         max_numbers : int, default=20
             How many violated rows are numbered at most, the largest first.
         grid_resolution : int, default=120
@@ -170,18 +178,22 @@ class SpacesDisplay:
         check_drawable(estimator, name, with_privileged=privileged is not None)
         table = dense(X)
         check_training_rows(estimator, table, name)
-        sensitive = star_plane = corrections = None
+        star_plane = corrections = None
+        by_class = False
+        space_name = "Privileged space X*"
         if privileged is not None:
             sensitive = read_sensitive_space(estimator, privileged)
+            if sensitive is not None:
+                space_name = "Sensitive features as privileged space X*"
             star, star_names = sensitive or (privileged, column_names(privileged, "x*"))
             star = np.asarray(dense(star), dtype=float)
-            corrections = one_function(estimator.correction(star), function, name)
+            learned = function_of_class(estimator, function, name)
+            by_class = depends_on_class(estimator)
+            corrections = estimator.correction(star, y) if by_class else learned(star)
+            if by_class:
+                space_name += f", slack of class {estimator.classes_[function]}"
             star_plane = make_plane_of(
-                star,
-                star_names,
-                privileged_features,
-                lambda rows: one_function(estimator.correction(rows), function, name),
-                grid_resolution,
+                star, star_names, privileged_features, learned, grid_resolution
             )
         signs = np.where(np.asarray(y) == estimator.classes_[1], 1.0, -1.0)
         slacks = np.maximum(1.0 - signs * estimator.decision_function(X), 0.0)
@@ -203,13 +215,9 @@ class SpacesDisplay:
             support=np.asarray(getattr(estimator, "support_", np.arange(0))),
             numbered=order[:max_numbers],
             estimator_name=name,
-            space_name=(
-                "Privileged space X*"
-                if sensitive is None
-                else "Sensitive features as privileged space X*"
-            ),
-            function_name="f*" if function == 0 else "f**",
-            signed=name in SIGNED or function == 1,
+            space_name=space_name,
+            function_name="f*" if function == 0 or by_class else "f**",
+            signed=name in SIGNED or (function == 1 and not by_class),
         )
         return display.plot(ax=ax)
 
@@ -243,6 +251,7 @@ class SpacesDisplay:
             panel.set(xlim=plane.x[[0, -1]], ylim=plane.y[[0, -1]])
             self._draw_points(panel, plane)
             self.numbers_.append(self._draw_numbers(panel, plane))
+            title += ", projected" if plane.projected else ""
             panel.set_title(title, loc="left", fontweight="bold")
             panel.set_xlabel(plane.labels[0])
             panel.set_ylabel(plane.labels[1])
