@@ -156,6 +156,7 @@ def test_predicting_with_text_where_numbers_were(capsys, folder):
             ["compare", "table.csv", *ROLES, "--metric", "rocauc"],
             "did you mean roc_auc",
         ),
+        (["compare", "table.csv", *ROLES, "--metric", "r2"], "measures numbers"),
         (["compare", "table.csv", *ROLES, "-m", "svm-plus"], "Did you mean"),
         (["compare", "table.csv", *ROLES, "-m", "svr-plus"], "is for regression"),
         (["compare", "table.csv", *ROLES, "--task", "guess"], "--task is 'guess'"),
@@ -163,6 +164,15 @@ def test_predicting_with_text_where_numbers_were(capsys, folder):
         (["compare", "table.csv", *ROLES, "--group", "admited"], "'admitted'"),
         (["compare", "table.csv", *ROLES, "--group", "outcome"], "is the target"),
         (["compare", "table.csv", *ROLES, "--train-size", "159"], "159 training rows"),
+        (["compare", "table.csv", *ROLES, "--train-size", "0"], "'--train-size'"),
+        (["compare", "table.csv", *ROLES, "--splits", "1"], "'--splits'"),
+        (["compare", "table.csv", *ROLES, "--seed", "-1"], "'--seed'"),
+        (["compare", "table.csv", *ROLES, "--jobs", "0"], "--jobs is 0"),
+        (["compare", "table.csv", *ROLES, "--out", "table.csv"], "is a file"),
+        (
+            ["compare", "table.csv", *ROLES, "--group", "ward", "--splits", "2"],
+            "one group only",
+        ),
         (
             ["compare", "table.csv", *ROLES, "--drop", "*_week_20"],
             "no privileged column",
@@ -179,6 +189,16 @@ def test_predicting_with_text_where_numbers_were(capsys, folder):
 )
 def test_what_cannot_be_meant_is_said(capsys, folder, arguments, sentence):
     assert sentence in refused(capsys, folder, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("metric", "hint"), [("roc_auc", "roc_auc_ovr"), ("f1", "f1_macro")]
+)
+def test_a_score_for_two_classes_when_there_are_three(capsys, folder, metric, hint):
+    three = np.resize(["a", "b", "c"], len(clinic()))
+    changed(outcome=three).to_csv("three.csv", index=False)
+    said = refused(capsys, folder, "compare", "three.csv", *ROLES, "--metric", metric)
+    assert f"Use '{hint}'" in said or f"use '{hint}'" in said
 
 
 def test_a_column_name_cannot_break_the_one_line(capsys, folder):

@@ -77,4 +77,8 @@ def test_the_demonstration_tells_the_story_of_the_trial():
     summary = result.summary.set_index("method")
     gain = summary.loc["GeneralizedDistillationClassifier", "gain"]
     assert 0.01 < gain < 0.06
-    assert summary.loc["SVCPlus", "verdict"] == "no evidence"
+    # The others have as much to gain and do not gain it.
+    assert (summary["p_gap"] <= 0.05).all()
+    others = summary.drop(index="GeneralizedDistillationClassifier")
+    assert set(others["verdict"]) <= {"no evidence", "hurts"}
+    assert (others["gain"] > -0.04).all()

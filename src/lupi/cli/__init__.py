@@ -36,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = write_out_lists(arguments) or ["--help"]
         result = app(words, standalone_mode=False, prog_name="lupi")
     except ClickException as error:
-        return _refuse(f"{error.format_message()} Try: lupi --help")
+        said = error.format_message().rstrip(".")
+        return _refuse(f"{said}. Try: lupi --help")
     except InputError as error:
         return _refuse(str(error))
     except Interrupted as interrupt:

@@ -80,9 +80,17 @@ Search = Annotated[
         help="Parameter settings to try for each model; 1 takes the defaults.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same result.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", metavar="N", min=0, max=2**32 - 1, help="Same seed, same result."
+    ),
+]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", help="Processes to use; -1 is all cores.")
+    int,
+    typer.Option(
+        "--jobs", "-j", metavar="N", help="Processes to use; -1 is all cores."
+    ),
 ]
 Force = Annotated[
     bool, typer.Option("--force", help="Replace the result of an older run.")
@@ -117,6 +125,7 @@ def compare(
         typer.Option(
             "--train-size",
             metavar="N",
+            min=2,
             help="Train on N rows drawn many times, test on the rest.",
         ),
     ] = None,
@@ -126,7 +135,9 @@ def compare(
     force: Force = False,
     splits: Annotated[
         int | None,
-        typer.Option("--splits", metavar="N", help="How many splits of the rows."),
+        typer.Option(
+            "--splits", metavar="N", min=2, help="How many splits of the rows."
+        ),
     ] = None,
     search: Search = 12,
     task: Task = None,

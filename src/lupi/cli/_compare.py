@@ -51,6 +51,8 @@ def run_compare(
     """Answer whether the privileged information helps, and write the report."""
     from lupi.evaluation._splits import DEFAULT_FOLDS
 
+    if options.jobs == 0:
+        raise InputError("--jobs is 0; write a number of processes, or -1 for all.")
     data = _demo(ask) if ask.file is None else read_data(ask, need_privileged=True)
     arguments = _arguments(data, options, demo=ask.file is None)
     if arguments["train_size"] is None and data.groups is None:
@@ -139,7 +141,9 @@ def _demo(ask: Ask) -> Data:
 
 
 def _arguments(data: Data, options: Options, *, demo: bool) -> dict[str, Any]:
-    train_size = options.train_size or (DEMO_TRAIN_SIZE if demo else None)
+    train_size = options.train_size
+    if demo and train_size is None:
+        train_size = DEMO_TRAIN_SIZE
     names: Any = [
         name for word in options.methods for name in word.replace(",", " ").split()
     ]

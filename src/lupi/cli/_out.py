@@ -24,6 +24,8 @@ RESULTS = ("report.html", "results.csv", "results.json", "model.skops", "figures
 
 def prepare_folder(folder: Path, *, force: bool) -> None:
     """Make the folder, or find it, and make sure that it can be written to."""
+    if folder.is_file():
+        raise InputError(f"{folder} is a file; --out names a folder.")
     older = [name for name in RESULTS if (folder / name).exists()]
     if older and not force:
         raise InputError(

@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.metrics import get_scorer
 from sklearn.utils import column_or_1d
 
 from lupi.evaluation._comparison import FOLD_COLUMNS, Comparison
 from lupi.evaluation._methods import Method, Task, choose_methods
 from lupi.evaluation._prepare import as_table, column_names, rows_with_values
 from lupi.evaluation._running import fingerprint, run_all
-from lupi.evaluation._splits import deal_into_groups, describe, outer_splits
+from lupi.evaluation._scoring import check_scorer, choose_scorer
+from lupi.evaluation._splits import (
+    check_inner_groups,
+    deal_into_groups,
+    describe,
+    outer_splits,
+)
 from lupi.evaluation._study import Piece, Study
 from lupi.evaluation._verdict import ROWS
 
@@ -194,8 +199,12 @@ def plan(
         sample_weight = np.asarray(sample_weight, dtype=float)
     groups = None if groups is None else np.unique(groups, return_inverse=True)[1]
     splits = outer_splits(n_rows, strata, groups, cv, train_size, random_state)
+    if groups is not None and search > 1:
+        check_inner_groups(splits, groups)
     design = describe(splits)
     name, scorer = choose_scorer(scoring, task, y)
+    if not callable(scoring):
+        check_scorer(name, scorer, task, y)
     study = Study(
         X=X,
         y=y,
@@ -266,26 +275,6 @@ def read_task(y: np.ndarray, methods: Any) -> Task:
     whole = np.array_equal(y, np.round(y))
     many = len(np.unique(y)) > MOST_CLASSES
     return "regression" if many or not whole else "classification"
-
-
-def choose_scorer(
-    scoring: str | Callable[..., float] | None, task: Task, y: np.ndarray
-) -> tuple[str, Callable[..., float]]:
-    """Return the name of the score and the scorer."""
-    if scoring is None:
-        if task == "regression":
-            scoring = "r2"
-        else:
-            scoring = "roc_auc" if len(np.unique(y)) == 2 else "accuracy"
-    if isinstance(scoring, str):
-        return scoring, get_scorer(scoring)
-    if not callable(scoring):
-        raise TypeError(
-            f"scoring={scoring!r} is neither the name of a score nor a scorer; see "
-            "sklearn.metrics.get_scorer_names() and make_scorer."
-        )
-    function = getattr(scoring, "_score_func", scoring)
-    return getattr(function, "__name__", "score"), scoring
 
 
 def identify(study: Study, settings: dict[str, Any]) -> str:

@@ -300,15 +300,16 @@ def choose_methods(
     n_train: float = 0,
 ) -> list[Method]:
     """Turn what the caller asked for into methods, checked against the task."""
-    if isinstance(methods, str) and methods in ("default", "all"):
-        if methods == "default":
-            forms = LINEAR_FORMS if n_train > MOST_KERNEL_ROWS else {}
-            names = DEFAULT_METHODS[task]
-            return [find_method(forms.get(name, name)) for name in names]
-        return [each for each in METHODS if each.task == task and each.comparable]
     if isinstance(methods, str | Method | BaseEstimator | type):
         methods = [methods]
-    chosen = _with_distinct_names([_as_method(each, task) for each in methods])
+    listed: list[Method] = []
+    for each in methods:
+        if isinstance(each, str) and each in ("default", "all"):
+            named = _named_set(each, task, n_train)
+            listed += [method for method in named if method not in listed]
+        elif not (isinstance(each, str) and find_method(each, task) in listed):
+            listed.append(_as_method(each, task))
+    chosen = _with_distinct_names(listed)
     if not chosen:
         raise ValueError("methods is empty; name at least one, or use 'default'.")
     for method in chosen:
@@ -322,6 +323,13 @@ def choose_methods(
                 f"{method.name} cannot be compared this way: it needs {method.needs}."
             )
     return chosen
+
+
+def _named_set(name: str, task: Task, n_train: float) -> list[Method]:
+    if name == "all":
+        return [each for each in METHODS if each.task == task and each.comparable]
+    forms = LINEAR_FORMS if n_train > MOST_KERNEL_ROWS else {}
+    return [find_method(forms.get(each, each)) for each in DEFAULT_METHODS[task]]
 
 
 def _as_method(given: Any, task: Task) -> Method:

@@ -164,6 +164,17 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
         )
 
 
+def check_inner_groups(splits: Splits, groups: np.ndarray) -> None:
+    """Refuse training sets of one group: inner folds keep groups together."""
+    fewest = min(len(np.unique(groups[train])) for train, _ in splits)
+    if fewest < 2:
+        raise ValueError(
+            "A training set has rows of one group only, so that its parameters cannot "
+            "be chosen on inner folds that keep groups together; use more folds or "
+            "larger training sets, or take parameters as they are with search=1."
+        )
+
+
 def _relabelled(groups: np.ndarray, seed: int) -> np.ndarray:
     # GroupKFold fills folds by group size and breaks ties by label; new labels make
     # the repeats differ.

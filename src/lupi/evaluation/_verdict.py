@@ -227,8 +227,9 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
         kind, nothing = NO_EVIDENCE, True
         widest = ran.loc[ran["gap"].idxmax()]
         sentence = (
-            "No evidence that it helps, and nothing to gain: X* adds nothing even "
-            "when it is available for predicting (the best oracle scores "
+            "No evidence that it helps, and nothing to gain: X* adds nothing "
+            "measurable even when it is available for predicting (the best oracle "
+            "scores "
             f"{_plus_minus(widest, 'gap')} {scoring} against the same model without "
             "X*)."
         )
@@ -251,7 +252,8 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
 
 
 def _plus_minus(line: pd.Series, name: str = "gain") -> str:
-    return f"{line[name]:+.3f} ± {line[name + '_std_error']:.3f}"
+    value = f"{line[name]:+.3f}".replace("-", "−")
+    return f"{value} ± {line[name + '_std_error']:.3f}"
 
 
 def _p(value: float) -> str:

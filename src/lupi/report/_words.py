@@ -173,7 +173,7 @@ def verdict_words(comparison: Comparison) -> tuple[str, list[str]]:
     if verdict.nothing_to_gain:
         headline = (
             "There is no evidence that it helps, and nothing to gain: X* adds nothing "
-            "even when it is available."
+            "measurable even when it is available."
         )
     if verdict.kind == "failed":
         return headline, [f"{name}: {why}" for name, why in comparison.failures.items()]
