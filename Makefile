@@ -46,10 +46,11 @@ bench: $(VENV)/.dev
 	@for script in benchmarks/bench_*.py; do \
 	    echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-# A warning is an error. GALLERY_JOBS=2 runs two examples at a time.
+# A warning is an error. GALLERY_JOBS=2 runs two examples at a time, and a part of them
+# is run by SPHINXOPTS="-D sphinx_gallery_conf.filename_pattern=plot_pima".
 docs: $(VENV)/.docs
-	MPLBACKEND=Agg $(ONE_THREAD) $(BIN)/python -m sphinx -b html -q -n -W --keep-going \
-	    docs docs/_build/html
+	MPLBACKEND=Agg $(ONE_THREAD) $(BIN)/python -m sphinx -b html -n -W --keep-going \
+	    $(SPHINXOPTS) docs docs/_build/html
 	$(BIN)/python docs/check_links.py docs/_build/html
 
 clean:

@@ -46,6 +46,7 @@ default_role = "literal"
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
@@ -94,7 +95,21 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "install": [], "choosing": [], "changelog": []}
+# Pages without pages below them have nothing to navigate to.
+html_sidebars = {
+    name: []
+    for name in (
+        "index",
+        "install",
+        "choosing",
+        "evidence",
+        "benchmarks",
+        "errata",
+        "contributing",
+        "bibliography",
+        "changelog",
+    )
+}
 
 
 def _references_as_rubric(
