@@ -18,6 +18,9 @@ ESTIMATORS = [getattr(lupi.svm, name)() for name in lupi.svm.__all__] + [
 ]
 
 _INSEPARABLE = "No hard margin exists: the labels of this check are random."
+# Two of its three classes are 1e-5 apart in the space of the kernel, so that it hangs on
+# the rounding of the linear algebra below whether the hard margin is found.
+_BARELY_SEPARABLE = "The hard margin of this check is at the edge of what can be found."
 EXCUSED = {
     HardMarginSVC: dict.fromkeys(
         (
@@ -29,6 +32,7 @@ EXCUSED = {
         ),
         _INSEPARABLE,
     )
+    | {"check_classifiers_train": _BARELY_SEPARABLE}
 }
 
 

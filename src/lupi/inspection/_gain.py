@@ -171,11 +171,11 @@ class GainDisplay:
             part = part.reindex([m for m in methods if m in part.index])
             step = 0.18 * (place - (len(rows) - 1) / 2)
             heights = np.array([methods.index(m) for m in part.index]) + step
-            value = part["value"].to_numpy()
+            value, low, high = part[["value", "low", "high"]].to_numpy(dtype=float).T
             self.intervals_[row] = ax.errorbar(
                 value,
                 heights,
-                xerr=[value - part["low"], part["high"] - value],
+                xerr=[value - low, high - value],
                 fmt=ROW_MARKERS[row],
                 color=ROW_COLOURS[row],
                 markersize=7,
