@@ -18,8 +18,8 @@ ESTIMATORS = [getattr(lupi.svm, name)() for name in lupi.svm.__all__] + [
 ]
 
 _INSEPARABLE = "No hard margin exists: the labels of this check are random."
-# Two of its three classes are 1e-5 apart in the space of the kernel, so that it hangs on
-# the rounding of the linear algebra below whether the hard margin is found.
+# Two of its three classes are less than 1e-5 apart in the space of the kernel: it hangs
+# on the rounding of the linear algebra whether the hard margin is found.
 _BARELY_SEPARABLE = "The hard margin of this check is at the edge of what can be found."
 EXCUSED = {
     HardMarginSVC: dict.fromkeys(
