@@ -109,7 +109,7 @@ for n_rows in SIZES:
 
 print(f"{'excess error at rows':44s}", *(f"{n:8d}" for n in SIZES), "   slope")
 for name, values in errors.items():
-    # The rate is the slope in logarithms, over the larger half of the sizes.
+    # The rate is the slope in logarithms, from 128 rows on.
     slope = np.polyfit(np.log(SIZES[2:]), np.log(np.maximum(values[2:], 1e-12)), 1)[0]
     exact = values[-1] < 1e-8
     print(

@@ -104,6 +104,7 @@ for axes, threshold in zip(grid, THRESHOLDS, strict=True):
     axes[0].set_title(f"c = {threshold:g}: X", loc="left", fontweight="bold")
     axes[1].set_title("X*, the group", loc="left", fontweight="bold")
     axes[0].set(xlabel="experience", ylabel="education")
+    axes[1].set_xlabel("group")
     legend = axes[1].get_legend()
     legend.remove()
 figure.legend(

@@ -1,11 +1,15 @@
 """
-SVM+ with kernels on many rows
-==============================
+Large scale: SVM+ with kernels on many rows
+===========================================
 
-An exact kernel needs n × n numbers in each space. scikit-learn's `Nystroem`
-replaces each kernel by a few hundred features, `LinearSVCPlus` is SVM+ on them, and its
-cost grows with n alone. Nystroem goes in front of the model for X (a Pipeline) and
-inside `TransformedPrivileged` for X*.
+An exact kernel needs n × n numbers in each space. scikit-learn's ``Nystroem`` replaces
+each kernel by a few hundred features, ``LinearSVCPlus`` is SVM+ on them, and its cost
+grows with n alone. Nystroem goes in front of the model for X (a Pipeline) and inside
+``TransformedPrivileged`` for X*.
+
+What was seen: 20 000 rows take a few seconds, where the exact kernels of both spaces
+would need 6.4 GB. On this data the accuracy (0.810) is hardly above that of an exact
+SVM on a tenth of the rows (0.805): many rows leave little for X* to add.
 """
 
 import time

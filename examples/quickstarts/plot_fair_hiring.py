@@ -1,0 +1,83 @@
+"""
+A fair hiring classifier that never sees the sensitive column
+=============================================================
+
+An employer has hired by group for years. The group itself may not be used to decide,
+but leaving it out is not enough: it shows in the other columns. The records of the past
+still say who belonged to which group, so it is known when training and not when
+predicting: privileged information.
+
+These applicants are generated, so that the truth is known: half of them were hired by
+group, half by merit (experience plus education). For a real table see the example on
+German credit.
+"""
+
+# %%
+# The records
+# -----------
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from lupi import FairSVCDeltaPlus, SVCPlus
+from lupi.datasets import make_biased_hiring
+from lupi.inspection import FairnessFrontierDisplay
+
+# Where the group explains nothing, the library warns that f* is zero; so it is for a
+# relaxed threshold.
+warnings.filterwarnings("ignore", message=".*trivial solution.*")
+hiring = make_biased_hiring(2400, bias=0.5, random_state=0, as_frame=True)
+train, new = slice(0, 400), slice(400, None)
+group = hiring.privileged["group"].to_numpy()
+merit = np.where(hiring.data.sum(axis=1) >= 0, 1, -1)
+print(hiring.data.head(3).round(2).to_string())
+
+
+def report(name, predicted):
+    """Shares of new applicants, by group, and agreement with records and with merit."""
+    blue, red = (np.mean(predicted[group[new] == g] == 1) for g in (1, -1))
+    print(
+        f"{name:22s} hires {blue:4.0%} and {red:4.0%} of the two groups; "
+        f"as recorded {np.mean(predicted == hiring.target[new]):.0%}, "
+        f"by merit {np.mean(predicted == merit[new]):.0%}"
+    )
+
+
+# %%
+# Without the group, and with it as a bound
+# -----------------------------------------
+# ``covariance_threshold`` bounds the covariance of the decision values with the group.
+# Both models predict from experience and education alone.
+plain = SVCPlus(kernel="linear").fit(hiring.data[train], hiring.target[train])
+report("group left out", plain.predict(hiring.data[new]))
+for threshold in (0.3, 0.1, 0.02):
+    fair = FairSVCDeltaPlus(
+        kernel="linear",
+        privileged_kernel="linear",
+        delta=1.0,
+        covariance_threshold=threshold,
+    )
+    fair.fit(
+        hiring.data[train],
+        hiring.target[train],
+        sensitive_features=hiring.privileged[train],
+    )
+    report(f"fair, c = {threshold}", fair.predict(hiring.data[new]))
+
+# %%
+# Leaving the group out does not make the rule fair: it hires 69 % of one group and 23 %
+# of the other. With c = 0.1 it is 44 % and 42 %. The records are matched a little less
+# well (72 % instead of 74 %), because the records are biased; merit, which the model
+# was never told, is matched better (95 % instead of 76 %). That is because half of the
+# records do follow merit here; where none do, no bound can find it.
+#
+# What fairness costs
+# -------------------
+FairnessFrontierDisplay.from_estimator(
+    FairSVCDeltaPlus(kernel="linear", privileged_kernel="linear", delta=1.0),
+    hiring.data[:200],
+    hiring.target[:200],
+    hiring.privileged[:200],
+)
+plt.show()

@@ -1,0 +1,52 @@
+"""
+Low-resolution images, with full resolution as X*
+=================================================
+
+A cheap camera will predict; the training images were taken with a better one. X is an
+image of 4 × 4 pixels, X* the same image at 8 × 8. Can the better images teach a model
+to read the poor ones?
+"""
+
+# %%
+# The images
+# ----------
+import matplotlib.pyplot as plt
+
+from lupi import GeneralizedDistillationClassifier, SVCPlus
+from lupi.datasets import load_digits_lowres
+from lupi.evaluation import compare
+
+digits = load_digits_lowres(digits=(5, 8), size=4)
+figure, grid = plt.subplots(2, 8, figsize=(9, 2.8), layout="constrained")
+for column in range(8):
+    for row, (images, size) in enumerate(((digits.data, 4), (digits.privileged, 8))):
+        grid[row, column].imshow(images[column].reshape(size, size), cmap="gray_r")
+        grid[row, column].set(xticks=[], yticks=[])
+grid[0, 0].set_ylabel("X")
+grid[1, 0].set_ylabel("X*")
+
+# %%
+# Does it help?
+# -------------
+# Trained on 30 images, tested on the other 326.
+comparison = compare(
+    digits.data,
+    digits.target,
+    digits.privileged,
+    methods=[GeneralizedDistillationClassifier(), SVCPlus()],
+    train_size=30,
+    cv=12,
+    search=6,
+    random_state=0,
+)
+print(comparison.verdict)
+print(comparison.table.round(3).to_string(index=False))
+comparison.plot()
+plt.show()
+
+# %%
+# Little is to be gained here, and the answer is worth a second look. Distillation gains
+# +0.006 ± 0.003 of AUC over the same linear student (0.990 against 0.984, p = 0.044):
+# by the book it helps. But an SVM that knows nothing of the full images has 0.994
+# already, and the full images add nothing to it. Always compare with the best model
+# without X*, not only with the same one.
