@@ -215,7 +215,12 @@ def _read_about(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
             ModelVersionWarning,
             stacklevel=5,
         )
-    return {"details": {}, **about}
+    details = about.setdefault("details", {})
+    for kind in ("features", "numbers", "privileged"):
+        names = details.get(kind, [])
+        if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+            raise ValueError(f"its {kind} are not a list of names")
+    return about
 
 
 def _read_model(archive: zipfile.ZipFile, path: Path) -> Any:

@@ -146,6 +146,22 @@ def test_predicting_with_text_where_numbers_were(capsys, folder):
     assert "could not convert string to float: 'old'" in said
 
 
+def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
+    roles = ["--target", "outcome", "--privileged", "*_week_20", "--drop", "patient"]
+    fit = ["fit", "table.csv", *roles, "-m", "svc-plus", "--search", "1"]
+    assert main(fit) == 0
+    capsys.readouterr()
+    age = clinic()["age"].astype(object)
+    age[7] = "sixty"
+    changed(age=age).to_csv("text.csv", index=False)
+    said = refused(capsys, folder, "predict", "model.skops", "text.csv")
+    assert "'age' held numbers when the model was fitted and holds 'sixty' now" in said
+    table = clinic().drop(columns="age").assign(big=1.0, ages=1.0)
+    table.to_csv("other.csv", index=False)
+    said = refused(capsys, folder, "predict", "model.skops", "other.csv")
+    assert "lacks age (is it 'ages' there?)" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

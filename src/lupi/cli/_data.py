@@ -59,6 +59,7 @@ class Data:
             "target": self.target,
             "task": self.task,
             "features": list(self.X.columns),
+            "numbers": list(self.X.select_dtypes("number").columns),
             "privileged": privileged,
         }
 

@@ -27,6 +27,7 @@ def run_predict(
     model, details, notes = _read_model(model_path)
     table, kept, more = _read_rows(file, keep)
     X = _take_features(table, _features(model, details, model_path), file)
+    _check_numbers(X, details.get("numbers", []), file)
     prepare_file(out, force=force)
     predictions = _predict(model, X)
     _write(pd.concat([kept, predictions], axis=1), out)
@@ -71,13 +72,27 @@ def _take_features(
 ) -> pd.DataFrame:
     missing = [name for name in features if name not in table.columns]
     if missing:
-        near = nearest(missing[0], list(table.columns))
+        near = nearest(missing[0], [each for each in table if each not in features])
         hint = f" (is it {near!r} there?)" if near else ""
         raise InputError(
             f"{file} lacks {shortlist(missing)}{hint}, which the model needs to "
             "predict."
         )
     return table[features]
+
+
+def _check_numbers(X: pd.DataFrame, numbers: list[str], file: Path) -> None:
+    """Refuse text where numbers were: it would be taken for a missing value."""
+    for name in set(numbers) & set(X.columns):
+        column = X[name]
+        if pd.api.types.is_numeric_dtype(column):
+            continue
+        wrong = pd.to_numeric(column, errors="coerce").isna() & column.notna()
+        if wrong.any():
+            raise InputError(
+                f"{file}: the column {name!r} held numbers when the model was fitted "
+                f"and holds {str(column[wrong].iloc[0])!r} now."
+            )
 
 
 def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
