@@ -68,6 +68,17 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"(^|[\\/])(?!plot_)[^\\/]*\.py$",
     "doc_module": ("lupi",),
     "backreferences_dir": "api/generated/examples",
+    "subsection_order": [
+        f"../examples/{room}"
+        for room in (
+            "quickstarts",
+            "svm",
+            "transfer",
+            "boosting",
+            "advice",
+            "inspection",
+        )
+    ],
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_signature": False,
