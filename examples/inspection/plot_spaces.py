@@ -64,16 +64,20 @@ SpacesDisplay.from_estimator(fair, hiring.data, hiring.target, hiring.privileged
 # %%
 # dSVM+ has a function for each class
 # -----------------------------------
-# The slack is a function of the deviation 1 − y f*(x*), so it is another one over X*
-# for each class. This is that of class 1.
+# The slack is a function of the deviation 1 − y f*(x*) from an SVM on X*, so over X* it
+# is another one for each class. This is that of class 1: the further a row of that
+# class is from its side of X*, the larger its slack may be. The same disturbance acts
+# on both spaces here.
+rng = np.random.default_rng(0)
+y = np.repeat([-1, 1], 30)
+disturbance = y * rng.normal(size=60)
+X = np.column_stack([y + disturbance, rng.normal(size=60)])
+star = np.column_stack([2 * y + disturbance, rng.normal(size=60)])
 model = DeviationSVCPlus(
-    kernel="linear",
-    privileged_kernel="linear",
-    deviation_gamma=0.1,
-    privileged_reg=0.01,
+    kernel="linear", privileged_kernel="linear", deviation_kernel="linear"
 )
-model.fit(plane.data, plane.target, privileged=plane.privileged)
-SpacesDisplay.from_estimator(model, *rows, function=1)
+model.fit(X, y, privileged=star)
+SpacesDisplay.from_estimator(model, X, y, star, function=1)
 
 # %%
 # More columns than two

@@ -116,5 +116,10 @@ for ax, model, name in ((axes[0], plain, "ε-SVR"), (axes[1], plus, "ε-SVR+")):
     ax.set_title(name, loc="left", fontweight="bold")
     ax.set(xlabel="x", ylabel="y")
     ax.spines[["top", "right"]].set_visible(False)
-axes[0].legend(frameon=False)
+figure.legend(
+    *axes[0].get_legend_handles_labels(),
+    loc="outside lower center",
+    ncols=4,
+    frameon=False,
+)
 plt.show()
