@@ -2,6 +2,7 @@
 
 import ast
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -59,3 +60,13 @@ def test_every_section_has_a_header():
 def test_every_figure_and_table_of_the_thesis_has_its_script():
     stems = {script.stem for script in SCRIPTS}
     assert {f"plot_thesis_{part}" for part in THESIS} <= stems
+
+
+def test_pictures_of_the_guide_all_come_from_the_gallery():
+    folder = ROOT / "docs" / "guide" / "images"
+    pictures = runpy.run_path(str(folder / "make_images.py"))["PICTURES"]
+    assert {f"examples/{script}.py" for script in pictures} <= {
+        script.relative_to(ROOT).as_posix() for script in SCRIPTS
+    }
+    drawn = [name for names in pictures.values() for name in names]
+    assert sorted(drawn) == sorted(path.stem for path in folder.glob("*.png"))
