@@ -12,6 +12,7 @@ model that predicts without them.
 # ``PrivilegedColumns`` takes them out of one table when fitting. When predicting they
 # may be absent. As only one table is passed around, every tool of scikit-learn works on
 # it, and inside it each part has its own preprocessing.
+import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn import config_context
 from sklearn.impute import SimpleImputer
@@ -51,6 +52,20 @@ search = GridSearchCV(
 search.fit(table, y)
 best = {key.removeprefix(path): value for key, value in search.best_params_.items()}
 print(f"best {best}, AUC {search.best_score_:.3f}")
+
+tried = pd.DataFrame(search.cv_results_).pivot_table(
+    values="mean_test_score",
+    index=f"param_{path}C",
+    columns=f"param_{path}privileged_reg",
+)
+figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
+for (reg, column), style in zip(tried.items(), ("o-", "s--"), strict=True):
+    colour = "#0072B2" if style == "o-" else "#E69F00"
+    ax.plot(tried.index, column, style, color=colour, label=f"privileged_reg = {reg:g}")
+ax.set(xscale="log", xlabel="C", ylabel="AUC on the test folds")
+ax.legend(frameon=False)
+ax.spines[["top", "right"]].set_visible(False)
+plt.show()
 
 # %%
 # Two tables: ``privileged=``

@@ -19,6 +19,7 @@ within one row of 60 of the best, 18 of 27 for SVMu. A table of winners alone hi
 that.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from thesis_study import PRINTED_KERNELS, study
 
@@ -46,7 +47,8 @@ print(table.to_string(index=False))
 # The inner accuracy of every combination, averaged over outer folds and data sets. A
 # point of 1/60 is one row.
 labels = list(dict.fromkeys(result.table["dataset"]))
-for name in table["classifier"]:
+figure, ax = plt.subplots(figsize=(8, 3.8), layout="constrained")
+for place, name in enumerate(table["classifier"]):
     # One value of each parameter: every candidate of stage one is one combination.
     means = np.mean(
         [
@@ -60,3 +62,15 @@ for name in table["classifier"]:
         f"{name:6s} best {means.max():.3f}, worst {means.min():.3f}, "
         f"{close} of {len(means)} within one row of the best"
     )
+    band = [means.max() - 1 / 60, means.max()]
+    ax.plot(band, [place, place], color="#56B4E9", alpha=0.35, linewidth=14)
+    # Equal scores stand above each other.
+    ties = [
+        np.sum(means[:k].round(6) == value) for k, value in enumerate(means.round(6))
+    ]
+    ax.scatter(means, place - 0.08 * np.array(ties), color="#0072B2", s=22, zorder=3)
+ax.set_yticks(np.arange(len(table)), table["classifier"])
+ax.set_ylim(len(table) - 0.5, -0.7)
+ax.set_xlabel("inner accuracy of a combination of kernels; band: one row from the best")
+ax.spines[["top", "right"]].set_visible(False)
+plt.show()
