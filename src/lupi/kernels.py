@@ -108,7 +108,7 @@ class Kernel:
         return shared_gram(self, rows, lambda: self._compute_gram(rows))
 
     def _compute_gram(self, rows: Any) -> np.ndarray:
-        values = self.between(rows, rows)
+        values: Any = self.between(rows, rows)
         if sp.issparse(values):
             values = values.toarray()
         return np.ascontiguousarray(values)

@@ -66,7 +66,7 @@ def check_max_features(value: Any) -> None:
     if value is None or (isinstance(value, str) and value in ("sqrt", "log2")):
         return
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if number and isinstance(value, Integral) and value >= 1:
+    if number and isinstance(value, Integral) and int(value) >= 1:
         return
     if number and not isinstance(value, Integral) and 0.0 < float(value) <= 1.0:
         return

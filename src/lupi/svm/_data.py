@@ -126,7 +126,7 @@ class Data:
             return Gram(which.gram.matrix + 1.0)
         ones = np.ones((which.rows.shape[0], 1))
         stack = sp.hstack if sp.issparse(which.rows) else np.hstack
-        rows = stack([which.rows, ones])
+        rows: Any = stack([which.rows, ones])
         return Features(rows.tocsr() if sp.issparse(rows) else rows)
 
     def decision_function(self) -> Function:
@@ -162,7 +162,7 @@ def carried(solution: Solution, k: int, cost: np.ndarray) -> np.ndarray:
     small ones can be felt: they stay if the objective would change by a relative 1e-8.
     """
     coefficients = solution.expansion(k)
-    space = solution.problem.functions[k].space
+    space: Any = solution.problem.functions[k].space
     size = np.abs(coefficients)
     for threshold in (SUPPORT, 1e-3 * SUPPORT, 1e-6 * SUPPORT):
         small = size <= threshold * size.max(initial=0.0)

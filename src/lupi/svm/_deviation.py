@@ -178,7 +178,9 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
     def _problem(self, data: Data):
         return svm_plus_problem(data, self.privileged_reg)
 
-    def correction(self, privileged: Any, y: Any) -> np.ndarray:
+    def correction(  # type: ignore[override]
+        self, privileged: Any, y: Any
+    ) -> np.ndarray:
         """The learned function of the deviations of privileged rows.
 
         Parameters

@@ -165,7 +165,7 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         super()._check_parameters()
         not_negative(self, "covariance_threshold")
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,

@@ -88,7 +88,9 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any, slacks: Any = None) -> HardMarginSVC:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, slacks: Any = None
+    ) -> HardMarginSVC:
         """Fit the model.
 
         Parameters

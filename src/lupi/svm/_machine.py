@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -47,6 +47,16 @@ class KernelMachine:
     two functions there names two.
     """
 
+    if TYPE_CHECKING:
+        # What the estimators bring along.
+        C: float
+        kernel: Any
+        solver: str
+        tol: float
+        max_iter: int
+        _models: Any
+        _validate_privileged: Any
+
     _spaces: tuple[str, ...] = ("privileged_",)
     # From how many rows on linear kernels are solved in feature space.
     _feature_rows = LINEAR_ROWS
@@ -69,11 +79,11 @@ class KernelMachine:
             )
 
     def _settle(self, prefix: str, rows: Any, weight: np.ndarray) -> Kernel:
-        values = [
+        kernel, gamma, degree, coef0 = (
             getattr(self, prefix + name)
             for name in ("kernel", "gamma", "degree", "coef0")
-        ]
-        return settle_kernel(*values, rows, weight, prefix=prefix)
+        )
+        return settle_kernel(kernel, gamma, degree, coef0, rows, weight, prefix=prefix)
 
     def _begin(self, training: Any) -> None:
         X, n_rows = training.X, training.n_rows
@@ -115,6 +125,7 @@ class KernelMachine:
         rows: np.ndarray,
     ) -> Data:
         kernels = self._privileged_kernels if privileged is not None else []
+        has: np.ndarray | None
         if privileged is None:
             has, lacks = np.arange(0), np.arange(len(target))
         elif privileged.complete:
@@ -126,7 +137,9 @@ class KernelMachine:
             target=target,
             cost=self.C * weight,
             decision=Space(self._kernel, X, rows),
-            privileged=[
+            privileged=[]
+            if privileged is None
+            else [
                 Space(kernel, privileged.values, rows[privileged.rows])
                 for kernel in kernels
             ],
@@ -162,19 +175,21 @@ class KernelMachine:
 
     def _recover(self, data: Data, solution: Solution) -> Model:
         functions = solution.problem.functions
-        expansions, dual = [], None
+        expansions: list[Expansion] = []
+        dual: list[np.ndarray] = []
         spaces = [data.decision]
         if data.with_privileged:
             spaces += [data.privileged[which] for which in self._functions]
         for k, space in enumerate(spaces):
             coefficients = carried(solution, k, data.cost)
             coefficients = space.in_kernel(coefficients)
-            dual = coefficients if dual is None else dual
+            dual.append(coefficients)
             bias = solution.bias(k)
             if self._bias_in_kernel:
                 bias = coefficients.sum() / functions[k].weight
             if data.in_features:
-                weights = solution.weights[k][: space.rows.shape[1]]
+                every: Any = solution.weights
+                weights = every[k][: space.rows.shape[1]]
                 expansions.append(Expansion(space.kernel, None, weights, bias))
             else:
                 expansions.append(
@@ -184,7 +199,7 @@ class KernelMachine:
             decision=expansions[0],
             corrections=expansions[1:],
             positions=data.decision.positions,
-            dual_coef=dual,
+            dual_coef=dual[0],
             objective=solution.primal_value,
             duality_gap=solution.duality_gap,
             n_iter=solution.n_iter,
@@ -241,7 +256,7 @@ class KernelMachine:
         return values[:, 0] if values.shape[1] == 1 else values
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
