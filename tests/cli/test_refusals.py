@@ -217,6 +217,12 @@ def test_a_score_for_two_classes_when_there_are_three(capsys, folder, metric, hi
     assert f"Use '{hint}'" in said or f"use '{hint}'" in said
 
 
+def test_cells_that_hold_several_values(capsys, folder):
+    clinic().assign(visits=[[1, 2]] * len(clinic())).to_parquet("nested.parquet")
+    said = refused(capsys, folder, "compare", "nested.parquet", *ROLES, *QUICK)
+    assert "The column 'visits' holds lists" in said
+
+
 def test_a_column_name_cannot_break_the_one_line(capsys, folder):
     clinic().rename(columns={"outcome": "out\ncome"}).to_parquet("odd.parquet")
     said = refused(

@@ -92,6 +92,7 @@ def read_data(ask: Ask, *, need_privileged: bool) -> Data:
         raise InputError("No column is left to predict from.")
     if need_privileged and not privileged:
         raise InputError("--drop leaves no privileged column.")
+    _check_values(table.drop(columns=dropped))
     table = _with_target(table, target, notes)
     task = asked or guess_task(table[target])
     _check_target(table[target], task)
@@ -118,6 +119,20 @@ def _check_roles(
             )
     if group is not None and group in (target, *privileged):
         raise InputError(f"--group {group}: this column is the target or privileged.")
+
+
+def _check_values(table: pd.DataFrame) -> None:
+    """Refuse cells that hold several values, as Parquet allows."""
+    for name in table.select_dtypes("object").columns:
+        several = table[name].map(
+            lambda value: isinstance(value, list | dict | set | np.ndarray)
+        )
+        if several.any():
+            raise InputError(
+                f"The column {name!r} holds lists or records, which no model here can "
+                "read; give each value a column of its own, or leave it out with "
+                "--drop."
+            )
 
 
 def _with_target(table: pd.DataFrame, target: str, notes: list[str]) -> pd.DataFrame:
