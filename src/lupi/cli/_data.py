@@ -123,7 +123,7 @@ def _check_roles(
 
 def _check_values(table: pd.DataFrame) -> None:
     """Refuse cells that hold several values, as Parquet allows."""
-    for name in table.select_dtypes("object").columns:
+    for name in table.columns[table.dtypes == object]:
         several = table[name].map(
             lambda value: isinstance(value, list | dict | set | np.ndarray)
         )
