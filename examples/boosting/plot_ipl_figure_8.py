@@ -8,8 +8,8 @@ after almost 5 passes.
 
 **Seen:** almost 5 passes, yes: 89 % of the rounds on the digits and all of them on the
 heads are done within 5, although the tolerance here is a strict 1e-6. Once the tree no
-longer changes its splits, each pass leaves 1/16 of what was to go at C1 = C2 = 1, that
-is (C1/(C1+1) · C1/(C1+C2))², the slope of the lines. But it is no optimum: the tree
+longer changes its splits, each pass leaves at most (C1/(C1+1) · C1/(C1+C2))² of what
+was to go, 1/16 at C1 = C2 = 1: the slope of the lines. But it is no optimum: the tree
 step is greedy, not solved, and 4 % and 13 % of the rounds end because a pass *raised*
 the objective (it is dropped). And little is at stake. Only in the first round, which
 starts from a random comment, do the passes matter.
