@@ -123,8 +123,10 @@ def _check_roles(
 
 def _check_values(table: pd.DataFrame) -> None:
     """Refuse cells that hold several values, as Parquet allows."""
-    for name in table.columns[table.dtypes == object]:
-        several = table[name].map(
+    for name, column in table.items():
+        if not pd.api.types.is_object_dtype(column):
+            continue
+        several = column.map(
             lambda value: isinstance(value, list | dict | set | np.ndarray)
         )
         if several.any():
