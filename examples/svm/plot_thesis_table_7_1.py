@@ -4,8 +4,8 @@ Thesis, table 7.1: the kernels that won the first search
 
 O. Thomas, *Learning Using Privileged Information: A Unified Approach* (University of
 Sussex, 2017), chapter 6, section 7.2 and table 7.1. The study of the source, 10 × 5
-folds on five text sets of about 1500 features, takes days; this is the same protocol on
-two small sets, with smaller grids.
+folds on five text sets of about 1500 features, is too long for a gallery; this is the
+same protocol on two small sets, with smaller grids.
 
 **What the source claims.** One combination of kernels is consistently the best for each
 classifier over five data sets: always a linear kernel on X; on X* a quadratic one for

@@ -4,8 +4,8 @@ Thesis, table 7.2: six classifiers
 
 O. Thomas, *Learning Using Privileged Information: A Unified Approach* (University of
 Sussex, 2017), chapter 6, section 7.4 and table 7.2. The study of the source, 10 × 5
-folds on five text sets of about 1500 features, takes days; this is the same protocol on
-two small sets, with smaller grids.
+folds on five text sets of about 1500 features, is too long for a gallery; this is the
+same protocol on two small sets, with smaller grids.
 
 **What the source claims.** With unselected features as X*, SVM+ is generally the best
 classifier; SVM+ and SVMu beat the SVM on all data sets by F-score and on all but one by
