@@ -145,7 +145,9 @@ def test_fair_model_shows_the_sensitive_features():
     right = display.axes_[1]
     assert right.get_title(loc="left").startswith("Sensitive features")
     assert right.get_xlabel() == "z0=blue"
-    points = np.vstack([v for k, v in scatters(right).items() if k != "support vector"])
+    drawn = scatters(right)
+    assert drawn["class 1"][:, 1].min() > drawn["class -1"][:, 1].max()
+    points = np.vstack([v for k, v in drawn.items() if k != "support vector"])
     assert set(points[:, 0]) == {0.0, 1.0}
     assert len(np.unique(points[:, 1])) == 60
     expected = model.correction((group == "blue").astype(float)[:, None])

@@ -55,6 +55,7 @@ def make_plane_of(
     columns: Sequence[int | str] | str,
     function: Callable[[np.ndarray], np.ndarray],
     resolution: int,
+    is_second_class: np.ndarray,
 ) -> Plane:
     """Evaluate a function over two columns, two components, or the only column."""
     one_column = table.shape[1] == 1
@@ -69,7 +70,7 @@ def make_plane_of(
     chosen = [0] if one_column else _positions(columns, names)
     points = table[:, chosen]
     if one_column:
-        points = np.column_stack([points, _spread(len(table))])
+        points = np.column_stack([points, _spread(is_second_class)])
     x, y = (_axis(points[:, axis], resolution) for axis in (0, 1))
     across, up = np.meshgrid(x, y)
     grid = np.tile(np.nanmean(table, axis=0), (across.size, 1))
@@ -89,7 +90,7 @@ def make_plane_of(
         values=function(grid).reshape(across.shape),
         labels=(
             names[chosen[0]],
-            "rows, spread out" if one_column else names[chosen[1]],
+            "rows, spread out by class" if one_column else names[chosen[1]],
         ),
         note=note,
         one_column=one_column,
@@ -153,10 +154,15 @@ def _axis(values: np.ndarray, resolution: int) -> np.ndarray:
     return np.linspace(low - air, high + air, resolution)
 
 
-def _spread(n_rows: int) -> np.ndarray:
-    """Heights that keep rows of equal value apart, the same in every run."""
-    # Multiples of the golden ratio: neighbours in the table never stand close.
-    return (np.arange(n_rows) * 0.6180339887498949) % 1.0
+def _spread(is_second_class: np.ndarray) -> np.ndarray:
+    """Heights that keep rows of equal value apart, the second class above the first."""
+    heights = np.empty(len(is_second_class))
+    for second in (False, True):
+        rows = np.flatnonzero(is_second_class == second)
+        # Multiples of the golden ratio: neighbours in the table never stand close.
+        part = (np.arange(len(rows)) * 0.6180339887498949) % 1.0
+        heights[rows] = 0.48 * part + 0.52 * second
+    return heights
 
 
 def free_offsets(

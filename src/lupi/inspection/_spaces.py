@@ -155,7 +155,7 @@ class SpacesDisplay:
             are, so scale them first) and draws the function as it is in the plane of
             these through the mean: a row that lies off the plane may appear on the
             wrong side of a line. The panel says which it is. A space of one column is
-            spread over the height of the panel.
+            spread over the height of the panel, the second class above the first.
         function : int, default=0
             Which function of X* to draw where there are two: 1 is the similarity
             function of `UnifiedSVC`. The slack of `DeviationSVCPlus`, a function of
@@ -178,6 +178,7 @@ class SpacesDisplay:
         check_drawable(estimator, name, with_privileged=privileged is not None)
         table = dense(X)
         check_training_rows(estimator, table, name)
+        signs = np.where(np.asarray(y) == estimator.classes_[1], 1.0, -1.0)
         star_plane = corrections = None
         by_class = False
         space_name = "Privileged space X*"
@@ -193,9 +194,13 @@ class SpacesDisplay:
             if by_class:
                 space_name += f", slack of class {estimator.classes_[function]}"
             star_plane = make_plane_of(
-                star, star_names, privileged_features, learned, grid_resolution
+                star,
+                star_names,
+                privileged_features,
+                learned,
+                grid_resolution,
+                signs > 0,
             )
-        signs = np.where(np.asarray(y) == estimator.classes_[1], 1.0, -1.0)
         slacks = np.maximum(1.0 - signs * estimator.decision_function(X), 0.0)
         violated = np.flatnonzero(slacks > ON_THE_MARGIN)
         order = violated[np.argsort(-slacks[violated], kind="stable")]
@@ -206,6 +211,7 @@ class SpacesDisplay:
                 features,
                 lambda rows: estimator.decision_function(like(X, rows)),
                 grid_resolution,
+                signs > 0,
             ),
             privileged=star_plane,
             is_second_class=signs > 0,
