@@ -77,8 +77,9 @@ for ax, learning_rate in zip(axes, (1.0, 0.01), strict=True):
         error_name=f"test error, mean of {N_RUNS} runs",
         ax=ax,
     )
-    ax.axhline(np.mean(y), color="0.7", lw=1, zorder=0)
-    ax.annotate("always “no”", (200, np.mean(y)), ha="right", va="bottom", color="0.5")
+    ax.axhline(np.mean(y), color="0.5", lw=1, zorder=0, label="always “no”")
+    ax.set_ylim(0.2, 0.5)
+    ax.legend(frameon=False, ncols=2, loc="lower left")
     ax.set_title(f"learning rate λ = {learning_rate:g}", loc="left", fontweight="bold")
     print(f"\nλ = {learning_rate:g}\n{shown(errors).to_string()}")
 plt.show()

@@ -239,7 +239,7 @@ def draw_table(ax, found, printed=None):
         shown = [printed.get(name, np.nan) for name in names]
         ax.plot(shown, heights, "x", color="#D55E00", label="printed", markersize=8)
     ax.set_yticks(heights, names)
-    ax.invert_yaxis()
+    ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlabel("accuracy (%)")
     ax.grid(axis="x", color="#E6E6E6")
     ax.spines[["top", "right"]].set_visible(False)
