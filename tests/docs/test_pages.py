@@ -113,3 +113,10 @@ def test_style_sheets_are_read_too(tmp_path):
     (tmp_path / "style.css").write_text("@font-face{src:url(https://e.org/f.woff)}")
     (found,) = site(tmp_path, "<p>")
     assert found == "style.css: https://e.org/f.woff: loaded from the network"
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=str)
+def test_scripts_that_are_named_exist(page):
+    text = page.read_text(encoding="utf-8")
+    for script in re.findall(r"\b((?:examples|benchmarks|docs)/[\w/]+\.py)\b", text):
+        assert (ROOT / script).is_file(), f"{page.name}: {script}"
