@@ -1,11 +1,15 @@
 """Scores that suit the target, and sentences for those that do not."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
-from sklearn.metrics import f1_score, get_scorer_names
+from sklearn.metrics import f1_score, get_scorer, get_scorer_names
 
-from lupi.evaluation._scoring import check_scorer, choose_scorer
+from lupi.datasets import make_mediator
+from lupi.evaluation._compare import plan
+from lupi.evaluation._scoring import SteadyScorer, check_scorer, choose_scorer
 
 WORDS = np.array(["no", "yes", "no", "yes", "yes"] * 4)
 X = np.zeros((20, 1))
@@ -23,6 +27,32 @@ def test_scores_of_one_class_take_the_last_of_two_whatever_it_is_called(name):
     assert of_words(model, X, WORDS) == of_numbers(other, X, numbers)
     if name == "f1":
         assert of_words(model, X, WORDS) == f1_score(numbers, np.ones(20))
+
+
+class Constant(DummyClassifier):
+    """Decision values that differ in their last digits only."""
+
+    def decision_function(self, X):
+        return 0.3 + self.size * np.linspace(0, 1, len(X))
+
+
+@pytest.mark.parametrize(("size", "score"), [(1e-9, 0.5), (1e-2, 1.0)])
+def test_the_last_digits_of_a_constant_do_not_rank_rows(size, score):
+    target = np.repeat([0, 1], 10)
+    model = Constant().fit(X, target)
+    model.size = size
+    scorer = SteadyScorer(get_scorer("roc_auc"))
+    assert scorer(model, X, target) == score
+    # Probabilities and predictions are the model's own.
+    assert SteadyScorer(get_scorer("accuracy"))(model, X, target) == 0.5
+    assert pickle.loads(pickle.dumps(scorer))(model, X, target) == score
+
+
+def test_a_comparison_by_name_uses_it():
+    data = make_mediator(60, random_state=0)
+    study, settings = plan(data.data, data.target, data.privileged, scoring="roc_auc")
+    assert isinstance(study.scorer, SteadyScorer)
+    assert settings["optimum"] == 1.0
 
 
 def test_defaults_by_target():

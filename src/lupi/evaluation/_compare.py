@@ -17,7 +17,7 @@ from lupi.evaluation._comparison import FOLD_COLUMNS, Comparison
 from lupi.evaluation._methods import Method, Task, choose_methods
 from lupi.evaluation._prepare import as_table, column_names, rows_with_values
 from lupi.evaluation._running import fingerprint, run_all
-from lupi.evaluation._scoring import check_scorer, choose_scorer
+from lupi.evaluation._scoring import SteadyScorer, check_scorer, choose_scorer
 from lupi.evaluation._splits import (
     check_inner_groups,
     deal_into_groups,
@@ -205,6 +205,9 @@ def plan(
     name, scorer = choose_scorer(scoring, task, y)
     if not callable(scoring):
         check_scorer(name, scorer, task, y)
+    optimum = 0.0 if getattr(scorer, "_sign", 1) < 0 else 1.0
+    if not callable(scoring) and task == "classification":
+        scorer = SteadyScorer(scorer)
     study = Study(
         X=X,
         y=y,
@@ -228,7 +231,7 @@ def plan(
     settings = {
         "task": task,
         "scoring": name,
-        "optimum": 0.0 if getattr(scorer, "_sign", 1) < 0 else 1.0,
+        "optimum": optimum,
         "target": target_name,
         "classes": None if strata is None else np.unique(y).tolist(),
         "n_rows": n_rows,
