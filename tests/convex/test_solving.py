@@ -29,10 +29,33 @@ def svm(n, C=1.0, space=Gram, seed=0):
     )
 
 
+def svm_plus(n, C, reg, seed=0):
+    rng = np.random.default_rng(seed)
+    X, P = rng.normal(size=(2, n, 3))
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    one = np.ones(n)
+    functions = [
+        Function(Gram(np.exp(-0.3 * _squares(X))), 1.0, one),
+        Function(Gram(np.exp(-0.3 * _squares(P))), reg, one, C * one),
+    ]
+    return Problem(n, functions, [Rows({0: y, 1: one}, one), Rows({1: one}, 0 * one)])
+
+
+def _squares(X):
+    return ((X[:, None] - X[None]) ** 2).sum(axis=2)
+
+
 def test_auto_takes_working_sets_from_some_size_on():
     few = solving.FEW_ROWS
-    assert solve(svm(few - 10)).solver == "interior"
+    assert solve(svm(few - 10)).solver == "proximal"
     assert solve(svm(few)).solver == "smo"
+
+
+@pytest.mark.parametrize(
+    ("C", "reg", "expected"), [(1.0, 1.0, "smo"), (1.0, 0.01, "proximal")]
+)
+def test_auto_takes_faces_where_working_sets_crawl(C, reg, expected):
+    assert solve(svm_plus(200, C, reg)).solver == expected
 
 
 def test_auto_leaves_features_to_the_interior_point():
@@ -40,13 +63,15 @@ def test_auto_leaves_features_to_the_interior_point():
 
 
 def test_auto_hands_over_what_does_not_converge(monkeypatch):
-    monkeypatch.setattr(solving, "working_set_budget", lambda problem: 3)
     problem = svm(200)
-    solution = solve(problem, tol=1e-8)
-    assert solution.solver == "interior"
-    assert solution.converged
     again = solve(problem, solver="interior", tol=1e-8)
-    assert solution.primal_value == pytest.approx(again.primal_value, rel=1e-8)
+    monkeypatch.setattr(solving, "working_set_budget", lambda problem: 3)
+    for most, expected in [(solving.MOST_FACES, "proximal"), (1, "interior")]:
+        monkeypatch.setattr(solving, "MOST_FACES", most)
+        solution = solve(problem, tol=1e-8)
+        assert solution.solver == expected
+        assert solution.converged
+        assert solution.primal_value == pytest.approx(again.primal_value, rel=1e-8)
 
 
 @pytest.mark.parametrize("solver", solving.SOLVERS)

@@ -15,11 +15,6 @@ is accurate where D is not large. Multipliers whose barrier outweighs their kern
 in the elimination and in the final system, which therefore shrinks as the solution
 takes shape), and the factors serve as a preconditioner for conjugate gradients on the
 exact system, projected on the balance equations.
-
-References
-----------
-N. Gould, M. Hribar, J. Nocedal, "On the solution of equality constrained quadratic
-programming problems arising in optimization", SIAM J. Sci. Comput. 23(4), 2001.
 """
 
 from __future__ import annotations
@@ -32,11 +27,11 @@ from .leaves import DECOUPLED, Leaf, Merged, times
 from .linalg import NotPositiveDefinite, cholesky, cholesky_solve, scaled_block
 from .newton import Barrier
 from .problem import Problem
+from .refine import conjugate_gradients
 
 __all__ = ["KernelNewton"]
 
-REFINE_TO, BALANCED, EXACT = 1e-9, 1e-14, 1e-13
-MAX_REFINEMENTS = 30
+REFINE_TO = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +78,6 @@ class KernelNewton:
         ]
         self._couplings = [self._coupling(sharing) for sharing in problem.sharing]
         self.balance = problem.balance_columns()
-        self._reach = np.abs(self.balance)
 
     def _coupling(self, sharing: list[int]) -> Leaf | None:
         """The leaf on which two families share a slack; None for a slack of one."""
@@ -346,39 +340,17 @@ class KernelNewton:
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """Step and change of the biases; refined on the exact system if asked."""
-        step, biases = self._precondition(right, balance)
         if not refine:
-            return step, biases
-        nothing = np.zeros_like(balance)
-        # Conjugate gradients keep the balance as it is: it must hold from the start.
-        for _ in range(3):
-            missed = balance - self.balance @ step
-            if not np.any(np.abs(missed) > BALANCED * (self._reach @ np.abs(step))):
-                break
-            change, shift = self._precondition(np.zeros_like(right), missed)
-            step, biases = step + change, biases + shift
-        size = abs(right @ step) ** 0.5
-        residual = right - self._product(step) - self.balance.T @ biases
-        if np.abs(residual).max() <= EXACT * np.abs(right).max():
-            return step, biases
-        search, old = None, 1.0
-        for _ in range(MAX_REFINEMENTS):
-            change, shift = self._precondition(residual, nothing)
-            energy = residual @ change
-            if energy <= (REFINE_TO * size) ** 2:
-                step, biases = step + change, biases + shift
-                break
-            if not energy > 0:
-                break  # rounding: the preconditioner sees no descent any more
-            search = change if search is None else change + energy / old * search
-            old = energy
-            pushed = self._product(search)
-            length = energy / (search @ pushed)
-            step = step + length * search
-            residual = residual - length * pushed
-        else:
-            biases = biases + shift
-        return step, biases
+            return self._precondition(right, balance)
+        return conjugate_gradients(
+            self._product,
+            self._precondition,
+            lambda biases: self.balance.T @ biases,
+            self.balance,
+            right,
+            balance,
+            to=REFINE_TO,
+        )
 
 
 def _indices(at, length: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from scipy.linalg import blas, lapack
 
 __all__ = [
     "NotPositiveDefinite",
+    "block",
     "cholesky",
     "cholesky_solve",
     "inverse_from_cholesky",
@@ -22,8 +23,10 @@ __all__ = [
     "scaled_block",
     "subtract_gram",
     "symmetric_product",
+    "symmetrised",
     "threads_for",
     "threads_worth_using",
+    "triangular_product",
     "triangular_solve",
 ]
 
@@ -35,15 +38,24 @@ PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 4, 0.03, 0.8
 TRIES_PER = 500
 
 RANK_TOLERANCE = 1e-15
+SYMMETRISED_AT_ONCE = 256
+# Up to here one product after the other beats the product of matrices.
+FEW_COLUMNS = 4
 
 
 class NotPositiveDefinite(ArithmeticError):
     """A Cholesky factorisation met a pivot that is not positive."""
 
 
+def _routine(name: str, matrix: np.ndarray):
+    """The routine of BLAS or LAPACK for the precision of a matrix."""
+    letter = "s" if matrix.dtype == np.float32 else "d"
+    return getattr(lapack if hasattr(lapack, letter + name) else blas, letter + name)
+
+
 def cholesky(matrix: np.ndarray) -> np.ndarray:
     """Lower Cholesky factor, in place of the matrix."""
-    factor, info = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
+    factor, info = _routine("potrf", matrix)(matrix, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise NotPositiveDefinite(f"pivot {info} of {len(matrix)} is not positive")
     return factor
@@ -51,26 +63,49 @@ def cholesky(matrix: np.ndarray) -> np.ndarray:
 
 def cholesky_solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     """``(LLᵀ)⁻¹ right`` for a vector or a matrix of columns."""
-    return lapack.dpotrs(factor, right, lower=1)[0]
+    return _routine("potrs", factor)(factor, right, lower=1)[0]
 
 
-def inverse_from_cholesky(factor: np.ndarray) -> np.ndarray:
-    """Lower triangle of ``(LLᵀ)⁻¹``; the factor stays."""
-    return lapack.dpotri(factor, lower=1, overwrite_c=0)[0]
+def inverse_from_cholesky(factor: np.ndarray, *, keep: bool = True) -> np.ndarray:
+    """Lower triangle of ``(LLᵀ)⁻¹``; the factor stays, if it is to be kept."""
+    return _routine("potri", factor)(factor, lower=1, overwrite_c=int(not keep))[0]
 
 
 def triangular_solve(
     factor: np.ndarray, right: np.ndarray, *, transposed: bool = False
 ) -> np.ndarray:
     """``L⁻¹ right`` (or ``L⁻ᵀ right``), in place of right."""
-    return blas.dtrsm(
+    return _routine("trsm", factor)(
         1.0, factor, right, lower=1, trans_a=int(transposed), overwrite_b=1
     )
 
 
+def triangular_product(factor: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """``L vector``."""
+    return _routine("trmv", factor)(factor, vector, lower=1)
+
+
+def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """``matrix[rows, columns]`` of a symmetric matrix, Fortran-ordered."""
+    if matrix.flags.f_contiguous:
+        matrix = matrix.T
+    return matrix.take(columns, axis=0).take(rows, axis=1).T
+
+
+def symmetrised(matrix: np.ndarray) -> np.ndarray:
+    """The upper triangle filled from the lower, in place."""
+    for start in range(0, len(matrix), SYMMETRISED_AT_ONCE):
+        stop = start + SYMMETRISED_AT_ONCE
+        corner = np.tril(matrix[start:stop, start:stop])
+        corner += np.tril(corner, -1).T
+        matrix[start:stop, start:stop] = corner
+        matrix[start:stop, stop:] = matrix[stop:, start:stop].T
+    return matrix
+
+
 def subtract_gram(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """``matrix − columnsᵀ columns`` on the lower triangle, in place."""
-    return blas.dsyrk(
+    return _routine("syrk", matrix)(
         -1.0, columns, beta=1.0, c=matrix, trans=1, lower=1, overwrite_c=1
     )
 
@@ -81,9 +116,15 @@ def symmetric_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
     NumPy and SciPy may each bring a BLAS of their own, whose waiting threads then take
     the cores from each other: all products of this size go through SciPy's.
     """
+    matrix = matrix if matrix.flags.f_contiguous else matrix.T  # symmetric: no copy
     if vector.ndim == 1:
-        return blas.dsymv(1.0, matrix.T, vector, lower=1)
-    return blas.dsymm(1.0, matrix.T, np.asfortranarray(vector), lower=1)
+        return _routine("symv", matrix)(1.0, matrix, vector, lower=1)
+    if vector.shape[1] <= FEW_COLUMNS:
+        out = np.empty(vector.shape, order="F")
+        for column, product in zip(vector.T, out.T, strict=True):
+            product[:] = _routine("symv", matrix)(1.0, matrix, column, lower=1)
+        return out
+    return _routine("symm", matrix)(1.0, matrix, np.asfortranarray(vector), lower=1)
 
 
 def pivoted_factor(matrix: np.ndarray) -> np.ndarray:

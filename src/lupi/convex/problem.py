@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -240,6 +241,25 @@ class Problem:
         return np.array(
             [self.functions[k].basis @ coefficients[k] for k in self.biased]
         )
+
+    @cached_property
+    def bends(self) -> np.ndarray:
+        """``H_ii``: how much the dual bends along each multiplier."""
+        bends = self.curvature.copy()
+        for k, f in enumerate(self.functions):
+            if f.space is None:
+                continue
+            diagonal = f.space.diagonal / f.weight
+            for q, (part, family) in enumerate(
+                zip(self.slices, self.families, strict=True)
+            ):
+                if k in family.on:
+                    at = self._positions[q, k]
+                    bends[part] += family.on[k] ** 2 * diagonal[at]
+            for g, row in enumerate(self.global_rows, self._globals.start):
+                if k in row.on:
+                    bends[g] += row.on[k] @ f.space.apply(row.on[k]) / f.weight
+        return bends
 
     def balance_columns(self) -> np.ndarray:
         """The matrix of the balance equations, one row per biased function."""

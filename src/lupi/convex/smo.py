@@ -213,7 +213,7 @@ class _State:
         n_biases = signatures.shape[1]
         if n_biases == 0:
             return np.empty(0)
-        if np.linalg.matrix_rank(signatures[held]) == n_biases:
+        if held.any() and np.linalg.matrix_rank(signatures[held]) == n_biases:
             middle = 0.5 * (low + high)[held]
             return np.linalg.lstsq(signatures[held], -middle, rcond=None)[0]
         return _least_violation(signatures, low, high)

@@ -20,6 +20,8 @@ from .problem import Problem
 
 __all__ = ["Solution"]
 
+FLATTEST = 1e-12
+
 
 @dataclass(eq=False)
 class Solution:
@@ -64,7 +66,9 @@ class Solution:
         features = function.space.matrix
         if not isinstance(features, np.ndarray) or len(features) > self.MOST_EXPANDED:
             return self.coefficients[k]
-        return np.linalg.lstsq(features.T, function.weight * self.weights[k])[0]
+        return np.linalg.lstsq(
+            features.T, function.weight * self.weights[k], rcond=None
+        )[0]
 
     @cached_property
     def values(self) -> list[np.ndarray]:
@@ -170,16 +174,28 @@ class Solution:
     def duality_gap(self) -> float:
         """Primal minus dual value, plus what the residuals could hide.
 
-        A hard constraint violated by ε costs about ``ε Σλ`` to repair, a balance
+        A hard constraint violated by ε costs about ``ε Σλ`` to repair, and moving its
+        multiplier alone would gain ``ε²/2H`` (all there is to see where every λ is
+        still zero); a balance
         missed by ε is worth ε times the optimal bias, for which the values of the
         function and the size of the right-hand sides stand in (b itself may be zero
         where the balance is missed most), a multiplier beyond its bound by ε is worth
-        ε times its margin: all are added, so that the gap cannot look smaller than
-        it is because an iterate is infeasible.
+        ε times its margin, an expansion that is not the one of the multipliers is
+        worth the values where they differ: all are added, so that the gap cannot look
+        smaller than it is because an iterate is infeasible.
         """
         problem = self.problem
         gap = abs(self.primal_value - self.dual_value)
-        gap += self.primal_residual * np.abs(self.multipliers[self._hard]).sum()
+        hard = self._hard
+        gap += self.primal_residual * np.abs(self.multipliers[hard]).sum()
+        if self.primal_residual > 0:
+            violation = np.maximum(self._shortfall, 0.0)
+            # A row whose kernel is zero is moved by the biases alone.
+            least = max(FLATTEST * problem.bends.max(), np.finfo(float).tiny)
+            bends = np.maximum(problem.bends[hard], least)
+            with np.errstate(over="ignore"):  # an iterate may be that far off
+                gain = 0.5 * violation[hard] ** 2 / bends
+            gap += gain.max(initial=0.0)
         unit = np.abs(problem.at_least).max(initial=0.0)
         for k, missed in zip(
             problem.biased, problem.balance(self.coefficients), strict=True
@@ -193,6 +209,13 @@ class Solution:
             problem.room(self.multipliers), problem.sharing, strict=True
         ):
             gap += np.maximum(-room, 0.0) @ worth[problem.slices[sharing[0]]]
+        for v, w, t in zip(
+            self.coefficients,
+            problem.coefficients(self.multipliers),
+            self.penalised,
+            strict=True,
+        ):
+            gap += np.abs(v - w) @ np.abs(t)
         return float(gap)
 
     @cached_property
@@ -207,8 +230,13 @@ class Solution:
         )
         costs += sum(slack.linear.sum() for slack in self.problem.slacks)
         floor = 1e-7 * costs * np.abs(self.problem.at_least).max(initial=0.0)
-        return max(
-            abs(self.primal_value), abs(self.dual_value), floor, np.finfo(float).tiny
+        return float(
+            max(
+                abs(self.primal_value),
+                abs(self.dual_value),
+                floor,
+                np.finfo(float).tiny,
+            )
         )
 
     @property

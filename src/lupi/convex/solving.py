@@ -1,38 +1,46 @@
 """Choose a solver by measured cost, run it on the right number of threads.
 
-``auto`` starts with the working-set method, which needs a fifth to the whole of the
-time of the interior point, and gives it as many steps as take that time. What is not
-solved by then the interior point does, at no more than twice its own cost. It also
-takes what the other cannot, problems in which a function is penalised so little that
-working sets crawl (a small γ), and problems so small that loading the compiled steps,
-half a second once, would be felt.
+``auto`` knows three. Working sets are the fastest where one function is learned alone,
+or where multipliers are small and no function is penalised much less than another. The
+proximal method is where they are not, and for small problems. The interior point takes
+what these do not solve, explicit features, and what neither can describe. Whoever comes
+next gets what the one before left, and the closer of two answers counts: both carry
+their certificate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from .biases import settle_biases
+from .faces import unsuited as unsuited_for_faces
 from .interior import solve_interior
 from .linalg import pivoted_factor, threads_for
 from .problem import Features, Gram, Problem
+from .proximal import POLISHED_SIZE, solve_proximal
 from .smo import solve_smo
-from .smo_layout import unsuited
+from .smo_layout import unsuited as unsuited_for_working_sets
 from .solution import Solution
 
 __all__ = ["SOLVERS", "in_features", "solve"]
 
-SOLVERS = ("auto", "interior", "smo")
+SOLVERS = ("auto", "interior", "proximal", "smo")
 
 # Measured on SVM+ with RBF kernels: the time of the interior point in working-set
 # steps is this times Σn³/Σn over the functions, plus a part that does not grow.
 INTERIOR_PRICE, INTERIOR_START = 0.03, 10_000
+# Loading the compiled steps takes half a second once: felt where problems are small.
 FEW_ROWS = 150
-# Stiffness times rows from which on working sets crawl longer than a factorisation.
-STIFF = 50_000.0
+# The largest size of a multiplier times K/ρ with which working sets are the fastest.
+LIGHT = 3.0
+# Faces after which the proximal method would have found the right one.
+MOST_FACES = 45
 MOST_NEWTON_STEPS, MOST_WORKING_SET_STEPS = 200, 2_000_000
+# Decision values of small problems are worth a smaller gap than was asked for.
+POLISHED = 1e-4
 
 
 def solve(
@@ -50,37 +58,59 @@ def solve(
     # Gram matrices are factorised by SciPy, features multiplied by NumPy.
     package = "scipy" if _has_gram(problem) else "numpy"
     with threads_for(problem.n_rows, package):
-        if solver == "smo":
-            limit = max_iter if max_iter > 0 else MOST_WORKING_SET_STEPS
-            solution = solve_smo(problem, tol=tol, max_iter=limit)
-        elif solver == "auto" and starts_with_working_sets(problem):
-            limit = working_set_budget(problem)
+        best = None
+        for attempt, limit in _attempts(problem, solver):
             limit = min(limit, max_iter) if max_iter > 0 else limit
-            solution = solve_smo(problem, tol=tol, max_iter=limit)
-            if not solution.converged:
-                solution = _closer(solution, _interior(problem, tol, max_iter))
-        else:
-            solution = _interior(problem, tol, max_iter)
-        return settle_biases(solution)
+            solution = attempt(problem, tol=tol, max_iter=limit)
+            best = solution if best is None else _closer(best, solution)
+            if _is_finished(best, tol):
+                break
+        return settle_biases(best)
 
 
-def starts_with_working_sets(problem: Problem) -> bool:
+def _attempts(problem: Problem, solver: str) -> Iterator[tuple[Callable, int]]:
+    """Solvers to try in turn, and how many iterations each may take."""
+    automatic = solver == "auto"
+    if solver == "smo":
+        yield solve_smo, MOST_WORKING_SET_STEPS
+    elif automatic and suits_working_sets(problem):
+        yield solve_smo, working_set_budget(problem)
+    if solver == "proximal":
+        yield solve_proximal, MOST_NEWTON_STEPS
+    elif automatic and unsuited_for_faces(problem) is None:
+        yield solve_proximal, MOST_FACES
+    if automatic or solver == "interior":
+        yield solve_interior, MOST_NEWTON_STEPS
+        if _has_gram(problem):
+            # Rank-deficient kernels with extreme costs leave nothing of the barrier in
+            # R + D; the weights of an explicit factor keep it apart.
+            yield _solve_in_features, MOST_NEWTON_STEPS
+
+
+def _is_finished(solution: Solution, tol: float) -> bool:
+    """Whether no other solver need be asked.
+
+    The interior point asks for no more than the gap, or the vertex in vain.
+    """
+    small = solution.problem.n_rows <= POLISHED_SIZE
+    if solution.solver == "interior" or not small:
+        return solution.converged
+    return solution.converged and solution.is_optimal(POLISHED * tol)
+
+
+def suits_working_sets(problem: Problem) -> bool:
     """Whether ``auto`` tries the working-set method first."""
-    return (
-        problem.n_rows >= FEW_ROWS
-        and unsuited(problem) is None
-        and stiffness(problem) * problem.n_rows <= STIFF
-    )
+    if problem.n_rows < FEW_ROWS or unsuited_for_working_sets(problem) is not None:
+        return False
+    return len(problem.functions) == 1 or heaviness(problem) <= LIGHT
 
 
-def stiffness(problem: Problem) -> float:
-    """The largest mean of ``K_k/ρ_k`` over the functions, in units of the first."""
-    means = [
-        float(np.mean(f.space.diagonal)) / f.weight
-        for f in problem.functions
-        if f.space is not None
-    ]
-    return max(means) / means[0] if means[0] > 0 else np.inf
+def heaviness(problem: Problem) -> float:
+    """The mean size of a multiplier, times the largest mean of ``K_k/ρ_k``."""
+    costs = [np.abs(f.cost).mean() for f in problem.functions if f.cost is not None]
+    costs += [slack.linear.mean() for slack in problem.slacks]
+    kernels = [f.space.diagonal.mean() / f.weight for f in problem.functions]
+    return float(max(costs, default=np.inf) * max(kernels))
 
 
 def working_set_budget(problem: Problem) -> int:
@@ -90,16 +120,8 @@ def working_set_budget(problem: Problem) -> int:
     return INTERIOR_START + int(growing)
 
 
-def _interior(problem: Problem, tol: float, max_iter: int) -> Solution:
-    limit = max_iter if max_iter > 0 else MOST_NEWTON_STEPS
-    solution = solve_interior(problem, tol=tol, max_iter=limit)
-    if solution.converged or max_iter > 0 or not _has_gram(problem):
-        return solution
-    # Rank-deficient kernels with extreme costs leave nothing of the barrier in R + D;
-    # the weights of an explicit factor keep it apart.
-    return _closer(
-        solution, solve_interior(in_features(problem), tol=tol, max_iter=limit)
-    )
+def _solve_in_features(problem: Problem, *, tol: float, max_iter: int) -> Solution:
+    return solve_interior(in_features(problem), tol=tol, max_iter=max_iter)
 
 
 def _closer(first: Solution, second: Solution) -> Solution:

@@ -1,0 +1,200 @@
+"""The functions k ≥ 1 on a face, with the private multipliers that are free eliminated.
+
+With ``R = K_k/ρ_k``, ``D`` the proximal term of the private multipliers, ``G`` the rows
+on which these are free and ``N`` the others, the shared multipliers see::
+
+    S = R − R_{·G} (R_GG + D)⁻¹ R_{G·}
+
+Where G is small that is computed as it stands. Where N is, everything follows from
+``P = (R + D)⁻¹``, which is computed once for all faces::
+
+    S_NN = P_NN⁻¹ − D,   S_GN = −D P_GN P_NN⁻¹,   S_GG = D − D (P/P_NN) D
+
+with ``P/P_NN = P_GG − P_GN P_NN⁻¹ P_NG``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .linalg import (
+    block,
+    cholesky,
+    cholesky_solve,
+    inverse_from_cholesky,
+    subtract_gram,
+    symmetric_product,
+    symmetrised,
+    triangular_product,
+    triangular_solve,
+)
+
+__all__ = ["FaceLeaf", "Rest"]
+
+# The inverse is paid once and used on about this many faces.
+FACES = 8
+
+
+class Rest(NamedTuple):
+    """A leaf while the shared multipliers of its face are zero: linear in its causes.
+
+    Values on the shared rows, the private expansion, what the face needs to go on from
+    there, and the expansion that was given.
+    """
+
+    value: np.ndarray
+    private: np.ndarray
+    memory: np.ndarray
+    base: np.ndarray
+
+    def plus(self, weight: float, other: Rest) -> Rest:
+        """With so much of another."""
+        pairs = zip(self, other, strict=True)
+        return Rest(*(mine + weight * theirs for mine, theirs in pairs))
+
+
+class FaceLeaf:
+    """One function: its matrix R and the proximal term D on its rows."""
+
+    def __init__(self, gram: np.ndarray, ridge: np.ndarray):
+        self.gram, self.ridge = gram, ridge
+        self._inverse: np.ndarray | None = None
+
+    def face(self, private: np.ndarray, shared: np.ndarray):
+        """The face on which these private and shared multipliers are free.
+
+        The first are a mask, the second a list of rows, which the face may reorder.
+        """
+        n, n_free, n_shared = len(private), int(private.sum()), len(shared)
+        n_both = int(private[shared].sum())
+        n_bound = n - n_free
+        direct = n_free**3 / 3 + n_free**2 * n_shared + n_free * n_shared**2
+        inverse = n_bound**3 + n_bound**2 * n_both + n_bound * n_both**2
+        if self._inverse is None:
+            inverse += n**3 / FACES
+        if direct <= inverse:
+            return _Direct(self, private, shared)
+        return _ByInverse(self, private, shared)
+
+    def inverse(self) -> np.ndarray:
+        """``(R + D)⁻¹``."""
+        if self._inverse is None:
+            matrix = self.gram.T.copy(order="F")
+            index = np.arange(len(matrix))
+            matrix[index, index] += self.ridge
+            factor = cholesky(matrix)
+            self._inverse = symmetrised(inverse_from_cholesky(factor, keep=False))
+        return self._inverse
+
+
+class _Direct:
+    """Few free private multipliers: their block is factorised."""
+
+    def __init__(self, leaf: FaceLeaf, private: np.ndarray, shared: np.ndarray):
+        self.leaf, self.rows = leaf, shared
+        self.free = np.flatnonzero(private)
+        self.schur = block(leaf.gram, shared, shared)
+        if len(self.free):
+            matrix = block(leaf.gram, self.free, self.free)
+            index = np.arange(len(matrix))
+            matrix[index, index] += leaf.ridge[self.free]
+            self.factor = cholesky(matrix)
+            columns = block(leaf.gram, self.free, shared)
+            self.columns = triangular_solve(self.factor, columns)
+            if len(shared):
+                self.schur = subtract_gram(self.schur, self.columns)
+
+    def at_rest(self, force: np.ndarray, base: np.ndarray) -> Rest:
+        """With these forces on the private multipliers and this expansion given."""
+        value = symmetric_product(self.leaf.gram, base)
+        force = force - value
+        value, private = value[self.rows], np.zeros_like(force)
+        if len(self.free):
+            scaled = force[self.free].astype(self.factor.dtype)[:, None]
+            scaled = triangular_solve(self.factor, scaled)
+            value = value + self.columns.T @ scaled[:, 0]
+            private[self.free] = triangular_solve(self.factor, scaled, transposed=True)[
+                :, 0
+            ]
+        return Rest(value, private, force, base)
+
+    def private(self, rest: Rest, step: np.ndarray) -> np.ndarray:
+        """The private expansion once the shared multipliers add theirs."""
+        out = np.zeros(len(rest.base))
+        if len(self.free):
+            right = rest.memory[self.free]
+            right = right - triangular_product(self.factor, self.columns @ step)
+            out[self.free] = cholesky_solve(self.factor, right)
+        return out
+
+
+class _ByInverse:
+    """Few bound private multipliers: a block of the inverse is factorised."""
+
+    def __init__(self, leaf: FaceLeaf, private: np.ndarray, shared: np.ndarray):
+        self.leaf = leaf
+        self.inverse = inverse = leaf.inverse()
+        self.is_free = private
+        self.bound = bound = np.flatnonzero(~private)
+        both = private[shared]
+        self.alone, self.both = shared[~both], shared[both]
+        self.rows = np.concatenate([self.alone, self.both])
+        n_alone, n_both = len(self.alone), len(self.both)
+        ridge = leaf.ridge[self.both]
+        self.schur = np.zeros((n_alone + n_both,) * 2, dtype=inverse.dtype, order="F")
+        corner = block(inverse, self.both, self.both)
+        if len(bound):
+            self.factor = cholesky(block(inverse, bound, bound))
+            if n_alone:
+                at = np.searchsorted(bound, self.alone)
+                outer = inverse_from_cholesky(self.factor)
+                if n_alone < len(bound):
+                    outer = block(outer, at, at)
+                index = np.arange(n_alone)
+                outer[index, index] -= leaf.ridge[self.alone]
+                self.schur[:n_alone, :n_alone] = outer
+            if n_both:
+                self.cross = block(inverse, bound, self.both)
+                half = triangular_solve(self.factor, self.cross.copy(order="F"))
+                corner = subtract_gram(corner, half)
+                if n_alone:
+                    full = triangular_solve(self.factor, half, transposed=True)
+                    self.schur[n_alone:, :n_alone] = -(full[at] * ridge).T
+        corner *= -ridge[:, None]
+        corner *= ridge
+        corner[np.arange(n_both), np.arange(n_both)] += ridge
+        self.schur[n_alone:, n_alone:] = corner
+
+    def at_rest(self, force: np.ndarray, base: np.ndarray) -> Rest:
+        """With these forces on the private multipliers and this expansion given."""
+        ridge = self.leaf.ridge
+        push = np.where(self.is_free, force + ridge * base, 0.0)
+        total = pushed = symmetric_product(self.inverse, push)
+        if len(self.bound):
+            held = np.zeros_like(push)
+            held[self.bound] = self._hold(pushed, base)
+            total = total + symmetric_product(self.inverse, held)
+            push += held
+        value = push - ridge * total
+        private = np.where(self.is_free, total - base, 0.0)
+        return Rest(value[self.rows], private, pushed, base)
+
+    def _hold(self, pushed: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """What keeps the bound rows where they are wanted."""
+        return cholesky_solve(self.factor, wanted[self.bound] - pushed[self.bound])
+
+    def private(self, rest: Rest, step: np.ndarray) -> np.ndarray:
+        """The private expansion once the shared multipliers add theirs."""
+        wanted = rest.base.copy()
+        wanted[self.rows] += step
+        push = np.zeros(len(wanted))
+        push[self.both] = self.leaf.ridge[self.both] * step[len(self.alone) :]
+        if len(self.bound):
+            near = rest.memory.copy()
+            if len(self.both):
+                near[self.bound] += self.cross @ push[self.both]
+            push[self.bound] = self._hold(near, wanted)
+        total = rest.memory + symmetric_product(self.inverse, push)
+        return np.where(self.is_free, total - wanted, 0.0)

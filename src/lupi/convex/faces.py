@@ -1,0 +1,381 @@
+"""Newton's equations on a face, for functions given by Gram matrices.
+
+On a face some multipliers stand on a bound, some are free, and where two families share
+a slack both may be *tied* by ``λ + λ' = d``. Newton's step of the proximal method puts
+the free ones where::
+
+    Σ_k a_k t_k + D λ = h,     t_k = K_k v_k/ρ_k + b_k e_k,     e_k·v_k = 0
+
+A *private* multiplier touches one function k ≥ 1 alone and is eliminated by
+:mod:`.face_leaf`. What is left are the *shared* ones, which touch that function and the
+first, the ones that touch the first function alone, tied pairs among these (what they
+add to function k is fixed), and a border of biases and global multipliers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .centred import Centred
+from .face_leaf import FaceLeaf, Rest
+from .linalg import block, cholesky, cholesky_solve, symmetric_product
+from .problem import Gram, Problem
+
+__all__ = ["Face", "Layout", "unsuited"]
+
+
+def unsuited(problem: Problem) -> str | None:
+    """Why the proximal method cannot take a problem; None if it can."""
+    kernels = [f.space is not None for f in problem.functions]
+    if not kernels[0] or not all(
+        isinstance(f.space, Gram) for f in problem.functions if f.space is not None
+    ):
+        return "a Gram matrix for every penalised function, the first among them"
+    private: list[int] = []
+    shared: list[int] = []
+    for family in problem.families:
+        touched = sorted(k for k in family.on if kernels[k])
+        if len(touched) == 1 and touched[0] > 0:
+            private += touched
+        elif len(touched) == 2 and touched[0] == 0:
+            shared.append(touched[1])
+        elif touched != [0]:
+            return (
+                "families of constraints that act on one function, or on the first "
+                "and one other"
+            )
+    if len(set(private)) < len(private) or len(set(shared)) < len(shared):
+        return (
+            "at most one family that acts on a function alone, and one that shares it"
+        )
+    for row in problem.global_rows:
+        if any(k > 0 and kernels[k] for k in row.on):
+            return "global constraints on the first function only"
+    for sharing in problem.sharing:
+        if len(sharing) > 1 and _pair(problem, sharing) is None:
+            return "a slack that two families share to have one sign in both"
+    return None
+
+
+def _pair(problem: Problem, sharing: list[int]) -> tuple[int, int] | None:
+    """The family on the first function and the private one that share a slack."""
+    if len(sharing) != 2:
+        return None
+    outer, inner = sorted(sharing, key=lambda q: 0 not in problem.families[q].on)
+    first, second = problem.families[outer].on, problem.families[inner].on
+    if 0 not in first or set(first) - {0} != set(second):
+        return None
+    same = all(np.array_equal(first[k], second[k]) for k in second)
+    return (outer, inner) if same else None
+
+
+class Layout:
+    """What every face of a problem shares: who touches what, and the proximal term."""
+
+    def __init__(self, problem: Problem, ridge: np.ndarray, dtype: type):
+        self.problem = problem
+        self.spaces = {
+            k: Centred(f, dtype)
+            for k, f in enumerate(problem.functions)
+            if f.space is not None
+        }
+        self.gram = self.spaces[0].matrix
+        self.rooted: list[int] = []  # families on the first function alone
+        self.leaves: dict[int, FaceLeaf] = {}
+        self.private: dict[int, int] = {}
+        self.shared: dict[int, int] = {}
+        for q, family in enumerate(problem.families):
+            leaves = [k for k in family.on if k > 0 and self._is_kernel(k)]
+            if not leaves:
+                self.rooted.append(q)
+            elif 0 in family.on:
+                self.shared[leaves[0]] = q
+            else:
+                self.private[leaves[0]] = q
+        self.set_ridge(ridge)
+        self.pairs = {
+            s: _pair(problem, sharing)
+            for s, sharing in enumerate(problem.sharing)
+            if len(sharing) > 1
+        }
+        self.start = problem.size - len(problem.global_rows)
+        # The first function's share of the global constraints, and its images.
+        self.weights = [row.on.get(0) for row in problem.global_rows]
+        self.images = [
+            None if g is None else symmetric_product(self.gram, g) for g in self.weights
+        ]
+
+    def set_ridge(self, ridge: np.ndarray) -> None:
+        """Take another proximal term; inverses that do not feel it are kept."""
+        problem, self.ridge = self.problem, ridge
+        for k in self.spaces:
+            if k == 0:
+                continue
+            own = np.full(problem.length(k), ridge.min())
+            if k in self.private:
+                q = self.private[k]
+                family, part = problem.families[q], problem.slices[q]
+                own[problem.positions(q, k)] = ridge[part] / family.on[k] ** 2
+            leaf = self.leaves.get(k)
+            if leaf is None or not np.array_equal(own, leaf.ridge):
+                self.leaves[k] = FaceLeaf(self.spaces[k].matrix, own)
+
+    def _is_kernel(self, k: int) -> bool:
+        return k in self.spaces
+
+    def at(self, q: int, k: int) -> np.ndarray:
+        """Rows of family q among those of function k."""
+        at = self.problem.positions(q, k)
+        return np.arange(self.problem.length(k)) if isinstance(at, slice) else at
+
+
+class Face:
+    """The free multipliers and the tied pairs, and the factor of their equations.
+
+    ``free`` marks single multipliers; ``tied[s]`` the rows of a shared slack s whose
+    two multipliers move against each other, the first up and the second down.
+    """
+
+    def __init__(self, layout: Layout, free: np.ndarray, tied: dict[int, np.ndarray]):
+        self.layout, self.free, self.tied = layout, free, tied
+        problem = layout.problem
+        self.n_biases = len(problem.biased)
+        self.globals = np.flatnonzero(free[layout.start :])
+        members, roots, signs, ridges, self._spans = [], [], [], [], {}
+
+        def gather(q, chosen, extra=0.0):
+            part, family = problem.slices[q], problem.families[q]
+            flat = part.start + chosen
+            members.append(flat)
+            roots.append(layout.at(q, 0)[chosen])
+            signs.append(family.on[0][chosen])
+            ridges.append(layout.ridge[flat] + extra)
+
+        for q in layout.rooted:
+            gather(q, np.flatnonzero(free[problem.slices[q]]))
+        start = sum(map(len, members))
+        self._tied_spans = {}
+        for s, rows in tied.items():
+            outer, inner = layout.pairs[s]
+            gather(outer, rows, layout.ridge[problem.slices[inner].start + rows])
+            self._tied_spans[s] = slice(start, start + len(rows))
+            start += len(rows)
+        self._leaf_faces = {}
+        for k, leaf in layout.leaves.items():
+            is_free = np.zeros(problem.length(k), dtype=bool)
+            if k in layout.private:
+                q = layout.private[k]
+                is_free[layout.at(q, k)] = free[problem.slices[q]]
+            chosen = np.empty(0, dtype=int)
+            if k in layout.shared:
+                chosen = np.flatnonzero(free[problem.slices[layout.shared[k]]])
+                at = layout.at(layout.shared[k], k)
+                place = np.zeros(problem.length(k), dtype=int)
+                place[at] = np.arange(len(at))
+                face = leaf.face(is_free, at[chosen])
+                gather(layout.shared[k], place[face.rows])
+            else:
+                face = leaf.face(is_free, chosen)
+            self._leaf_faces[k] = face
+            self._spans[k] = slice(start, start + len(chosen))
+            start += len(chosen)
+        self.members = np.concatenate(members) if members else np.empty(0, dtype=int)
+        self.size = len(self.members)
+        self._roots, self._signs = np.concatenate(roots), np.concatenate(signs)
+        self._along = {
+            k: self._coefficients(k) for k in range(len(problem.functions)) if k > 0
+        }
+        self._factorise(np.concatenate(ridges))
+        self._prepare_border()
+
+    def _coefficients(self, k: int) -> np.ndarray:
+        """``a_k`` of every member that adds to function k; tied pairs add nothing."""
+        problem, layout = self.layout.problem, self.layout
+        out = np.zeros(problem.size)
+        for part, family in zip(problem.slices, problem.families, strict=True):
+            if k in family.on:
+                out[part] = family.on[k]
+        for s, rows in self.tied.items():
+            out[problem.slices[layout.pairs[s][0]].start + rows] = 0.0
+        return out[self.members]
+
+    def _basis(self, k: int) -> np.ndarray:
+        """``a_k e_k`` of every member."""
+        problem = self.layout.problem
+        out = np.zeros(problem.size)
+        basis = problem.functions[k].basis
+        for q, (part, family) in enumerate(
+            zip(problem.slices, problem.families, strict=True)
+        ):
+            if k in family.on:
+                out[part] = basis[problem.positions(q, k)]
+        return out[self.members] * (self._signs if k == 0 else self._along[k])
+
+    def _factorise(self, ridges: np.ndarray) -> None:
+        layout = self.layout
+        matrix = block(layout.gram, self._roots, self._roots)
+        matrix *= self._signs[:, None]
+        matrix *= self._signs
+        for k, face in self._leaf_faces.items():
+            span = self._spans[k]
+            if span.stop > span.start:
+                a = self._along[k][span]
+                schur = face.schur
+                schur *= a[:, None]
+                schur *= a
+                matrix[span, span] += schur
+            face.schur = None  # the largest array of a face, and no longer needed
+        index = np.arange(self.size)
+        matrix[index, index] += ridges
+        self._factor = cholesky(matrix) if self.size else matrix
+
+    def _solve_final(self, right: np.ndarray) -> np.ndarray:
+        return cholesky_solve(self._factor, right) if self.size else right
+
+    def _prepare_border(self) -> None:
+        """Biases, then the global multipliers that are free."""
+        problem, layout = self.layout.problem, self.layout
+        n_biases, size = self.n_biases, self.n_biases + len(self.globals)
+        columns = np.zeros((self.size, size), order="F")
+        corner = np.zeros((size, size))
+        self._bias_rests = {}
+        for j, k in enumerate(problem.biased):
+            columns[:, j] = self._basis(k)
+            if k not in self._leaf_faces:
+                continue
+            basis = problem.functions[k].basis
+            rest = self._leaf_faces[k].at_rest(-basis, np.zeros_like(basis))
+            self._bias_rests[k] = rest
+            columns[self._spans[k], j] += self._along[k][self._spans[k]] * rest.value
+            corner[j, j] = basis @ rest.private
+        for j, g in enumerate(self.globals, n_biases):
+            corner[j, j] = layout.ridge[layout.start + g]
+            row = problem.global_rows[g]
+            for i, k in enumerate(problem.biased):
+                if k in row.on:
+                    corner[i, j] = corner[j, i] = row.on[k] @ problem.functions[k].basis
+            if layout.images[g] is None:
+                continue
+            columns[:, j] = self._signs * layout.images[g][self._roots]
+            for i, other in enumerate(self.globals, n_biases):
+                if layout.weights[other] is not None:
+                    corner[i, j] += layout.weights[other] @ layout.images[g]
+        self._columns, self._solved = columns, self._solve_final(columns)
+        schur = corner - columns.T @ self._solved
+        scale = np.sqrt(np.abs(np.diagonal(schur)))
+        self._scale = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1.0), 1.0)
+        schur *= self._scale[:, None] * self._scale
+        # A basis that the free rows cannot tell from another leaves it singular.
+        self._schur_inverse = np.linalg.pinv(schur, rcond=1e-14, hermitian=True)
+        # How the multipliers answer each bias: single precision does not sum up to
+        # balances that hold, and this is what puts them right.
+        nothing = np.zeros(problem.size)
+        rests = {
+            k: Rest(*(np.zeros(n) for n in (span.stop - span.start, *[m] * 3)))
+            for k, span in self._spans.items()
+            for m in [problem.length(k)]
+        }
+        answers = np.zeros((problem.size, n_biases))
+        for j, unit in enumerate(np.eye(size)[:n_biases]):
+            answers[:, j] = self._complete(-self._solved[:, j], unit, rests, nothing)
+        self._answers = answers
+        effect = np.column_stack(
+            [problem.balance(problem.spread(answer)) for answer in answers.T]
+            or [np.empty((0, 0))]
+        )
+        self._rebalance = np.linalg.pinv(effect, rcond=1e-10)
+
+    def solve(
+        self,
+        right: np.ndarray,
+        fixed: np.ndarray,
+        given: list[np.ndarray],
+        balance: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Multipliers and biases that meet the equations.
+
+        ``right`` is h, ``fixed`` the multipliers of the face where they are not free
+        (of a tied pair: none and all), ``given`` the expansions that these make, and
+        ``balance`` the values that ``e_k·v_k`` has to take.
+        """
+        layout, problem = self.layout, self.layout.problem
+        wanted = np.zeros(self.n_biases + len(self.globals))
+        reduced = right[self.members]
+        value = None
+        if given[0].any():
+            value = symmetric_product(layout.gram, given[0])
+            reduced = reduced - self._signs * value[self._roots]
+        for s, rows in self.tied.items():
+            other = problem.slices[layout.pairs[s][1]].start + rows
+            pull = right[other] - layout.ridge[other] * fixed[other]
+            reduced[self._tied_spans[s]] -= pull
+        for j, k in enumerate(problem.biased):
+            wanted[j] = balance[j] - problem.functions[k].basis @ given[k]
+        for j, g in enumerate(self.globals, self.n_biases):
+            wanted[j] = right[layout.start + g]
+            if value is not None and layout.weights[g] is not None:
+                wanted[j] -= layout.weights[g] @ value
+        rests = {}
+        for k, face in self._leaf_faces.items():
+            span = self._spans[k]
+            rest = rests[k] = face.at_rest(self._force(k, right), given[k])
+            reduced[span] -= self._along[k][span] * rest.value
+            if k in self._bias_rests:
+                basis = problem.functions[k].basis
+                wanted[problem.biased.index(k)] -= basis @ rest.private
+        step = self._solve_final(reduced)
+        border = self._scale * (wanted - self._columns.T @ step)
+        border = self._scale * (self._schur_inverse @ border)
+        step = step - self._solved @ border
+        multipliers = self._complete(step, border, rests, fixed)
+        biases = border[: self.n_biases].copy()
+        made = problem.spread(multipliers - fixed)
+        made = [v + w for v, w in zip(given, made, strict=True)]
+        change = self._rebalance @ (balance - problem.balance(made))
+        change_of = self._answers @ change
+        multipliers, biases = multipliers + change_of, biases + change
+        made = [v + w for v, w in zip(made, problem.spread(change_of), strict=True)]
+        for j, k in enumerate(problem.biased):
+            if k in layout.spaces:
+                biases[j] -= layout.spaces[k].shift(made[k])
+        return multipliers, biases
+
+    def _force(self, k: int, right: np.ndarray) -> np.ndarray:
+        """The right-hand side of the private multipliers, in units of the expansion."""
+        layout, problem = self.layout, self.layout.problem
+        force = np.zeros(problem.length(k))
+        if k in layout.private:
+            q = layout.private[k]
+            force[layout.at(q, k)] = (
+                right[problem.slices[q]] / problem.families[q].on[k]
+            )
+        return force
+
+    def _complete(self, step, border, rests, fixed) -> np.ndarray:
+        """All multipliers from those of the final system."""
+        layout, problem = self.layout, self.layout.problem
+        out = fixed.copy()
+        out[self.members] += step
+        for s, rows in self.tied.items():
+            outer, inner = (problem.slices[q].start + rows for q in layout.pairs[s])
+            out[inner] = fixed[inner] - out[outer]
+        out[layout.start + self.globals] = border[self.n_biases :]
+        for k, q in layout.private.items():
+            rest, span = rests[k], self._spans[k]
+            if k in self._bias_rests:
+                bias = border[problem.biased.index(k)]
+                rest = rest.plus(bias, self._bias_rests[k])
+            face, part = self._leaf_faces[k], problem.slices[q]
+            private = face.private(rest, self._along[k][span] * step[span])
+            moved = private[layout.at(q, k)] / problem.families[q].on[k]
+            out[part] = np.where(self.free[part], moved, out[part])
+        return out
+
+    def reduce(self, vector: np.ndarray) -> np.ndarray:
+        """A vector of forces as seen by what is free: zero at bounds, tied as one."""
+        problem, layout = self.layout.problem, self.layout
+        out = np.where(self.free, vector, 0.0)
+        for s, rows in self.tied.items():
+            outer, inner = (problem.slices[q].start + rows for q in layout.pairs[s])
+            out[outer] = vector[outer] - vector[inner]
+        return out

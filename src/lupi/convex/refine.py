@@ -1,0 +1,70 @@
+"""Conjugate gradients on a system with balance equations, given a good inverse of it.
+
+Solves ``M x + Eᵀy = p, E x = q`` for a positive semi-definite M that can be applied
+exactly, with the inverse of a nearby system as preconditioner. All iterates keep the
+balance equations, so that the method is the ordinary one on their null space.
+
+References
+----------
+N. Gould, M. Hribar, J. Nocedal, "On the solution of equality constrained quadratic
+programming problems arising in optimization", SIAM J. Sci. Comput. 23(4), 2001.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["conjugate_gradients"]
+
+BALANCED, EXACT = 1e-14, 1e-13
+MAX_REFINEMENTS, RISEN = 30, 1e2
+
+
+def conjugate_gradients(
+    product, precondition, spread, balance_matrix, right, balance, *, to
+) -> tuple[np.ndarray, np.ndarray]:
+    """X and y, refined until the energy of the error is ``to`` times that of x.
+
+    ``precondition(p, q)`` solves the nearby system, ``spread(y)`` is ``Eᵀy``.
+    """
+    step, biases = _balanced(
+        *precondition(right, balance), precondition, balance_matrix, balance
+    )
+    nothing = np.zeros_like(balance)
+    size = abs(right @ step) ** 0.5
+    residual = right - product(step) - spread(biases)
+    if np.abs(residual).max(initial=0.0) <= EXACT * np.abs(right).max(initial=0.0):
+        return step, biases
+    search, old, least = None, 1.0, np.inf
+    for _ in range(MAX_REFINEMENTS):
+        change, shift = precondition(residual, nothing)
+        # What the biases can carry leaves the residual: its rounding would grow there.
+        residual, biases = residual - spread(shift), biases + shift
+        energy = residual @ change
+        if energy <= (to * size) ** 2 or not energy <= RISEN * least:
+            if energy <= least:
+                step = step + change
+            break
+        least = min(least, energy)
+        search = change if search is None else change + energy / old * search
+        old = energy
+        pushed = product(search)
+        bend = search @ pushed
+        if not bend > 0:
+            break  # nothing bends there: the system is singular
+        length = energy / bend
+        step = step + length * search
+        residual = residual - length * pushed
+    return _balanced(step, biases, precondition, balance_matrix, balance)
+
+
+def _balanced(step, biases, precondition, balance_matrix, balance):
+    """The same with the balance equations met to rounding."""
+    reach = np.abs(balance_matrix)
+    for _ in range(3):
+        missed = balance - balance_matrix @ step
+        if not np.any(np.abs(missed) > BALANCED * (reach @ np.abs(step))):
+            break
+        change, shift = precondition(np.zeros_like(step), missed)
+        step, biases = step + change, biases + shift
+    return step, biases

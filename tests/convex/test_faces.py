@@ -1,0 +1,127 @@
+"""The equations of a face against the same equations written out densely."""
+
+import numpy as np
+import pytest
+
+from lupi.convex import Function, Gram, Problem, Rows, Slack, face_leaf
+from lupi.convex.centred import Centred
+from lupi.convex.faces import Face, Layout, unsuited
+from tests.convex.dense import matrices
+from tests.convex.made import NAMES, problems
+
+
+def drawn_face(problem, layout, seed):
+    """Some multipliers free, some at bounds; some pairs that share a slack tied."""
+    rng = np.random.default_rng(seed)
+    free = rng.random(problem.size) < rng.uniform(0.2, 0.9)
+    free |= problem.free
+    fixed = np.where(free, 0.0, rng.uniform(0.0, 1.0, problem.size))
+    tied = {}
+    for s, (outer, inner) in layout.pairs.items():
+        width = problem.slacks[s].linear
+        rows = np.flatnonzero(rng.random(len(width)) < 0.3)
+        for q, value in ((outer, 0.0), (inner, width[rows])):
+            at = problem.slices[q].start + rows
+            free[at], fixed[at] = False, value
+        tied[s] = rows
+    return free, tied, fixed
+
+
+def dense_solution(problem, layout, face, fixed, right):
+    """Free multipliers, tied pairs and biases from one dense system."""
+    functions, blocks, _ = matrices(problem)
+    size, n_biases = problem.size, len(problem.biased)
+    H = np.diag(layout.ridge)
+    force = np.zeros(size)
+    E, wanted = np.zeros((n_biases, size)), np.zeros(n_biases)
+    for k, (K, e, c, weight, _) in enumerate(functions):
+        H += blocks[k] @ K @ blocks[k].T / weight
+        force -= blocks[k] @ K @ c / weight
+        if k in problem.biased:
+            j = problem.biased.index(k)
+            E[j], wanted[j] = blocks[k] @ e, e @ c
+    directions = [np.eye(size)[:, m] for m in np.flatnonzero(face.free)]
+    for s, rows in face.tied.items():
+        outer, inner = (problem.slices[q].start for q in layout.pairs[s])
+        directions += [
+            np.eye(size)[:, outer + r] - np.eye(size)[:, inner + r] for r in rows
+        ]
+    B = np.column_stack(directions)
+    n = B.shape[1]
+    system = np.zeros((n + n_biases,) * 2)
+    system[:n, :n] = B.T @ H @ B
+    system[:n, n:] = (E @ B).T
+    system[n:, :n] = E @ B
+    rest = np.concatenate([B.T @ (right - force - H @ fixed), wanted - E @ fixed])
+    solved = np.linalg.lstsq(system, rest, rcond=None)[0]
+    return fixed + B @ solved[:n], solved[n:]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("faces", [1e-9, 1e9])  # never, always by the inverse
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("name", NAMES)
+def test_solves_the_equations_of_a_face(name, seed, faces, dtype, monkeypatch):
+    monkeypatch.setattr(face_leaf, "FACES", faces)
+    problem = problems()[name]
+    ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
+    layout = Layout(problem, ridge + problem.curvature, dtype)
+    free, tied, fixed = drawn_face(problem, layout, seed)
+    face = Face(layout, free, tied)
+    right = np.random.default_rng(4).normal(size=problem.size)
+    expected, expected_biases = dense_solution(problem, layout, face, fixed, right)
+    none = np.zeros(len(problem.biased))
+    found, biases = face.solve(right, fixed, problem.coefficients(fixed), none)
+    size = np.abs(expected).max()
+    digits = 1e-9 if dtype == np.float64 else 2e-3
+    np.testing.assert_allclose(found, expected, rtol=0, atol=digits * size)
+    largest = max(1.0, np.abs(expected_biases).max(initial=0.0))
+    np.testing.assert_allclose(biases, expected_biases, rtol=0, atol=digits * largest)
+    # The balances hold to the last digit whatever the precision of the factors.
+    reach = np.abs(problem.balance_columns()) @ np.abs(found)
+    missed = np.abs(problem.balance(problem.coefficients(found)))
+    assert (missed <= 1e-9 * reach).all()
+
+
+def test_what_is_fixed_stays_and_tied_pairs_keep_their_sum():
+    problem = problems()["shared slack"]
+    layout = Layout(problem, np.full(problem.size, 0.2), np.float64)
+    free, tied, fixed = drawn_face(problem, layout, 7)
+    right = np.random.default_rng(4).normal(size=problem.size)
+    face = Face(layout, free, tied)
+    found, _ = face.solve(right, fixed, problem.coefficients(fixed), np.zeros(2))
+    (rows,) = tied.values()
+    first, second = (found[part][rows] for part in problem.slices)
+    np.testing.assert_allclose(first + second, problem.slacks[0].linear[rows])
+    moved = free.copy()
+    for part in problem.slices:
+        moved[part.start + rows] = True
+    np.testing.assert_array_equal(found[~moved], fixed[~moved])
+
+
+def test_centring_changes_a_function_by_a_constant():
+    rng = np.random.default_rng(0)
+    Phi, basis = rng.normal(size=(12, 12)), rng.uniform(0.5, 2.0, 12)
+    gram = Phi @ Phi.T + 30.0
+    centred = Centred(Function(Gram(gram), 2.0, basis), np.float64)
+    v = rng.normal(size=12)
+    v -= basis * (basis @ v) / (basis @ basis)
+    np.testing.assert_allclose(
+        centred.matrix @ v + centred.shift(v) * basis, gram @ v / 2.0, atol=1e-12
+    )
+    np.testing.assert_allclose(centred.matrix @ basis, 0.0, atol=1e-11)
+
+
+def test_what_cannot_be_described_is_named():
+    one, K = np.ones(3), np.eye(3)
+    three = [Function(Gram(K)) for _ in range(3)]
+    across = Problem(3, three, [Rows({1: one, 2: one}, one)])
+    assert "act on one function, or on the first and one other" in unsuited(across)
+    twice = Problem(3, three[:2], [Rows({1: one}, one), Rows({1: one}, one)])
+    assert "at most one family" in unsuited(twice)
+    zeta = Slack(linear=one)
+    opposite = [
+        Rows({0: one, 1: one}, one, slack=zeta),
+        Rows({1: -one}, one, slack=zeta),
+    ]
+    assert "one sign in both" in unsuited(Problem(3, three[:2], opposite))

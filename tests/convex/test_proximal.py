@@ -1,0 +1,114 @@
+"""The proximal method against the interior point, and where it ends exactly."""
+
+import numpy as np
+import pytest
+
+from lupi.convex import Features, Solution, solve
+from lupi.convex import proximal as module
+from lupi.convex.augmented import Augmented
+from lupi.convex.bounds import Bounds
+from lupi.convex.linalg import NotPositiveDefinite
+from lupi.convex.proximal import solve_proximal
+from tests.convex.dense import lagrangian
+from tests.convex.made import NAMES, problems
+
+
+@pytest.mark.parametrize("n", [30, 80])
+@pytest.mark.parametrize("name", NAMES)
+def test_ends_in_the_vertex(name, n):
+    problem = problems(n=n)[name]
+    solution = solve_proximal(problem, tol=1e-6, max_iter=100)
+    assert solution.converged
+    assert solution.relative_gap < 1e-11
+    primal, dual, *_ = lagrangian(problem, solution.multipliers, solution.biases)
+    assert primal == pytest.approx(dual, rel=1e-9)
+    reference = solve(problem, solver="interior", tol=1e-9)
+    assert solution.primal_value == pytest.approx(reference.primal_value, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_single_precision_reaches_the_same_vertex(name, monkeypatch):
+    problem = problems(n=60)[name]
+    double = solve_proximal(problem, tol=1e-6, max_iter=100)
+    monkeypatch.setattr(module, "SINGLE_SIZE", 1)
+    single = solve_proximal(problem, tol=1e-6, max_iter=100)
+    assert single.converged
+    assert single.primal_value == pytest.approx(double.primal_value, rel=1e-10)
+
+
+def test_factors_that_fail_in_single_precision_are_made_in_double(monkeypatch):
+    monkeypatch.setattr(module, "SINGLE_SIZE", 1)
+    used = []
+    minimise = Augmented.minimise
+
+    def refuse_single(self, most):
+        dtype = self.layout.gram.dtype
+        used.append(dtype)
+        if dtype == np.float32:
+            raise NotPositiveDefinite("not accurate enough")
+        return minimise(self, most)
+
+    monkeypatch.setattr(Augmented, "minimise", refuse_single)
+    solution = solve_proximal(problems()["hard"], tol=1e-6, max_iter=100)
+    assert solution.converged
+    assert used[0] == np.float32
+    assert set(used[1:]) == {np.dtype(np.float64)}
+
+
+def test_bounds_are_met_exactly():
+    problem = problems(n=60)["hinge"]
+    solution = solve_proximal(problem, tol=1e-6, max_iter=100)
+    cost = problem.slacks[0].linear
+    at_zero, at_cost = solution.multipliers == 0.0, solution.multipliers == cost
+    assert at_zero.any()
+    assert at_cost.any()
+    margin = problem.margins(solution.values)
+    inside = ~at_zero & ~at_cost
+    np.testing.assert_allclose(margin[inside], 1.0, atol=1e-9)
+
+
+def test_projection_is_the_nearest_point():
+    problem = problems()["shared slack"]
+    rng = np.random.default_rng(0)
+    ridge = rng.uniform(0.5, 2.0, problem.size)
+    bounds = Bounds(problem, {0: (0, 1)}, ridge)
+    point = rng.normal(scale=4.0, size=problem.size)
+    nearest = bounds.project(point)
+    assert (nearest >= 0).all()
+    assert min(room.min() for room in problem.room(nearest)) >= -1e-12
+    # Obtuse angles: (x − p)·D(z − p) ≤ 0 for every z of the set.
+    for seed in range(200):
+        other = np.random.default_rng(seed).uniform(0.0, 1.0, (2, problem.n_rows))
+        other *= problem.slacks[0].linear / 2
+        gap = (ridge * (point - nearest)).reshape(2, -1)
+        angle = (gap * (other - nearest.reshape(2, -1))).sum(axis=0)
+        assert (angle <= 1e-9).all()
+
+
+def test_no_answer_is_called_optimal_before_its_violation_has_a_price():
+    """At λ = 0 a violated constraint costs nothing by its multiplier."""
+    problem = problems()["squared"]
+    zero = np.zeros(problem.size)
+    coefficients = problem.coefficients(zero)
+    solution = Solution(problem, zero, coefficients, np.zeros(1), 0, False, "by hand")
+    assert solution.primal_value == solution.dual_value == 0.0
+    assert solution.primal_residual == 1.0
+    assert not solution.is_optimal(1e-3)
+
+
+def test_an_expansion_of_other_multipliers_is_no_certificate():
+    problem = problems()["hard"]
+    solution = solve_proximal(problem, tol=1e-6, max_iter=100)
+    other = [v + 0.1 for v in solution.coefficients]
+    wrong = Solution(
+        problem, solution.multipliers, other, solution.biases, 0, True, "by hand"
+    )
+    wrong.penalised = solution.penalised
+    assert wrong.duality_gap > 1e3 * solution.duality_gap
+
+
+def test_features_are_refused_with_a_sentence():
+    problem = problems(features=True)["hinge"]
+    assert isinstance(problem.functions[0].space, Features)
+    with pytest.raises(ValueError, match="needs a Gram matrix for every penalised"):
+        solve(problem, solver="proximal")
