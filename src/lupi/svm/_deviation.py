@@ -37,9 +37,10 @@ from typing import Any
 import numpy as np
 
 from .._base import PrivilegedClassifierBase
+from ..convex import Solution
 from ._data import Data, Space
 from ._machine import KernelMachine, Model
-from ._svm_plus import svm_plus_problem
+from ._svm_plus import svm_plus_problem, warn_if_constant
 from ._teacher import train_teacher
 
 __all__ = ["DeviationSVCPlus"]
@@ -68,7 +69,7 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional
         Weights of the classes.
-    solver : {"auto", "interior", "smo"}, default="auto"
+    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
         How to solve the problems.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
@@ -177,6 +178,10 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
 
     def _problem(self, data: Data):
         return svm_plus_problem(data, self.privileged_reg)
+
+    def _recover(self, data: Data, solution: Solution) -> Model:
+        warn_if_constant(self, data, solution)
+        return super()._recover(data, solution)
 
     def correction(  # type: ignore[override]
         self, privileged: Any, y: Any

@@ -76,7 +76,7 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         How more than two classes are taken apart; every binary problem is fair.
     class_weight : dict or "balanced", optional
         Weights of the classes; they do not enter the covariance.
-    solver : {"auto", "interior", "smo"}, default="auto"
+    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
         How to solve the problem.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

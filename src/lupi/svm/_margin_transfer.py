@@ -78,7 +78,7 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional
         Weights of the classes.
-    solver : {"auto", "interior", "smo"}, default="auto"
+    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
         How to solve the problems.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
