@@ -35,6 +35,7 @@ __all__ = ["FaceLeaf", "Rest"]
 
 # The inverse is paid once and used on about this many faces.
 FACES = 8
+SMALL, DEARER = 400, 3.0
 
 
 class Rest(NamedTuple):
@@ -72,6 +73,8 @@ class FaceLeaf:
         n_bound = n - n_free
         direct = n_free**3 / 3 + n_free**2 * n_shared + n_free * n_shared**2
         inverse = n_bound**3 + n_bound**2 * n_both + n_bound * n_both**2
+        if n < SMALL:
+            inverse *= DEARER  # its many small steps count more than their flops
         if self._inverse is None:
             inverse += n**3 / FACES
         if direct <= inverse:

@@ -99,6 +99,17 @@ class Layout:
             if len(sharing) > 1
         }
         self.start = problem.size - len(problem.global_rows)
+        # a_k and e_k of every multiplier, zero where it does not act on function k.
+        shape = len(problem.functions), problem.size
+        self.acting, self.bases = np.zeros(shape), np.zeros(shape)
+        for q, (part, family) in enumerate(
+            zip(problem.slices, problem.families, strict=True)
+        ):
+            for k, a in family.on.items():
+                self.acting[k, part] = a
+                basis = problem.functions[k].basis
+                if basis is not None:
+                    self.bases[k, part] = basis[problem.positions(q, k)]
         # The first function's share of the global constraints, and its images.
         self.weights = [row.on.get(0) for row in problem.global_rows]
         self.images = [
@@ -190,26 +201,15 @@ class Face:
 
     def _coefficients(self, k: int) -> np.ndarray:
         """``a_k`` of every member that adds to function k; tied pairs add nothing."""
-        problem, layout = self.layout.problem, self.layout
-        out = np.zeros(problem.size)
-        for part, family in zip(problem.slices, problem.families, strict=True):
-            if k in family.on:
-                out[part] = family.on[k]
-        for s, rows in self.tied.items():
-            out[problem.slices[layout.pairs[s][0]].start + rows] = 0.0
-        return out[self.members]
+        out = self.layout.acting[k][self.members]
+        for span in self._tied_spans.values():
+            out[span] = 0.0
+        return out
 
     def _basis(self, k: int) -> np.ndarray:
         """``a_k e_k`` of every member."""
-        problem = self.layout.problem
-        out = np.zeros(problem.size)
-        basis = problem.functions[k].basis
-        for q, (part, family) in enumerate(
-            zip(problem.slices, problem.families, strict=True)
-        ):
-            if k in family.on:
-                out[part] = basis[problem.positions(q, k)]
-        return out[self.members] * (self._signs if k == 0 else self._along[k])
+        signs = self._signs if k == 0 else self._along[k]
+        return self.layout.bases[k][self.members] * signs
 
     def _factorise(self, ridges: np.ndarray) -> None:
         layout = self.layout
@@ -267,22 +267,28 @@ class Face:
         schur *= self._scale[:, None] * self._scale
         # A basis that the free rows cannot tell from another leaves it singular.
         self._schur_inverse = np.linalg.pinv(schur, rcond=1e-14, hermitian=True)
-        # How the multipliers answer each bias: single precision does not sum up to
-        # balances that hold, and this is what puts them right.
+        self._prepare_rebalancing()
+
+    def _prepare_rebalancing(self) -> None:
+        """How the multipliers answer each bias, and the balances answer them.
+
+        Single precision does not sum up to balances that hold; this puts them right.
+        """
+        problem, n_biases = self.layout.problem, self.n_biases
+        self._answers = None
+        if self.layout.gram.dtype == np.float64 or not n_biases:
+            return
         nothing = np.zeros(problem.size)
         rests = {
-            k: Rest(*(np.zeros(n) for n in (span.stop - span.start, *[m] * 3)))
+            k: Rest(np.zeros(span.stop - span.start), *np.zeros((3, problem.length(k))))
             for k, span in self._spans.items()
-            for m in [problem.length(k)]
         }
-        answers = np.zeros((problem.size, n_biases))
-        for j, unit in enumerate(np.eye(size)[:n_biases]):
-            answers[:, j] = self._complete(-self._solved[:, j], unit, rests, nothing)
-        self._answers = answers
-        effect = np.column_stack(
-            [problem.balance(problem.spread(answer)) for answer in answers.T]
-            or [np.empty((0, 0))]
-        )
+        self._answers = np.zeros((problem.size, n_biases))
+        effect = np.zeros((n_biases, n_biases))
+        for j, unit in enumerate(np.eye(len(self._scale))[:n_biases]):
+            answer = self._complete(-self._solved[:, j], unit, rests, nothing)
+            self._answers[:, j] = answer
+            effect[:, j] = problem.balance(problem.spread(answer))
         self._rebalance = np.linalg.pinv(effect, rcond=1e-10)
 
     def solve(
@@ -331,10 +337,11 @@ class Face:
         biases = border[: self.n_biases].copy()
         made = problem.spread(multipliers - fixed)
         made = [v + w for v, w in zip(given, made, strict=True)]
-        change = self._rebalance @ (balance - problem.balance(made))
-        change_of = self._answers @ change
-        multipliers, biases = multipliers + change_of, biases + change
-        made = [v + w for v, w in zip(made, problem.spread(change_of), strict=True)]
+        if self._answers is not None:
+            shift = self._rebalance @ (balance - problem.balance(made))
+            change = self._answers @ shift
+            multipliers, biases = multipliers + change, biases + shift
+            made = [v + w for v, w in zip(made, problem.spread(change), strict=True)]
         for j, k in enumerate(problem.biased):
             if k in layout.spaces:
                 biases[j] -= layout.spaces[k].shift(made[k])

@@ -49,8 +49,14 @@ class NotPositiveDefinite(ArithmeticError):
 
 def _routine(name: str, matrix: np.ndarray):
     """The routine of BLAS or LAPACK for the precision of a matrix."""
-    letter = "s" if matrix.dtype == np.float32 else "d"
-    return getattr(lapack if hasattr(lapack, letter + name) else blas, letter + name)
+    return _routines(name)[matrix.dtype == np.float32]
+
+
+@cache
+def _routines(name: str) -> tuple:
+    """The routine for double precision, and the one for single."""
+    library = lapack if hasattr(lapack, "d" + name) else blas
+    return getattr(library, "d" + name), getattr(library, "s" + name)
 
 
 def cholesky(matrix: np.ndarray) -> np.ndarray:
