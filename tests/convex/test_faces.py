@@ -5,7 +5,8 @@ import pytest
 
 from lupi.convex import Function, Gram, Problem, Rows, Slack, face_leaf
 from lupi.convex.centred import Centred
-from lupi.convex.faces import Face, Layout, unsuited
+from lupi.convex.faces import Face
+from lupi.convex.layout import Layout, unsuited
 from tests.convex.dense import matrices
 from tests.convex.made import NAMES, problems
 
@@ -103,13 +104,13 @@ def test_centring_changes_a_function_by_a_constant():
     rng = np.random.default_rng(0)
     Phi, basis = rng.normal(size=(12, 12)), rng.uniform(0.5, 2.0, 12)
     gram = Phi @ Phi.T + 30.0
-    centred = Centred(Function(Gram(gram), 2.0, basis), np.float64)
+    centred = Centred(Function(Gram(gram), 2.0, basis), np.float32)
     v = rng.normal(size=12)
     v -= basis * (basis @ v) / (basis @ basis)
     np.testing.assert_allclose(
-        centred.matrix @ v + centred.shift(v) * basis, gram @ v / 2.0, atol=1e-12
+        centred.matrix @ v + centred.shift(v) * basis, gram @ v / 2.0, atol=1e-4
     )
-    np.testing.assert_allclose(centred.matrix @ basis, 0.0, atol=1e-11)
+    np.testing.assert_allclose(centred.matrix @ basis, 0.0, atol=1e-4)
 
 
 def test_what_cannot_be_described_is_named():

@@ -52,9 +52,11 @@ def test_auto_takes_working_sets_from_some_size_on():
 
 
 @pytest.mark.parametrize(
-    ("C", "reg", "expected"), [(1.0, 1.0, "smo"), (1.0, 0.01, "proximal")]
+    ("C", "reg", "expected"),
+    [(1.0, 1.0, "smo"), (1.0, 0.01, "proximal"), (100.0, 1.0, "proximal")],
 )
-def test_auto_takes_faces_where_working_sets_crawl(C, reg, expected):
+def test_auto_takes_faces_where_working_sets_crawl(C, reg, expected, monkeypatch):
+    monkeypatch.setattr(solving, "MANY_ROWS", 200)
     assert solve(svm_plus(200, C, reg)).solver == expected
 
 

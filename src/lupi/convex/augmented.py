@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .bounds import Bounds
-from .faces import Face, Layout
+from .faces import Face
+from .layout import Layout
 from .linalg import NotPositiveDefinite
 from .problem import Problem
 from .refine import conjugate_gradients
@@ -29,7 +30,7 @@ __all__ = ["Augmented"]
 
 # An inner minimum is close enough when the multipliers miss those of the face by this
 # share of what the outer step moves.
-INEXACT = 0.5
+INEXACT, LONG = 0.5, 0.5
 # How much of the slope a line search leaves, and how long it may take.
 STEEP, SECANTS, HALVINGS, FAR = 1e-3, 30, 40, 1e6
 # Equations of a face are met to this share of the outer step, each correction gaining
@@ -133,15 +134,13 @@ class Augmented:
             margins = self._margins(self.penalised, self.biases)
             multipliers = self.bounds.project(self._unprojected(margins))
             balanced = self._is_balanced(target)
-            if length == 1.0 and balanced:
-                if self.on_last_face(multipliers):
-                    # The same but for rounding, and what the functions belong to.
-                    return target.multipliers, True, known
-                moved = np.abs(multipliers - self.centre).max()
-                error = np.abs(multipliers - target.multipliers).max()
-                if error <= INEXACT * moved:
-                    break
-            elif length == 0.0 and not guessed:
+            if length == 1.0 and balanced and self.on_last_face(multipliers):
+                # The same but for rounding, and what the functions belong to.
+                return target.multipliers, True, known
+            moved = np.abs(multipliers - self.centre).max()
+            error = np.abs(multipliers - target.multipliers).max()
+            close = balanced and length >= LONG and error <= INEXACT * moved
+            if close or (length == 0.0 and not guessed):
                 break
             guessed = False
         return multipliers, False, known

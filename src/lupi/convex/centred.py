@@ -6,6 +6,7 @@ A function with basis e is subject to ``e·v = 0``. On such v the matrices K and
 
 act alike but for a multiple of e, ``ΠKΠ v = K v − (k·v) e``, which is a shift of the
 bias. K itself has a large eigenvalue near e, which costs digits; ΠKΠ has none there.
+In double precision there are digits enough, and K/ρ is taken as it is.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ __all__ = ["Centred"]
 
 
 class Centred:
-    """``ΠKΠ/ρ`` of one function, in the precision asked for."""
+    """``ΠKΠ/ρ`` of one function in single precision, ``K/ρ`` in double."""
 
     def __init__(self, function: Function, dtype: type):
         gram, basis = function.space.matrix, function.basis
-        self.matrix = np.divide(gram, function.weight, dtype=dtype, casting="same_kind")
         self.mean = None
+        if dtype == np.float64:
+            self.matrix = gram if function.weight == 1.0 else gram / function.weight
+            return
+        self.matrix = np.divide(gram, function.weight, dtype=dtype, casting="same_kind")
         if basis is not None:
             square = basis @ basis
             mean = symmetric_product(gram, basis) / (square * function.weight)

@@ -128,7 +128,8 @@ class _Direct:
         out = np.zeros(len(rest.base))
         if len(self.free):
             right = rest.memory[self.free]
-            right = right - triangular_product(self.factor, self.columns @ step)
+            pulled = self.columns @ step.astype(self.columns.dtype)
+            right = right - triangular_product(self.factor, pulled)
             out[self.free] = cholesky_solve(self.factor, right)
         return out
 
@@ -145,7 +146,7 @@ class _ByInverse:
         self.alone, self.both = shared[~both], shared[both]
         self.rows = np.concatenate([self.alone, self.both])
         n_alone, n_both = len(self.alone), len(self.both)
-        ridge = leaf.ridge[self.both]
+        ridge = leaf.ridge[self.both].astype(inverse.dtype)
         self.schur = np.zeros((n_alone + n_both,) * 2, dtype=inverse.dtype, order="F")
         corner = block(inverse, self.both, self.both)
         if len(bound):
@@ -197,7 +198,9 @@ class _ByInverse:
         if len(self.bound):
             near = rest.memory.copy()
             if len(self.both):
-                near[self.bound] += self.cross @ push[self.both]
+                near[self.bound] += self.cross @ push[self.both].astype(
+                    self.cross.dtype
+                )
             push[self.bound] = self._hold(near, wanted)
         total = rest.memory + symmetric_product(self.inverse, push)
         return np.where(self.is_free, total - wanted, 0.0)

@@ -31,11 +31,11 @@ __all__ = [
 ]
 
 # Below this size two threads lose more by waking up than they gain.
-SINGLE_THREAD_SIZE = 700
-# The trial: a handful of products of this size, some 20 ms, and the share of the time
-# on one thread that several must stay under.
-PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 4, 0.03, 0.8
-TRIES_PER = 500
+SINGLE_THREAD_SIZE = 1500
+# The trial: a few products of this size, some 10 ms, and the share of the time on one
+# thread that several must stay under.
+PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 2, 0.005, 0.8
+TRIES_PER = 1000
 
 RANK_TOLERANCE = 1e-15
 SYMMETRISED_AT_ONCE = 256
@@ -206,8 +206,10 @@ def threads_worth_using(size: int) -> int:
     they help now: they wait for each other, so that on cores which other programs use
     the same work can take several times as long as on one thread.
     """
+    if size < SINGLE_THREAD_SIZE:
+        return 1
     available = _available_threads()
-    if size < SINGLE_THREAD_SIZE or available == 1:
+    if available == 1:
         return 1
     # More tries for larger problems: threads of an earlier product may still be
     # spinning on the cores.

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .augmented import Augmented
-from .faces import unsuited
+from .layout import unsuited
 from .linalg import NotPositiveDefinite
 from .problem import Problem
 from .solution import Solution
@@ -145,7 +145,8 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
         most = min(most, max_iter - state.n_newton)
         try:
             multipliers, settled, known = state.minimise(most)
-            best = _better(best, state.solution(multipliers, settled=settled))
+            if settled or not small:  # what is not settled ends in no vertex
+                best = _better(best, state.solution(multipliers, settled=settled))
             tried &= known
             if settled and known and not tried:
                 tried = True
@@ -163,6 +164,8 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
         state.centre = multipliers
         if proximal.tighten(stuck=settled and known):
             state.set_ridge(proximal.ridge())
+    if not best.is_optimal(tol):
+        best = _better(best, state.solution(state.centre, settled=False))
     best.n_iter = state.n_newton
     best.converged = best.is_optimal(tol)
     return best

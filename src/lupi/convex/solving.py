@@ -16,8 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from .biases import settle_biases
-from .faces import unsuited as unsuited_for_faces
 from .interior import solve_interior
+from .layout import unsuited as unsuited_for_faces
 from .linalg import pivoted_factor, threads_for
 from .problem import Features, Gram, Problem
 from .proximal import POLISHED_SIZE, solve_proximal
@@ -34,8 +34,9 @@ SOLVERS = ("auto", "interior", "proximal", "smo")
 INTERIOR_PRICE, INTERIOR_START = 0.03, 10_000
 # Loading the compiled steps takes half a second once: felt where problems are small.
 FEW_ROWS = 150
-# The largest size of a multiplier times K/ρ with which working sets are the fastest.
-LIGHT = 3.0
+# The largest size of a multiplier times K/ρ with which working sets are the fastest for
+# two functions, from this many rows on.
+LIGHT, MANY_ROWS = 3.0, 1500
 # Faces after which the proximal method would have found the right one.
 MOST_FACES = 45
 MOST_NEWTON_STEPS, MOST_WORKING_SET_STEPS = 200, 2_000_000
@@ -102,7 +103,10 @@ def suits_working_sets(problem: Problem) -> bool:
     """Whether ``auto`` tries the working-set method first."""
     if problem.n_rows < FEW_ROWS or unsuited_for_working_sets(problem) is not None:
         return False
-    return len(problem.functions) == 1 or heaviness(problem) <= LIGHT
+    if len(problem.functions) == 1:
+        return True
+    many = problem.n_rows >= MANY_ROWS and len(problem.functions) == 2
+    return many and heaviness(problem) <= LIGHT
 
 
 def heaviness(problem: Problem) -> float:
