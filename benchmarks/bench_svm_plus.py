@@ -117,7 +117,7 @@ def measure(n, C, reg, with_cvxopt, clock):
     plus = SVCPlus(C=C, privileged_reg=reg, tol=TOLERANCE, **kernels)
     small = make_data(200)
     plus.fit(small[0], small[2], privileged=small[1])  # loads what is loaded once
-    repeats = 20 if n <= FOLD else 3 if n < 1500 else 1
+    repeats = 20 if n <= FOLD else 3 if n < 1500 else 2 if n < LARGE else 1
     before = peak_bytes()
     ours, model = seconds(lambda: plus.fit(X, y, privileged=P), repeats)
     memory = (peak_bytes() - before) / (8 * n**2)
@@ -144,7 +144,7 @@ def measure(n, C, reg, with_cvxopt, clock):
     }
     if with_cvxopt:
         out["cvxopt"], (v, u, b) = seconds(
-            lambda: solve_by_cvxopt(X, P, y, C, reg), 1 if n > FOLD else 3
+            lambda: solve_by_cvxopt(X, P, y, C, reg), min(repeats, 3)
         )
         out["cvxopt_objective"] = objective(X, P, y, C, reg, ((X, v), b, (P, u)))
     return out

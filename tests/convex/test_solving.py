@@ -129,9 +129,17 @@ def test_threads_are_used_where_they_help(
         return alone if threads == 1 else shared
 
     monkeypatch.setattr(linalg, "_available_threads", lambda: available)
+    monkeypatch.setattr(linalg, "_cores_are_idle", lambda cores: False)
     monkeypatch.setattr(linalg, "_seconds", seconds)
     assert linalg.threads_worth_using(size) == expected
     assert bool(tried) == (size >= linalg.SINGLE_THREAD_SIZE and available > 1)
+
+
+def test_idle_cores_need_no_trial(monkeypatch):
+    monkeypatch.setattr(linalg, "_available_threads", lambda: 4)
+    monkeypatch.setattr(linalg, "_cores_are_idle", lambda cores: cores == 4)
+    monkeypatch.setattr(linalg, "_seconds", lambda threads: pytest.fail("a trial"))
+    assert linalg.threads_worth_using(5000) == 4
 
 
 def test_threads_are_limited_inside_and_given_back():

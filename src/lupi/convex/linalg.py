@@ -34,7 +34,7 @@ __all__ = [
 SINGLE_THREAD_SIZE = 1500
 # The trial: a few products of this size, some 10 ms, and the share of the time on one
 # thread that several must stay under.
-PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 2, 0.005, 0.8
+PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 2, 0.03, 0.8
 TRIES_PER = 1000
 
 RANK_TOLERANCE = 1e-15
@@ -199,18 +199,31 @@ def _available_threads() -> int:
     return max((library["num_threads"] for library in libraries), default=1)
 
 
+def _cores_are_idle(cores: int) -> bool:
+    """Whether no more threads want to run than there are cores, where that is told."""
+    try:
+        with open("/proc/loadavg") as status:
+            running = int(status.read().split()[3].split("/")[0])
+    except (OSError, ValueError, IndexError):
+        return False
+    return running <= cores
+
+
 def threads_worth_using(size: int) -> int:
     """How many BLAS threads a problem of this size should have.
 
-    One where it is small. Otherwise as many as there are, if a short trial shows that
-    they help now: they wait for each other, so that on cores which other programs use
-    the same work can take several times as long as on one thread.
+    One where it is small. Otherwise as many as there are, if nobody else wants the
+    cores, or if a short trial shows that they help now: threads wait for each other, so
+    that on cores which other programs use the same work can take several times as long
+    as on one thread.
     """
     if size < SINGLE_THREAD_SIZE:
         return 1
     available = _available_threads()
     if available == 1:
         return 1
+    if _cores_are_idle(available):
+        return available
     # More tries for larger problems: threads of an earlier product may still be
     # spinning on the cores.
     for attempt in range(1 + size // TRIES_PER):

@@ -36,7 +36,7 @@ INTERIOR_PRICE, INTERIOR_START = 0.03, 10_000
 FEW_ROWS = 150
 # The largest size of a multiplier times K/ρ with which working sets are the fastest for
 # two functions, from this many rows on.
-LIGHT, MANY_ROWS = 3.0, 1500
+LIGHT, MANY_ROWS = 3.0, 3000
 # Faces after which the proximal method would have found the right one.
 MOST_FACES = 45
 MOST_NEWTON_STEPS, MOST_WORKING_SET_STEPS = 200, 2_000_000
