@@ -44,7 +44,7 @@ SHARPER, LEAST_PROXIMAL = 0.1, 1e-9
 # Inner steps at most; few while a wide proximal term only looks for the bounds.
 EARLY_INNER, MOST_INNER = 4, 30
 # Small problems get the vertex to rounding, large ones as far as the gap asks for.
-VERTEX_TO, VERTEX_SHARE = 1e-12, 1e-2
+VERTEX_TO, VERTEX_SHARE = 1e-12, 1e-1
 POLISHED_SIZE, POLISHING, MOST_POLISHING = 500, 1e-5, 15
 # From here on factors in single precision, corrected, are faster.
 SINGLE_SIZE = 500
