@@ -7,6 +7,7 @@ from lupi.convex import Function, Gram, Problem, Rows, Slack, face_leaf
 from lupi.convex.centred import Centred
 from lupi.convex.faces import Face
 from lupi.convex.layout import Layout, unsuited
+from lupi.convex.neighbour import Neighbour
 from tests.convex.dense import matrices
 from tests.convex.made import NAMES, problems
 
@@ -82,6 +83,47 @@ def test_solves_the_equations_of_a_face(name, seed, faces, dtype, monkeypatch):
     reach = np.abs(problem.balance_columns()) @ np.abs(found)
     missed = np.abs(problem.balance(problem.coefficients(found)))
     assert (missed <= 1e-9 * reach).all()
+
+
+@pytest.mark.parametrize("changes", [1, 4])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_face_beside_another_is_solved_with_its_factors(name, changes):
+    problem = problems()[name]
+    ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
+    layout = Layout(problem, ridge + problem.curvature, np.float64)
+    free, tied, fixed = drawn_face(problem, layout, 5)
+    base = Face(layout, free, tied)
+    rng = np.random.default_rng(6)
+    movable = ~problem.free
+    movable[layout.start :] = False
+    for s, rows in tied.items():
+        for q in layout.pairs[s]:
+            movable[problem.slices[q].start + rows] = False
+    changed = rng.choice(np.flatnonzero(movable), changes, replace=False)
+    beside = free.copy()
+    beside[changed] ^= True
+    fixed[changed] = np.where(beside[changed], 0.0, 0.7)
+    assert Neighbour.distance(base, beside, tied) == changes
+    right = rng.normal(size=problem.size)
+    none, given = np.zeros(len(problem.biased)), problem.coefficients(fixed)
+    expected, expected_biases = Face(layout, beside, tied).solve(
+        right, fixed, given, none
+    )
+    neighbour = Neighbour(base, beside)
+    found, biases = neighbour.solve(right, fixed, given, none)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(biases, expected_biases, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(
+        neighbour.reduce(right), Face(layout, beside, tied).reduce(right)
+    )
+
+
+def test_other_ties_are_no_neighbour():
+    problem = problems()["shared slack"]
+    layout = Layout(problem, np.full(problem.size, 0.2), np.float64)
+    free, tied, _ = drawn_face(problem, layout, 7)
+    other = {s: rows[1:] for s, rows in tied.items()}
+    assert Neighbour.distance(Face(layout, free, tied), free, other) == np.inf
 
 
 def test_what_is_fixed_stays_and_tied_pairs_keep_their_sum():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lupi.convex import Features, Solution, solve
+from lupi.convex import Features, Solution, augmented, solve
 from lupi.convex import proximal as module
 from lupi.convex.augmented import Augmented
 from lupi.convex.bounds import Bounds
@@ -34,6 +34,27 @@ def test_single_precision_reaches_the_same_vertex(name, monkeypatch):
     single = solve_proximal(problem, tol=1e-6, max_iter=100)
     assert single.converged
     assert single.primal_value == pytest.approx(double.primal_value, rel=1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_faces_solved_from_their_neighbours_lead_to_the_same_vertex(name, monkeypatch):
+    problem = problems(n=60)[name]
+    reference = solve_proximal(problem, tol=1e-6, max_iter=100)
+    monkeypatch.setattr(augmented, "ROWS_PER_CHANGE", 6)
+    made = []
+    monkeypatch.setattr(augmented, "Face", counted(augmented.Face, made))
+    solution = solve_proximal(problem, tol=1e-6, max_iter=100)
+    assert solution.converged
+    assert solution.primal_value == pytest.approx(reference.primal_value, rel=1e-10)
+    assert len(made) < solution.n_iter
+
+
+def counted(make, made):
+    def count(*arguments):
+        made.append(arguments)
+        return make(*arguments)
+
+    return count
 
 
 def test_factors_that_fail_in_single_precision_are_made_in_double(monkeypatch):

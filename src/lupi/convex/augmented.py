@@ -22,6 +22,7 @@ from .bounds import Bounds
 from .faces import Face
 from .layout import Layout
 from .linalg import NotPositiveDefinite
+from .neighbour import Neighbour
 from .problem import Problem
 from .refine import conjugate_gradients
 from .solution import Solution
@@ -37,6 +38,8 @@ STEEP, SECANTS, HALVINGS, FAR = 1e-3, 30, 40, 1e6
 # so much, or the factors are not good enough.
 CORRECTED, ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-2, 1e-13, 4.0, 6
 BALANCED = 1e-7
+# One change of a face costs a solution with its factors.
+ROWS_PER_CHANGE = 250
 
 
 class _Target(NamedTuple):
@@ -101,10 +104,21 @@ class Augmented:
 
     def face_at(self, point: np.ndarray) -> Face:
         """The face of a projected point, factorised."""
-        if not self.on_last_face(point):
-            self._face = None  # its factor would stand beside the new one
-            self._face = Face(self.layout, *self.bounds.face(point))
+        if self.on_last_face(point):
+            return self._face
+        free, tied = self.bounds.face(point)
+        base = getattr(self._face, "base", self._face)
+        if base is not None and Neighbour.distance(base, free, tied) <= self._near:
+            self._face = Neighbour(base, free)
+        else:
+            self._face = base = None  # its factor would stand beside the new one
+            self._face = Face(self.layout, free, tied)
         return self._face
+
+    @property
+    def _near(self) -> int:
+        """How many changes cost less than a new factorisation."""
+        return self.problem.n_rows // ROWS_PER_CHANGE
 
     def minimise(self, most: int) -> tuple[np.ndarray, bool, bool]:
         """Newton's method for one outer step.

@@ -258,12 +258,7 @@ class Face:
 
     def reduce(self, vector: np.ndarray) -> np.ndarray:
         """A vector of forces as seen by what is free: zero at bounds, tied as one."""
-        problem, layout = self.layout.problem, self.layout
-        out = np.where(self.free, vector, 0.0)
-        for s, rows in self.tied.items():
-            outer, inner = (problem.slices[q].start + rows for q in layout.pairs[s])
-            out[outer] = vector[outer] - vector[inner]
-        return out
+        return self.layout.reduce(vector, self.free, self.tied)
 
 
 def _signed(matrix: np.ndarray, signs: np.ndarray) -> np.ndarray:

@@ -131,3 +131,13 @@ class Layout:
         """Rows of family q among those of function k."""
         at = self.problem.positions(q, k)
         return np.arange(self.problem.length(k)) if isinstance(at, slice) else at
+
+    def reduce(
+        self, vector: np.ndarray, free: np.ndarray, tied: dict[int, np.ndarray]
+    ) -> np.ndarray:
+        """Forces as seen by what is free on a face: zero at bounds, tied as one."""
+        out = np.where(free, vector, 0.0)
+        for s, rows in tied.items():
+            outer, inner = (self.problem.slices[q].start + rows for q in self.pairs[s])
+            out[outer] = vector[outer] - vector[inner]
+        return out
