@@ -31,7 +31,7 @@ __all__ = ["Augmented"]
 
 # An inner minimum is close enough when the multipliers miss those of the face by this
 # share of what the outer step moves.
-INEXACT, LONG = 0.5, 0.5
+INEXACT, LONG = 0.7, 0.5
 # How much of the slope a line search leaves, and how long it may take.
 STEEP, SECANTS, HALVINGS, FAR = 1e-3, 30, 40, 1e6
 # Equations of a face are met to this share of the outer step, each correction gaining
@@ -39,7 +39,7 @@ STEEP, SECANTS, HALVINGS, FAR = 1e-3, 30, 40, 1e6
 CORRECTED, ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-2, 1e-13, 4.0, 6
 BALANCED = 1e-7
 # One change of a face costs a solution with its factors.
-ROWS_PER_CHANGE = 250
+ROWS_PER_CHANGE = 150
 
 
 class _Target(NamedTuple):

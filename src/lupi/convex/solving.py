@@ -90,14 +90,9 @@ def _attempts(problem: Problem, solver: str) -> Iterator[tuple[Callable, int]]:
 
 
 def _is_finished(solution: Solution, tol: float) -> bool:
-    """Whether no other solver need be asked.
-
-    The interior point asks for no more than the gap, or the vertex in vain.
-    """
+    """Whether no other solver need be asked; small problems get the closest answer."""
     small = solution.problem.n_rows <= POLISHED_SIZE
-    if solution.solver == "interior" or not small:
-        return solution.converged
-    return solution.converged and solution.is_optimal(POLISHED * tol)
+    return solution.converged and solution.is_optimal(tol * (POLISHED if small else 1))
 
 
 def suits_working_sets(problem: Problem) -> bool:
