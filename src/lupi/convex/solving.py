@@ -58,8 +58,7 @@ def solve(
         )
     # Gram matrices are factorised by SciPy, features multiplied by NumPy.
     package = "scipy" if _has_gram(problem) else "numpy"
-    # Half the multipliers, at most, are left in the largest system to be factorised.
-    with threads_for(max(problem.n_rows, problem.size // 2), package):
+    with threads_for(problem.n_rows, package):
         best = None
         for attempt, limit in _attempts(problem, solver):
             limit = min(limit, max_iter) if max_iter > 0 else limit
