@@ -32,8 +32,9 @@ __all__ = ["Augmented"]
 # An inner minimum is close enough when the multipliers miss those of the face by this
 # share of what the outer step moves.
 INEXACT, LONG = 0.7, 0.5
-# How much of the slope a line search leaves, and how long it may take.
-STEEP, SECANTS, HALVINGS, FAR = 1e-3, 30, 40, 1e6
+# A full step may end on a slope of this share of the first, a shorter one of less.
+FULL, STEEP = 0.25, 0.02
+SECANTS, HALVINGS, FAR = 30, 40, 1e6
 # Equations of a face are met to this share of the outer step, each correction gaining
 # so much, or the factors are not good enough.
 CORRECTED, ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-2, 1e-13, 4.0, 6
@@ -341,7 +342,7 @@ def _zero_of(slope, *, unit: float) -> float:
 def _first_zero(slope) -> float:
     """Where a rising function of [0, 1] passes zero; 1 if it does not, or hardly."""
     at_start, at_end = slope(0.0), slope(1.0)
-    if at_end <= STEEP * abs(at_start) or at_start >= 0.0:
+    if at_end <= FULL * abs(at_start) or at_start >= 0.0:
         return 1.0
     low, high, f_low, f_high = 0.0, 1.0, at_start, at_end
     for _ in range(SECANTS):

@@ -36,6 +36,7 @@ SINGLE_THREAD_SIZE = 1500
 # thread that several must stay under.
 PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 2, 0.03, 0.8
 TRIES_PER = 1000
+LOOKS = 5
 
 RANK_TOLERANCE = 1e-15
 SYMMETRISED_AT_ONCE = 256
@@ -200,13 +201,21 @@ def _available_threads() -> int:
 
 
 def _cores_are_idle(cores: int) -> bool:
-    """Whether no more threads want to run than there are cores, where that is told."""
-    try:
-        with open("/proc/loadavg") as status:
-            running = int(status.read().split()[3].split("/")[0])
-    except (OSError, ValueError, IndexError):
-        return False
-    return running <= cores
+    """Whether no more threads want to run than there are cores, where that is told.
+
+    Threads of an earlier product may still be spinning: a few looks, the least counts.
+    """
+    for look in range(LOOKS):
+        if look:
+            sleep(PAUSE / LOOKS)
+        try:
+            with open("/proc/loadavg") as status:
+                running = int(status.read().split()[3].split("/")[0])
+        except (OSError, ValueError, IndexError):
+            return False
+        if running <= cores:
+            return True
+    return False
 
 
 def threads_worth_using(size: int) -> int:

@@ -148,7 +148,7 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
             if settled or not small:  # what is not settled ends in no vertex
                 best = _better(best, state.solution(multipliers, settled=settled))
             tried &= known
-            if settled and known and not tried:
+            if settled and known and not (tried or best.is_optimal(aim)):
                 tried = True
                 best = _better(best, state.vertex(multipliers, to))
         except (NotPositiveDefinite, np.linalg.LinAlgError):
