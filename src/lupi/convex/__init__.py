@@ -1,5 +1,6 @@
 """The optimisation room: problems, solvers, certificates. It knows no estimator."""
 
+from .linalg import one_thread
 from .problem import Features, Function, GlobalRow, Gram, Problem, Rows, Slack
 from .solution import Solution
 from .solving import SOLVERS, solve
@@ -14,5 +15,6 @@ __all__ = [
     "Rows",
     "Slack",
     "Solution",
+    "one_thread",
     "solve",
 ]

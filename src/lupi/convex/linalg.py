@@ -19,6 +19,7 @@ __all__ = [
     "cholesky",
     "cholesky_solve",
     "inverse_from_cholesky",
+    "one_thread",
     "pivoted_factor",
     "scaled_block",
     "subtract_gram",
@@ -184,6 +185,11 @@ def _thread_controller():
     return ThreadpoolController()
 
 
+def one_thread():
+    """A context in which BLAS, whoever brought it, has one thread."""
+    return _thread_controller().limit(limits=1, user_api="blas")
+
+
 def _seconds(threads: int) -> float:
     """Time of a few products of the probe's size on that many threads."""
     columns = np.ones((PROBE_SIZE, PROBE_SIZE), order="F")
@@ -262,7 +268,7 @@ def threads_for(size: int, package: str = "scipy"):
     """
     threads = threads_worth_using(size)
     controller = _thread_controller()
-    with controller.limit(limits=1, user_api="blas"):
+    with one_thread():
         if threads == 1:
             yield
             return

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._base import Privileged
-from ..convex import SOLVERS, Problem, Solution, solve
+from ..convex import SOLVERS, Problem, Solution, one_thread, solve
 from ..kernels import Kernel, settle_kernel
 from ._data import Data, Expansion, Space, carried
 from ._parameters import not_negative, positive
@@ -152,7 +152,11 @@ class KernelMachine:
 
     def _fit_machine(self, X, target, privileged, weight, *, rows) -> Model:
         data = self._data(X, target, privileged, weight, rows)
-        return self._recover(data, self._solve(self._problem(data)))
+        # Kernels gain little from threads, whose waiting would take the cores from
+        # those of the solver.
+        with one_thread():
+            problem = self._problem(data)
+        return self._recover(data, self._solve(problem))
 
     def _solve(self, problem: Problem) -> Solution:
         """Solve with the parameters of the estimator; say so if it did not end well."""
