@@ -6,6 +6,7 @@ import pytest
 from lupi.convex import (
     Features,
     Function,
+    GlobalRow,
     Gram,
     Problem,
     Rows,
@@ -62,6 +63,19 @@ def test_auto_takes_faces_where_working_sets_crawl(C, reg, expected, monkeypatch
 
 def test_auto_leaves_features_to_the_interior_point():
     assert solve(svm(solving.FEW_ROWS + 50, space=Features)).solver == "interior"
+
+
+def test_equalities_over_all_rows_are_not_asked_of_features():
+    plain = svm(20)
+    row = GlobalRow({0: np.ones(20) / 20}, 0.0, equality=True)
+    fair = Problem(20, plain.functions, plain.families, [row])
+    asked = {
+        name: [attempt.__name__ for attempt, _ in solving._attempts(problem, "auto")]
+        for name, problem in (("plain", plain), ("fair", fair))
+    }
+    assert asked["plain"] == ["solve_proximal", "solve_interior", "_solve_in_features"]
+    assert asked["fair"] == ["solve_proximal", "solve_interior"]
+    assert solve(fair).converged
 
 
 def test_auto_hands_over_what_does_not_converge(monkeypatch):

@@ -82,9 +82,10 @@ def _attempts(problem: Problem, solver: str) -> Iterator[tuple[Callable, int]]:
         yield solve_proximal, MOST_FACES
     if automatic or solver == "interior":
         yield solve_interior, MOST_NEWTON_STEPS
-        if _has_gram(problem):
+        if _has_gram(problem) and not any(g.equality for g in problem.global_rows):
             # Rank-deficient kernels with extreme costs leave nothing of the barrier in
-            # R + D; the weights of an explicit factor keep it apart.
+            # R + D; the weights of an explicit factor keep it apart. Their Newton step
+            # divides by the barrier of a global constraint, which an equality lacks.
             yield _solve_in_features, MOST_NEWTON_STEPS
 
 
