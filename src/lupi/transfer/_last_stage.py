@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -22,18 +23,20 @@ def _of_stage(name: str, words: str) -> property:
     return property(lambda self: getattr(last_step(self._stage()), name), doc=words)
 
 
-class LastStage:
+class LastStage(ABC):
     """Predictions of a classifier whose last stage is another classifier.
 
     A class says what that stage is (`_stage`, the fitted one if there is one) and what
     it is given (`_stage_features`).
     """
 
+    @abstractmethod
     def _stage(self) -> Any:
-        raise NotImplementedError
+        """The last stage."""
 
+    @abstractmethod
     def _stage_features(self, X: Any) -> Any:
-        raise NotImplementedError
+        """What the last stage is given for these rows."""
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels.
