@@ -7,8 +7,8 @@ the dual of one proximal step is smooth and has no constraints::
 
     λ(t) = projection on Λ of  (σ λ̄ + r − m(t)) / D,        D = σ + 1/q
 
-a piecewise quadratic function, on which Newton's method with an exact line search ends
-after finitely many steps. Each is one solution of the equations of a face
+a piecewise quadratic function, on which Newton's method with a line search ends after
+few steps. Each is one solution of the equations of a face
 (:mod:`.faces`): the multipliers that λ(t) leaves free, and no others.
 """
 

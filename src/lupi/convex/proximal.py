@@ -162,8 +162,13 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
         if best.is_optimal(tol):
             max_iter = min(max_iter, state.n_newton + MOST_POLISHING)
         state.centre = multipliers
-        if proximal.tighten(stuck=settled and known):
+        stuck = settled and known
+        if proximal.tighten(stuck=stuck):
             state.set_ridge(proximal.ridge())
+        if stuck and single:
+            # Nearly singular equations want the digits of double precision.
+            single = False
+            state.use(np.float64)
     if not best.is_optimal(tol):
         best = _better(best, state.solution(state.centre, settled=False))
     best.n_iter = state.n_newton
