@@ -1,7 +1,10 @@
 """Bad input is refused with a sentence that says what to do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from lupi.svm import (
     DeviationSVCPlus,
@@ -14,6 +17,7 @@ from lupi.svm import (
     SVCPlus,
     SVRPlus,
     UnifiedSVC,
+    _hard_margin,
 )
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -137,6 +141,21 @@ def test_hard_margin_refuses_what_it_cannot_do():
         HardMarginSVC().fit(X, Y, slacks=np.zeros(5))
     with pytest.raises(ValueError, match="must not be negative; row 2"):
         HardMarginSVC().fit(X, Y, slacks=changed(np.zeros(12), 2, -1.0))
+
+
+def test_a_hard_margin_too_small_for_the_gap_is_kept_with_a_warning(monkeypatch):
+    """Separated rows are separated, whatever the last digits of the gap."""
+    x, y = np.array([[-1.0], [0.0], [1e-5], [1.0]]), [0, 0, 1, 1]
+    solve = _hard_margin.solve
+    monkeypatch.setattr(
+        _hard_margin, "solve", lambda *a, **k: replace(solve(*a, **k), converged=False)
+    )
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
+        model = HardMarginSVC(kernel="linear").fit(x, y)
+    assert model.score(x, y) == 1.0
+    assert not model.converged_
+    # A margin of one at 0 and 1e-5: w = 2e5.
+    np.testing.assert_allclose(model.coef_, 2e5, rtol=1e-6)
 
 
 def test_privileged_of_another_width_than_in_fit():

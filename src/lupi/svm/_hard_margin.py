@@ -28,6 +28,9 @@ from ._machine import KernelMachine
 
 __all__ = ["HardMarginSVC"]
 
+# The largest violation of a margin of one with which the rows count as separated.
+SEPARATED = 1e-3
+
 
 class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
     """SVM without slack; or with slacks that are known.
@@ -140,11 +143,15 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
         solution = solve(
             problem, solver=self.solver, tol=self.tol, max_iter=self.max_iter
         )
-        if not solution.converged:
+        if solution.converged:
+            return solution
+        # The rows may all be on their side, by a margin too small for the gap.
+        if solution.primal_residual > SEPARATED:
             raise ValueError(
                 "HardMarginSVC found no hyperplane that keeps every row on its side: "
                 "the classes are not separable in the space of this kernel, or by too "
                 "small a margin to be computed. Use a more flexible kernel, an SVM "
                 "with slack (SVCPlus, sklearn.svm.SVC), or give the slacks."
             )
+        self._warn_of_the_gap(solution)
         return solution

@@ -164,15 +164,19 @@ class KernelMachine:
             problem, solver=self.solver, tol=self.tol, max_iter=self.max_iter
         )
         if not solution.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} iterations at "
-                f"a relative duality gap of {solution.relative_gap:.2g} (tol="
-                f"{self.tol:g}); the best iterate is kept. Scale the features, use a "
-                "less extreme C, or raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            self._warn_of_the_gap(solution)
         return solution
+
+    def _warn_of_the_gap(self, solution: Solution) -> None:
+        """Say how far from optimal the answer may be."""
+        warnings.warn(
+            f"{type(self).__name__} stopped after {solution.n_iter} iterations at "
+            f"a relative duality gap of {solution.relative_gap:.2g} (tol="
+            f"{self.tol:g}); the best iterate is kept. Scale the features, use a "
+            "less extreme C, or raise max_iter.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     _fit_binary = _fit_machine
     _fit_real = _fit_machine
