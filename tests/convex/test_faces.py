@@ -168,3 +168,29 @@ def test_what_cannot_be_described_is_named():
         Rows({1: -one}, one, slack=zeta),
     ]
     assert "one sign in both" in unsuited(Problem(3, three[:2], opposite))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("faces", [1e-9, 1e9])
+@pytest.mark.parametrize("several", [1, 3, 7])
+@pytest.mark.parametrize("name", NAMES)
+def test_several_right_hand_sides_at_once(name, several, faces, dtype, monkeypatch):
+    monkeypatch.setattr(face_leaf, "FACES", faces)
+    problem = problems()[name]
+    ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
+    layout = Layout(problem, ridge + problem.curvature, dtype)
+    free, tied, fixed = drawn_face(problem, layout, 1)
+    face, rng = Face(layout, free, tied), np.random.default_rng(5)
+    rights = rng.normal(size=(several, problem.size))
+    scales = rng.uniform(0.5, 2.0, size=(several, 1))
+    balances = rng.normal(size=(several, len(problem.biased)))
+    given = problem.spread(scales * fixed)
+    found, biases = face.solve(rights, scales * fixed, given, balances)
+    digits = 1e-9 if dtype == np.float64 else 1e-4
+    for i in range(several):
+        alone, bias = face.solve(
+            rights[i], scales[i] * fixed, [v[i] for v in given], balances[i]
+        )
+        size = max(np.abs(alone).max(), np.abs(bias).max(initial=0.0))
+        np.testing.assert_allclose(found[i], alone, rtol=0, atol=digits * size)
+        np.testing.assert_allclose(biases[i], bias, rtol=0, atol=digits * size)

@@ -40,7 +40,7 @@ SECANTS, HALVINGS, FAR = 30, 40, 1e6
 CORRECTED, ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-2, 1e-13, 4.0, 6
 BALANCED = 1e-7
 # One change of a face costs a solution with its factors.
-ROWS_PER_CHANGE = 150
+ROWS_PER_CHANGE = 25
 
 
 class _Target(NamedTuple):
@@ -109,17 +109,15 @@ class Augmented:
             return self._face
         free, tied = self.bounds.face(point)
         base = getattr(self._face, "base", self._face)
-        if base is not None and Neighbour.distance(base, free, tied) <= self._near:
+        changes = np.inf if base is None else Neighbour.distance(base, free, tied)
+        if changes == 0:
+            self._face = base
+        elif changes <= self.problem.n_rows // ROWS_PER_CHANGE:
             self._face = Neighbour(base, free)
         else:
             self._face = base = None  # its factor would stand beside the new one
             self._face = Face(self.layout, free, tied)
         return self._face
-
-    @property
-    def _near(self) -> int:
-        """How many changes cost less than a new factorisation."""
-        return self.problem.n_rows // ROWS_PER_CHANGE
 
     def minimise(self, most: int) -> tuple[np.ndarray, bool, bool]:
         """Newton's method for one outer step.

@@ -38,6 +38,6 @@ class Centred:
             self.matrix -= half[:, None] * basis
             self.matrix -= basis[:, None] * half
 
-    def shift(self, expansion: np.ndarray) -> float:
+    def shift(self, expansion: np.ndarray) -> np.ndarray | float:
         """``k·v``: what the bias has to give up for the values to be those of K."""
-        return 0.0 if self.mean is None else float(self.mean @ expansion)
+        return 0.0 if self.mean is None else expansion @ self.mean

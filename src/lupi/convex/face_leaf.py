@@ -10,7 +10,8 @@ Where G is small that is computed as it stands. Where N is, everything follows f
 
     S_NN = P_NN⁻¹ − D,   S_GN = −D P_GN P_NN⁻¹,   S_GG = D − D (P/P_NN) D
 
-with ``P/P_NN = P_GG − P_GN P_NN⁻¹ P_NG``.
+with ``P/P_NN = P_GG − P_GN P_NN⁻¹ P_NG``. Vectors may come as rows of a matrix, for
+which all is then done at once.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from .linalg import (
     subtract_gram,
     symmetric_product,
     symmetrised,
-    triangular_product,
     triangular_solve,
 )
 
 __all__ = ["FaceLeaf", "Rest"]
 
-# The inverse is paid once and used on about this many faces.
-FACES = 8
+# The inverse is paid once and used on about this many faces; on one, where the proximal
+# term has changed before and may change again.
+FACES, FACES_AGAIN = 8, 1
 SMALL, DEARER = 400, 3.0
 
 
@@ -50,17 +51,18 @@ class Rest(NamedTuple):
     memory: np.ndarray
     base: np.ndarray
 
-    def plus(self, weight: float, other: Rest) -> Rest:
+    def plus(self, weight: np.ndarray, other: Rest) -> Rest:
         """With so much of another."""
         pairs = zip(self, other, strict=True)
-        return Rest(*(mine + weight * theirs for mine, theirs in pairs))
+        return Rest(*(mine + weight[..., None] * theirs for mine, theirs in pairs))
 
 
 class FaceLeaf:
     """One function: its matrix R and the proximal term D on its rows."""
 
-    def __init__(self, gram: np.ndarray, ridge: np.ndarray):
+    def __init__(self, gram: np.ndarray, ridge: np.ndarray, *, again: bool = False):
         self.gram, self.ridge = gram, ridge
+        self._faces = FACES_AGAIN if again else FACES
         self._inverse: np.ndarray | None = None
 
     def face(self, private: np.ndarray, shared: np.ndarray):
@@ -76,7 +78,7 @@ class FaceLeaf:
         if n < SMALL:
             inverse *= DEARER  # its many small steps count more than their flops
         if self._inverse is None:
-            inverse += n**3 / FACES
+            inverse += n**3 / self._faces
         if direct <= inverse:
             return _Direct(self, private, shared)
         return _ByInverse(self, private, shared)
@@ -111,26 +113,30 @@ class _Direct:
 
     def at_rest(self, force: np.ndarray, base: np.ndarray) -> Rest:
         """With these forces on the private multipliers and this expansion given."""
-        value = symmetric_product(self.leaf.gram, base)
-        force = force - value
-        value, private = value[self.rows], np.zeros_like(force)
+        value = symmetric_product(self.leaf.gram, base.T).T
+        force = (force - value)[..., self.free]
+        value, private = value[..., self.rows], np.zeros_like(base)
         if len(self.free):
-            scaled = force[self.free].astype(self.factor.dtype)[:, None]
-            scaled = triangular_solve(self.factor, scaled)
-            value = value + self.columns.T @ scaled[:, 0]
-            private[self.free] = triangular_solve(self.factor, scaled, transposed=True)[
-                :, 0
-            ]
+            half = triangular_solve(self.factor, force.T.astype(self.factor.dtype))
+            value, force = value + (self.columns.T @ half).T, half.T
+            full = triangular_solve(self.factor, half.copy(order="F"), transposed=True)
+            private[..., self.free] = full.T
         return Rest(value, private, force, base)
+
+    def unmoved(self, several: int) -> Rest:
+        """So many rests that nothing causes."""
+        lengths = len(self.rows), len(self.leaf.ridge), len(self.free)
+        value, private, memory = (np.zeros((several, n)) for n in lengths)
+        return Rest(value, private, memory, private)
 
     def private(self, rest: Rest, step: np.ndarray) -> np.ndarray:
         """The private expansion once the shared multipliers add theirs."""
-        out = np.zeros(len(rest.base))
+        out = np.zeros_like(rest.base)
         if len(self.free):
-            right = rest.memory[self.free]
-            pulled = self.columns @ step.astype(self.columns.dtype)
-            right = right - triangular_product(self.factor, pulled)
-            out[self.free] = cholesky_solve(self.factor, right)
+            pulled = self.columns @ step.T.astype(self.columns.dtype)
+            left = (rest.memory.T - pulled).astype(self.factor.dtype)
+            solved = triangular_solve(self.factor, left, transposed=True)
+            out[..., self.free] = solved.T
         return out
 
 
@@ -175,32 +181,38 @@ class _ByInverse:
         """With these forces on the private multipliers and this expansion given."""
         ridge = self.leaf.ridge
         push = np.where(self.is_free, force + ridge * base, 0.0)
-        total = pushed = symmetric_product(self.inverse, push)
+        total = pushed = symmetric_product(self.inverse, push.T).T
         if len(self.bound):
             held = np.zeros_like(push)
-            held[self.bound] = self._hold(pushed, base)
-            total = total + symmetric_product(self.inverse, held)
+            held[..., self.bound] = self._hold(pushed, base)
+            total = total + symmetric_product(self.inverse, held.T).T
             push += held
         value = push - ridge * total
         private = np.where(self.is_free, total - base, 0.0)
-        return Rest(value[self.rows], private, pushed, base)
+        return Rest(value[..., self.rows], private, pushed, base)
+
+    def unmoved(self, several: int) -> Rest:
+        """So many rests that nothing causes."""
+        value = np.zeros((several, len(self.rows)))
+        nothing = np.zeros((several, len(self.is_free)))
+        return Rest(value, nothing, nothing, nothing)
 
     def _hold(self, pushed: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """What keeps the bound rows where they are wanted."""
-        return cholesky_solve(self.factor, wanted[self.bound] - pushed[self.bound])
+        missing = wanted[..., self.bound] - pushed[..., self.bound]
+        return cholesky_solve(self.factor, missing.T).T
 
     def private(self, rest: Rest, step: np.ndarray) -> np.ndarray:
         """The private expansion once the shared multipliers add theirs."""
         wanted = rest.base.copy()
-        wanted[self.rows] += step
-        push = np.zeros(len(wanted))
-        push[self.both] = self.leaf.ridge[self.both] * step[len(self.alone) :]
+        wanted[..., self.rows] += step
+        push = np.zeros_like(wanted)
+        push[..., self.both] = self.leaf.ridge[self.both] * step[..., len(self.alone) :]
         if len(self.bound):
             near = rest.memory.copy()
             if len(self.both):
-                near[self.bound] += self.cross @ push[self.both].astype(
-                    self.cross.dtype
-                )
-            push[self.bound] = self._hold(near, wanted)
-        total = rest.memory + symmetric_product(self.inverse, push)
+                moved = push[..., self.both].T.astype(self.cross.dtype)
+                near[..., self.bound] += (self.cross @ moved).T
+            push[..., self.bound] = self._hold(near, wanted)
+        total = rest.memory + symmetric_product(self.inverse, push.T).T
         return np.where(self.is_free, total - wanted, 0.0)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .face_leaf import Rest
 from .layout import Layout
 from .linalg import block, cholesky, cholesky_solve, symmetric_product
 
@@ -156,17 +155,12 @@ class Face:
         self._answers = None
         if self.layout.gram.dtype == np.float64 or not n_biases:
             return
-        nothing = np.zeros(problem.size)
-        rests = {
-            k: Rest(np.zeros(span.stop - span.start), *np.zeros((3, problem.length(k))))
-            for k, span in self._spans.items()
-        }
-        self._answers = np.zeros((problem.size, n_biases))
-        effect = np.zeros((n_biases, n_biases))
-        for j, unit in enumerate(np.eye(len(self._scale))[:n_biases]):
-            answer = self._complete(-self._solved[:, j], unit, rests, nothing)
-            self._answers[:, j] = answer
-            effect[:, j] = problem.balance(problem.spread(answer))
+        units = np.eye(n_biases, len(self._scale))
+        rests = {k: face.unmoved(n_biases) for k, face in self._leaf_faces.items()}
+        nothing = np.zeros((n_biases, problem.size))
+        solved = -self._solved[:, :n_biases].T
+        self._answers = self._complete(solved, units, rests, nothing)
+        effect = problem.balance(problem.spread(self._answers))
         self._rebalance = np.linalg.pinv(effect, rcond=1e-10)
 
     def solve(
@@ -180,59 +174,61 @@ class Face:
 
         ``right`` is h, ``fixed`` the multipliers of the face where they are not free
         (of a tied pair: none and all), ``given`` the expansions that these make, and
-        ``balance`` the values that ``e_k·v_k`` has to take.
+        ``balance`` the values that ``e_k·v_k`` has to take. Several right-hand sides
+        may come as the rows of matrices.
         """
         layout, problem = self.layout, self.layout.problem
-        wanted = np.zeros(self.n_biases + len(self.globals))
-        reduced = right[self.members]
+        several = right.shape[:-1]
+        wanted = np.zeros((*several, self.n_biases + len(self.globals)))
+        reduced = right[..., self.members]
         value = None
         if given[0].any():
-            value = symmetric_product(layout.gram, given[0])
-            reduced = reduced - self._signs * value[self._roots]
+            value = symmetric_product(layout.gram, given[0].T).T
+            reduced = reduced - self._signs * value[..., self._roots]
         for s, rows in self.tied.items():
             other = problem.slices[layout.pairs[s][1]].start + rows
-            pull = right[other] - layout.ridge[other] * fixed[other]
-            reduced[self._tied_spans[s]] -= pull
+            pull = right[..., other] - layout.ridge[other] * fixed[..., other]
+            reduced[..., self._tied_spans[s]] -= pull
         for j, k in enumerate(problem.biased):
-            wanted[j] = balance[j] - problem.functions[k].basis @ given[k]
+            wanted[..., j] = balance[..., j] - given[k] @ problem.functions[k].basis
         for j, g in enumerate(self.globals, self.n_biases):
-            wanted[j] = right[layout.start + g]
+            wanted[..., j] = right[..., layout.start + g]
             if value is not None and layout.weights[g] is not None:
-                wanted[j] -= layout.weights[g] @ value
+                wanted[..., j] -= value @ layout.weights[g]
         rests = {}
         for k, face in self._leaf_faces.items():
             span = self._spans[k]
             rest = rests[k] = face.at_rest(self._force(k, right), given[k])
-            reduced[span] -= self._along[k][span] * rest.value
+            reduced[..., span] -= self._along[k][span] * rest.value
             if k in self._bias_rests:
                 basis = problem.functions[k].basis
-                wanted[problem.biased.index(k)] -= basis @ rest.private
-        step = self._solve_final(reduced)
-        border = self._scale * (wanted - self._columns.T @ step)
-        border = self._scale * (self._schur_inverse @ border)
-        step = step - self._solved @ border
+                wanted[..., problem.biased.index(k)] -= rest.private @ basis
+        step = self._solve_final(reduced.T).T
+        border = self._scale * (wanted - step @ self._columns)
+        border = self._scale * (border @ self._schur_inverse)
+        step = step - border @ self._solved.T
         multipliers = self._complete(step, border, rests, fixed)
-        biases = border[: self.n_biases].copy()
+        biases = border[..., : self.n_biases].copy()
         made = problem.spread(multipliers - fixed)
         made = [v + w for v, w in zip(given, made, strict=True)]
         if self._answers is not None:
-            shift = self._rebalance @ (balance - problem.balance(made))
-            change = self._answers @ shift
+            shift = (balance - problem.balance(made)) @ self._rebalance
+            change = shift @ self._answers
             multipliers, biases = multipliers + change, biases + shift
             made = [v + w for v, w in zip(made, problem.spread(change), strict=True)]
         for j, k in enumerate(problem.biased):
             if k in layout.spaces:
-                biases[j] -= layout.spaces[k].shift(made[k])
+                biases[..., j] -= layout.spaces[k].shift(made[k])
         return multipliers, biases
 
     def _force(self, k: int, right: np.ndarray) -> np.ndarray:
         """The right-hand side of the private multipliers, in units of the expansion."""
         layout, problem = self.layout, self.layout.problem
-        force = np.zeros(problem.length(k))
+        force = np.zeros((*right.shape[:-1], problem.length(k)))
         if k in layout.private:
             q = layout.private[k]
-            force[layout.at(q, k)] = (
-                right[problem.slices[q]] / problem.families[q].on[k]
+            force[..., layout.at(q, k)] = (
+                right[..., problem.slices[q]] / problem.families[q].on[k]
             )
         return force
 
@@ -240,20 +236,20 @@ class Face:
         """All multipliers from those of the final system."""
         layout, problem = self.layout, self.layout.problem
         out = fixed.copy()
-        out[self.members] += step
+        out[..., self.members] += step
         for s, rows in self.tied.items():
             outer, inner = (problem.slices[q].start + rows for q in layout.pairs[s])
-            out[inner] = fixed[inner] - out[outer]
-        out[layout.start + self.globals] = border[self.n_biases :]
+            out[..., inner] = fixed[..., inner] - out[..., outer]
+        out[..., layout.start + self.globals] = border[..., self.n_biases :]
         for k, q in layout.private.items():
             rest, span = rests[k], self._spans[k]
             if k in self._bias_rests:
-                bias = border[problem.biased.index(k)]
+                bias = border[..., problem.biased.index(k)]
                 rest = rest.plus(bias, self._bias_rests[k])
             face, part = self._leaf_faces[k], problem.slices[q]
-            private = face.private(rest, self._along[k][span] * step[span])
-            moved = private[layout.at(q, k)] / problem.families[q].on[k]
-            out[part] = np.where(self.free[part], moved, out[part])
+            private = face.private(rest, self._along[k][span] * step[..., span])
+            moved = private[..., layout.at(q, k)] / problem.families[q].on[k]
+            out[..., part] = np.where(self.free[part], moved, out[..., part])
         return out
 
     def reduce(self, vector: np.ndarray) -> np.ndarray:

@@ -122,7 +122,8 @@ class Layout:
                 own[problem.positions(q, k)] = ridge[part] / family.on[k] ** 2
             leaf = self.leaves.get(k)
             if leaf is None or not np.array_equal(own, leaf.ridge):
-                self.leaves[k] = FaceLeaf(self.spaces[k].matrix, own)
+                again = leaf is not None
+                self.leaves[k] = FaceLeaf(self.spaces[k].matrix, own, again=again)
 
     def _is_kernel(self, k: int) -> bool:
         return k in self.spaces

@@ -27,7 +27,6 @@ __all__ = [
     "symmetrised",
     "threads_for",
     "threads_worth_using",
-    "triangular_product",
     "triangular_solve",
 ]
 
@@ -71,6 +70,14 @@ def cholesky(matrix: np.ndarray) -> np.ndarray:
 
 def cholesky_solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     """``(LLᵀ)⁻¹ right`` for a vector or a matrix of columns."""
+    if right.ndim == 1:
+        half = _routine("trsv", factor)(factor, right, lower=1)
+        return _routine("trsv", factor)(factor, half, lower=1, trans=1, overwrite_x=1)
+    if right.shape[1] <= FEW_COLUMNS:
+        out = np.empty(right.shape, factor.dtype, order="F")
+        for column, solved in zip(right.T, out.T, strict=True):
+            solved[:] = cholesky_solve(factor, column)
+        return out
     return _routine("potrs", factor)(factor, right, lower=1)[0]
 
 
@@ -82,15 +89,13 @@ def inverse_from_cholesky(factor: np.ndarray, *, keep: bool = True) -> np.ndarra
 def triangular_solve(
     factor: np.ndarray, right: np.ndarray, *, transposed: bool = False
 ) -> np.ndarray:
-    """``L⁻¹ right`` (or ``L⁻ᵀ right``), in place of right."""
-    return _routine("trsm", factor)(
-        1.0, factor, right, lower=1, trans_a=int(transposed), overwrite_b=1
-    )
-
-
-def triangular_product(factor: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """``L vector``."""
-    return _routine("trmv", factor)(factor, vector, lower=1)
+    """``L⁻¹ right`` (or ``L⁻ᵀ right``) in place of right, a vector or a matrix."""
+    trans = int(transposed)
+    if right.ndim == 1:
+        solve = _routine("trsv", factor)
+        return solve(factor, right, lower=1, trans=trans, overwrite_x=1)
+    solve = _routine("trsm", factor)
+    return solve(1.0, factor, right, lower=1, trans_a=trans, overwrite_b=1)
 
 
 def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

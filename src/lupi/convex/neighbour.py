@@ -18,6 +18,9 @@ from .faces import Face
 
 __all__ = ["Neighbour"]
 
+# Directions of the small system that nothing tells apart.
+SINGULAR = 1e-15
+
 
 class Neighbour:
     """The equations of a face, solved with the factors of another beside it."""
@@ -32,26 +35,24 @@ class Neighbour:
         self.entering = np.flatnonzero(free & ~base.free)
         self.leaving = np.flatnonzero(base.free & ~free)
         problem = self.layout.problem
-        self._none = np.zeros(len(problem.biased))
-        nothing = np.zeros(problem.size)
-        zero = [np.zeros(problem.length(k)) for k in range(len(problem.functions))]
-        answers, shifts = [], []
-        for e in self.entering:
-            unit = _unit(problem.size, e)
-            answer = base.solve(nothing, unit, problem.spread(unit), self._none)
-            answers.append(answer[0])
-            shifts.append(answer[1])
-        for m in self.leaving:
-            answer = base.solve(_unit(problem.size, m), nothing, zero, self._none)
-            answers.append(answer[0])
-            shifts.append(answer[1])
-        self._answers, self._shifts = np.array(answers).T, np.array(shifts).T
-        n_entering = len(self.entering)
-        system = np.empty((len(answers),) * 2)
-        for j, (answer, shift) in enumerate(zip(answers, shifts, strict=True)):
-            system[:n_entering, j] = self._left(problem.spread(answer), shift, answer)
-            system[n_entering:, j] = answer[self.leaving]
-        self._system = system
+        n_entering, n_leaving = len(self.entering), len(self.leaving)
+        # A unit of every entering multiplier, a unit force on every leaving one.
+        units, forces = np.zeros((2, n_entering + n_leaving, problem.size))
+        units[np.arange(n_entering), self.entering] = 1.0
+        forces[n_entering + np.arange(n_leaving), self.leaving] = 1.0
+        none = np.zeros((len(units), len(problem.biased)))
+        self._places = self._find()
+        self._answers, self._shifts = base.solve(
+            forces, units, problem.spread(units), none
+        )
+        system = np.concatenate(
+            [
+                self._left(problem.spread(self._answers), self._shifts, self._answers),
+                self._answers[:, self.leaving],
+            ],
+            axis=1,
+        )
+        self._inverse = np.linalg.pinv(system, rcond=SINGULAR)
 
     @staticmethod
     def distance(base: Face, free: np.ndarray, tied: dict[int, np.ndarray]) -> float:
@@ -62,29 +63,35 @@ class Neighbour:
         )
         return int((base.free != free).sum()) if same else np.inf
 
+    def _find(self) -> list[tuple[slice, int, np.ndarray, np.ndarray]]:
+        """Which of the entering act on which function, at which rows and how."""
+        problem, places = self.layout.problem, []
+        for q, (part, family) in enumerate(
+            zip(problem.slices, problem.families, strict=True)
+        ):
+            first, last = np.searchsorted(self.entering, (part.start, part.stop))
+            if first < last:
+                at = self.entering[first:last] - part.start
+                places += [
+                    (slice(first, last), k, self.layout.at(q, k)[at], a[at])
+                    for k, a in family.on.items()
+                ]
+        return places
+
     def _left(self, coefficients, biases, multipliers) -> np.ndarray:
         """``Σ_k a_k t_k + D λ`` of the entering multipliers, by their rows of K."""
-        problem, out = self.layout.problem, []
-        for m in self.entering:
-            q = next(
-                i
-                for i, part in enumerate(problem.slices)
-                if part.start <= m < part.stop
-            )
-            at, value = (
-                m - problem.slices[q].start,
-                self.layout.ridge[m] * multipliers[m],
-            )
-            for k, a in problem.families[q].on.items():
-                function, row = problem.functions[k], self.layout.at(q, k)[at]
-                t = 0.0
-                if function.space is not None:
-                    t = function.space.matrix[row] @ coefficients[k] / function.weight
-                if k in problem.biased:
-                    t += biases[problem.biased.index(k)] * function.basis[row]
-                value += a[at] * t
-            out.append(value)
-        return np.array(out)
+        problem = self.layout.problem
+        out = self.layout.ridge[self.entering] * multipliers[..., self.entering]
+        for span, k, rows, signs in self._places:
+            function = problem.functions[k]
+            if function.space is not None:
+                gram = function.space.matrix[rows]
+                value = coefficients[k] @ gram.T / function.weight
+                out[..., span] += signs * value
+            if k in problem.biased:
+                bias = biases[..., problem.biased.index(k), None]
+                out[..., span] += signs * bias * function.basis[rows]
+        return out
 
     def solve(self, right, fixed, given, balance) -> tuple[np.ndarray, np.ndarray]:
         """Multipliers and biases that meet the equations, as `Face.solve`."""
@@ -101,17 +108,11 @@ class Neighbour:
                 fixed[leaving] - found[leaving],
             ]
         )
-        weights = np.linalg.lstsq(self._system, rest, rcond=None)[0]
-        found = found + self._answers @ weights
+        weights = rest @ self._inverse
+        found = found + weights @ self._answers
         found[leaving] = fixed[leaving]
-        return found, biases + self._shifts @ weights
+        return found, biases + weights @ self._shifts
 
     def reduce(self, vector: np.ndarray) -> np.ndarray:
         """A vector of forces as seen by what is free: zero at bounds, tied as one."""
         return self.layout.reduce(vector, self.free, self.tied)
-
-
-def _unit(size: int, at: int) -> np.ndarray:
-    unit = np.zeros(size)
-    unit[at] = 1.0
-    return unit

@@ -207,18 +207,23 @@ class Problem:
 
     # ------------------------------------------------------------- dual side
     def spread(self, multipliers: np.ndarray) -> list[np.ndarray]:
-        """``Σ_q a_qk ∘ λ_q + Σ_g G_gk λ_g`` for every function: v without the −c."""
-        spread = [np.zeros(self.length(k)) for k in range(len(self.functions))]
+        """``Σ_q a_qk ∘ λ_q + Σ_g G_gk λ_g`` for every function: v without the −c.
+
+        The multipliers may be several vectors, the rows of a matrix.
+        """
+        several = multipliers.shape[:-1]
+        spread = [
+            np.zeros((*several, self.length(k))) for k in range(len(self.functions))
+        ]
         for q, (part, family) in enumerate(
             zip(self.slices, self.families, strict=True)
         ):
             for k, coefficient in family.on.items():
-                spread[k][self._positions[q, k]] += coefficient * multipliers[part]
-        for row, multiplier in zip(
-            self.global_rows, multipliers[self._globals], strict=True
-        ):
+                at = self._positions[q, k]
+                spread[k][..., at] += coefficient * multipliers[..., part]
+        for g, row in enumerate(self.global_rows, self._globals.start):
             for k, coefficient in row.on.items():
-                spread[k] += coefficient * multiplier
+                spread[k] += coefficient * multipliers[..., g, None]
         return spread
 
     def coefficients(self, multipliers: np.ndarray) -> list[np.ndarray]:
@@ -238,9 +243,10 @@ class Problem:
 
     def balance(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
         """``e_k·v_k`` for every function with a basis: zero at a dual solution."""
-        return np.array(
-            [self.functions[k].basis @ coefficients[k] for k in self.biased]
-        )
+        out = np.empty((*coefficients[0].shape[:-1], len(self.biased)))
+        for j, k in enumerate(self.biased):
+            out[..., j] = coefficients[k] @ self.functions[k].basis
+        return out
 
     @cached_property
     def bends(self) -> np.ndarray:

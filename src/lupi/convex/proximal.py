@@ -42,7 +42,7 @@ PROXIMAL, WIDE, NARROW, LEAST_WIDE = 3e-3, 1.5, 0.25, 0.02
 # Where a face stays and its equations are nearly singular.
 SHARPER, LEAST_PROXIMAL = 0.1, 1e-9
 # Inner steps at most; few while a wide proximal term only looks for the bounds.
-EARLY_INNER, MOST_INNER = 6, 30
+EARLY_INNER, MOST_INNER = 4, 30
 # Small problems get the vertex to rounding, large ones as far as the gap asks for.
 VERTEX_TO, VERTEX_SHARE = 1e-12, 1e-1
 POLISHED_SIZE, POLISHING, MOST_POLISHING = 500, 1e-5, 15

@@ -58,7 +58,7 @@ def solve(
         )
     # Gram matrices are factorised by SciPy, features multiplied by NumPy.
     package = "scipy" if _has_gram(problem) else "numpy"
-    with threads_for(problem.n_rows, package):
+    with threads_for(_width(problem), package):
         best = None
         for attempt, limit in _attempts(problem, solver):
             limit = min(limit, max_iter) if max_iter > 0 else limit
@@ -67,6 +67,12 @@ def solve(
             if _is_finished(best, tol):
                 break
         return settle_biases(best)
+
+
+def _width(problem: Problem) -> int:
+    """How large the systems of a problem may become: multipliers of one function."""
+    lengths = [len(f.at_least) for f in problem.families if 0 in f.on]
+    return max(problem.n_rows, sum(lengths))
 
 
 def _attempts(problem: Problem, solver: str) -> Iterator[tuple[Callable, int]]:
