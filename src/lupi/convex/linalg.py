@@ -39,7 +39,7 @@ TRIES_PER = 1000
 LOOKS = 5
 
 RANK_TOLERANCE = 1e-15
-SYMMETRISED_AT_ONCE = 256
+SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE = 256, 128
 # Up to here one product after the other beats the product of matrices.
 FEW_COLUMNS = 4
 
@@ -102,7 +102,12 @@ def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
     """``matrix[rows, columns]`` of a symmetric matrix, Fortran-ordered."""
     if matrix.flags.f_contiguous:
         matrix = matrix.T
-    return matrix.take(columns, axis=0).take(rows, axis=1).T
+    out = np.empty((len(columns), len(rows)), matrix.dtype)
+    for start in range(0, len(columns), GATHERED_AT_ONCE):
+        part = slice(start, start + GATHERED_AT_ONCE)
+        lines = matrix.take(columns[part], axis=0)
+        lines.take(rows, axis=1, out=out[part], mode="clip")  # else it would buffer
+    return out.T
 
 
 def symmetrised(matrix: np.ndarray) -> np.ndarray:
