@@ -16,7 +16,7 @@ help:
 	@echo "make test         the ordinary tests, on two workers"
 	@echo "make test-slow    every test"
 	@echo "make test-oldest  the ordinary tests on the oldest supported packages"
-	@echo "make lint         style, formatting, and which room may import which"
+	@echo "make lint         style, formatting, types, and which room may import which"
 	@echo "make bench        the benchmarks"
 	@echo "make docs         the site in docs/_build/html: gallery run, links checked"
 
@@ -36,6 +36,7 @@ test-oldest: $(OLDEST)/.test
 lint: $(VENV)/.dev
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/mypy --cache-dir /dev/null
 	$(BIN)/lint-imports --no-cache
 
 format: $(VENV)/.dev

@@ -59,7 +59,8 @@ class Augmented:
         self, problem: Problem, centre: np.ndarray, ridge: np.ndarray, dtype: type
     ):
         self.problem, self._begun = problem, False
-        self.layout, self._face = Layout(problem, ridge, dtype), None
+        self.layout = Layout(problem, ridge, dtype)
+        self._face: Face | Neighbour | None = None
         self._measure()
         self.centre = self.bounds.project(centre)
         self.coefficients = problem.coefficients(self.centre)
@@ -72,7 +73,7 @@ class Augmented:
     def use(self, dtype: type) -> None:
         """Factorise in this precision from now on."""
         ridge, self._face = self.layout.ridge, None
-        self.layout = None  # its copies would stand beside the new ones
+        del self.layout  # its copies would stand beside the new ones
         self.layout = Layout(self.problem, ridge, dtype)
 
     def set_ridge(self, ridge: np.ndarray) -> None:
@@ -103,21 +104,28 @@ class Augmented:
             np.array_equal(rows, last.tied[s]) for s, rows in tied.items()
         )
 
-    def face_at(self, point: np.ndarray) -> Face:
+    def face_at(self, point: np.ndarray) -> Face | Neighbour:
         """The face of a projected point, factorised."""
-        if self.on_last_face(point):
-            return self._face
-        free, tied = self.bounds.face(point)
-        base = getattr(self._face, "base", self._face)
-        changes = np.inf if base is None else Neighbour.distance(base, free, tied)
-        if changes == 0:
-            self._face = base
-        elif changes <= self.problem.n_rows // ROWS_PER_CHANGE:
-            self._face = Neighbour(base, free)
-        else:
-            self._face = base = None  # its factor would stand beside the new one
-            self._face = Face(self.layout, free, tied)
+        if self._face is None or not self.on_last_face(point):
+            free, tied = self.bounds.face(point)
+            # A factor of no use would stand beside the new one: it goes first.
+            self._face = self._near_last_face(free, tied)
+            if self._face is None:
+                self._face = Face(self.layout, free, tied)
         return self._face
+
+    def _near_last_face(
+        self, free: np.ndarray, tied: dict[int, np.ndarray]
+    ) -> Face | Neighbour | None:
+        """A face with the factors of the last one; None if too much has changed."""
+        if self._face is None:
+            return None
+        base = self._face.base
+        changes = Neighbour.distance(base, free, tied)
+        if changes == 0:
+            return base
+        near = changes <= self.problem.n_rows // ROWS_PER_CHANGE
+        return Neighbour(base, free) if near else None
 
     def minimise(self, most: int) -> tuple[np.ndarray, bool, bool]:
         """Newton's method for one outer step.
@@ -177,10 +185,8 @@ class Augmented:
     def _settle_biases(self, margins: np.ndarray) -> np.ndarray:
         """Minimise over one bias after the other; the margins after that."""
         problem = self.problem
-        for j, k in enumerate(problem.biased):
-            column = self._columns[j]
-            cost = problem.functions[k].cost
-            start = 0.0 if cost is None else cost @ problem.functions[k].basis
+        for j, column in enumerate(self._columns):
+            start = problem.bias_costs[j]
 
             def slope(shift, column=column, start=start, margins=margins):
                 moved = self._unprojected(margins + shift * column)
@@ -197,7 +203,7 @@ class Augmented:
             if not self.problem.families[q].equality:
                 multipliers[self.problem.slices[q]] = 0.0
 
-    def _target(self, face: Face, multipliers: np.ndarray) -> _Target:
+    def _target(self, face: Face | Neighbour, multipliers: np.ndarray) -> _Target:
         """Where the equations of a face hold, corrected until they do."""
         problem = self.problem
         pull = self.sigma * self.centre + problem.at_least

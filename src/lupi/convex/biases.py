@@ -47,11 +47,11 @@ def _pinned(solution: Solution) -> bool:
     """Whether the strictly active constraints determine every bias."""
     problem, multipliers = solution.problem, solution.multipliers
     open_slack = np.ones(problem.size, dtype=bool)
-    for room, slack, sharing in zip(
-        problem.room(multipliers), problem.slacks, problem.sharing, strict=True
+    for room, cost, sharing in zip(
+        problem.room(multipliers), problem.slack_costs, problem.sharing, strict=True
     ):
         for q in sharing:
-            open_slack[problem.slices[q]] = room > STRICT * slack.linear
+            open_slack[problem.slices[q]] = room > STRICT * cost
     active = np.abs(multipliers) > STRICT * np.abs(multipliers).max(initial=0.0)
     columns = problem.balance_columns()[:, active & open_slack]
     scale = np.abs(columns).max(axis=1, initial=0.0)
@@ -67,25 +67,18 @@ def _midpoint(solution: Solution) -> np.ndarray | None:
 
     problem: Problem = solution.problem
     n_biases, size = len(problem.biased), problem.size
-    cost = [
-        0.0
-        if problem.functions[k].cost is None
-        else problem.functions[k].cost @ problem.functions[k].basis
-        for k in problem.biased
-    ]
     blocks = [csr_array(problem.balance_columns().T)]
-    for slack, sharing in zip(problem.slacks, problem.sharing, strict=True):
-        block = csr_array((size, len(slack.linear)))
+    for slack, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
+        block = csr_array((size, len(slack)))
         for q in sharing:
             part = problem.slices[q]
-            lift = csr_array((part.start, len(slack.linear)))
-            sink = csr_array((size - part.stop, len(slack.linear)))
-            block = block + vstack([lift, eye_array(len(slack.linear)), sink])
+            lift = csr_array((part.start, len(slack)))
+            sink = csr_array((size - part.stop, len(slack)))
+            block = block + vstack([lift, eye_array(len(slack)), sink])
         blocks.append(block)
-        cost.extend(slack.linear)
     left = hstack(blocks, format="csr")
     right = problem.at_least - problem.margins(solution.penalised)
-    cost = np.array(cost)
+    cost = np.concatenate([problem.bias_costs, *problem.slack_costs])
     bounds = [(None, None)] * n_biases + [(0, None)] * (len(cost) - n_biases)
     free = problem.free
     equalities = {"A_eq": left[free], "b_eq": right[free]} if free.any() else {}

@@ -15,14 +15,16 @@ __all__ = ["Bounds"]
 class Bounds:
     """The set Λ, and which multipliers its projection leaves free."""
 
-    def __init__(self, problem: Problem, pairs: dict, ridge: np.ndarray):
+    def __init__(
+        self, problem: Problem, pairs: dict[int, tuple[int, int]], ridge: np.ndarray
+    ):
         self.problem, self.pairs, self.ridge = problem, pairs, ridge
         self.low = np.where(problem.free, -np.inf, 0.0)
         self.high = np.full(problem.size, np.inf)
         for s, sharing in enumerate(problem.sharing):
             for q in sharing:
                 part = problem.slices[q]
-                self.high[part] = np.minimum(self.high[part], problem.slacks[s].linear)
+                self.high[part] = np.minimum(self.high[part], problem.slack_costs[s])
 
     def project(self, point: np.ndarray) -> np.ndarray:
         """The point of Λ that is nearest, in units of the ridge."""
@@ -41,7 +43,7 @@ class Bounds:
     def _pairs(self):
         problem = self.problem
         for s, (outer, inner) in self.pairs.items():
-            limit = problem.slacks[s].linear
+            limit = problem.slack_costs[s]
             yield s, limit, problem.slices[outer], problem.slices[inner]
 
     def face(self, point: np.ndarray) -> tuple[np.ndarray, dict[int, np.ndarray]]:

@@ -11,10 +11,12 @@ In double precision there are digits enough, and K/ρ is taken as it is.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from .linalg import symmetric_product
-from .problem import Function
+from .problem import Function, Gram
 
 __all__ = ["Centred"]
 
@@ -23,8 +25,8 @@ class Centred:
     """``ΠKΠ/ρ`` of one function in single precision, ``K/ρ`` in double."""
 
     def __init__(self, function: Function, dtype: type):
-        gram, basis = function.space.matrix, function.basis
-        self.mean = None
+        gram, basis = cast(Gram, function.space).matrix, function.basis
+        self.mean: np.ndarray | None = None
         if dtype == np.float64:
             self.matrix = gram if function.weight == 1.0 else gram / function.weight
             return

@@ -74,7 +74,7 @@ class FaceLeaf:
         n_both = int(private[shared].sum())
         n_bound = n - n_free
         direct = n_free**3 / 3 + n_free**2 * n_shared + n_free * n_shared**2
-        inverse = n_bound**3 + n_bound**2 * n_both + n_bound * n_both**2
+        inverse: float = n_bound**3 + n_bound**2 * n_both + n_bound * n_both**2
         if n < SMALL:
             inverse *= DEARER  # its many small steps count more than their flops
         if self._inverse is None:

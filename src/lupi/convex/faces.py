@@ -83,6 +83,11 @@ class Face:
         self._factorise(np.concatenate(ridges))
         self._prepare_border()
 
+    @property
+    def base(self) -> Face:
+        """The face whose factors are used: this one."""
+        return self
+
     def _coefficients(self, k: int) -> np.ndarray:
         """``a_k`` of every member that adds to function k; tied pairs add nothing."""
         out = self.layout.acting[k][self.members]
@@ -121,23 +126,24 @@ class Face:
             columns[:, j] = self._basis(k)
             if k not in self._leaf_faces:
                 continue
-            basis = problem.functions[k].basis
+            basis = problem.bases[k]
             rest = self._leaf_faces[k].at_rest(-basis, np.zeros_like(basis))
             self._bias_rests[k] = rest
             columns[self._spans[k], j] += self._along[k][self._spans[k]] * rest.value
             corner[j, j] = basis @ rest.private
         for j, g in enumerate(self.globals, n_biases):
             corner[j, j] = layout.ridge[layout.start + g]
-            row = problem.global_rows[g]
+            row, image = problem.global_rows[int(g)], layout.images[g]
             for i, k in enumerate(problem.biased):
                 if k in row.on:
-                    corner[i, j] = corner[j, i] = row.on[k] @ problem.functions[k].basis
-            if layout.images[g] is None:
+                    corner[i, j] = corner[j, i] = row.on[k] @ problem.bases[k]
+            if image is None:
                 continue
-            columns[:, j] = self._signs * layout.images[g][self._roots]
+            columns[:, j] = self._signs * image[self._roots]
             for i, other in enumerate(self.globals, n_biases):
-                if layout.weights[other] is not None:
-                    corner[i, j] += layout.weights[other] @ layout.images[g]
+                weight = layout.weights[other]
+                if weight is not None:
+                    corner[i, j] += weight @ image
         self._columns, self._solved = columns, self._solve_final(columns)
         schur = corner - columns.T @ self._solved
         scale = np.sqrt(np.abs(np.diagonal(schur)))
@@ -190,7 +196,7 @@ class Face:
             pull = right[..., other] - layout.ridge[other] * fixed[..., other]
             reduced[..., self._tied_spans[s]] -= pull
         for j, k in enumerate(problem.biased):
-            wanted[..., j] = balance[..., j] - given[k] @ problem.functions[k].basis
+            wanted[..., j] = balance[..., j] - given[k] @ problem.bases[k]
         for j, g in enumerate(self.globals, self.n_biases):
             wanted[..., j] = right[..., layout.start + g]
             if value is not None and layout.weights[g] is not None:
@@ -201,8 +207,8 @@ class Face:
             rest = rests[k] = face.at_rest(self._force(k, right), given[k])
             reduced[..., span] -= self._along[k][span] * rest.value
             if k in self._bias_rests:
-                basis = problem.functions[k].basis
-                wanted[..., problem.biased.index(k)] -= rest.private @ basis
+                owed = rest.private @ problem.bases[k]
+                wanted[..., problem.biased.index(k)] -= owed
         step = self._solve_final(reduced.T).T
         border = self._scale * (wanted - step @ self._columns)
         border = self._scale * (border @ self._schur_inverse)

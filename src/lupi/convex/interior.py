@@ -88,7 +88,7 @@ class _Iterate:
         for room, slack in zip(self.room, self.slack, strict=True):
             total += room @ slack
             count += room.size
-        return total / count
+        return float(total / count)
 
     def end(self) -> PathEnd:
         """The slacks as they are now."""
@@ -131,9 +131,9 @@ def _starting_multipliers(problem: Problem) -> np.ndarray:
     typical = 1.0 / typical if typical > 0 else 1.0
     multipliers = np.zeros(problem.size)
     limits = [np.full(len(f.at_least), np.inf) for f in problem.families]
-    for sharing, slack in zip(problem.sharing, problem.slacks, strict=True):
+    for sharing, upper in zip(problem.sharing, problem.slack_costs, strict=True):
         for q in sharing:
-            limits[q] = np.minimum(limits[q], slack.linear / len(sharing))
+            limits[q] = np.minimum(limits[q], upper / len(sharing))
     private: dict[int, int] = {}
     for q, family in enumerate(problem.families):
         alone = [k for k in family.on if k > 0]
@@ -159,21 +159,21 @@ def _starting_multipliers(problem: Problem) -> np.ndarray:
         wanted = multipliers[part] - missing / family.on[k]
         good = family.equality | ((wanted > 0) & (wanted < 0.95 * limits[q] * 2))
         multipliers[part] = np.where(good, wanted, multipliers[part])
-    start = problem.size - len(problem.global_rows)
-    multipliers[start:] = np.where(problem.free[start:], 0.0, typical)
+    first = problem.size - len(problem.global_rows)
+    multipliers[first:] = np.where(problem.free[first:], 0.0, typical)
     coefficients = problem.coefficients(multipliers)
-    for g, row in enumerate(problem.global_rows, start):
+    for g, row in enumerate(problem.global_rows, first):
         (k, weight), *others = row.on.items()
         basis = problem.functions[k].basis
         if not (others or row.equality or k == 0 or basis is None):
             # The one constraint on a function of its own begins by balancing it.
             missing = -(basis @ coefficients[k]) / (basis @ weight)
             multipliers[g] = max(multipliers[g], multipliers[g] + missing)
-    for room, sharing, slack in zip(
-        problem.room(multipliers), problem.sharing, problem.slacks, strict=True
+    for room, sharing, upper in zip(
+        problem.room(multipliers), problem.sharing, problem.slack_costs, strict=True
     ):
         # Not <= 0: what is left of d − d by rounding would be no room either.
-        crowded = room <= 1e-3 * slack.linear
+        crowded = room <= 1e-3 * upper
         for q in sharing:
             part = problem.slices[q]
             multipliers[part] = np.where(crowded, 0.4 * limits[q], multipliers[part])
@@ -208,7 +208,7 @@ def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution:
             best, end = candidate, state.end()
         if best.is_optimal(aims[0]):
             aims.pop(0)
-            if small:
+            if small and end is not None:
                 held = newton.hold()
                 vertex = polish(best, end, newton)
                 newton.resume(held)

@@ -20,6 +20,7 @@ exact system, projected on the balance equations.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +43,19 @@ class _Block:
     sign: np.ndarray
     diagonal: np.ndarray
     parallel: np.ndarray | None
+
+
+class _Kept(NamedTuple):
+    """The family that a leaf shares with the root: what of it is in the final system.
+
+    Positions within the family, in the order of that system; the positions that are
+    decoupled, and their own diagonal.
+    """
+
+    family: int
+    inside: np.ndarray
+    weak: np.ndarray
+    weak_diagonal: np.ndarray
 
 
 class KernelNewton:
@@ -68,8 +82,8 @@ class KernelNewton:
                     "on one function, or on the first and one other."
                 )
         root = problem.functions[0]
-        self.gram, self.weight = root.space.matrix, root.weight
-        self.gram_diagonal = root.space.diagonal / root.weight
+        self.gram, self.weight = problem.spaces[0].matrix, root.weight
+        self.gram_diagonal = problem.spaces[0].diagonal / root.weight
         self.root = Merged(problem, 0, private.get(0, []))
         self.leaves = [
             Leaf(problem, k, private.get(k, []), shared.get(k, []))
@@ -79,22 +93,25 @@ class KernelNewton:
         self._couplings = [self._coupling(sharing) for sharing in problem.sharing]
         self.balance = problem.balance_columns()
 
-    def _coupling(self, sharing: list[int]) -> Leaf | None:
-        """The leaf on which two families share a slack; None for a slack of one."""
+    def _coupling(self, sharing: list[int]) -> tuple[Leaf, int] | None:
+        """The leaf on which two families share a slack, and which is the shared one.
+
+        None for a slack of one family.
+        """
         if len(sharing) == 1:
             return None
         problem = self.problem
         for leaf in self.leaves:
-            k = leaf.k
-            if leaf.shared in sharing and len(sharing) == 2:
-                (other,) = [q for q in sharing if q != leaf.shared]
-                a, b = (problem.families[q].on.get(k) for q in (leaf.shared, other))
+            k, shared = leaf.k, leaf.shared
+            if shared is not None and shared in sharing and len(sharing) == 2:
+                (other,) = [q for q in sharing if q != shared]
+                a, b = problem.families[shared].on, problem.families[other].on
                 if (
                     len(leaf.private.members) == 1
-                    and set(problem.families[other].on) == {k}
-                    and np.array_equal(a, b)
+                    and set(b) == {k}
+                    and np.array_equal(a[k], b[k])
                 ):
-                    return leaf
+                    return leaf, shared
         raise ValueError(
             "A slack may be shared by two families that act with the same sign on one "
             "function, one of them alone; this problem shares it otherwise."
@@ -125,15 +142,15 @@ class KernelNewton:
         problem = self.problem
         self.barrier = barrier
         self.diagonal = barrier.diagonal.copy()
-        for leaf, sharing, weight in zip(
+        for coupling, sharing, weight in zip(
             self._couplings, problem.sharing, barrier.shared, strict=True
         ):
-            if leaf is None:
+            if coupling is None:
                 self.diagonal[problem.slices[sharing[0]]] += weight
             else:
-                family = problem.families[leaf.shared]
-                at = problem.positions(leaf.shared, leaf.k)
-                leaf.coupling[at] = weight / family.on[leaf.k] ** 2
+                leaf, q = coupling
+                at, a = problem.positions(q, leaf.k), problem.families[q].on[leaf.k]
+                leaf.coupling[at] = weight / a**2
         self.root.update(self.diagonal)
         for leaf in self.leaves:
             leaf.private.update(self.diagonal)
@@ -167,7 +184,7 @@ class KernelNewton:
             blocks.append(_Block(rows[keep], one, diagonal[keep], None))
             self._spans.append(slice(0, int(keep.sum())))
             start = int(keep.sum())
-        self._kept = []
+        self._kept: list[_Kept | None] = []
         for leaf in self.leaves:
             q = leaf.shared
             if q is None:
@@ -192,7 +209,8 @@ class KernelNewton:
             a = a_leaf[kept]
             parallel *= a[:, None]
             parallel *= a
-            self._kept.append((kept, np.flatnonzero(~keep), (diagonal + own)[~keep]))
+            weak = np.flatnonzero(~keep)
+            self._kept.append(_Kept(q, kept, weak, (diagonal + own)[weak]))
             blocks.append(_Block(in_root[kept], a_root[kept], diagonal[kept], parallel))
             self._spans.append(slice(start, start + len(kept)))
             start += len(kept)
@@ -252,12 +270,12 @@ class KernelNewton:
             first.append((gathered, alone))
             if kept is None:
                 continue
-            q = leaf.shared
+            q = kept.family
             family, part = problem.families[q], problem.slices[q]
             force = leaf.apply(leaf.without_weak(alone))
             at = problem.positions(q, leaf.k)
             reduced = right[part] - times(family.on[leaf.k], force[at])
-            pieces.append(reduced[kept[0]])
+            pieces.append(reduced[kept.inside])
         final = np.concatenate(pieces)
         if len(final):
             final = cholesky_solve(self._final, final)
@@ -275,9 +293,8 @@ class KernelNewton:
         ):
             merged = alone
             if kept is not None:
-                q = leaf.shared
+                q, inside, weak, weak_diagonal = kept
                 family, part = problem.families[q], problem.slices[q]
-                inside, weak, weak_diagonal = kept
                 step = np.zeros_like(right[part])
                 step[inside] = final[next(spans)]
                 pull = np.zeros_like(gathered)

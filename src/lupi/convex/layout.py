@@ -67,11 +67,7 @@ class Layout:
 
     def __init__(self, problem: Problem, ridge: np.ndarray, dtype: type):
         self.problem = problem
-        self.spaces = {
-            k: Centred(f, dtype)
-            for k, f in enumerate(problem.functions)
-            if f.space is not None
-        }
+        self.spaces = {k: Centred(problem.functions[k], dtype) for k in problem.spaces}
         self.gram = self.spaces[0].matrix
         self.rooted: list[int] = []  # families on the first function alone
         self.leaves: dict[int, FaceLeaf] = {}
@@ -87,9 +83,9 @@ class Layout:
                 self.private[leaves[0]] = q
         self.set_ridge(ridge)
         self.pairs = {
-            s: _pair(problem, sharing)
+            s: pair
             for s, sharing in enumerate(problem.sharing)
-            if len(sharing) > 1
+            if (pair := _pair(problem, sharing)) is not None
         }
         self.start = problem.size - len(problem.global_rows)
         # a_k and e_k of every multiplier, zero where it does not act on function k.

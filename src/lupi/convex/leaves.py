@@ -97,8 +97,8 @@ class Leaf:
         function = problem.functions[k]
         self.k = k
         self.weight = function.weight
-        self.gram = function.space.matrix
-        self.gram_diagonal = function.space.diagonal / function.weight
+        self.gram = problem.spaces[k].matrix
+        self.gram_diagonal = problem.spaces[k].diagonal / function.weight
         self.private = Merged(problem, k, private)
         if len(shared) > 1:
             raise ValueError(
@@ -111,7 +111,7 @@ class Leaf:
         self.inverse_limit, self.jitter = DECOUPLED, 0.0
         # Equalities have no barrier that moves: their elimination is done once.
         self._constant = all(problem.families[q].equality for q in private)
-        self._once = None
+        self._once: tuple[np.ndarray, np.ndarray] | None = None
 
     def apply(self, vector: np.ndarray) -> np.ndarray:
         """``(R + diag(coupling)) vector``."""

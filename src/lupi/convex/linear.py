@@ -45,18 +45,17 @@ class FeatureNewton:
     def start(self, multipliers: np.ndarray) -> None:
         """Take the functions that belong to these multipliers."""
         self.coefficients = self.problem.coefficients(multipliers)
-        self.weights = [
+        self.weights: list[np.ndarray | None] = [
             None if f.space is None else f.space.matrix.T @ v / f.weight
             for f, v in zip(self.problem.functions, self.coefficients, strict=True)
         ]
         self.penalised = self._values(self.weights)
 
-    def _values(self, weights) -> list[np.ndarray]:
+    def _values(self, weights: list[np.ndarray | None]) -> list[np.ndarray]:
+        problem = self.problem
         return [
-            np.zeros(self.problem.length(k)) if w is None else f.space.matrix @ w
-            for k, (f, w) in enumerate(
-                zip(self.problem.functions, weights, strict=True)
-            )
+            np.zeros(problem.length(k)) if w is None else problem.spaces[k].matrix @ w
+            for k, w in enumerate(weights)
         ]
 
     def hold(self) -> tuple:
@@ -79,15 +78,12 @@ class FeatureNewton:
     def _residual(self) -> np.ndarray:
         """``ρ w − Φᵀv`` (nothing for the biases: their balance is the loop's)."""
         residual = np.zeros(self.n_weights)
-        for f, v, w, (span, _, _) in zip(
-            self.problem.functions,
-            self.coefficients,
-            self.weights,
-            self._spans,
-            strict=True,
+        for k, (v, w, (span, _, _)) in enumerate(
+            zip(self.coefficients, self.weights, self._spans, strict=True)
         ):
             if w is not None:
-                residual[span] = f.weight * w - f.space.matrix.T @ v
+                pull = self.problem.spaces[k].matrix.T @ v
+                residual[span] = self.problem.functions[k].weight * w - pull
         return residual
 
     # ------------------------------------------------------------ row blocks

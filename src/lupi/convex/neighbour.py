@@ -90,7 +90,7 @@ class Neighbour:
                 out[..., span] += signs * value
             if k in problem.biased:
                 bias = biases[..., problem.biased.index(k), None]
-                out[..., span] += signs * bias * function.basis[rows]
+                out[..., span] += signs * bias * problem.bases[k][rows]
         return out
 
     def solve(self, right, fixed, given, balance) -> tuple[np.ndarray, np.ndarray]:

@@ -39,8 +39,11 @@ class NewtonStep(Protocol):
     """
 
     coefficients: list[np.ndarray]
-    weights: list[np.ndarray | None] | None
     penalised: list[np.ndarray]
+
+    @property
+    def weights(self) -> list[np.ndarray | None] | None:
+        """One vector per function that has features; None where the space has none."""
 
     def start(self, multipliers: np.ndarray) -> None:
         """Take the functions that belong to these multipliers."""

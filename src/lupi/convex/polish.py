@@ -46,8 +46,8 @@ def polish(solution: Solution, end: PathEnd, newton: NewtonStep) -> Solution:
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
     zero = ~problem.free & (solution.multipliers / largest < end.margin / unit)
     full = [
-        w / slack.linear.max() < z / unit
-        for w, z, slack in zip(end.room, end.slack, problem.slacks, strict=True)
+        w / cost.max() < z / unit
+        for w, z, cost in zip(end.room, end.slack, problem.slack_costs, strict=True)
     ]
     best = solution
     for _ in range(GUESSES):
@@ -88,14 +88,14 @@ def _correct(candidate, zero, full, largest, unit) -> bool:
     short = problem.at_least - problem.margins(candidate.values)
     violated = zero & (short > ROUNDING * unit)
     changed = bool(negative.any())
-    for q_set, is_full, room, slack in zip(
+    for q_set, is_full, room, cost in zip(
         problem.sharing,
         full,
         problem.room(candidate.multipliers),
-        problem.slacks,
+        problem.slack_costs,
         strict=True,
     ):
-        over = ~is_full & (room < -ROUNDING * slack.linear)
+        over = ~is_full & (room < -ROUNDING * cost)
         needed = np.maximum.reduce([short[problem.slices[q]] for q in q_set])
         idle = is_full & (needed < -ROUNDING * unit)
         is_full[over], is_full[idle] = True, False
@@ -114,12 +114,12 @@ def _vertex(solution, zero, full, newton) -> Solution:
     multipliers = np.where(zero, 0.0, solution.multipliers)
     fixed = zero.copy()
     tied = []
-    for sharing, is_full, slack in zip(
-        problem.sharing, full, problem.slacks, strict=True
+    for sharing, is_full, cost in zip(
+        problem.sharing, full, problem.slack_costs, strict=True
     ):
         if len(sharing) == 1:
             part = problem.slices[sharing[0]]
-            multipliers[part] = np.where(is_full, slack.linear, multipliers[part])
+            multipliers[part] = np.where(is_full, cost, multipliers[part])
             fixed[part] |= is_full
             tied.append(np.zeros(len(is_full)))
         else:
@@ -168,7 +168,9 @@ def _vertex(solution, zero, full, newton) -> Solution:
     )
 
 
-def copied(weights: list | None) -> list | None:
+def copied(
+    weights: list[np.ndarray | None] | None,
+) -> list[np.ndarray | None] | None:
     """Weights that stay as they are; a function without features has none."""
     if weights is None:
         return None

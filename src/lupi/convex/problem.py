@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ class Gram:
 class Features:
     """A space given by explicit features, dense or sparse: ``K = ΦΦᵀ``."""
 
-    matrix: object
+    matrix: Any
 
     @property
     def size(self) -> int:
@@ -169,6 +170,7 @@ class Problem:
                     self.slacks.append(family.slack)
                 members.setdefault(id(family.slack), []).append(q)
         self.sharing: list[list[int]] = [members[id(s)] for s in self.slacks]
+        self.slack_costs = [s.linear for s in self.slacks if s.linear is not None]
         self.at_least = np.concatenate(
             [np.asarray(family.at_least, dtype=float) for family in self.families]
             + [np.array([row.at_least for row in self.global_rows], dtype=float)]
@@ -182,7 +184,11 @@ class Problem:
             self.free[part] = family.equality
         for g, row in enumerate(self.global_rows):
             self.free[self._globals.start + g] = row.equality
-        self.biased = [k for k, f in enumerate(self.functions) if f.basis is not None]
+        # What only some functions have, by their number.
+        functions = dict(enumerate(self.functions))
+        self.spaces = {k: f.space for k, f in functions.items() if f.space is not None}
+        self.bases = {k: f.basis for k, f in functions.items() if f.basis is not None}
+        self.biased = list(self.bases)
 
     @staticmethod
     def _local(rows: np.ndarray | None, among: np.ndarray | None):
@@ -237,15 +243,15 @@ class Problem:
     def room(self, multipliers: np.ndarray) -> list[np.ndarray]:
         """``d_s − Σ λ_q`` for every linear slack: must not be negative."""
         return [
-            slack.linear - sum(multipliers[self.slices[q]] for q in sharing)
-            for slack, sharing in zip(self.slacks, self.sharing, strict=True)
+            cost - sum(multipliers[self.slices[q]] for q in sharing)
+            for cost, sharing in zip(self.slack_costs, self.sharing, strict=True)
         ]
 
     def balance(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
         """``e_k·v_k`` for every function with a basis: zero at a dual solution."""
         out = np.empty((*coefficients[0].shape[:-1], len(self.biased)))
         for j, k in enumerate(self.biased):
-            out[..., j] = coefficients[k] @ self.functions[k].basis
+            out[..., j] = coefficients[k] @ self.bases[k]
         return out
 
     @cached_property
@@ -270,8 +276,7 @@ class Problem:
     def balance_columns(self) -> np.ndarray:
         """The matrix of the balance equations, one row per biased function."""
         columns = np.zeros((len(self.biased), self.size))
-        for row, k in enumerate(self.biased):
-            basis = self.functions[k].basis
+        for row, (k, basis) in enumerate(self.bases.items()):
             for q, family in enumerate(self.families):
                 if k in family.on:
                     at = self._positions[q, k]
@@ -280,6 +285,12 @@ class Problem:
                 if k in constraint.on:
                     columns[row, self._globals.start + g] = constraint.on[k] @ basis
         return columns
+
+    @cached_property
+    def bias_costs(self) -> np.ndarray:
+        """``c_k·e_k`` for every function with a basis: what a unit of bias costs."""
+        both = [(self.functions[k].cost, basis) for k, basis in self.bases.items()]
+        return np.array([0.0 if c is None else c @ e for c, e in both])
 
     # ----------------------------------------------------------- primal side
     def penalised(self, coefficients: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -295,7 +306,7 @@ class Problem:
         """``t_k = f_k(rows) + b_k·e_k``."""
         values = list(penalised)
         for k, bias in zip(self.biased, biases, strict=True):
-            values[k] = values[k] + bias * self.functions[k].basis
+            values[k] = values[k] + bias * self.bases[k]
         return values
 
     def margins(self, values: Sequence[np.ndarray]) -> np.ndarray:

@@ -92,8 +92,8 @@ class _Proximal:
         for g in range(problem.size - len(problem.global_rows), problem.size):
             if problem.bends[g] > 0:
                 ridge[g] = self.share * problem.bends[g]
-        for slack, sharing in zip(problem.slacks, problem.sharing, strict=True):
-            width = slack.linear[slack.linear > 0]
+        for cost, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
+            width = cost[cost > 0]
             typical = width.mean() if width.size else 1.0
             for q in sharing:
                 part = problem.slices[q]

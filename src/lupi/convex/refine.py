@@ -27,9 +27,8 @@ def conjugate_gradients(
 
     ``precondition(p, q)`` solves the nearby system, ``spread(y)`` is ``Eᵀy``.
     """
-    step, biases = _balanced(
-        *precondition(right, balance), precondition, balance_matrix, balance
-    )
+    step, biases = precondition(right, balance)
+    step, biases = _balanced(step, biases, precondition, balance_matrix, balance)
     nothing = np.zeros_like(balance)
     size = abs(right @ step) ** 0.5
     residual = right - product(step) - spread(biases)

@@ -93,7 +93,7 @@ class Flat:
         self.columns = columns.T[self.order]
         lengths = [problem.length(k) for k in range(len(problem.functions))]
         self.offsets = np.concatenate([[0], np.cumsum(lengths)])
-        self.grams = tuple(_by_rows(f.space.matrix) for f in problem.functions)
+        self.grams = tuple(_by_rows(s.matrix) for s in problem.spaces.values())
         self.scale = np.array([1.0 / f.weight for f in problem.functions])
         most = max(len(family.on) for family in problem.families)
         size = problem.size
@@ -121,7 +121,10 @@ class Flat:
             ]
         )
         diagonals = np.concatenate(
-            [f.space.diagonal / f.weight for f in problem.functions]
+            [
+                space.diagonal / problem.functions[k].weight
+                for k, space in problem.spaces.items()
+            ]
         )
         self.diagonal = (self.a**2 * diagonals[self.at]).sum(axis=0)
 
@@ -181,17 +184,12 @@ def feasible(flat: Flat) -> np.ndarray:
         wanted = wanted / problem.families[alone[0]].on[k]
         multipliers[problem.slices[alone[0]]] = wanted
     multipliers = np.clip(multipliers[flat.order], 0.0, flat.upper)
-    costs = [
-        0.0
-        if problem.functions[k].cost is None
-        else problem.functions[k].basis @ problem.functions[k].cost
-        for k in problem.biased
-    ]
+    costs = problem.bias_costs
     missed = flat.columns.T @ multipliers - costs
     size = np.abs(costs) + np.abs(flat.columns).T @ multipliers
     if (np.abs(missed) <= 1e-12 * size).all():
         return multipliers
-    return _by_totals(flat, np.array(costs))
+    return _by_totals(flat, costs)
 
 
 def _by_totals(flat: Flat, costs: np.ndarray) -> np.ndarray:

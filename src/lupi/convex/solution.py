@@ -51,7 +51,7 @@ class Solution:
         penalised = self.problem.penalised(self.coefficients)
         for k, w in enumerate(self.weights or ()):
             if w is not None:
-                penalised[k] = self.problem.functions[k].space.matrix @ w
+                penalised[k] = self.problem.spaces[k].matrix @ w
         return penalised
 
     def expansion(self, k: int) -> np.ndarray:
@@ -60,15 +60,13 @@ class Solution:
         These are the v_k of the dual, unless the primal has weights of its own, which
         an expansion of least norm then reproduces to rounding.
         """
-        if self.weights is None or self.weights[k] is None:
+        weights = None if self.weights is None else self.weights[k]
+        if weights is None:
             return self.coefficients[k]
-        function = self.problem.functions[k]
-        features = function.space.matrix
+        function, features = self.problem.functions[k], self.problem.spaces[k].matrix
         if not isinstance(features, np.ndarray) or len(features) > self.MOST_EXPANDED:
             return self.coefficients[k]
-        return np.linalg.lstsq(
-            features.T, function.weight * self.weights[k], rcond=None
-        )[0]
+        return np.linalg.lstsq(features.T, function.weight * weights, rcond=None)[0]
 
     @cached_property
     def values(self) -> list[np.ndarray]:
@@ -115,9 +113,9 @@ class Solution:
         for function, t in zip(problem.functions, self.values, strict=True):
             if function.cost is not None:
                 value += function.cost @ t
-        for slack, sharing in zip(problem.slacks, problem.sharing, strict=True):
+        for cost, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
             needed = np.maximum.reduce([short[problem.slices[q]] for q in sharing])
-            value += slack.linear @ np.maximum(needed, 0.0)
+            value += cost @ np.maximum(needed, 0.0)
         for part, family in zip(problem.slices, problem.families, strict=True):
             if family.slack is not None and family.slack.squared is not None:
                 needed = short[part]
@@ -201,7 +199,7 @@ class Solution:
             problem.biased, problem.balance(self.coefficients), strict=True
         ):
             largest = max(unit, np.abs(self.values[k]).max(initial=0.0))
-            gap += abs(missed) * largest / np.abs(problem.functions[k].basis).max()
+            gap += abs(missed) * largest / np.abs(problem.bases[k]).max()
         worth = np.abs(self._shortfall) + unit
         below = np.where(problem.free, 0.0, np.maximum(-self.multipliers, 0.0))
         gap += below @ worth
@@ -228,7 +226,7 @@ class Solution:
         costs = sum(
             np.abs(f.cost).sum() for f in self.problem.functions if f.cost is not None
         )
-        costs += sum(slack.linear.sum() for slack in self.problem.slacks)
+        costs += sum(cost.sum() for cost in self.problem.slack_costs)
         floor = 1e-7 * costs * np.abs(self.problem.at_least).max(initial=0.0)
         return float(
             max(

@@ -59,13 +59,17 @@ def solve(
     # Gram matrices are factorised by SciPy, features multiplied by NumPy.
     package = "scipy" if _has_gram(problem) else "numpy"
     with threads_for(_width(problem), package):
-        best = None
-        for attempt, limit in _attempts(problem, solver):
-            limit = min(limit, max_iter) if max_iter > 0 else limit
-            solution = attempt(problem, tol=tol, max_iter=limit)
-            best = solution if best is None else _closer(best, solution)
-            if _is_finished(best, tol):
-                break
+        answers = (
+            attempt(
+                problem,
+                tol=tol,
+                max_iter=min(limit, max_iter) if max_iter > 0 else limit,
+            )
+            for attempt, limit in _attempts(problem, solver)
+        )
+        best = next(answers)
+        while not _is_finished(best, tol) and (other := next(answers, None)):
+            best = _closer(best, other)
         return settle_biases(best)
 
 
@@ -114,8 +118,11 @@ def suits_working_sets(problem: Problem) -> bool:
 def heaviness(problem: Problem) -> float:
     """The mean size of a multiplier, times the largest mean of ``K_k/ρ_k``."""
     costs = [np.abs(f.cost).mean() for f in problem.functions if f.cost is not None]
-    costs += [slack.linear.mean() for slack in problem.slacks]
-    kernels = [f.space.diagonal.mean() / f.weight for f in problem.functions]
+    costs += [cost.mean() for cost in problem.slack_costs]
+    kernels = [
+        space.diagonal.mean() / problem.functions[k].weight
+        for k, space in problem.spaces.items()
+    ]
     return float(max(costs, default=np.inf) * max(kernels))
 
 
