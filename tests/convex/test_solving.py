@@ -1,5 +1,7 @@
 """Which solver `auto` takes, what it does when that fails, and on how many threads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -65,17 +67,22 @@ def test_auto_leaves_features_to_the_interior_point():
     assert solve(svm(solving.FEW_ROWS + 50, space=Features)).solver == "interior"
 
 
-def test_equalities_over_all_rows_are_not_asked_of_features():
-    plain = svm(20)
-    row = GlobalRow({0: np.ones(20) / 20}, 0.0, equality=True)
-    fair = Problem(20, plain.functions, plain.families, [row])
-    asked = {
-        name: [attempt.__name__ for attempt, _ in solving._attempts(problem, "auto")]
-        for name, problem in (("plain", plain), ("fair", fair))
-    }
-    assert asked["plain"] == ["solve_proximal", "solve_interior", "_solve_in_features"]
-    assert asked["fair"] == ["solve_proximal", "solve_interior"]
-    assert solve(fair).converged
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("bound", [0.0, 0.3])
+def test_equalities_over_all_rows_in_features_and_in_kernels(bound, copies):
+    """An equality has no barrier to divide by, and may be given twice."""
+    plain = svm(40, space=Features)
+    weights = np.linspace(-1.0, 1.0, 40) / 40
+    rows = [GlobalRow({0: weights}, bound, equality=True)] * copies
+    features = Problem(40, plain.functions, plain.families, rows)
+    gram = Gram(plain.functions[0].space.matrix @ plain.functions[0].space.matrix.T)
+    functions = [replace(plain.functions[0], space=gram)]
+    kernels = Problem(40, functions, plain.families, rows)
+    found, reference = (solve(p, tol=1e-9) for p in (features, kernels))
+    assert found.converged
+    assert weights @ found.values[0] == pytest.approx(bound, abs=1e-9)
+    assert found.primal_value == pytest.approx(reference.primal_value, rel=1e-8)
+    assert found.primal_value > solve(plain).primal_value + 1e-3
 
 
 def test_auto_hands_over_what_does_not_converge(monkeypatch):

@@ -23,6 +23,9 @@ __all__ = ["settle_biases"]
 
 STRICT = 1e-4
 FLAT = 1e-9
+# Biases are looked for this near first, then farther, while they lie at the edge.
+NEAR, WIDER, FAR, EDGE = 1e-4, 10.0, 1e8, 1e-6
+INFEASIBLE = 2  # the status of linprog
 
 
 def settle_biases(solution: Solution) -> Solution:
@@ -62,46 +65,104 @@ def _pinned(solution: Solution) -> bool:
 
 
 def _midpoint(solution: Solution) -> np.ndarray | None:
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array, eye_array, hstack, vstack
-
-    problem: Problem = solution.problem
-    n_biases, size = len(problem.biased), problem.size
-    blocks = [csr_array(problem.balance_columns().T)]
-    for slack, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
-        block = csr_array((size, len(slack)))
-        for q in sharing:
-            part = problem.slices[q]
-            lift = csr_array((part.start, len(slack)))
-            sink = csr_array((size - part.stop, len(slack)))
-            block = block + vstack([lift, eye_array(len(slack)), sink])
-        blocks.append(block)
-    left = hstack(blocks, format="csr")
+    """The biases with the first in the middle; None if they cannot be found."""
+    problem = solution.problem
+    columns = problem.balance_columns()
+    size = np.abs(columns).max(axis=1)
+    reach = NEAR / np.where(size > 0, size, 1.0)
     right = problem.at_least - problem.margins(solution.penalised)
-    cost = np.concatenate([problem.bias_costs, *problem.slack_costs])
-    bounds = [(None, None)] * n_biases + [(0, None)] * (len(cost) - n_biases)
-    free = problem.free
-    equalities = {"A_eq": left[free], "b_eq": right[free]} if free.any() else {}
-    unit = cost / max(np.abs(cost).max(), np.finfo(float).tiny)
+    while reach.max() < FAR:
+        programme = _Programme(problem, columns, right, solution.biases, reach)
+        middle = programme.middle()
+        if not programme.at_edge:
+            return middle
+        reach = reach * WIDER
+    return None
 
-    def solve(objective, extra=None, ceiling=None, fixed=None):
-        upper, limit = -left[~free], -right[~free]
-        if extra is not None:
-            upper = vstack([upper, csr_array(extra[None])])
+
+class _Programme:
+    """The linear programme of the biases within some reach of those given.
+
+    Slacks that are zero all over the box are left out, and those that one constraint
+    determines all over it are linear: what is left are the few that turn within it.
+    """
+
+    def __init__(self, problem: Problem, columns, right, centre, reach):
+        from scipy.sparse import csr_array, hstack
+
+        self._n_biases = len(columns)
+        self._low, self._high = centre - reach, centre + reach
+        cost, self._constant = problem.bias_costs.copy(), 0.0
+        missing, spread = right - centre @ columns, reach @ np.abs(columns)
+        least, most = missing - spread, missing + spread
+        hard = np.ones(problem.size, dtype=bool)
+        rows, owners, prices, n_slacks = [], [], [], 0
+        for price, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
+            members = [np.arange(problem.size)[problem.slices[q]] for q in sharing]
+            turning = np.any([most[at] > 0.0 for at in members], axis=0)
+            for j, at in enumerate(members):
+                hard[at] = False
+                others = [most[other] for i, other in enumerate(members) if i != j]
+                rival = np.max([np.zeros(len(at)), *others], axis=0)
+                leads = turning & (least[at] >= rival)
+                turning &= ~leads
+                cost -= columns[:, at[leads]] @ price[leads]
+                self._constant += right[at[leads]] @ price[leads]
+            n_kept = int(turning.sum())
+            rows += [at[turning] for at in members]
+            owners += [n_slacks + np.arange(n_kept)] * len(members)
+            prices.append(price[turning])
+            n_slacks += n_kept
+        hard &= problem.free | (most > 0.0)
+        n_soft = sum(map(len, rows))
+        flat = np.concatenate([*rows, np.flatnonzero(hard)])
+        own = np.concatenate(owners) if owners else np.empty(0, dtype=int)
+        slacks = csr_array(
+            (np.ones(n_soft), (np.arange(n_soft), own)), shape=(len(flat), n_slacks)
+        )
+        self._left = hstack([csr_array(columns[:, flat].T), slacks], format="csr")
+        self._right, self._equal = right[flat], problem.free[flat]
+        whole = np.concatenate([problem.bias_costs, *problem.slack_costs])
+        self._unit = np.abs(whole).max() or 1.0
+        self._cost = np.concatenate([cost, *prices]) / self._unit
+        self.at_edge = False
+
+    def _solve(self, objective, ceiling=None, first=None):
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array, vstack
+
+        equal = self._equal
+        upper, limit = -self._left[~equal], -self._right[~equal]
+        if ceiling is not None:
+            upper = vstack([upper, csr_array(self._cost[None])])
             limit = np.append(limit, ceiling)
-        limits = list(bounds)
-        if fixed is not None:
-            limits[0] = (fixed, fixed)
-        return linprog(objective, upper, limit, **equalities, bounds=limits)
+        equalities = {}
+        if equal.any():
+            equalities = {"A_eq": self._left[equal], "b_eq": self._right[equal]}
+        bounds = list(zip(self._low, self._high, strict=True))
+        bounds += [(0, None)] * (len(self._cost) - self._n_biases)
+        if first is not None:
+            bounds[0] = (first, first)
+        found = linprog(objective, upper, limit, **equalities, bounds=bounds)
+        if found.status != 0:
+            self.at_edge |= found.status == INFEASIBLE  # but perhaps not farther out
+            return None
+        biases, margin = found.x[: self._n_biases], EDGE * (self._high - self._low)
+        inside = (biases > self._low + margin) & (biases < self._high - margin)
+        self.at_edge |= not inside.all()
+        return found
 
-    best = solve(unit)
-    if best.status != 0:
-        return None
-    ceiling = best.fun + FLAT * max(abs(best.fun), 1.0)
-    first = np.zeros(len(cost))
-    first[0] = 1.0
-    low, high = solve(first, unit, ceiling), solve(-first, unit, ceiling)
-    if low.status != 0 or high.status != 0:
-        return None
-    middle = solve(unit, fixed=0.5 * (low.x[0] + high.x[0]))
-    return middle.x[:n_biases] if middle.status == 0 else None
+    def middle(self) -> np.ndarray | None:
+        """Optimal biases, the first in the middle of its interval."""
+        best = self._solve(self._cost)
+        if best is None:
+            return None
+        whole = best.fun + self._constant / self._unit
+        ceiling = best.fun + FLAT * max(abs(whole), 1.0)
+        first = np.zeros(len(self._cost))
+        first[0] = 1.0
+        low, high = self._solve(first, ceiling), self._solve(-first, ceiling)
+        if low is None or high is None:
+            return None
+        middle = self._solve(self._cost, first=0.5 * (low.x[0] + high.x[0]))
+        return None if middle is None else middle.x[: self._n_biases]

@@ -17,11 +17,15 @@ from __future__ import annotations
 import numpy as np
 
 from .layout import Layout
-from .linalg import block, cholesky, cholesky_solve, symmetric_product
+from .linalg import (
+    block,
+    cholesky,
+    cholesky_solve,
+    inverse_of_small,
+    symmetric_product,
+)
 
 __all__ = ["Face"]
-
-REGULAR = 1e10
 
 
 class Face:
@@ -145,11 +149,7 @@ class Face:
                 if weight is not None:
                     corner[i, j] += weight @ image
         self._columns, self._solved = columns, self._solve_final(columns)
-        schur = corner - columns.T @ self._solved
-        scale = np.sqrt(np.abs(np.diagonal(schur)))
-        self._scale = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1.0), 1.0)
-        schur *= self._scale[:, None] * self._scale
-        self._schur_inverse = _inverse(schur)
+        self._border_inverse = inverse_of_small(corner - columns.T @ self._solved)
         self._prepare_rebalancing()
 
     def _prepare_rebalancing(self) -> None:
@@ -161,7 +161,7 @@ class Face:
         self._answers = None
         if self.layout.gram.dtype == np.float64 or not n_biases:
             return
-        units = np.eye(n_biases, len(self._scale))
+        units = np.eye(n_biases, len(self._border_inverse))
         rests = {k: face.unmoved(n_biases) for k, face in self._leaf_faces.items()}
         nothing = np.zeros((n_biases, problem.size))
         solved = -self._solved[:, :n_biases].T
@@ -210,8 +210,7 @@ class Face:
                 owed = rest.private @ problem.bases[k]
                 wanted[..., problem.biased.index(k)] -= owed
         step = self._solve_final(reduced.T).T
-        border = self._scale * (wanted - step @ self._columns)
-        border = self._scale * (border @ self._schur_inverse)
+        border = (wanted - step @ self._columns) @ self._border_inverse
         step = step - border @ self._solved.T
         multipliers = self._complete(step, border, rests, fixed)
         biases = border[..., : self.n_biases].copy()
@@ -270,17 +269,3 @@ def _signed(matrix: np.ndarray, signs: np.ndarray) -> np.ndarray:
         matrix *= signs[:, None]
         matrix *= signs
     return matrix
-
-
-def _inverse(matrix: np.ndarray) -> np.ndarray:
-    """The inverse of a small matrix of unit diagonal; of its range if it has less.
-
-    A basis that the free rows cannot tell from another leaves it singular.
-    """
-    try:
-        inverse = np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:
-        inverse = np.full_like(matrix, np.inf)
-    if np.abs(inverse).max(initial=0.0) < REGULAR:
-        return inverse
-    return np.linalg.pinv(matrix, rcond=1e-14, hermitian=True)

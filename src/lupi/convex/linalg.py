@@ -19,6 +19,7 @@ __all__ = [
     "cholesky",
     "cholesky_solve",
     "inverse_from_cholesky",
+    "inverse_of_small",
     "one_thread",
     "pivoted_factor",
     "scaled_block",
@@ -38,7 +39,7 @@ PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 2, 0.03, 0.8
 TRIES_PER = 1000
 LOOKS = 5
 
-RANK_TOLERANCE = 1e-15
+RANK_TOLERANCE, REGULAR = 1e-15, 1e10
 SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE = 256, 128
 # Up to here one product after the other beats the product of matrices.
 FEW_COLUMNS = 4
@@ -84,6 +85,23 @@ def cholesky_solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
 def inverse_from_cholesky(factor: np.ndarray, *, keep: bool = True) -> np.ndarray:
     """Lower triangle of ``(LLᵀ)⁻¹``; the factor stays, if it is to be kept."""
     return _routine("potri", factor)(factor, lower=1, overwrite_c=int(not keep))[0]
+
+
+def inverse_of_small(matrix: np.ndarray) -> np.ndarray:
+    """The inverse of a small symmetric matrix; of its range if it has less.
+
+    Constraints that the rows cannot tell from each other leave it singular.
+    """
+    size = np.sqrt(np.abs(np.diagonal(matrix)))
+    scale = 1.0 / np.where(size > 0, size, 1.0)
+    matrix = matrix * scale[:, None] * scale
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        inverse = np.full_like(matrix, np.inf)
+    if not np.abs(inverse).max(initial=0.0) < REGULAR:
+        inverse = np.linalg.pinv(matrix, rcond=1e-14, hermitian=True)
+    return inverse * scale[:, None] * scale
 
 
 def triangular_solve(

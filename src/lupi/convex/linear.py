@@ -8,13 +8,15 @@ share a slack), eliminating the multipliers row by row leaves::
     dλ = D⁻¹ (p − A Φ̃ dθ)
 
 a sum over rows, taken in blocks so that nothing of the size of the data is copied.
+The few global multipliers stay unknowns beside θ: an equality has no barrier, by which
+they could be eliminated.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .linalg import NotPositiveDefinite, cholesky, cholesky_solve
+from .linalg import NotPositiveDefinite, cholesky, cholesky_solve, inverse_of_small
 from .newton import Barrier
 from .problem import Problem
 
@@ -88,8 +90,9 @@ class FeatureNewton:
 
     # ------------------------------------------------------------ row blocks
     def _invert_rows(self, right: np.ndarray) -> np.ndarray:
-        """``D⁻¹ right`` for the row multipliers and the global ones."""
-        out = right / self.diagonal
+        """``D⁻¹ right`` for the row multipliers; the global ones are left out."""
+        out, rows = np.zeros(len(right)), slice(0, self.n_row_multipliers)
+        out[rows] = right[rows] / self.diagonal[rows]
         # (D + s·11ᵀ)⁻¹ of a pair in the form without differences of large numbers.
         for one, two, shared, determinant in self._coupled:
             apart = shared * (right[one] - right[two])
@@ -114,9 +117,6 @@ class FeatureNewton:
         for k in range(len(problem.functions)):
             for other in range(k + 1):
                 self._add_block(matrix, k, other)
-        for g, columns in enumerate(self._global):
-            weight = self.diagonal[self.n_row_multipliers + g]
-            matrix += np.outer(columns, columns / weight)
         index = np.arange(self.n_weights)
         matrix[index, index] += self._penalty
         diagonal = matrix[index, index].copy()
@@ -131,6 +131,10 @@ class FeatureNewton:
             raise NotPositiveDefinite("the Newton system is singular")
         matrix[index, index] = diagonal
         self._matrix = matrix
+        self._answers = cholesky_solve(self._factor, self._global)
+        border = self._global.T @ self._answers
+        own = self.diagonal[self.n_row_multipliers :]
+        self._border_inverse = inverse_of_small(border + np.diag(own))
         self._held = self._residual()
 
     def _curvature(self, k: int, other: int):
@@ -213,14 +217,13 @@ class FeatureNewton:
                 right.start : right.stop + has_right, left.start : left.stop + has_left
             ] = block.T
 
-    def _project_globals(self) -> list[np.ndarray]:
-        """``Φ̃ᵀ G`` for every global constraint."""
-        projected = []
-        for row in self.problem.global_rows:
-            columns = np.zeros(self.n_weights)
+    def _project_globals(self) -> np.ndarray:
+        """``Φ̃ᵀ G``, one column for every global constraint."""
+        rows = self.problem.global_rows
+        projected = np.zeros((self.n_weights, len(rows)), order="F")
+        for columns, row in zip(projected.T, rows, strict=True):
             for k, coefficient in row.on.items():
                 self._collect(columns, k, coefficient)
-            projected.append(columns)
         return projected
 
     def _collect(self, columns: np.ndarray, k: int, vector: np.ndarray) -> None:
@@ -244,9 +247,13 @@ class FeatureNewton:
         biased = [(at, k) for k, (_, at, bias) in enumerate(self._spans) if bias]
         for (at, _), missed in zip(biased, balance, strict=True):
             target[at] -= missed
-        direction = cholesky_solve(self._factor, target)
+        wanted, own = (v[self.n_row_multipliers :] for v in (right, self.diagonal))
+        direction, forces = self._solve_border(target, wanted)
         for _ in range(3 if refine else 0):
-            direction += cholesky_solve(self._factor, target - self._matrix @ direction)
+            missed = target - self._matrix @ direction + self._global @ forces
+            short = wanted - direction @ self._global - own * forces
+            change, push = self._solve_border(missed, short)
+            direction, forces = direction + change, forces + push
         weights = [
             None if f.space is None else direction[span]
             for f, (span, _, _) in zip(problem.functions, self._spans, strict=True)
@@ -254,8 +261,15 @@ class FeatureNewton:
         biases = np.array([direction[at] for at, _ in biased])
         values = problem.values(self._values(weights), biases)
         step = self._invert_rows(right - problem.margins(values))
+        step[self.n_row_multipliers :] = forces
         self._direction = direction
         return step, biases
+
+    def _solve_border(self, target: np.ndarray, wanted: np.ndarray):
+        """``M θ − G λ = target``, ``Gᵀθ + D λ = wanted`` for the global λ."""
+        direction = cholesky_solve(self._factor, target)
+        forces = self._border_inverse @ (wanted - direction @ self._global)
+        return direction + self._answers @ forces, forces
 
 
 class _Reader:

@@ -92,10 +92,9 @@ def _attempts(problem: Problem, solver: str) -> Iterator[tuple[Callable, int]]:
         yield solve_proximal, MOST_FACES
     if automatic or solver == "interior":
         yield solve_interior, MOST_NEWTON_STEPS
-        if _has_gram(problem) and not any(g.equality for g in problem.global_rows):
+        if _has_gram(problem):
             # Rank-deficient kernels with extreme costs leave nothing of the barrier in
-            # R + D; the weights of an explicit factor keep it apart. Their Newton step
-            # divides by the barrier of a global constraint, which an equality lacks.
+            # R + D; the weights of an explicit factor keep it apart.
             yield _solve_in_features, MOST_NEWTON_STEPS
 
 
