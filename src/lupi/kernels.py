@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -159,28 +160,45 @@ def settle_kernel(
     >>> settle_kernel("rbf", "scale", 3, 0.0, X, np.ones(2)).gamma
     1.0
     """
-    if not callable(kernel) and kernel not in KERNELS:
+    check_kernel(kernel, gamma, degree, coef0, prefix=prefix)
+    if not isinstance(gamma, str):
+        value = float(gamma)
+    else:
+        value = _scale_gamma(rows, weight) if gamma == "scale" else 1 / rows.shape[1]
+    return Kernel(kernel, value, int(degree), float(coef0))
+
+
+def check_kernel(
+    kernel: Any, gamma: Any, degree: Any, coef0: Any, *, prefix: str = ""
+) -> None:
+    """Refuse parameters that make no kernel, in a sentence.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0
+        What was given, as in `settle_kernel`.
+    prefix : str, default=""
+        What stands before the names of the parameters in messages.
+    """
+    if not callable(kernel) and not (isinstance(kernel, str) and kernel in KERNELS):
         raise ValueError(
             f"{prefix}kernel must be one of {', '.join(map(repr, KERNELS))} or a "
             f"function of two matrices, got {kernel!r}."
         )
-    if isinstance(gamma, str):
-        if gamma not in ("scale", "auto"):
-            raise ValueError(
-                f"{prefix}gamma must be 'scale', 'auto' or a positive number, got "
-                f"{gamma!r}."
-            )
-        value = _scale_gamma(rows, weight) if gamma == "scale" else 1 / rows.shape[1]
-    else:
-        value = float(gamma)
-        if not np.isfinite(value) or value < 0:
-            raise ValueError(
-                f"{prefix}gamma must be 'scale', 'auto' or a number that is not "
-                f"negative, got {gamma!r}."
-            )
-    if int(degree) != degree or degree < 0:
+    in_words = isinstance(gamma, str) and gamma in ("scale", "auto")
+    if not in_words and not (_is_number(gamma) and gamma >= 0):
+        raise ValueError(
+            f"{prefix}gamma must be 'scale', 'auto' or a number that is not negative, "
+            f"got {gamma!r}."
+        )
+    if not _is_number(degree) or int(degree) != degree or degree < 0:
         raise ValueError(f"{prefix}degree must be a whole number ≥ 0, got {degree!r}.")
-    return Kernel(kernel, value, int(degree), float(coef0))
+    if not _is_number(coef0):
+        raise ValueError(f"{prefix}coef0 must be a finite number, got {coef0!r}.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and bool(np.isfinite(float(value)))
 
 
 def _scale_gamma(rows: Any, weight: np.ndarray) -> float:

@@ -70,6 +70,19 @@ PARAMETERS = [
     (SVCPlus(privileged_gamma=-1.0), "privileged_gamma must be 'scale'"),
     (SVCPlus(degree=-1), "degree must be a whole number"),
     (SVCPlus(solver="quick"), "solver must be one of 'auto'"),
+    (SVCPlus(C=np.ones(3)), r"C must be a positive number, got array"),
+    (SVCPlus(gamma=None), "gamma must be 'scale', 'auto' or a number.* got None"),
+    (SVCPlus(privileged_gamma=np.ones(2)), "privileged_gamma must be .* got array"),
+    (SVCPlus(degree="a"), "degree must be a whole number ≥ 0, got 'a'"),
+    (SVCPlus(degree=None), "degree must be a whole number ≥ 0, got None"),
+    (SVCPlus(coef0="a"), "coef0 must be a finite number, got 'a'"),
+    (SVCPlus(privileged_coef0=np.nan), "privileged_coef0 must be a finite number"),
+    (SVCPlus(kernel=np.array(["rbf", "poly"])), "kernel must be one of .* got array"),
+    (SVCPlus(max_iter="a"), "max_iter must be a whole number from 1 on.* got 'a'"),
+    (SVCPlus(max_iter=2.5), "max_iter must be a whole number.* got 2.5"),
+    (SVCPlus(max_iter=0), "max_iter must be .* or -1 to leave it.* got 0"),
+    (LinearSVCPlus(max_iter=0), "max_iter must be a whole number .* in LinearSVCPlus"),
+    (SVCDeltaPlus(delta=np.ones(2)), "delta must be a number that is not negative"),
     (SVCPlus(multi_class="all"), "multi_class must be"),
     (SVCPlus(class_weight="even"), "class_weight must be"),
     (SVCDeltaPlus(delta=-0.1), "delta must be a number that is not negative"),
@@ -79,7 +92,9 @@ PARAMETERS = [
     (MarginTransferSVC(method="copy"), "method must be one of 'simplified'"),
     (MarginTransferSVC(privileged_C=0), "privileged_C must be a positive number"),
     (DeviationSVCPlus(deviation_kernel="precomputed"), "only known inside fit"),
+    (DeviationSVCPlus(deviation_degree="a"), "deviation_degree must be a whole number"),
     (FairSVCDeltaPlus(covariance_threshold=-1), "covariance_threshold must be"),
+    (FairSVCDeltaPlus(sensitive_as_privileged="no"), "must be True or False, got 'no'"),
     (SVRPlus(epsilon=-0.1), "epsilon must be a number that is not negative"),
 ]
 
@@ -88,6 +103,11 @@ PARAMETERS = [
 def test_parameters(estimator, sentence):
     with pytest.raises(ValueError, match=sentence):
         estimator.fit(X, Y, privileged=P)
+
+
+def test_parameters_of_the_privileged_kernel_are_checked_without_privileged_rows():
+    with pytest.raises(ValueError, match="privileged_coef0 must be a finite number"):
+        SVCPlus(privileged_coef0=None).fit(X, Y)
 
 
 def test_precomputed_kernels_must_be_square():
@@ -139,6 +159,8 @@ def test_hard_margin_refuses_what_it_cannot_do():
         HardMarginSVC(kernel="linear").fit(same, Y)
     with pytest.raises(ValueError, match="one per row"):
         HardMarginSVC().fit(X, Y, slacks=np.zeros(5))
+    with pytest.raises(ValueError, match="one per row of X; they could not be read"):
+        HardMarginSVC().fit(X, Y, slacks=["a"] * 12)
     with pytest.raises(ValueError, match="must not be negative; row 2"):
         HardMarginSVC().fit(X, Y, slacks=changed(np.zeros(12), 2, -1.0))
 

@@ -105,8 +105,6 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
     True
     """
 
-    _positive = ("C", "tol", "privileged_reg", "privileged_C")
-
     def __init__(
         self,
         C: float = 1.0,

@@ -45,7 +45,6 @@ from .._base import PrivilegedClassifierBase
 from ..convex import GlobalRow, Problem, Solution
 from ._data import Data
 from ._machine import KernelMachine, Model
-from ._parameters import not_negative
 from ._svm_delta_plus import signed_problem, warn_if_unused
 
 __all__ = ["FairSVCDeltaPlus"]
@@ -160,10 +159,6 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        not_negative(self, "covariance_threshold")
 
     def fit(  # type: ignore[override]
         self,

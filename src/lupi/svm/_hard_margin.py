@@ -65,7 +65,6 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"slacks": True}
     _spaces = _functions = ()
-    _positive = ("tol",)
     # What the shared machinery asks of every model.
     C = 1.0
     class_weight = None
@@ -114,7 +113,13 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
         training = self._validate_fit(X, y)
         self._margins = np.ones(training.n_rows)
         if slacks is not None:
-            slacks = np.asarray(slacks, dtype=float)
+            try:
+                slacks = np.asarray(slacks, dtype=float)
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"slacks must be {training.n_rows} finite numbers, one per row of "
+                    f"X; they could not be read as numbers: {error}."
+                ) from error
             if slacks.shape != (training.n_rows,) or not np.isfinite(slacks).all():
                 raise ValueError(
                     f"slacks must be {training.n_rows} finite numbers, one per row of "

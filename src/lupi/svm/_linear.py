@@ -22,8 +22,7 @@ from ..convex import Problem, Solution
 from ..kernels import Kernel
 from ._data import Data
 from ._machine import KernelMachine, Model
-from ._parameters import not_negative, one_of
-from ._svm_delta_plus import SLACKS, hinge_problem, signed_problem, warn_if_unused
+from ._svm_delta_plus import hinge_problem, signed_problem, warn_if_unused
 from ._svm_plus import svm_plus_problem, warn_if_constant
 from ._svr_plus import svr_plus_problem
 
@@ -195,10 +194,6 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        one_of(self, "slack", SLACKS)
-
     def _problem(self, data: Data) -> Problem:
         build = signed_problem if self.slack == "signed" else hinge_problem
         return build(data, self.privileged_reg, self.delta)
@@ -266,10 +261,6 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
         self.privileged_reg = privileged_reg
         self.tol = tol
         self.max_iter = max_iter
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        not_negative(self, "epsilon")
 
     def _problem(self, data: Data) -> Problem:
         return svr_plus_problem(data, self.privileged_reg, self.epsilon)

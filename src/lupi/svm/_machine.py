@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._base import Privileged
-from ..convex import SOLVERS, Problem, Solution, one_thread, solve
+from ..convex import Problem, Solution, one_thread, solve
 from ..kernels import Kernel, settle_kernel
 from ._data import Data, Expansion, Space, carried
-from ._parameters import not_negative, positive
+from ._parameters import check_parameters
 
 __all__ = ["KernelMachine", "Model"]
 
@@ -66,17 +66,8 @@ class KernelMachine:
     _functions: tuple[int, ...] = (0,)
 
     # --------------------------------------------------------------- checks
-    _positive: tuple[str, ...] = ("C", "tol", "privileged_reg")
-
     def _check_parameters(self) -> None:
-        positive(self, *self._positive)
-        if hasattr(self, "delta"):
-            not_negative(self, "delta")
-        if self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver must be one of {', '.join(map(repr, SOLVERS))}, got "
-                f"{self.solver!r}."
-            )
+        check_parameters(self)
 
     def _settle(self, prefix: str, rows: Any, weight: np.ndarray) -> Kernel:
         kernel, gamma, degree, coef0 = (

@@ -44,12 +44,10 @@ from .._base import PrivilegedClassifierBase
 from ..convex import Function, GlobalRow, Problem, Rows, Slack
 from ._data import Data
 from ._machine import KernelMachine, Model
-from ._parameters import one_of
 from ._teacher import train_teacher
 
 __all__ = ["MarginTransferSVC"]
 
-METHODS = ("simplified", "sharmanska")
 NO_SLACK = 1e-6
 
 
@@ -114,7 +112,6 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
     """
 
     _functions = ()
-    _positive = ("C", "tol", "privileged_C", "margin_floor")
 
     def __init__(
         self,
@@ -156,10 +153,6 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        one_of(self, "method", METHODS)
 
     def _fit_binary(self, X, y, privileged, weight, *, rows) -> Model:
         data = self._data(X, y, privileged, weight, rows)

@@ -1,48 +1,63 @@
-"""Checks of parameters, each a sentence."""
+"""What each parameter of the family may be, by its name; refusals are sentences."""
 
 from __future__ import annotations
 
+import math
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-__all__ = ["not_negative", "one_of", "positive"]
+from ..convex import SOLVERS
+from ..kernels import check_kernel
+
+__all__ = ["check_parameters"]
+
+POSITIVE = (
+    *("C", "privileged_C", "privileged_reg", "similarity_reg"),
+    *("margin_floor", "tol"),
+)
+NOT_NEGATIVE = ("covariance_threshold", "delta", "epsilon")
+CHOICES = {
+    "method": ("simplified", "sharmanska"),
+    "slack": ("signed", "hinge"),
+    "solver": SOLVERS,
+}
+FLAG = (bool, np.bool_)
+KERNEL_PARAMETERS = ("gamma", "degree", "coef0")
 
 
-def positive(estimator: Any, *names: str) -> None:
-    """Refuse parameters that are not positive numbers, by name."""
-    for name in names:
-        value = getattr(estimator, name)
-        try:
-            good = np.isfinite(value) and value > 0
-        except TypeError:
-            good = False
-        if not good:
+def check_parameters(estimator: Any) -> None:
+    """Refuse parameters that cannot be meant: what was given, what was expected."""
+    parameters = estimator.get_params(deep=False)
+    for name, value in parameters.items():
+        expected = None
+        if name in POSITIVE and not (_is_finite(value) and value > 0):
+            expected = "a positive number"
+        elif name in NOT_NEGATIVE and not (_is_finite(value) and value >= 0):
+            expected = "a number that is not negative"
+        elif name == "max_iter" and not _is_limit(value):
+            expected = "a whole number from 1 on, or -1 to leave it to the solver"
+        elif name == "sensitive_as_privileged" and not isinstance(value, FLAG):
+            expected = "True or False"
+        elif name in CHOICES and not (
+            isinstance(value, str) and value in CHOICES[name]
+        ):
+            expected = f"one of {', '.join(map(repr, CHOICES[name]))}"
+        elif name.endswith("kernel"):
+            prefix = name.removesuffix("kernel")
+            others = (parameters[prefix + part] for part in KERNEL_PARAMETERS)
+            check_kernel(value, *others, prefix=prefix)
+        if expected is not None:
             raise ValueError(
-                f"{name} must be a positive number, got {value!r} in "
+                f"{name} must be {expected}, got {value!r} in "
                 f"{type(estimator).__name__}."
             )
 
 
-def not_negative(estimator: Any, name: str) -> None:
-    """Refuse a parameter that is not a number from zero upwards."""
-    value = getattr(estimator, name)
-    try:
-        good = np.isfinite(value) and value >= 0
-    except TypeError:
-        good = False
-    if not good:
-        raise ValueError(
-            f"{name} must be a number that is not negative, got {value!r} in "
-            f"{type(estimator).__name__}."
-        )
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)
 
 
-def one_of(estimator: Any, name: str, choices: tuple[str, ...]) -> None:
-    """Refuse a parameter that is none of the choices."""
-    value = getattr(estimator, name)
-    if value not in choices:
-        raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r} in "
-            f"{type(estimator).__name__}."
-        )
+def _is_limit(value: Any) -> bool:
+    return isinstance(value, Integral) and (value >= 1 or value == -1)

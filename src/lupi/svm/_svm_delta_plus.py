@@ -51,12 +51,10 @@ from .._base import PrivilegedClassifierBase
 from ..convex import Problem, Rows, Slack, Solution
 from ._data import Data
 from ._machine import KernelMachine, Model
-from ._parameters import one_of
 
 __all__ = ["SVCDeltaPlus"]
 
 TRIVIAL = 1e-6
-SLACKS = ("signed", "hinge")
 
 
 class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
@@ -158,10 +156,6 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        one_of(self, "slack", SLACKS)
 
     def _problem(self, data: Data) -> Problem:
         build = signed_problem if self.slack == "signed" else hinge_problem

@@ -42,7 +42,6 @@ from .._base import PrivilegedRegressorBase
 from ..convex import Problem, Rows, Slack
 from ._data import Data
 from ._machine import KernelMachine
-from ._parameters import not_negative
 
 __all__ = ["SVRPlus"]
 
@@ -134,10 +133,6 @@ class SVRPlus(KernelMachine, PrivilegedRegressorBase):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        not_negative(self, "epsilon")
 
     def _problem(self, data: Data) -> Problem:
         return svr_plus_problem(data, self.privileged_reg, self.epsilon)

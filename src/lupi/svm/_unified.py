@@ -108,7 +108,6 @@ class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
 
     _spaces = ("privileged_", "similarity_")
     _functions = (0, 1)
-    _positive = ("C", "tol", "privileged_reg", "similarity_reg")
 
     def __init__(
         self,
