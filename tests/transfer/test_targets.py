@@ -64,20 +64,22 @@ def test_scores_are_read_off_any_estimator(n_classes):
     classes = np.unique(y)
     for estimator in (LogisticRegression(), LinearSVC(), RidgeClassifier()):
         estimator.fit(X, y)
-        scores = class_scores(estimator, X, classes, 1e-3)
+        scores = class_scores(estimator, X, classes)
         assert scores.shape == (60, n_classes)
         assert np.mean(classes[scores.argmax(axis=1)] == estimator.predict(X)) > 0.98
     logistic = LogisticRegression().fit(X, y)
     np.testing.assert_allclose(
-        softmax(class_scores(logistic, X, classes, 1e-9), axis=1),
+        softmax(class_scores(logistic, X, classes), axis=1),
         logistic.predict_proba(X),
         atol=1e-8,
     )
 
 
-def test_an_unseen_class_is_improbable_not_an_error():
+@pytest.mark.parametrize("temperature", [1.0, 10.0])
+def test_an_unseen_class_is_improbable_not_an_error(temperature):
     sure = DummyClassifier().fit(np.zeros((2, 1)), ["b", "b"])
-    scores = class_scores(sure, np.zeros((2, 1)), np.array(list("abc")), 0.01)
+    scores = class_scores(sure, np.zeros((2, 1)), np.array(list("abc")))
     np.testing.assert_allclose(
-        softmax(scores, axis=1), [[0.01 / 1.02, 1 / 1.02, 0.01 / 1.02]] * 2
+        soft_probabilities(scores, temperature, 0.01),
+        [[0.01 / 1.02, 1 / 1.02, 0.01 / 1.02]] * 2,
     )

@@ -75,8 +75,8 @@ class Distillation(PrivilegedEstimator):
         strata: np.ndarray | None,
         fit: Callable[..., Any],
         opinion: Callable[..., np.ndarray],
-    ) -> np.ndarray:
-        """Fit ``teacher_`` on all rows with X*; return its opinion of those rows.
+    ) -> tuple[Any, np.ndarray]:
+        """Return a teacher fitted on all rows with X*, and opinions of those rows.
 
         Parameters
         ----------
@@ -112,8 +112,7 @@ class Distillation(PrivilegedEstimator):
         def ask(teacher: Any, test: np.ndarray) -> np.ndarray:
             return opinion(teacher, view[test])
 
-        self.teacher_, opinions = fit_and_ask(fit_rows, ask, folds, len(rows))
-        return opinions
+        return fit_and_ask(fit_rows, ask, folds, len(rows))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

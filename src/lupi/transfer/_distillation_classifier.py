@@ -72,8 +72,9 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         λ: weight of the teacher's soft labels against the true ones, from 0 (the
         student alone) to 1.
     temperature : float, default=1.0
-        T: the teacher's log-odds are divided by it. Above 1 the soft labels move
-        towards indifference.
+        T: the teacher's log-odds (its decision values, where it has no
+        probabilities) are divided by it. Above 1 the soft labels move towards
+        indifference.
     cv : int, splitter, iterable or None, default=5
         How the soft labels are made. An integer: by teachers that were not trained
         on the row, with folds dealt by the rows' content, so that a row of weight 2
@@ -83,7 +84,9 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
     class_weight : dict, "balanced" or None, default=None
         Multiplies the weights of the rows, for teacher and student.
     clip : float, default=0.001
-        Smallest soft probability of a class, which bounds the log-odds.
+        Smallest soft probability of a class, after the temperature, which bounds the
+        log-odds that the student learns. A class that the teacher of a row has never
+        seen gets it.
     random_state : int, RandomState or None, default=None
         Shuffles the folds and seeds those ``random_state`` of teacher and student
         that are None. With None the folds are fixed by the content of the rows.
@@ -234,9 +237,10 @@ default=None
         classes = self.classes_
 
         def fit(view: Any, labels: np.ndarray, weight: np.ndarray | None) -> Any:
-            if len(np.unique(labels)) < 2:
+            seen = np.unique(labels)
+            if len(seen) < 2:
                 # Nothing to learn here: the one label is the opinion.
-                return DummyClassifier().fit(view, labels)
+                return DummyClassifier().fit(view, labels), seen
             teacher = self.teacher
             if teacher is None:
                 # Newton's method is exact, at a price that grows with the square of
@@ -253,12 +257,15 @@ default=None
                 code = np.searchsorted(classes, labels)
                 labels = as_target(hard_scores(code, len(classes)))
                 teacher = for_outputs(teacher, labels)
-            return fit_with(teacher, view, labels, sample_weight=weight)
+            return fit_with(teacher, view, labels, sample_weight=weight), seen
 
-        def opinion(teacher: Any, view: Any) -> np.ndarray:
-            return class_scores(teacher, view, classes, self.clip)
+        def opinion(taught: tuple[Any, np.ndarray], view: Any) -> np.ndarray:
+            teacher, seen = taught
+            return class_scores(teacher, view, classes, seen)
 
-        scores = self._teach(training, privileged, weight, codes, fit, opinion)
+        (self.teacher_, _), scores = self._teach(
+            training, privileged, weight, codes, fit, opinion
+        )
         return soft_probabilities(scores, self.temperature, self.clip)
 
     def _fit_log_odds(
@@ -363,9 +370,7 @@ default=None
             return as_target(self._scores(X))
         if hasattr(self.student_, "decision_function"):
             return self.student_.decision_function(X)
-        return as_target(
-            class_scores(self.student_, X, self.classes_, np.finfo(float).tiny)
-        )
+        return as_target(class_scores(self.student_, X, self.classes_))
 
     @available_if(_student_can("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:

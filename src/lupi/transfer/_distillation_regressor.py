@@ -129,7 +129,7 @@ default=None
         target = training.y.copy()
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
-            self.soft_targets_ = self._teach(
+            self.teacher_, self.soft_targets_ = self._teach(
                 training, known, weight, None, self._fit_teacher, _prediction
             )
             rows, share = known.rows, self.imitation_weight

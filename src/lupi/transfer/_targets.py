@@ -57,28 +57,60 @@ def soft_probabilities(
 
 
 def class_scores(
-    estimator: Any, X: Any, classes: np.ndarray, clip: float
+    estimator: Any, X: Any, classes: np.ndarray, seen: np.ndarray | None = None
 ) -> np.ndarray:
     """Read scores off any fitted estimator, one column for each of ``classes``.
 
     From ``predict_proba`` when there is one, else from ``decision_function`` (taken
     as log-odds), else from the predictions of a regressor that has learned
     ``as_target(hard_scores(...))``. A class the estimator has never seen gets the
-    probability ``clip``.
+    score −∞, that is, the probability 0 at every temperature.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted.
+    X : table of shape (n_rows, n_features)
+        What it looks at.
+    classes : ndarray
+        All labels, ascending.
+    seen : ndarray, default=None
+        The labels among its training rows. None: its ``classes_``, or all of them
+        for a regressor.
     """
     if is_regressor(estimator):
-        return as_scores(predicted_target(estimator, X, len(classes)))
-    if hasattr(estimator, "predict_proba"):
-        known = np.asarray(estimator.predict_proba(X))
-    elif hasattr(estimator, "decision_function"):
-        decision = np.asarray(estimator.decision_function(X))
-        known = softmax(as_scores(decision), axis=1)
-    else:
+        known = as_scores(predicted_target(estimator, X, len(classes)))
+        seen = classes if seen is None else seen
+        return np.where(np.isin(classes, seen), known, -np.inf)
+    known, seen = _own_scores(estimator, X), estimator.classes_
+    if known.shape[1] != len(seen):
         raise ValueError(
-            f"The teacher {type(estimator).__name__} has neither predict_proba nor "
+            f"The teacher {type(estimator).__name__} gives {known.shape[1]} decision "
+            f"values for {len(seen)} classes, and log-odds need one for each class. "
+            "Use decision_function_shape='ovr', or wrap it in CalibratedClassifierCV."
+        )
+    scores = np.full((known.shape[0], len(classes)), -np.inf)
+    scores[:, np.searchsorted(classes, seen)] = known
+    return scores
+
+
+def _own_scores(classifier: Any, X: Any) -> np.ndarray:
+    """Return scores for the classes that a classifier knows."""
+    decision = None
+    if hasattr(classifier, "decision_function"):
+        decision = as_scores(np.asarray(classifier.decision_function(X), dtype=float))
+    if hasattr(classifier, "predict_proba"):
+        probabilities = np.asarray(classifier.predict_proba(X), dtype=float)
+        # Decision values that are the log-odds of these probabilities (logistic
+        # regression, boosting) say the same, and more where those round to 0 and 1.
+        if decision is not None and decision.shape == probabilities.shape:
+            if np.allclose(softmax(decision, axis=1), probabilities, atol=1e-12):
+                return decision
+        return log_scores(np.maximum(probabilities, np.finfo(float).tiny))
+    if decision is None:
+        raise ValueError(
+            f"The teacher {type(classifier).__name__} has neither predict_proba nor "
             "decision_function and is no regressor, so it has no soft labels to give. "
             "Choose one that has, or wrap it in CalibratedClassifierCV."
         )
-    probabilities = np.zeros((known.shape[0], len(classes)))
-    probabilities[:, np.searchsorted(classes, estimator.classes_)] = known
-    return log_scores(np.maximum(probabilities, clip))
+    return decision
