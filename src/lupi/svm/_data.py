@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from ..convex import Features, Function, Gram, Rows, Slack, Solution
 from ..kernels import Kernel, nearest_positive_semidefinite
 
-__all__ = ["Data", "Expansion", "Space", "carried"]
+__all__ = ["Data", "Expansion", "Space", "learned"]
 
 SUPPORT = UNFELT = 1e-8
 
@@ -155,13 +155,44 @@ class Data:
         ]
 
 
-def carried(solution: Solution, k: int, cost: np.ndarray) -> np.ndarray:
-    """The coefficients of function k, with those that carry nothing set to zero.
+def learned(
+    solution: Solution,
+    k: int,
+    space: Space,
+    cost: np.ndarray,
+    *,
+    in_features: bool,
+    constant: bool = False,
+) -> tuple[np.ndarray, Expansion]:
+    """The coefficients of function k on the rows of a space, and the function itself.
+
+    In feature space the function is the weights that the solver found, which the
+    multipliers reproduce only up to the duality gap. ``constant``: the bias is the
+    weight of a constant feature.
+    """
+    function, bias = solution.problem.functions[k], solution.bias(k)
+    if in_features:
+        every: Any = solution.weights
+        width = space.rows.shape[1]
+        if constant:
+            bias = float(every[k][width])
+        multiplied = carried(solution, k, solution.coefficients[k], cost)
+        return multiplied, Expansion(space.kernel, None, every[k][:width], bias)
+    expanded = carried(solution, k, solution.expansion(k), cost)
+    expanded = space.in_kernel(expanded)
+    if constant:
+        bias = expanded.sum() / function.weight
+    return expanded, space.expand(expanded / function.weight, bias)
+
+
+def carried(
+    solution: Solution, k: int, coefficients: np.ndarray, cost: np.ndarray
+) -> np.ndarray:
+    """Coefficients of function k, with those that carry nothing set to zero.
 
     That is below 1e-8 of the largest. Where large coefficients nearly cancel, even such
     small ones can be felt: they stay if the objective would change by a relative 1e-8.
     """
-    coefficients = solution.expansion(k)
     space: Any = solution.problem.functions[k].space
     size = np.abs(coefficients)
     for threshold in (SUPPORT, 1e-3 * SUPPORT, 1e-6 * SUPPORT):

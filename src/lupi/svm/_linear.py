@@ -41,7 +41,6 @@ class _LinearMachine(KernelMachine):
 
     def _collect(self, models: list[Model], problems: Any, training: Any) -> None:
         super()._collect(models, problems, training)
-        self.coef_ = np.array([model.decision.coefficients for model in models])
         del self.support_, self.support_vectors_, self.dual_coef_
 
 

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._base import Privileged
 from ..convex import Problem, Solution, one_thread, solve
 from ..kernels import Kernel, settle_kernel
-from ._data import Data, Expansion, Space, carried
+from ._data import Data, Expansion, Space, learned
 from ._parameters import check_parameters
 
 __all__ = ["KernelMachine", "Model"]
@@ -173,32 +173,28 @@ class KernelMachine:
     _fit_real = _fit_machine
 
     def _recover(self, data: Data, solution: Solution) -> Model:
-        functions = solution.problem.functions
-        expansions: list[Expansion] = []
-        dual: list[np.ndarray] = []
         spaces = [data.decision]
         if data.with_privileged:
             spaces += [data.privileged[which] for which in self._functions]
-        for k, space in enumerate(spaces):
-            coefficients = carried(solution, k, data.cost)
-            coefficients = space.in_kernel(coefficients)
-            dual.append(coefficients)
-            bias = solution.bias(k)
-            if self._bias_in_kernel:
-                bias = coefficients.sum() / functions[k].weight
-            if data.in_features:
-                every: Any = solution.weights
-                weights = every[k][: space.rows.shape[1]]
-                expansions.append(Expansion(space.kernel, None, weights, bias))
-            else:
-                expansions.append(
-                    space.expand(coefficients / functions[k].weight, bias)
+        coefficients, functions = zip(
+            *(
+                learned(
+                    solution,
+                    k,
+                    space,
+                    data.cost,
+                    in_features=data.in_features,
+                    constant=self._bias_in_kernel,
                 )
+                for k, space in enumerate(spaces)
+            ),
+            strict=True,
+        )
         return Model(
-            decision=expansions[0],
-            corrections=expansions[1:],
+            decision=functions[0],
+            corrections=list(functions[1:]),
             positions=data.decision.positions,
-            dual_coef=dual[0],
+            dual_coef=coefficients[0],
             objective=solution.primal_value,
             duality_gap=solution.duality_gap,
             n_iter=solution.n_iter,
@@ -219,7 +215,7 @@ class KernelMachine:
         )
         self.intercept_ = np.array([model.decision.bias for model in models])
         if self._kernel.name == "linear":
-            self.coef_ = np.asarray(self.dual_coef_ @ training.X[self.support_])
+            self.coef_ = np.array([model.decision.coefficients for model in models])
         elif hasattr(self, "coef_"):
             del self.coef_
         for name in ("objective", "duality_gap", "n_iter", "converged"):

@@ -89,11 +89,13 @@ default="rbf"
     support_vectors_ : ndarray or sparse matrix
         Those rows (empty for a precomputed kernel).
     dual_coef_ : ndarray of shape (n_problems, n_support)
-        Their coefficients y∘α, one line per binary problem.
+        Their coefficients y∘α, one line per binary problem. With linear kernels and
+        2000 rows or more, where the problem is solved for `coef_`, they are the
+        multipliers: their sum over the rows is `coef_` up to the duality gap.
     intercept_ : ndarray of shape (n_problems,)
         The biases b.
     coef_ : ndarray of shape (n_problems, n_features)
-        The weights w; only with ``kernel="linear"``.
+        The weights w of the decision function; only with ``kernel="linear"``.
     objective_ : float or ndarray
         The value of the primal printed above, one per binary problem.
     duality_gap_ : float or ndarray

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..convex import Function, Problem, Rows, Slack
-from ._data import Data, Expansion, carried
+from ._data import Data, Expansion, learned
 
 __all__ = ["Teacher", "train_teacher"]
 
@@ -37,5 +37,5 @@ def train_teacher(estimator: Any, data: Data, C: float) -> Teacher:
         [Rows({0: y}, one, slack=Slack(linear=cost))],
     )
     solution = estimator._solve(problem)
-    coefficients = space.in_kernel(carried(solution, 0, cost))
-    return Teacher(space.expand(coefficients, solution.bias(0)), solution.values[0])
+    _, function = learned(solution, 0, space, cost, in_features=data.in_features)
+    return Teacher(function, solution.values[0])

@@ -1,0 +1,111 @@
+"""Linear kernels and many rows: one function, whichever attribute it is read from."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lupi.svm import (
+    DeviationSVCPlus,
+    FairSVCDeltaPlus,
+    L2SVCPlus,
+    MarginTransferSVC,
+    SVCDeltaPlus,
+    SVCPlus,
+    SVRPlus,
+    UnifiedSVC,
+    _margin_transfer,
+    _teacher,
+)
+
+N = 2100
+RNG = np.random.default_rng(0)
+HIDDEN = RNG.normal(size=(N, 3))
+# Columns of different scales: what the multipliers leave open is felt in the second.
+X = (HIDDEN + RNG.normal(size=(N, 3))) * [1.0, 30.0, 1.0]
+Y = HIDDEN.sum(axis=1) > 0
+LINEAR = {"kernel": "linear", "privileged_kernel": "linear", "C": 10.0, "tol": 1e-4}
+MODELS = [
+    SVCPlus(**LINEAR),
+    SVCDeltaPlus(**LINEAR),
+    UnifiedSVC(**LINEAR, similarity_kernel="linear"),
+    L2SVCPlus(**LINEAR),
+    MarginTransferSVC(**LINEAR),
+    DeviationSVCPlus(**LINEAR, deviation_kernel="linear"),
+    FairSVCDeltaPlus(**LINEAR, covariance_threshold=0.1),
+]
+
+
+def read_from_coef(model, rows):
+    """To rounding: the two sums differ in nothing but their order."""
+    return np.asarray(rows @ model.coef_.T) + model.intercept_
+
+
+@pytest.mark.filterwarnings("ignore:.*trivial solution:UserWarning")
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_coef_is_the_decision_function(model):
+    fair = isinstance(model, FairSVCDeltaPlus)
+    extra = {"sensitive_features": HIDDEN[:, 0] > 1} if fair else {}
+    model.fit(X, Y, privileged=HIDDEN, **extra)
+    np.testing.assert_allclose(
+        model.decision_function(X), read_from_coef(model, X)[:, 0], rtol=0, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_coef_is_the_prediction_of_the_regressor(container):
+    model = SVRPlus(**LINEAR)
+    rows = container(X)
+    model.fit(rows, HIDDEN.sum(axis=1), privileged=container(HIDDEN))
+    assert model.coef_.shape == (1, 3)
+    np.testing.assert_allclose(
+        model.predict(rows), read_from_coef(model, rows)[:, 0], rtol=0, atol=1e-10
+    )
+
+
+@pytest.mark.filterwarnings("ignore:.*trivial solution:UserWarning")
+@pytest.mark.parametrize(("multi_class", "n_problems"), [("ovo", 3), ("ovr", 3)])
+def test_signs_and_shapes_with_three_classes(multi_class, n_problems):
+    """A line per pair (i, j), positive for j; or one per class, positive for it.
+
+    One pair is small enough to be solved with Gram matrices.
+    """
+    three = np.digitize(HIDDEN.sum(axis=1), [-3.0, 3.0])
+    model = SVCDeltaPlus(**LINEAR, multi_class=multi_class)
+    model.fit(X, three, privileged=HIDDEN)
+    assert model.coef_.shape == (n_problems, 3)
+    values = read_from_coef(model, X)
+    if multi_class == "ovr":
+        np.testing.assert_allclose(values, model.decision_function(X), atol=1e-10)
+        return
+    votes = np.zeros((N, 3))
+    for value, (i, j) in zip(values.T, [(0, 1), (0, 2), (1, 2)], strict=True):
+        votes[:, i] += value <= 0
+        votes[:, j] += value > 0
+    np.testing.assert_array_equal(model.decision_function(X).round(), votes)
+
+
+@pytest.mark.parametrize("n", [2000, N])
+def test_dual_coef_are_the_multipliers(n):
+    """Of the sign of y and balanced, at whatever number of rows."""
+    model = SVCDeltaPlus(**LINEAR).fit(X[:n], Y[:n], privileged=HIDDEN[:n])
+    sign = np.where(Y[:n], 1, -1)[model.support_]
+    assert (model.dual_coef_[0] * sign > 0).all()
+    assert model.dual_coef_.sum() == pytest.approx(0, abs=1e-6)
+    # What they leave open is what the gap leaves open: ½‖w − Σ v x‖² is part of it.
+    open_part = model.coef_[0] - model.dual_coef_[0] @ X[model.support_]
+    assert 0.5 * open_part @ open_part <= model.duality_gap_ + 1e-9
+
+
+def test_the_teacher_keeps_the_function_that_was_found(monkeypatch):
+    """Its values on the training rows are those the student was given."""
+    teachers = []
+
+    def recorded(*arguments):
+        teachers.append(_teacher.train_teacher(*arguments))
+        return teachers[-1]
+
+    monkeypatch.setattr(_margin_transfer, "train_teacher", recorded)
+    model = MarginTransferSVC(**LINEAR).fit(X, Y, privileged=X)
+    np.testing.assert_allclose(
+        model.correction(X), teachers[0].values, rtol=0, atol=1e-10
+    )
