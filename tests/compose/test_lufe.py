@@ -4,7 +4,14 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest, f_classif
+from sklearn.feature_selection import (
+    RFE,
+    RFECV,
+    SelectFromModel,
+    SelectKBest,
+    SequentialFeatureSelector,
+    f_classif,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -131,6 +138,33 @@ def test_weights_reach_selector_and_estimator(table):
     np.testing.assert_array_equal(weighted.support_, repeated.support_)
     np.testing.assert_allclose(
         weighted.decision_function(X), repeated.decision_function(X), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("kind", [RFECV, SequentialFeatureSelector])
+def test_a_selector_that_takes_no_weights_counts_rows_once(table, kind, routing):
+    """Both search by cross-validation; with routing on, the second takes weights."""
+    X, y = table
+    weight = np.random.default_rng(1).integers(0, 4, size=80)
+    counted = weight > 0
+    with sklearn.config_context(enable_metadata_routing=routing):
+        judge = LinearSVC(dual=False)
+        model = LUFeClassifier(STUDENT, kind(judge, cv=3))
+        model.fit(X, y, sample_weight=weight)
+        arguments = {}
+        if routing and kind is SequentialFeatureSelector:
+            judge = clone(judge).set_fit_request(sample_weight=True)
+            judge.set_score_request(sample_weight=True)
+            arguments["sample_weight"] = weight[counted]
+        by_hand = kind(judge, cv=3).fit(X[counted], y[counted], **arguments)
+    np.testing.assert_array_equal(model.support_, by_hand.get_support())
+    kept = model.support_
+    student = clone(STUDENT).fit(
+        X[:, kept], y, privileged=X[:, ~kept], sample_weight=weight
+    )
+    np.testing.assert_allclose(
+        model.decision_function(X), student.decision_function(X[:, kept]), atol=1e-8
     )
 
 

@@ -83,7 +83,9 @@ class LUFeClassifier(LastStage, ClassifierMixin, PrivilegedEstimator):
     estimator is fitted with the given privileged features alone.
 
     A selector whose ``fit`` takes no ``sample_weight`` counts each row of positive
-    weight once.
+    weight once. So do :class:`~sklearn.feature_selection.RFECV` and
+    :class:`~sklearn.feature_selection.SequentialFeatureSelector`, which take weights
+    with metadata routing only.
 
     References
     ----------

@@ -15,12 +15,15 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 
 def beside(left: Any, right: Any) -> Any:
@@ -55,7 +58,33 @@ def accepts(estimator: Any, name: str) -> bool:
     # Searches, RFE and their kin hand what they are given to the estimator inside.
     inner = getattr(estimator, "estimator", None)
     passes_on = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
-    return passes_on and inner is not None and accepts(inner, name)
+    passes_on = passes_on and inner is not None and accepts(inner, name)
+    return passes_on and _hindrance(estimator, name) is None
+
+
+def _hindrance(estimator: Any, name: str) -> str | None:
+    """Return why a wrapper cannot hand an argument on, None if it can."""
+    if isinstance(estimator, FrozenEstimator):
+        return None
+    if not get_config()["enable_metadata_routing"]:
+        kind = next(k for k in type(estimator).__mro__ if "fit" in vars(k))
+        theirs = kind.__module__.split(".")[0] == "sklearn"
+        # The other wrappers of scikit-learn (RFECV, SequentialFeatureSelector,
+        # one-vs-rest) refuse every extra argument; no signature shows it.
+        if theirs and kind is not RFE:
+            if not issubclass(kind, BaseSearchCV | SelectFromModel):
+                return "Switch metadata routing on for it to hand the argument on."
+        return None
+    if not hasattr(estimator, "get_metadata_routing"):
+        return None
+    trial = clone(estimator)
+    if name == "sample_weight":
+        _request_weights(trial)
+    try:
+        process_routing(trial, "fit", **{name: np.ones(1)})
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return None
 
 
 def scaled(estimator: Any, *, sparse: bool) -> Any:
@@ -107,10 +136,14 @@ def fit_with(estimator: Any, X: Any, y: Any, **metadata: Any) -> Any:
     metadata = {name: value for name, value in metadata.items() if value is not None}
     for name in metadata:
         if not accepts(estimator, name):
-            kind = type(last_step(estimator)).__name__
+            last = last_step(estimator)
+            why = ""
+            if accepts(getattr(last, "estimator", None), name):
+                why = f" {_hindrance(last, name)}"
             raise ValueError(
-                f"{kind}.fit takes no {name!r}, which is needed here. Choose an "
-                f"estimator whose fit accepts {name!r}, or fit without it."
+                f"{type(last).__name__}.fit takes no {name!r}, which is needed here. "
+                f"Choose an estimator whose fit accepts {name!r}, or fit without it."
+                + why
             )
     if get_config()["enable_metadata_routing"]:
         if "sample_weight" in metadata:
