@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.metadata_routing import UNUSED
 
 from .._base import PrivilegedClassifierBase
 from ..convex import Problem, Rows, solve
@@ -63,7 +64,11 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
     (array([[2.]]), array([-1.]))
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"slacks": True}
+    # fit has no argument privileged; what the base class requests is taken back.
+    __metadata_request__fit: ClassVar[dict[str, bool | str]] = {
+        "privileged": UNUSED,
+        "slacks": True,
+    }
     _spaces = _functions = ()
     # What the shared machinery asks of every model.
     C = 1.0
