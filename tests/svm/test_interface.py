@@ -1,13 +1,20 @@
 """What a fitted model shows and says: attributes, kernels, warnings, containers."""
 
+import re
+from inspect import getdoc, signature
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
+from sklearn.model_selection import GridSearchCV
 
+import lupi.svm
 from lupi.svm import (
     DeviationSVCPlus,
+    FairSVCDeltaPlus,
     HardMarginSVC,
     L2SVCPlus,
     LinearSVCDeltaPlus,
@@ -260,6 +267,49 @@ def test_correction_of_a_pair_of_classes_without_privileged_rows():
     assert values.correction(only, THREE).shape == (N, 3)
 
 
+def test_privileged_rows_of_weight_zero_are_absent():
+    """Without a warning, and as if they had not been there."""
+    only = np.where(np.arange(N)[:, None] < 10, P, np.nan)
+    weight = np.where(np.arange(N) < 10, 0.0, 1.0)
+    for model in (SVCPlus(), SVCDeltaPlus(), UnifiedSVC(), SVRPlus(), L2SVCPlus()):
+        model.fit(X, Y, privileged=only, sample_weight=weight)
+        values = model.correction(P)
+        assert values.shape[0] == N
+        assert values.size > 0
+        assert np.isnan(values).all()
+        predicted = model.predict(NEW)
+        np.testing.assert_allclose(predicted, model.fit(X[10:], Y[10:]).predict(NEW))
+
+
+# ---------------------------------------------------------------------- solvers
+SOLVERS = [
+    model
+    for model in map(lupi.svm.__dict__.get, lupi.svm.__all__)
+    if "solver" in signature(model).parameters and model is not HardMarginSVC
+]
+
+
+@pytest.mark.parametrize("estimator", SOLVERS)
+@pytest.mark.parametrize("solver", ["auto", "interior", "proximal", "smo"])
+def test_the_docstring_names_the_solvers_that_take_the_model(estimator, solver):
+    entry = re.search(r"solver : {(.*?)}.*?\n(.*?)\ntol", getdoc(estimator), re.DOTALL)
+    names, text = entry.groups()
+    model = estimator(solver=solver)
+    extra = {"sensitive_features": P} if estimator is FairSVCDeltaPlus else {}
+    if f'"{solver}"' in names and f'"{solver}" only' not in text:
+        model.fit(X, Y, privileged=P, **extra)
+    else:
+        with pytest.raises(ValueError, match=f"solver='{solver}' needs"):
+            model.fit(X, Y, privileged=P, **extra)
+
+
+def test_models_that_working_sets_take_under_a_condition():
+    SVCDeltaPlus(slack="hinge", solver="smo").fit(X, Y, privileged=P)
+    MarginTransferSVC(method="sharmanska", solver="smo").fit(X, Y, privileged=P)
+    UnifiedSVC(solver="smo").fit(X, Y)
+    FairSVCDeltaPlus(solver="smo").fit(X, Y)
+
+
 # --------------------------------------------------------------------- warnings
 def test_trivial_solution_of_svm_plus_warns():
     """One slack for all rows, and classes that no line separates: w = 0, b* = 1."""
@@ -280,6 +330,16 @@ def test_trivial_solution_of_svm_delta_plus_warns():
     same(model, plain, atol=1e-5)
 
 
+def test_trivial_solution_of_the_unified_model_warns():
+    """Its SVM+ half can be satisfied by a constant alone, as that of SVM+ itself."""
+    linear = {name: "linear" for name in ("kernel", "privileged_kernel")}
+    model = UnifiedSVC(**linear, similarity_kernel="linear")
+    with pytest.warns(UserWarning, match="UnifiedSVC found the trivial .* constant"):
+        model.fit(X, Y, privileged=Y[:, None])
+    assert np.ptp(model.decision_function(NEW)) < 1e-5
+    assert np.isfinite(model.correction(Y[:, None])).all()
+
+
 @pytest.mark.parametrize("estimator", [SVCPlus, SVCDeltaPlus, SVRPlus])
 def test_too_few_iterations_warn_and_keep_the_best_iterate(estimator):
     model = estimator(max_iter=1)
@@ -293,6 +353,20 @@ def test_too_few_iterations_warn_and_keep_the_best_iterate(estimator):
 
 
 # ------------------------------------------------------------------ hard margin
+def test_hard_margin_requests_slacks_and_nothing_privileged():
+    known = np.maximum(1 - Y * X[:, 0], 0)
+    search = GridSearchCV(HardMarginSVC(kernel="linear"), {"tol": [1e-6]}, cv=2)
+    with config_context(enable_metadata_routing=True):
+        requests = HardMarginSVC().get_metadata_routing().fit.requests
+        assert requests == {"slacks": True}
+        found = search.fit(X, Y, slacks=known).best_estimator_
+        with pytest.raises(TypeError, match="privileged"):
+            search.fit(X, Y, privileged=P)
+    plain = search.fit(X, Y, slacks=known).best_estimator_
+    np.testing.assert_array_equal(found.coef_, plain.coef_)
+    assert (Y * found.decision_function(X) >= 1 - known - 1e-6).all()
+
+
 def test_hard_margin_in_closed_form():
     model = HardMarginSVC(kernel="linear").fit([[0.0, 0.0], [2.0, 0.0]], ["no", "yes"])
     np.testing.assert_allclose(model.coef_, [[1.0, 0.0]], atol=1e-7)

@@ -37,11 +37,11 @@ from typing import Any
 import numpy as np
 
 from .._base import PrivilegedClassifierBase
-from ..convex import Solution
 from ._data import Data, Space
-from ._machine import KernelMachine, Model
-from ._svm_plus import svm_plus_problem, warn_if_constant
+from ._machine import KernelMachine, Model, n_rows_of
+from ._svm_plus import svm_plus_problem
 from ._teacher import train_teacher
+from ._trivial import constant_decision
 
 __all__ = ["DeviationSVCPlus"]
 
@@ -104,6 +104,8 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
     >>> bool((model.correction(hidden, y) > -1e-6).all())
     True
     """
+
+    _trivial = (constant_decision,)
 
     def __init__(
         self,
@@ -177,10 +179,6 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
     def _problem(self, data: Data):
         return svm_plus_problem(data, self.privileged_reg)
 
-    def _recover(self, data: Data, solution: Solution) -> Model:
-        warn_if_constant(self, data, solution)
-        return super()._recover(data, solution)
-
     def correction(  # type: ignore[override]
         self, privileged: Any, y: Any
     ) -> np.ndarray:
@@ -200,10 +198,10 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
             is not part of the binary problem.
         """
         read = self._validate_privileged(privileged)
-        labels = np.asarray(y)
-        values = np.full((len(labels), len(self._models)), np.nan)
+        n_rows = n_rows_of(privileged)
+        signs = self._signs(y, n_rows)
+        values = np.full((n_rows, len(self._models)), np.nan)
         if read is not None:
-            signs = self._signs(labels)
             for column, model in enumerate(self._models):
                 if not model.corrections:
                     continue  # none of its rows had X*
@@ -215,9 +213,23 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
                 )
         return values[:, 0] if len(self._models) == 1 else values
 
-    def _signs(self, labels: np.ndarray) -> list[np.ndarray]:
+    def _signs(self, y: Any, n_rows: int) -> list[np.ndarray]:
         """±1 per binary problem, 0 where a row is not part of it."""
-        codes = np.searchsorted(self.classes_, labels)
+        labels = np.asarray(y)
+        if labels.shape != (n_rows,):
+            raise ValueError(
+                f"{type(self).__name__}.correction got labels of shape {labels.shape} "
+                f"for {n_rows} privileged rows. Give one label for each."
+            )
+        known = {label: code for code, label in enumerate(self.classes_.tolist())}
+        found = [known.get(label) for label in labels.tolist()]
+        if None in found:
+            raise ValueError(
+                f"{type(self).__name__}.correction got the label "
+                f"{labels.tolist()[found.index(None)]!r}, but was fitted with the "
+                f"classes {list(known)}. Use the labels as they were in fit."
+            )
+        codes = np.array(found, dtype=int)
         n_classes = len(self.classes_)
         if n_classes == 2 or self.multi_class == "ovr":
             positive = range(n_classes) if n_classes > 2 else (1,)

@@ -42,10 +42,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._base import PrivilegedClassifierBase
-from ..convex import GlobalRow, Problem, Solution
+from ..convex import GlobalRow, Problem
 from ._data import Data
-from ._machine import KernelMachine, Model
-from ._svm_delta_plus import signed_problem, warn_if_unused
+from ._machine import KernelMachine
+from ._svm_delta_plus import signed_problem
+from ._trivial import unused_correction
 
 __all__ = ["FairSVCDeltaPlus"]
 
@@ -76,7 +77,8 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     class_weight : dict or "balanced", optional
         Weights of the classes; they do not enter the covariance.
     solver : {"auto", "interior", "proximal", "smo"}, default="auto"
-        How to solve the problem.
+        How to solve the problem; "smo" only with neither sensitive nor
+        privileged features.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
@@ -118,6 +120,8 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         "privileged": True,
         "sensitive_features": True,
     }
+
+    _trivial = (unused_correction,)
 
     def __init__(
         self,
@@ -225,10 +229,6 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
                     GlobalRow({0: sign * centred}, -self.covariance_threshold)
                 )
         return Problem(data.n_rows, problem.functions, problem.families, limits)
-
-    def _recover(self, data: Data, solution: Solution) -> Model:
-        warn_if_unused(self, data, solution)
-        return super()._recover(data, solution)
 
 
 def read_sensitive(

@@ -56,7 +56,7 @@ class L2SVCPlus(KernelMachine, PrivilegedClassifierBase):
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional
         Weights of the classes.
-    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
+    solver : {"auto", "interior", "proximal"}, default="auto"
         How to solve the problem.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

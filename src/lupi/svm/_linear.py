@@ -18,13 +18,14 @@ from .._base import (
     PrivilegedRegressorBase,
     PrivilegedTags,
 )
-from ..convex import Problem, Solution
+from ..convex import Problem
 from ..kernels import Kernel
 from ._data import Data
 from ._machine import KernelMachine, Model
-from ._svm_delta_plus import hinge_problem, signed_problem, warn_if_unused
-from ._svm_plus import svm_plus_problem, warn_if_constant
+from ._svm_delta_plus import hinge_problem, signed_problem
+from ._svm_plus import svm_plus_problem
 from ._svr_plus import svr_plus_problem
+from ._trivial import constant_decision, unused_correction
 
 __all__ = ["LinearSVCDeltaPlus", "LinearSVCPlus", "LinearSVRPlus"]
 
@@ -91,6 +92,8 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     array([ 1, -1])
     """
 
+    _trivial = (constant_decision,)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -121,10 +124,6 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
 
     def _problem(self, data: Data) -> Problem:
         return svm_plus_problem(data, self.privileged_reg)
-
-    def _recover(self, data: Data, solution: Solution) -> Model:
-        warn_if_constant(self, data, solution)
-        return super()._recover(data, solution)
 
 
 class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
@@ -172,6 +171,8 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     array([ 1, -1])
     """
 
+    _trivial = (unused_correction,)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -196,10 +197,6 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     def _problem(self, data: Data) -> Problem:
         build = signed_problem if self.slack == "signed" else hinge_problem
         return build(data, self.privileged_reg, self.delta)
-
-    def _recover(self, data: Data, solution: Solution) -> Model:
-        warn_if_unused(self, data, solution)
-        return super()._recover(data, solution)
 
 
 class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):

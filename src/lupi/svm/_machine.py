@@ -8,6 +8,7 @@ Function 0 of every problem is the decision function; the others are learned on 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from ..kernels import Kernel, settle_kernel
 from ._data import Data, Expansion, Space, learned
 from ._parameters import check_parameters
 
-__all__ = ["KernelMachine", "Model"]
+__all__ = ["KernelMachine", "Model", "n_rows_of"]
 
 # From here on linear kernels are solved in feature space, where a step costs n·p².
 LINEAR_ROWS = 2000
@@ -64,6 +65,8 @@ class KernelMachine:
     _bias_in_kernel = False
     # Which of these spaces each of the functions 1, 2, ... lives in.
     _functions: tuple[int, ...] = (0,)
+    # Which trivial solutions are told of: see `_trivial`.
+    _trivial: tuple[Callable[[object, Data, Solution], None], ...] = ()
 
     # --------------------------------------------------------------- checks
     def _check_parameters(self) -> None:
@@ -85,13 +88,14 @@ class KernelMachine:
                 f"values of the training rows; got shape {X.shape}."
             )
         self._privileged_kernels: list[Kernel] = []
-        privileged = training.privileged
+        # Rows of weight zero are as good as absent: no X* may be left with them.
+        counted = training.counted()
+        privileged = counted.privileged
         if privileged is None:
             return
+        weight = counted.weight[privileged.rows]
         for prefix in self._spaces:
-            kernel = self._settle(
-                prefix, privileged.values, training.weight[privileged.rows]
-            )
+            kernel = self._settle(prefix, privileged.values, weight)
             if kernel.name == "precomputed" and privileged.values.shape[1] != n_rows:
                 raise ValueError(
                     f"With {prefix}kernel='precomputed', privileged must be the square "
@@ -173,6 +177,8 @@ class KernelMachine:
     _fit_real = _fit_machine
 
     def _recover(self, data: Data, solution: Solution) -> Model:
+        for check in self._trivial:
+            check(self, data, solution)
         spaces = [data.decision]
         if data.with_privileged:
             spaces += [data.privileged[which] for which in self._functions]
@@ -238,12 +244,8 @@ class KernelMachine:
             had privileged features.
         """
         read = self._validate_privileged(privileged)
-        n_rows = (
-            len(privileged)
-            if not hasattr(privileged, "shape")
-            else (privileged.shape[0])
-        )
-        width = max(len(model.corrections) for model in self._models)
+        n_rows = n_rows_of(privileged)
+        width = max(len(self._functions), 1)
         values = np.full((n_rows, width * len(self._models)), np.nan)
         for at, model in enumerate(self._models if read is not None else ()):
             for column, function in enumerate(model.corrections, at * width):
@@ -255,3 +257,8 @@ class KernelMachine:
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
+
+
+def n_rows_of(table: Any) -> int:
+    """How many rows a table has; a sparse one has no length."""
+    return table.shape[0] if hasattr(table, "shape") else len(table)

@@ -77,7 +77,7 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
     class_weight : dict or "balanced", optional
         Weights of the classes.
     solver : {"auto", "interior", "proximal", "smo"}, default="auto"
-        How to solve the problems.
+        How to solve the problems; "smo" only with ``method="sharmanska"``.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1

@@ -60,4 +60,4 @@ def _is_finite(value: Any) -> bool:
 
 
 def _is_limit(value: Any) -> bool:
-    return isinstance(value, Integral) and (value >= 1 or value == -1)
+    return isinstance(value, Integral) and (int(value) >= 1 or value == -1)

@@ -42,19 +42,17 @@ report NAS-TR-0187-2015, Pennsylvania State University, 2015.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from .._base import PrivilegedClassifierBase
-from ..convex import Problem, Rows, Slack, Solution
+from ..convex import Problem, Rows, Slack
 from ._data import Data
-from ._machine import KernelMachine, Model
+from ._machine import KernelMachine
+from ._trivial import unused_correction
 
 __all__ = ["SVCDeltaPlus"]
-
-TRIVIAL = 1e-6
 
 
 class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
@@ -82,7 +80,7 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     class_weight : dict or "balanced", optional
         Weights of the classes.
     solver : {"auto", "interior", "proximal", "smo"}, default="auto"
-        How to solve the problem.
+        How to solve the problem; "smo" only with ``slack="hinge"``.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
@@ -117,6 +115,8 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
     array([ True, False])
     """
+
+    _trivial = (unused_correction,)
 
     def __init__(
         self,
@@ -160,22 +160,6 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     def _problem(self, data: Data) -> Problem:
         build = signed_problem if self.slack == "signed" else hinge_problem
         return build(data, self.privileged_reg, self.delta)
-
-    def _recover(self, data: Data, solution: Solution) -> Model:
-        warn_if_unused(self, data, solution)
-        return super()._recover(data, solution)
-
-
-def warn_if_unused(estimator: object, data: Data, solution: Solution) -> None:
-    """Say when f* vanished: the model is then the SVM with cost (1+Δ)C."""
-    if data.with_privileged and np.abs(solution.values[1]).max() < TRIVIAL:
-        warnings.warn(
-            f"{type(estimator).__name__} found the trivial solution: the correcting "
-            "function is zero, and the model is the SVM with cost C + delta C. Try a "
-            "non-linear privileged_kernel or a smaller privileged_reg.",
-            UserWarning,
-            stacklevel=2,
-        )
 
 
 def signed_problem(data: Data, privileged_reg: float, delta: float) -> Problem:

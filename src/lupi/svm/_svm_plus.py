@@ -31,19 +31,17 @@ information", Neural Networks 22(5–6), 2009, 544–557.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from .._base import PrivilegedClassifierBase
-from ..convex import Problem, Rows, Solution
+from ..convex import Problem, Rows
 from ._data import Data
-from ._machine import KernelMachine, Model
+from ._machine import KernelMachine
+from ._trivial import constant_decision
 
 __all__ = ["SVCPlus"]
-
-TRIVIAL = 1e-6
 
 
 class SVCPlus(KernelMachine, PrivilegedClassifierBase):
@@ -130,6 +128,8 @@ default="rbf"
     True
     """
 
+    _trivial = (constant_decision,)
+
     def __init__(
         self,
         C: float = 1.0,
@@ -167,23 +167,6 @@ default="rbf"
 
     def _problem(self, data: Data) -> Problem:
         return svm_plus_problem(data, self.privileged_reg)
-
-    def _recover(self, data: Data, solution: Solution) -> Model:
-        warn_if_constant(self, data, solution)
-        return super()._recover(data, solution)
-
-
-def warn_if_constant(estimator: object, data: Data, solution: Solution) -> None:
-    """Say when w vanished: no correcting function could follow the violations."""
-    if data.with_privileged and np.ptp(solution.values[0]) < TRIVIAL:
-        warnings.warn(
-            f"{type(estimator).__name__} found the trivial solution, a constant "
-            "decision function: no correcting function of the privileged kernel "
-            "follows the margin violations. Try a non-linear privileged_kernel, a "
-            "smaller privileged_reg, or SVCDeltaPlus, which keeps an ordinary slack.",
-            UserWarning,
-            stacklevel=2,
-        )
 
 
 def svm_plus_problem(data: Data, privileged_reg: float) -> Problem:

@@ -43,6 +43,7 @@ from .._base import PrivilegedClassifierBase
 from ..convex import Problem, Rows, Slack
 from ._data import Data
 from ._machine import KernelMachine
+from ._trivial import constant_decision
 
 __all__ = ["UnifiedSVC"]
 
@@ -71,7 +72,7 @@ class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
     class_weight : dict or "balanced", optional
         Weights of the classes.
     solver : {"auto", "interior", "proximal", "smo"}, default="auto"
-        How to solve the problem.
+        How to solve the problem; "smo" only without privileged features.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
@@ -108,6 +109,7 @@ class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
 
     _spaces = ("privileged_", "similarity_")
     _functions = (0, 1)
+    _trivial = (constant_decision,)
 
     def __init__(
         self,
