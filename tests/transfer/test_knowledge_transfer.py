@@ -123,6 +123,61 @@ def test_without_privileged_data_it_is_the_last_stage_on_x():
         model.regressed_frames(X)
 
 
+@pytest.mark.parametrize(
+    "P",
+    [
+        np.ones((60, 2)),
+        np.zeros((60, 2)),
+        sp.csr_array((60, 2)),
+        np.tile([[3.0], [np.nan]], (30, 2)),
+    ],
+    ids=["ones", "zeros", "empty", "with missing rows"],
+)
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"n_frames": 1},
+        {"n_frames": 1, "privileged_kernel": "linear"},
+        {"frames": "features"},
+        {"passthrough": True},
+    ],
+    ids=str,
+)
+def test_privileged_features_that_say_nothing_leave_the_last_stage_on_x(P, parameters):
+    X = draw()[0]
+    y = np.array(["no", "no", "yes", "yes"] * 15)
+    model = KnowledgeTransferClassifier(PRECISE, **parameters)
+    weight = np.random.default_rng(3).uniform(1, 2, 60)
+    # Fitted once with something to say, so that nothing of it may be left behind.
+    model.fit(X, y, privileged=X[:, :2])
+    with pytest.warns(UserWarning, match="found nothing to learn in the privileged"):
+        model.fit(X, y, privileged=P, sample_weight=weight)
+    alone = clone(PRECISE).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(
+        model.decision_function(X), alone.decision_function(X), atol=1e-8
+    )
+    assert model.n_privileged_features_in_ == P.shape[1]
+    for name in ("machine_", "frame_vectors_", "regressor_", "n_frames_"):
+        assert not hasattr(model, name)
+
+
+@pytest.mark.parametrize("n_frames", [None, 1])
+def test_terms_that_cancel_make_no_rule(n_frames):
+    X = draw()[0]
+    y = np.tile(["no", "yes", "yes", "no"], 15)
+    # A linear kernel cannot tell the middle from both ends, and no kernel can tell
+    # the classes where each value has as many rows of the one as of the other.
+    for kernel, pattern in (("linear", [0, -1, 1, 0]), ("rbf", [1, 1, 2, 2])):
+        P = np.tile(np.array(pattern, dtype=float), 15)[:, None]
+        model = KnowledgeTransferClassifier(
+            PRECISE, n_frames=n_frames, privileged_kernel=kernel
+        )
+        with pytest.warns(UserWarning, match="tells no class from another"):
+            model.fit(X, y, privileged=P)
+        assert model.predict(X).shape == (60,)
+
+
 def test_rows_without_privileged_data_are_regressed_by_the_others():
     X, y, P = draw()
     P[::4] = np.nan
@@ -281,12 +336,14 @@ def test_grid_search(routing):
         ({"n_frames": 2.5}, "positive whole number"),
         ({"privileged_kernel": "precomputed"}, "Give a kernel by name"),
         ({"privileged_kernel": "rbff"}, "privileged_kernel must be one of"),
+        ({"final": Ridge()}, "is a regressor"),
     ],
 )
 def test_refusals_are_sentences(parameters, words):
     X, y, P = draw(30)
+    model = KnowledgeTransferClassifier(**({"final": SVC()} | parameters))
     with pytest.raises(ValueError, match=words):
-        KnowledgeTransferClassifier(SVC(), **parameters).fit(X, y, privileged=P)
+        model.fit(X, y, privileged=P)
 
 
 def test_privileged_rows_of_one_class_cannot_train_the_machine():

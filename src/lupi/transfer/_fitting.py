@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
@@ -68,12 +68,11 @@ def _hindrance(estimator: Any, name: str) -> str | None:
         return None
     if not get_config()["enable_metadata_routing"]:
         kind = next(k for k in type(estimator).__mro__ if "fit" in vars(k))
-        theirs = kind.__module__.split(".")[0] == "sklearn"
+        hands_on = kind is RFE or issubclass(kind, BaseSearchCV | SelectFromModel)
         # The other wrappers of scikit-learn (RFECV, SequentialFeatureSelector,
         # one-vs-rest) refuse every extra argument; no signature shows it.
-        if theirs and kind is not RFE:
-            if not issubclass(kind, BaseSearchCV | SelectFromModel):
-                return "Switch metadata routing on for it to hand the argument on."
+        if kind.__module__.split(".")[0] == "sklearn" and not hands_on:
+            return "Switch metadata routing on for it to hand the argument on."
         return None
     if not hasattr(estimator, "get_metadata_routing"):
         return None
@@ -85,6 +84,15 @@ def _hindrance(estimator: Any, name: str) -> str | None:
     except (TypeError, ValueError) as error:
         return str(error)
     return None
+
+
+def refuse_regressor(estimator: Any, parameter: str, owner: Any) -> None:
+    """Refuse a regressor where classes are predicted, in a sentence."""
+    if is_regressor(estimator):
+        raise ValueError(
+            f"{type(owner).__name__} predicts classes, but {parameter}={estimator!r} "
+            "is a regressor. Give a classifier."
+        )
 
 
 def scaled(estimator: Any, *, sparse: bool) -> Any:

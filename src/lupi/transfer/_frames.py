@@ -63,8 +63,10 @@ def fundamental_elements(
     C: float,
     kernel: Kernel,
     n_vectors: int | None,
-) -> tuple[SVC, Any, float]:
+) -> tuple[SVC, Any, float] | None:
     """Train an SVM on X* and return it, its (reduced) support vectors and their loss.
+
+    None when its rule is a constant, so that there is nothing to express.
 
     Parameters
     ----------
@@ -94,9 +96,15 @@ def fundamental_elements(
     ).fit(values, y, sample_weight=cost)
     vectors = values[machine.support_]
     keep, rules = distinct_vectors(vectors, pairwise_rules(machine))
+    if len(keep) == 0:
+        return None
     vectors, distance = vectors[keep], 0.0
+    K = kernel.gram(vectors)
+    # Opposite terms may also cancel between different vectors (a linear kernel).
+    if np.abs(K @ rules).max() <= 1e-9 * (np.abs(K) @ np.abs(rules)).max():
+        return None
     if n_vectors is not None and n_vectors < len(keep):
-        K, _ = nearest_positive_semidefinite(kernel.gram(vectors))
+        K, _ = nearest_positive_semidefinite(K)
         chosen, distance = reduced_set(K, rules, n_vectors)
         vectors = vectors[chosen]
     return machine, vectors, distance
@@ -140,7 +148,8 @@ def distinct_vectors(vectors: Any, rules: np.ndarray) -> tuple[np.ndarray, np.nd
     Returns
     -------
     keep : ndarray of int
-        Position of one representative of each distinct vector.
+        Position of one representative of each distinct vector; empty when equal
+        vectors of opposite classes cancel throughout.
     rules : ndarray of shape (len(keep), n_pairs)
         Coefficients, summed over the equal ones.
     """
@@ -150,7 +159,8 @@ def distinct_vectors(vectors: Any, rules: np.ndarray) -> tuple[np.ndarray, np.nd
     merged = np.zeros((len(first), rules.shape[1]))
     np.add.at(merged, group, rules)
     size = np.abs(merged).max(axis=1)
-    matter = size > 1e-6 * size.max()
+    # Measured by what went into the sums: what cancels leaves rounding errors.
+    matter = size > 1e-6 * np.abs(rules).max()
     return first[matter], merged[matter]
 
 

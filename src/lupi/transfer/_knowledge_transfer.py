@@ -29,6 +29,7 @@ former trusts them too much. So step 4 is given out-of-fold values of
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -51,6 +52,7 @@ from lupi.transfer._fitting import (
     for_outputs,
     forget,
     precise_ridge,
+    refuse_regressor,
     scaled,
     seeded,
 )
@@ -133,7 +135,8 @@ class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimato
     -----
     Rows without X* are left out of the first three steps; their frames are regressed
     by the regressor of all other rows, which has not seen them. Without any X* the
-    model is its last stage, trained on X.
+    model is its last stage, trained on X. So it is, with a warning, when X* is
+    constant, or when the SVM on it tells no class from another.
 
     Kernels want features of like scale: standardise X* (``TransformedPrivileged``).
     So does the final classifier, and frames of a kernel other than ``"rbf"``, frames
@@ -227,9 +230,18 @@ default=None
         known = training.privileged
         if known is not None:
             frames = self._find_frames(training, known, cost)
-            features = self._learn_frames(training, known, codes, frames, given)
-            extra = known.values if known.complete else known.dense_full()
+            if frames is None:
+                warnings.warn(
+                    f"{type(self).__name__} found nothing to learn in the privileged "
+                    "features: they are constant, or an SVM on them tells no class "
+                    "from another. The last stage is trained on X, as without them.",
+                    stacklevel=2,
+                )
+            else:
+                features = self._learn_frames(training, known, codes, frames, given)
+                extra = known.values if known.complete else known.dense_full()
         final = seeded(self._final(), self.random_state)
+        refuse_regressor(final, "final", self)
         self.final_ = fit_with(
             final,
             features,
@@ -248,10 +260,14 @@ default=None
 
     def _find_frames(
         self, training: Training, privileged: Privileged, cost: np.ndarray
-    ) -> np.ndarray:
-        """Take steps 1 and 2: return the frames of the rows that have X*."""
+    ) -> np.ndarray | None:
+        """Take steps 1 and 2: return the frames of the rows that have X*.
+
+        None when there is nothing to learn from X*.
+        """
         if self.frames == "features":
-            return dense(privileged.values)
+            frames = dense(privileged.values)
+            return frames if np.ptp(frames, axis=0).any() else None
         rows = privileged.rows
         self._kernel = settle_kernel(
             self.privileged_kernel,
@@ -262,7 +278,7 @@ default=None
             training.weight[rows],
             prefix="privileged_",
         )
-        self.machine_, self.frame_vectors_, self.frame_distance_ = fundamental_elements(
+        found = fundamental_elements(
             privileged.values,
             training.y[rows],
             cost[rows],
@@ -270,6 +286,9 @@ default=None
             kernel=self._kernel,
             n_vectors=self.n_frames,
         )
+        if found is None:
+            return None
+        self.machine_, self.frame_vectors_, self.frame_distance_ = found
         return dense(self._kernel.between(privileged.values, self.frame_vectors_))
 
     def _learn_frames(

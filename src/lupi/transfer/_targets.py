@@ -103,9 +103,12 @@ def _own_scores(classifier: Any, X: Any) -> np.ndarray:
         probabilities = np.asarray(classifier.predict_proba(X), dtype=float)
         # Decision values that are the log-odds of these probabilities (logistic
         # regression, boosting) say the same, and more where those round to 0 and 1.
-        if decision is not None and decision.shape == probabilities.shape:
-            if np.allclose(softmax(decision, axis=1), probabilities, atol=1e-12):
-                return decision
+        if (
+            decision is not None
+            and decision.shape == probabilities.shape
+            and np.allclose(softmax(decision, axis=1), probabilities, atol=1e-12)
+        ):
+            return decision
         return log_scores(np.maximum(probabilities, np.finfo(float).tiny))
     if decision is None:
         raise ValueError(
