@@ -19,10 +19,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from lupi.compose import LUFeClassifier
+from lupi.compose import LUFeClassifier, TransformedPrivileged
 from lupi.svm import SVCPlus
 from lupi.testing import check_privileged_estimator
-from lupi.transfer import GeneralizedDistillationClassifier
+from lupi.transfer import (
+    GeneralizedDistillationClassifier,
+    GeneralizedDistillationRegressor,
+)
 
 STUDENT = GeneralizedDistillationClassifier()
 SELECTORS = {
@@ -168,6 +171,49 @@ def test_a_selector_that_takes_no_weights_counts_rows_once(table, kind, routing)
     )
 
 
+@pytest.mark.parametrize("keep", [None, 1, 0.5])
+@pytest.mark.parametrize("routing", [False, True])
+def test_a_single_feature_is_kept(table, keep, routing):
+    X, y = table
+    X = X[:, :1]
+    P = np.random.default_rng(0).normal(size=(80, 2))
+    weight = np.random.default_rng(1).uniform(1, 2, size=80)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        model = LUFeClassifier(STUDENT, n_features_to_select=keep)
+        model.fit(X, y, privileged=P, sample_weight=weight)
+    assert model.support_.tolist() == [True]
+    by_hand = clone(STUDENT).fit(X, y, privileged=P, sample_weight=weight)
+    np.testing.assert_allclose(model.decision_function(X), by_hand.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda machine: GridSearchCV(machine, {"C": [1.0, 10.0]}, cv=2),
+        lambda machine: GridSearchCV(
+            make_pipeline(StandardScaler(), machine), {"svcplus__C": [1.0]}, cv=2
+        ),
+        lambda machine: TransformedPrivileged(machine, StandardScaler()),
+    ],
+    ids=["search", "search over a pipeline", "transformed"],
+)
+def test_certificates_are_found_inside_wrappers(table, wrap):
+    X, y = table
+    model = LUFeClassifier(wrap(SVCPlus()), SELECTORS["best"])
+    assert not hasattr(model, "objective_")
+    model.fit(X, y)
+    inside = model.estimator_
+    while not isinstance(inside, SVCPlus):
+        inside = getattr(inside, "best_estimator_", None) or getattr(
+            inside, "estimator_", inside
+        )
+        inside = inside[-1] if hasattr(inside, "steps") else inside
+    assert model.objective_ == inside.objective_
+    assert model.duality_gap_ == inside.duality_gap_
+    assert model.n_iter_ == inside.n_iter_
+    assert model.converged_ is inside.converged_
+
+
 def test_certificates_are_forwarded(table):
     X, y = table
     model = LUFeClassifier(make_pipeline(StandardScaler(), SVCPlus())).fit(X, y)
@@ -190,6 +236,7 @@ def test_grid_search(table, routing):
     ("parameters", "words"),
     [
         ({"estimator": SVC()}, "takes no 'privileged'"),
+        ({"estimator": GeneralizedDistillationRegressor()}, "is a regressor"),
         ({"selector": StandardScaler()}, "has no get_support"),
         (
             {"selector": SelectKBest(), "n_features_to_select": 3},

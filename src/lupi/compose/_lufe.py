@@ -20,13 +20,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, clone
-from sklearn.feature_selection import RFE
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._base import PrivilegedEstimator, Training, check_classes
-from lupi.transfer._fitting import accepts, beside, fit_with, scaled, seeded
+from lupi.transfer._fitting import (
+    accepts,
+    beside,
+    fit_with,
+    refuse_regressor,
+    scaled,
+    seeded,
+)
 from lupi.transfer._last_stage import LastStage
 
 
@@ -45,7 +52,7 @@ class LUFeClassifier(LastStage, ClassifierMixin, PrivilegedEstimator):
         step.
     n_features_to_select : int, float or None, default=None
         For the default selector: how many features to keep, or which share of them.
-        None keeps half, and two at least.
+        None keeps half, and two at least. A single feature is always kept.
     random_state : int, RandomState or None, default=None
         Seeds those ``random_state`` of selector and estimator that are None.
 
@@ -144,6 +151,7 @@ default=None
         self : LUFeClassifier
             The fitted estimator.
         """
+        refuse_regressor(self._estimator(), "estimator", self)
         training = self._validate_fit(X, y, privileged, sample_weight)
         labels = check_classes(training.y, training.weight, self)
         training = training.take(labels.rows)
@@ -194,14 +202,21 @@ default=None
                     "SelectKBest, SelectFromModel and their kin)."
                 )
             return clone(self.selector)
+        judge = scaled(LinearSVC(dual=False), sparse=sp.issparse(X))
+        coefficients = "named_steps.linearsvc.coef_"
+        if X.shape[1] == 1:
+            # RFE wants two features to choose from; this selector keeps the one.
+            return SelectFromModel(
+                judge, threshold=-np.inf, importance_getter=coefficients
+            )
         keep = self.n_features_to_select
         if keep is None:
             keep = min(X.shape[1], max(2, X.shape[1] // 2))
         return RFE(
-            scaled(LinearSVC(dual=False), sparse=sp.issparse(X)),
+            judge,
             n_features_to_select=keep,
             step=0.1,
-            importance_getter="named_steps.linearsvc.coef_",
+            importance_getter=coefficients,
         )
 
     def _unselected(self, training: Training) -> Any:

@@ -20,7 +20,20 @@ def _stage_has(name: str) -> Any:
 
 def _of_stage(name: str, words: str) -> property:
     """Forward an attribute of the last stage; absent where that has none."""
-    return property(lambda self: getattr(last_step(self._stage()), name), doc=words)
+
+    def find(self: LastStage) -> Any:
+        stage = last_step(self._stage())
+        while not hasattr(stage, name):
+            # A search and other wrappers hold the model that they have fitted.
+            inner = getattr(
+                stage, "best_estimator_", getattr(stage, "estimator_", None)
+            )
+            if inner is None:
+                break
+            stage = last_step(inner)
+        return getattr(stage, name)
+
+    return property(find, doc=words)
 
 
 class LastStage(ABC):
