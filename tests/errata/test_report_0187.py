@@ -1,9 +1,12 @@
 """Celik, Izmailov & McDaniel, NAS-TR-0187-2015: equations (5) and (10)."""
 
+import itertools
+
 import numpy as np
 
 from lupi.svm import SVCDeltaPlus
 from tests.errata.duals import SETTINGS, rows
+from tests.errata.page import page_says
 from tests.oracle import qp
 
 KAPPA = 3.0
@@ -27,8 +30,8 @@ def test_complementary_slackness_with_kappa():
     phi = np.mean((y * (F + f) - 1)[free] * y[free])
     mu = (1 - y * (F + f) + phi * y)[bounded]
     assert mu.max() > 0.1
-    assert np.abs(mu * (1.0 - alpha[bounded])).max() > 0.1
-    assert np.abs(mu * (KAPPA - alpha[bounded])).max() < 1e-6
+    page_says("|μ(C − α)| reaches #,", np.abs(mu * (1.0 - alpha[bounded])).max())
+    assert np.abs(mu * (KAPPA - alpha[bounded])).max() < 1e-9
 
 
 def test_derivative_by_delta_has_the_privileged_kernel():
@@ -40,8 +43,8 @@ def test_derivative_by_delta_has_the_privileged_kernel():
     others = K @ (y * (alpha - delta)) - np.diag(K) * y * (alpha - delta)
     printed = y * (own + y * others)
     # ∂L/∂δ = 0 says that this is −φ₂, one number for all of them.
-    assert np.ptp(printed[free]) > 0.1
-    assert np.ptp(f[free]) < 1e-5
+    page_says("the printed one varies by #,", np.ptp(printed[free]))
+    assert np.ptp(f[free]) < 1e-6
 
 
 def test_the_printed_bias_is_the_sum_of_both():
@@ -59,14 +62,17 @@ def test_the_printed_bias_is_the_sum_of_both():
         printed = (y * (1 - y * F - y * f))[inside]
         np.testing.assert_allclose(printed, both, atol=1e-5)
         np.testing.assert_allclose((y - F)[inside], b, atol=1e-5)
-        assert np.abs(printed - b).min() > 0.05
+        page_says(f"| seed {seed} | # | # |", printed.mean(), b)
 
 
 def test_the_row_that_the_printed_bias_needs_may_not_exist():
-    without = 0
-    for seed in range(40):
-        _y, _, _, alpha, delta, _, _ = solved(seed, C=0.1)
-        inside = (alpha > 1e-5) & (alpha < 0.1 * KAPPA - 1e-5)
-        inside &= (delta > 1e-5) & (delta < 0.1 - 1e-5)
-        without += not inside.any()
-    assert without >= 10
+    without = {1.0: 0, 0.1: 0}
+    for C, seed in itertools.product(without, range(40)):
+        _y, _, _, alpha, delta, _, _ = solved(seed, C=C)
+        inside = (alpha > 1e-5) & (alpha < C * KAPPA - 1e-5)
+        inside &= (delta > 1e-5) & (delta < C - 1e-5)
+        without[C] += not inside.any()
+    page_says(
+        "was missing in # of 40 random problems at C = 1 and in # of 40 at C = 0.1",
+        *without.values(),
+    )
