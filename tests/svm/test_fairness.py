@@ -6,10 +6,15 @@ from fairlearn.metrics import (
     demographic_parity_difference,
     demographic_parity_ratio,
 )
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
+from lupi.convex import GlobalRow
 from lupi.datasets import load_german_credit
-from lupi.svm import FairSVCDeltaPlus
+from lupi.kernels import Kernel
+from lupi.svm import FairSVCDeltaPlus, _fair
+from lupi.svm._covariance import linear_limits_met
+from lupi.svm._data import Expansion
 
 THRESHOLDS = (1.0, 0.02, 0.01, 0.0)
 
@@ -56,3 +61,84 @@ def test_predicting_needs_no_sensitive_features():
     )
     assert model.predict(X).shape == (150,)
     assert model.n_features_in_ == X.shape[1]
+
+
+# ------------------------------------------------------ the promise of 1e-6
+def made(n, scale=1.0):
+    """Rows whose first feature gives the group away."""
+    rng = np.random.default_rng(0)
+    group = rng.choice(["a", "b", "c", "d"], n)
+    hidden = rng.normal(size=(n, 3))
+    X = hidden + rng.normal(size=(n, 3))
+    X[:, 0] += group == "a"
+    y = hidden[:, 0] + 0.5 * (group == "a") + 0.5 * rng.normal(size=n) > 0
+    return X * scale, y, group
+
+
+def largest_covariance(decision, group, weight):
+    share = weight / weight.sum()
+    columns = [(group == name).astype(float) for name in np.unique(group)]
+    return max(abs(share @ ((z - share @ z) * decision)) for z in columns)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.02])
+@pytest.mark.parametrize(
+    ("n", "scale", "settings"),
+    [
+        (600, 1.0, {"tol": 1e-3}),
+        (600, 1.0, {"tol": 1e-3, "kernel": "linear"}),
+        (400, 1e4, {"kernel": "linear"}),
+        (2100, 1.0, {"tol": 1e-3, "kernel": "linear", "privileged_kernel": "linear"}),
+    ],
+)
+def test_covariance_respects_the_threshold_whatever_tol_and_scale(
+    n, scale, settings, threshold
+):
+    X, y, group = made(n, scale)
+    weight = np.random.default_rng(1).integers(1, 4, n).astype(float)
+    model = FairSVCDeltaPlus(covariance_threshold=threshold, **settings)
+    model.fit(X, y, sensitive_features=group, sample_weight=weight)
+    decision = model.decision_function(X)
+    assert largest_covariance(decision, group, weight) <= threshold + 1e-6
+    # Meeting the limits did not make another model of it.
+    assert model.converged_
+    assert model.duality_gap_ <= model.tol * model.objective_
+
+
+def test_the_certificate_is_that_of_the_function_that_meets_the_limits():
+    X, y, group = made(600)
+    loose = FairSVCDeltaPlus(tol=1e-3).fit(X, y, sensitive_features=group)
+    tight = FairSVCDeltaPlus(tol=1e-8).fit(X, y, sensitive_features=group)
+    assert tight.objective_ - tight.duality_gap_ <= loose.objective_
+    assert loose.objective_ - loose.duality_gap_ <= tight.objective_
+
+
+def test_a_promise_that_cannot_be_kept_is_told(monkeypatch):
+    """Whatever the reason: here that nothing can be as good as what is promised."""
+    monkeypatch.setattr(_fair, "PROMISED", -1.0)
+    X, y, group = made(200)
+    model = FairSVCDeltaPlus()
+    with pytest.warns(ConvergenceWarning, match="could not keep the covariance"):
+        model.fit(X, y, sensitive_features=group)
+    assert model.converged_ is False
+
+
+@pytest.mark.parametrize("equality", [True, False])
+def test_limits_are_met_by_the_nearest_function(equality):
+    """The projection on a flat has a closed form; limits that hold are left alone."""
+    rng = np.random.default_rng(0)
+    rows, w = rng.normal(size=(30, 5)), rng.normal(size=5)
+    limits = rng.normal(size=(3, 30))
+    limits[2] = limits[0] + limits[1]  # as with categories: it follows from the others
+    bounds = limits @ rows @ w + np.array([0.3, 0.2, 0.5])
+    if not equality:
+        bounds[1:] -= 10.0
+    held = slice(None) if equality else slice(0, 1)
+    given = [
+        GlobalRow({0: row}, bound, equality=equality)
+        for row, bound in zip(limits, bounds, strict=True)
+    ]
+    met = linear_limits_met(Expansion(Kernel("linear"), None, w, 0.0), rows, given)
+    flat = limits[held] @ rows
+    nearest = w + np.linalg.pinv(flat, rcond=1e-10) @ (bounds[held] - flat @ w)
+    np.testing.assert_allclose(met.coefficients, nearest, rtol=0, atol=1e-9)

@@ -36,19 +36,23 @@ for fairness", NIPS 2017.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._base import PrivilegedClassifierBase
-from ..convex import GlobalRow, Problem
+from ..convex import GlobalRow, Problem, Solution
+from ._covariance import PROMISED, largest_miss, limits_met, linear_limits_met
 from ._data import Data
-from ._machine import KernelMachine
+from ._machine import KernelMachine, Model
+from ._sensitive import Encoding, encode, encoded_names, read_sensitive, study
 from ._svm_delta_plus import signed_problem
 from ._trivial import unused_correction
 
-__all__ = ["FairSVCDeltaPlus"]
+__all__ = ["FairSVCDeltaPlus", "read_sensitive"]
 
 
 class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
@@ -60,7 +64,7 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         Cost of the correcting function, multiplied by sample and class weights.
     covariance_threshold : float, default=0.0
         Largest covariance of the decision values with a sensitive column on the
-        training rows; 0 forbids any.
+        training rows, respected to 1e-6; 0 forbids any.
     sensitive_as_privileged : bool, default=True
         Whether the sensitive features are the privileged information where none is
         given. False: the fair SVM.
@@ -91,7 +95,8 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     sensitive_columns_ : list of str
         The sensitive columns as they are constrained, one per category.
     objective_, duality_gap_, n_iter_, converged_
-        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+        The primal value, its certificate and how it was reached, as in `SVCPlus`. A
+        covariance more than 1e-6 beyond the threshold counts as not converged.
 
     See Also
     --------
@@ -184,8 +189,9 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
             Privileged features; the sensitive ones take their place if none are given
             (see ``sensitive_as_privileged``).
         sensitive_features : array-like or DataFrame, optional
-            One or several sensitive columns. Numbers are taken as they are; text,
-            categories and booleans as one column per category. None: no constraint.
+            One or several sensitive columns. Numbers are taken as they are, in a
+            column of objects as well; text, categories and booleans as one column per
+            category. Dates are refused. None: no constraint.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows, in the costs and in the covariance.
 
@@ -197,13 +203,17 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         self._check_parameters()
         training = self._validate_fit(X, y, privileged, sample_weight)
         self.sensitive_columns_: list[str] = []
+        # How sensitive features that serve as X* were read.
+        self._encoding: Encoding | None = None
         self._sensitive = np.empty((training.n_rows, 0))
         self._weights = training.weight
         if sensitive_features is not None:
-            self._sensitive, self.sensitive_columns_ = read_sensitive(
-                sensitive_features, training.n_rows, type(self).__name__
-            )
+            name = type(self).__name__
+            encoding = study(sensitive_features, training.n_rows, name)
+            self._sensitive = encode(sensitive_features, encoding, name)
+            self.sensitive_columns_ = encoded_names(encoding)
             if privileged is None and self.sensitive_as_privileged:
+                self._encoding = encoding
                 training.privileged = self._validate_privileged_fit(
                     self._sensitive, training.X
                 )
@@ -230,50 +240,44 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
                 )
         return Problem(data.n_rows, problem.functions, problem.families, limits)
 
-
-def read_sensitive(
-    sensitive: Any, n_rows: int, name: str
-) -> tuple[np.ndarray, list[str]]:
-    """Sensitive columns as numbers, one per category, and their names."""
-    import pandas as pd
-
-    if isinstance(sensitive, pd.Series):
-        table = sensitive.to_frame()
-    elif isinstance(sensitive, pd.DataFrame):
-        table = sensitive
-    else:
-        values = np.asarray(sensitive)
-        table = pd.DataFrame(values.reshape(len(values), -1) if values.ndim else [])
-        table.columns = [f"z{j}" for j in range(table.shape[1])]
-    if len(table) != n_rows:
-        raise ValueError(
-            f"{name} got sensitive_features with {len(table)} rows for {n_rows} rows "
-            "of X. Give one row for each, in the same order."
-        )
-    columns, names = [], []
-    for label, column in table.items():
-        if column.isna().any():
-            raise ValueError(
-                f"{name} found missing values in the sensitive column {label!r}, in "
-                f"{int(column.isna().sum())} rows. Fairness cannot be checked for a "
-                "row without them: leave these rows out, or make missing a category."
+    def _recover(self, data: Data, solution: Solution) -> Model:
+        limits = solution.problem.global_rows
+        met = limits_met(solution, self.tol)
+        if solution.converged and not met.converged:
+            self._warn_of_the_gap(met)
+        model = super()._recover(data, met)
+        rows = data.decision.rows
+        if data.decision.kernel.name == "linear":
+            model.decision = linear_limits_met(model.decision, rows, limits)
+        missed = largest_miss(limits, model.decision(rows)) if limits else 0.0
+        if missed > PROMISED:
+            model.converged = False
+            warnings.warn(
+                f"{type(self).__name__} could not keep the covariance with the "
+                f"sensitive features within {PROMISED:g} of covariance_threshold="
+                f"{self.covariance_threshold:g}: on the training rows it is "
+                f"{missed:.2g} beyond. Scale the features or the sensitive columns.",
+                ConvergenceWarning,
+                stacklevel=2,
             )
-        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(
-            column
-        ):
-            values = column.to_numpy(dtype=float)
-            if not np.isfinite(values).all():
-                raise ValueError(
-                    f"{name} found infinite values in the sensitive column {label!r}."
-                )
-            columns.append(values)
-            names.append(str(label))
-            continue
-        categories = sorted(pd.unique(column.astype(str)))
-        # Two categories are one column: the second is its complement.
-        for category in categories if len(categories) > 2 else categories[:1]:
-            columns.append((column.astype(str) == category).to_numpy(dtype=float))
-            names.append(f"{label}={category}")
-    if not columns:
-        raise ValueError(f"{name} got sensitive_features without columns.")
-    return np.column_stack(columns), names
+        return model
+
+    def correction(self, privileged: Any) -> np.ndarray:
+        """The learned function on privileged rows, ``w*·x* + b*``.
+
+        Parameters
+        ----------
+        privileged : array-like, sparse matrix or DataFrame
+            Rows as in ``fit``: privileged features, or sensitive ones if these took
+            their place (then also as numbers, one column for each of
+            ``sensitive_columns_``).
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_problems)
+            NaN for rows that are missing.
+        """
+        encoding: Encoding | None = getattr(self, "_encoding", None)
+        if encoding is not None:
+            privileged = encode(privileged, encoding, type(self).__name__)
+        return super().correction(privileged)
