@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.model_selection import KFold, ShuffleSplit
@@ -66,6 +67,27 @@ def test_sparse_and_dense_rows_have_the_same_digest(rows):
     np.testing.assert_array_equal(
         row_digests(np.array([[0.0, 1.0]])), row_digests(np.array([[-0.0, 1.0]]))
     )
+
+
+def test_data_frames_have_the_digests_of_their_numbers(rows):
+    X, y = rows
+    table = pd.DataFrame(X, columns=list("abcd"), index=np.arange(37)[::-1])
+    np.testing.assert_array_equal(row_digests(table, y), row_digests(X, y))
+    table["b"] = np.rint(10 * X[:, 1]).astype(int)
+    mixed = table.astype({"a": object, "b": "Int64", "c": np.float64})
+    np.testing.assert_array_equal(row_digests(mixed), row_digests(table.to_numpy()))
+
+
+def test_words_and_missing_values_count_for_what_they_are():
+    words = pd.DataFrame({"note": ["mild", "bad", None, "mild", None], "n": 1.0})
+    digests = row_digests(words)
+    assert list(pd.factorize(digests)[0]) == [0, 1, 2, 0, 2]
+    np.testing.assert_array_equal(
+        row_digests(words.astype({"note": "category"})), digests
+    )
+    holes = np.array([[np.nan, 1.0], [-np.nan, 1.0], [1.0, np.nan]])
+    first, second, third = row_digests(holes)
+    assert first == second != third
 
 
 def test_equal_values_in_different_columns_differ():

@@ -3,6 +3,8 @@
 One file, one task:
 
 - `_privileged`: the one reader of the argument ``privileged``
+- `_data_frames`: tables that are left to an estimator of the user's, as they came
+- `_rows`: rows of whatever holds them
 - `_estimator`: ``PrivilegedEstimator``, which checks all arguments of ``fit`` at once
 - `_tags`: ``PrivilegedTags``, what an estimator says about the contract it keeps
 - `_classes`: labels, class weights and the binary problems of a multi-class task
@@ -17,6 +19,11 @@ from lupi._base._classes import (
     class_weights,
     decisions_of_classes,
 )
+from lupi._base._data_frames import (
+    as_data_frame,
+    check_privileged_table,
+    side_by_side,
+)
 from lupi._base._estimator import PrivilegedEstimator, Training, check_weight
 from lupi._base._privileged import (
     Privileged,
@@ -24,6 +31,7 @@ from lupi._base._privileged import (
     feature_names,
     missing_rows,
 )
+from lupi._base._rows import is_data_frame, take_rows
 from lupi._base._tags import PrivilegedTags
 from lupi._base._templates import PrivilegedClassifierBase, PrivilegedRegressorBase
 
@@ -35,12 +43,17 @@ __all__ = [
     "PrivilegedRegressorBase",
     "PrivilegedTags",
     "Training",
+    "as_data_frame",
     "binary_problems",
     "check_classes",
     "check_privileged",
+    "check_privileged_table",
     "check_weight",
     "class_weights",
     "decisions_of_classes",
     "feature_names",
+    "is_data_frame",
     "missing_rows",
+    "side_by_side",
+    "take_rows",
 ]

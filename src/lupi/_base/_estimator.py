@@ -10,12 +10,14 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lupi._base._data_frames import as_data_frame, check_target
 from lupi._base._privileged import (
     Privileged,
     check_privileged,
     feature_names,
     list_rows,
 )
+from lupi._base._rows import is_data_frame, take_rows
 from lupi._base._tags import PrivilegedTags
 
 
@@ -26,7 +28,8 @@ class Training:
     Attributes
     ----------
     X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Decision features.
+        Decision features. A data frame, as it came, for a model that leaves the
+        values to an estimator of its user's.
     y : ndarray of shape (n_rows,)
         The caller's labels, or float64 targets.
     privileged : Privileged or None
@@ -51,7 +54,8 @@ class Training:
         if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
             return self
         kept = None if self.privileged is None else self.privileged.take(index)
-        return Training(self.X[index], self.y[index], kept, self.weight[index])
+        X = take_rows(self.X, index)
+        return Training(X, self.y[index], kept, self.weight[index])
 
     def counted(self) -> Training:
         """Leave out the rows of weight zero, which are as good as absent."""
@@ -87,16 +91,26 @@ class PrivilegedEstimator(BaseEstimator):
         y_numeric: bool = False,
         dtype: Any = np.float64,
         allow_nan_X: bool = False,
+        keep_data_frame: bool = False,
     ) -> Training:
-        """Check every argument of ``fit``; how X was read is kept for predicting."""
+        """Check every argument of ``fit``; how X was read is kept for predicting.
+
+        With ``keep_data_frame`` a data frame stays one: its names and its shape are
+        checked, its values are not.
+        """
         self._reading = {
             "accept_sparse": "csr" if accept_sparse is True else accept_sparse,
             "dtype": dtype,
             "ensure_all_finite": "allow-nan" if allow_nan_X else True,
         }
-        X, y = validate_data(
-            self, X, y, order="C", y_numeric=y_numeric, **self._reading
-        )
+        self._reads_data_frame = keep_data_frame and is_data_frame(X)
+        if self._reads_data_frame:
+            validate_data(self, X, skip_check_array=True)
+            y = check_target(X, y, self, y_numeric=y_numeric)
+        else:
+            X, y = validate_data(
+                self, X, y, order="C", y_numeric=y_numeric, **self._reading
+            )
         if y_numeric:
             y = y.astype(np.float64, copy=False)
         weight = check_weight(sample_weight, X.shape[0], self)
@@ -104,7 +118,7 @@ class PrivilegedEstimator(BaseEstimator):
 
     def _validate_privileged_fit(self, privileged: Any, X: Any) -> Privileged | None:
         """Read `privileged` and remember its width and names."""
-        read = check_privileged(privileged, X.shape[0], self)
+        read = self._read_privileged(privileged, X.shape[0])
         self.n_privileged_features_in_ = 0 if read is None else read.values.shape[1]
         names = None if read is None else feature_names(privileged)
         if names is not None:
@@ -112,6 +126,10 @@ class PrivilegedEstimator(BaseEstimator):
         elif hasattr(self, "privileged_feature_names_in_"):
             del self.privileged_feature_names_in_
         return read
+
+    def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
+        """Read `privileged`: as numbers, unless a model has other uses for it."""
+        return check_privileged(privileged, n_rows, self)
 
     def _validate_privileged(self, privileged: Any) -> Privileged | None:
         """Read privileged rows after ``fit``: same width and names as then."""
@@ -146,7 +164,20 @@ class PrivilegedEstimator(BaseEstimator):
     def _validate_X(self, X: Any) -> Any:
         """Check X when predicting, read as in ``fit``."""
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, order="C", **self._reading)
+        if not self._reads_data_frame:
+            return validate_data(self, X, reset=False, order="C", **self._reading)
+        if is_data_frame(X):
+            return validate_data(self, X, reset=False, skip_check_array=True)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=None,
+            ensure_all_finite=False,
+        )
+        # Names are missed once, by the line above; inside they are as in ``fit``.
+        return as_data_frame(X, getattr(self, "feature_names_in_", None))
 
     def __lupi_tags__(self) -> PrivilegedTags:
         return PrivilegedTags()

@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from lupi._base._rows import take_rows
+
 
 @dataclass(frozen=True)
 class Privileged:
@@ -23,7 +25,8 @@ class Privileged:
     Attributes
     ----------
     values : ndarray or CSR matrix of shape (n_available, n_privileged_features)
-        The rows that are there, float64.
+        The rows that are there, float64. A data frame, as it came, for a model that
+        leaves the values to an estimator of its user's.
     rows : ndarray of int
         Their positions, ascending, among the training rows.
     n_rows : int
@@ -61,14 +64,15 @@ class Privileged:
         """
         index = np.asarray(index)
         if self.complete:
-            return Privileged(self.values[index], np.arange(len(index)), len(index))
+            values = take_rows(self.values, index)
+            return Privileged(values, np.arange(len(index)), len(index))
         place = np.full(self.n_rows, -1)
         place[self.rows] = np.arange(len(self.rows))
         place = place[index]
         rows = np.flatnonzero(place >= 0)
         if len(rows) == 0:
             return None
-        return Privileged(self.values[place[rows]], rows, len(index))
+        return Privileged(take_rows(self.values, place[rows]), rows, len(index))
 
     def dense_full(self) -> np.ndarray:
         """All training rows as one dense array, NaN where nothing is available."""
@@ -110,15 +114,15 @@ def check_privileged(
     """
     if privileged is None:
         return None
-    values = _as_matrix(privileged, _name(estimator))
-    _check_shape(values, n_rows, _name(estimator))
+    values = _as_matrix(privileged, name_of(estimator))
+    check_shape(values, n_rows, name_of(estimator))
     # One pass over the numbers settles the common case, as scikit-learn does it. An
     # overflowing sum is not finite and only sends us the long way round.
     entries = values.data if sp.issparse(values) else values
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(entries.sum()):
             return Privileged(values, np.arange(n_rows), n_rows)
-    rows = _available_rows(values, _name(estimator))
+    rows = _available_rows(values, name_of(estimator))
     if len(rows) == 0:
         return None
     if len(rows) == n_rows:
@@ -164,7 +168,7 @@ def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
     """
     if not sp.issparse(table) and not hasattr(table, "shape"):
         table = np.asarray(table, dtype=object)
-    _check_shape(table, table.shape[0] if len(table.shape) else 0, _name(estimator))
+    check_shape(table, table.shape[0] if len(table.shape) else 0, name_of(estimator))
     if sp.issparse(table):
         return _nan_counts(table.tocsr()) == table.shape[1]
     if getattr(getattr(table, "dtype", None), "kind", "O") == "f":
@@ -189,7 +193,8 @@ def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
     return f"Rows {', '.join(shown)} and {last}"
 
 
-def _name(estimator: Any) -> str:
+def name_of(estimator: Any) -> str:
+    """Return what error messages call an estimator."""
     if estimator is None:
         return "The estimator"
     return estimator if isinstance(estimator, str) else type(estimator).__name__
@@ -254,7 +259,8 @@ def _holds_text(values: Any) -> bool:
     return values.dtype.kind in "SUMm"
 
 
-def _check_shape(values: Any, n_rows: int, name: str) -> None:
+def check_shape(values: Any, n_rows: int, name: str) -> None:
+    """Refuse what is not a table with one row per training row."""
     n_dimensions = len(values.shape)
     if n_dimensions == 1:
         raise ValueError(
@@ -291,7 +297,13 @@ def _available_rows(values: Any, name: str) -> np.ndarray:
             "Replace them by finite numbers, or make the whole row NaN if its "
             "privileged information is not available."
         )
-    partial = np.flatnonzero((n_nan > 0) & (n_nan < n_columns))
+    refuse_partial_rows(n_nan, n_columns, name)
+    return np.flatnonzero(n_nan == 0)
+
+
+def refuse_partial_rows(n_missing: np.ndarray, n_columns: int, name: str) -> None:
+    """Refuse rows of which some values are missing and some are not."""
+    partial = np.flatnonzero((n_missing > 0) & (n_missing < n_columns))
     if len(partial):
         raise ValueError(
             f"{name} found NaN in part of a privileged row: {list_rows(partial)} of "
@@ -299,7 +311,6 @@ def _available_rows(values: Any, name: str) -> np.ndarray:
             "throughout, which means not available. Impute the single values (inside "
             "lupi.compose.TransformedPrivileged, say) or make the whole row NaN."
         )
-    return np.flatnonzero(n_nan == 0)
 
 
 def _nan_counts(values: Any) -> np.ndarray:

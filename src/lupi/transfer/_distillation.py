@@ -32,10 +32,24 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, get_tags
 
-from lupi._base import Privileged, PrivilegedEstimator, Training
-from lupi.transfer._fitting import beside, precise_ridge, scaled
+from lupi._base import (
+    Privileged,
+    PrivilegedEstimator,
+    Training,
+    check_privileged_table,
+    is_data_frame,
+    take_rows,
+)
+from lupi.transfer._fitting import (
+    accepts,
+    beside,
+    last_step,
+    precise_ridge,
+    scaled,
+    takes_nan,
+)
 from lupi.transfer._folds import fit_and_ask, splits
 
 
@@ -61,11 +75,48 @@ class Distillation(PrivilegedEstimator):
             return self.student
         return scaled(precise_ridge(), sparse=sparse)
 
+    def _read(
+        self, X: Any, y: Any, privileged: Any, sample_weight: Any, **how: Any
+    ) -> Training:
+        """Check the arguments of ``fit``.
+
+        A data frame is left as it is to a student or a teacher of the user's own,
+        who may encode, impute or tolerate what is in it. The default ones, and
+        arrays, are read as numbers.
+        """
+        own = self.student is not None
+        return self._validate_fit(
+            X,
+            y,
+            privileged,
+            sample_weight,
+            keep_data_frame=own,
+            allow_nan_X=own and takes_nan(self.student),
+            **how,
+        )
+
+    def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
+        if self.teacher is None or not is_data_frame(privileged):
+            return super()._read_privileged(privileged, n_rows)
+        return check_privileged_table(
+            privileged, n_rows, self, allow_partial=takes_nan(self.teacher)
+        )
+
     def _view(self, X: Any, privileged: Privileged) -> Any:
         """Return what the teacher looks at, for the rows that have X*."""
         if self.teacher_view == "privileged":
             return privileged.values
-        return beside(X[privileged.rows], privileged.values)
+        X = take_rows(X, privileged.rows)
+        if self.teacher is None and is_data_frame(X):
+            try:
+                X = check_array(X, dtype=np.float64, input_name="X", estimator=self)
+            except ValueError as error:
+                raise ValueError(
+                    "teacher_view='both' shows X to the default teacher, who reads "
+                    f"numbers only: {error} Give a teacher that reads the table (a "
+                    "pipeline that encodes and imputes it, say)."
+                ) from error
+        return beside(X, privileged.values)
 
     def _teach(
         self,
@@ -100,17 +151,18 @@ class Distillation(PrivilegedEstimator):
 
         folds = splits(
             self.cv,
-            [training.X[rows], privileged.values],
+            [take_rows(training.X, rows), privileged.values],
             y if strata is None else strata[rows],
             stratify=strata is not None,
             random_state=self.random_state,
         )
 
         def fit_rows(train: np.ndarray) -> Any:
-            return fit(view[train], y[train], None if weight is None else weight[train])
+            part = None if weight is None else weight[train]
+            return fit(take_rows(view, train), y[train], part)
 
         def ask(teacher: Any, test: np.ndarray) -> np.ndarray:
-            return opinion(teacher, view[test])
+            return opinion(teacher, take_rows(view, test))
 
         return fit_and_ask(fit_rows, ask, folds, len(rows))
 
@@ -118,4 +170,24 @@ class Distillation(PrivilegedEstimator):
         tags = super().__sklearn_tags__()
         student = get_tags(self._student(sparse=True))
         tags.input_tags.sparse = student.input_tags.sparse
+        if self.student is not None:
+            tags.input_tags.allow_nan = student.input_tags.allow_nan
         return tags
+
+
+def check_copies(student: Any) -> None:
+    """Refuse a classifier that cannot learn soft labels as weighted copies of rows."""
+    if not accepts(student, "sample_weight"):
+        raise ValueError(
+            f"The student {type(last_step(student)).__name__} takes no "
+            "sample_weight, and a classifier can learn soft labels only as "
+            "weights. Choose one that does, a regressor (which learns log-odds), "
+            "or imitation_weight=0."
+        )
+    if hasattr(last_step(student), "refit"):
+        raise ValueError(
+            f"The student is a {type(last_step(student)).__name__}, and the copies "
+            "that carry a row's soft label would lie on both sides of its splits. "
+            "Search around the whole model instead, with the student's parameters "
+            "as student__..., or give a regressor, which learns log-odds."
+        )

@@ -10,18 +10,22 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._base import Privileged, Training, check_classes, class_weights
-from lupi.transfer._distillation import Distillation
+from lupi._base import (
+    Privileged,
+    Training,
+    check_classes,
+    class_weights,
+    take_rows,
+)
+from lupi.transfer._distillation import Distillation, check_copies
 from lupi.transfer._fitting import (
-    accepts,
     fit_with,
     for_outputs,
     forget,
-    last_step,
+    precise_logistic,
     scaled,
     seeded,
 )
@@ -66,6 +70,9 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         A regressor learns the log-odds; a classifier learns from weighted copies of
         each row, one per class, so that its ``fit`` must take ``sample_weight``.
         None is ridge regression on standardised features.
+
+        A data frame is handed to a teacher or a student that is given here as it
+        came: see Notes.
     teacher_view : {"privileged", "both"}, default="privileged"
         Whether the teacher sees X* alone or X beside X*.
     imitation_weight : float, default=0.5
@@ -117,6 +124,15 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
     Rows without X* keep their label at full weight. Without any X*, or with
     ``imitation_weight=0``, the model is the student alone, trained on the labels (a
     regressor on their working log-odds, ±2 with two classes).
+
+    A data frame X goes to the given student, and a data frame X* to the given
+    teacher, with its names, categories and missing values, so that a pipeline that
+    encodes and imputes, or trees that tolerate NaN, can do their work; with
+    ``teacher_view="both"`` the two lie side by side, and no name may occur in both.
+    A row of X* whose every value is missing is a row without X*. Single missing
+    values in it are left to a teacher who takes them, as X's are to the student, and
+    refused otherwise. Arrays are read as numbers: single missing values are always
+    refused in X*, and left to the student in X if that takes them.
 
     ``decision_function`` gives the predicted log-odds (one column per class beyond
     two classes) and ``predict_proba`` their softmax when the student is a regressor;
@@ -176,12 +192,12 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Decision features.
         y : array-like of shape (n_samples,)
             Labels.
-        privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
-default=None
+        privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged), default=None
             X*; a row of NaN is a row without it.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, for teacher and student.
@@ -193,7 +209,7 @@ default=None
         """
         self._check_parameters()
         forget(self, ("teacher_", "soft_labels_"))
-        training = self._validate_fit(X, y, privileged, sample_weight)
+        training = self._read(X, y, privileged, sample_weight)
         labels = check_classes(training.y, training.weight, self)
         training = training.take(labels.rows)
         self.classes_, codes = labels.classes, labels.codes
@@ -243,14 +259,7 @@ default=None
                 return DummyClassifier().fit(view, labels), seen
             teacher = self.teacher
             if teacher is None:
-                # Newton's method is exact, at a price that grows with the square of
-                # the number of coefficients.
-                few = view.shape[1] * len(classes) <= 300
-                logistic = LogisticRegression(
-                    solver="newton-cholesky" if few else "lbfgs",
-                    tol=1e-8,
-                    max_iter=10_000,
-                )
+                logistic = precise_logistic(view.shape[1] * len(classes))
                 teacher = scaled(logistic, sparse=sp.issparse(view))
             teacher = seeded(teacher, self.random_state)
             if is_regressor(teacher):
@@ -299,20 +308,7 @@ default=None
             )
         if taught is None:
             return fit_with(student, training.X, training.y, sample_weight=weight)
-        if not accepts(student, "sample_weight"):
-            raise ValueError(
-                f"The student {type(last_step(student)).__name__} takes no "
-                "sample_weight, and a classifier can learn soft labels only as "
-                "weights. Choose one that does, a regressor (which learns log-odds), "
-                "or imitation_weight=0."
-            )
-        if hasattr(last_step(student), "refit"):
-            raise ValueError(
-                f"The student is a {type(last_step(student)).__name__}, and the copies "
-                "that carry a row's soft label would lie on both sides of its splits. "
-                "Search around the whole model instead, with the student's parameters "
-                "as student__..., or give a regressor, which learns log-odds."
-            )
+        check_copies(student)
         share = np.eye(len(self.classes_))[codes]
         rows, soft = taught
         share[rows] = (1 - self.imitation_weight) * share[rows]
@@ -322,7 +318,7 @@ default=None
         row, label = np.nonzero(share)
         return fit_with(
             student,
-            training.X[row],
+            take_rows(training.X, row),
             self.classes_[label],
             sample_weight=share[row, label],
         )
@@ -336,7 +332,7 @@ default=None
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Decision features.
 
         Returns
@@ -356,7 +352,7 @@ default=None
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Decision features.
 
         Returns
@@ -378,7 +374,7 @@ default=None
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Decision features.
 
         Returns

@@ -60,6 +60,9 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
     Rows without X* keep their target. Without any X*, or with
     ``imitation_weight=0``, the model is the student alone.
 
+    Data frames are handed to a given teacher and a given student as they came, as in
+    :class:`GeneralizedDistillationClassifier`.
+
     References
     ----------
     D. Lopez-Paz, L. Bottou, B. Schölkopf and V. Vapnik, "Unifying distillation and
@@ -105,12 +108,12 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Decision features.
         y : array-like of shape (n_samples,)
             Targets.
-        privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
-default=None
+        privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged), default=None
             X*; a row of NaN is a row without it.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, for teacher and student.
@@ -122,7 +125,7 @@ default=None
         """
         self._check_parameters()
         forget(self, ("teacher_", "soft_targets_"))
-        training = self._validate_fit(X, y, privileged, sample_weight, y_numeric=True)
+        training = self._read(X, y, privileged, sample_weight, y_numeric=True)
         training = training.counted()
         weight = None if sample_weight is None else training.weight
         student = seeded(self._student(sp.issparse(training.X)), self.random_state)
@@ -149,7 +152,7 @@ default=None
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Decision features.
 
         Returns

@@ -15,19 +15,24 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.multioutput import MultiOutputRegressor
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
+from lupi._base import is_data_frame, side_by_side
+
 
 def beside(left: Any, right: Any) -> Any:
-    """Lay two matrices side by side; sparse when either is."""
+    """Lay X and X* side by side: a data frame, or sparse, when either is."""
+    if is_data_frame(left) or is_data_frame(right):
+        return side_by_side(left, right)
     if sp.issparse(left) or sp.issparse(right):
         return sp.hstack([left, right], format="csr")
     return np.hstack([left, right])
@@ -39,6 +44,19 @@ def last_step(estimator: Any) -> Any:
         pipeline = isinstance(estimator, Pipeline)
         estimator = estimator.steps[-1][1] if pipeline else estimator.estimator
     return estimator
+
+
+def takes_nan(estimator: Any) -> bool:
+    """Tell whether missing values can be left to an estimator, or to a step in it."""
+    if isinstance(estimator, Pipeline):
+        return any(takes_nan(step) for _, step in estimator.steps)
+    if isinstance(estimator, ColumnTransformer | FeatureUnion):
+        return True
+    if not hasattr(estimator, "fit"):  # None, "passthrough"
+        return False
+    inner = getattr(estimator, "estimator", None)
+    tags = get_tags(estimator)
+    return tags.input_tags.allow_nan or tags.no_validation or takes_nan(inner)
 
 
 def forget(estimator: Any, names: Iterable[str]) -> None:
@@ -108,6 +126,17 @@ def precise_ridge() -> Ridge:
     tell a row of weight 2 from the row twice in the fifth digit.
     """
     return Ridge(tol=1e-10)
+
+
+def precise_logistic(n_coefficients: int) -> LogisticRegression:
+    """Return the default teacher of classes."""
+    # Newton's method is exact, at a price that grows with the square of the number
+    # of coefficients.
+    return LogisticRegression(
+        solver="newton-cholesky" if n_coefficients <= 300 else "lbfgs",
+        tol=1e-8,
+        max_iter=10_000,
+    )
 
 
 def seeded(estimator: BaseEstimator, random_state: Any) -> Any:

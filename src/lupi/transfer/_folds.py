@@ -18,21 +18,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
+
+from lupi._base import is_data_frame
 
 
 def row_digests(*blocks: Any) -> np.ndarray:
     """Return one short hash per row of the blocks laid side by side.
 
-    Dense and sparse blocks of the same values have the same digests.
+    Dense and sparse blocks and data frames of the same values have the same digests.
     """
-    columns = [
-        np.asarray(block, dtype=float).reshape(-1, 1) if np.ndim(block) == 1 else block
-        for block in blocks
-    ]
+    columns = [_as_numbers(block) for block in blocks]
     table = sp.hstack([sp.csr_array(block) for block in columns], format="csr")
     table.sum_duplicates()
     table.eliminate_zeros()
+    table.data[np.isnan(table.data)] = np.nan  # of whatever sign
     ends = table.indptr
     return np.array(
         [
@@ -44,6 +44,28 @@ def row_digests(*blocks: Any) -> np.ndarray:
             for start, stop in pairwise(ends)
         ]
     )
+
+
+def _as_numbers(block: Any) -> Any:
+    """Return a matrix of numbers that are equal where the values are."""
+    if is_data_frame(block):
+        positions = range(block.shape[1])
+        return np.column_stack(
+            [_codes(_safe_indexing(block, i, axis=1)) for i in positions]
+        )
+    if np.ndim(block) == 1:
+        return np.asarray(block, dtype=float).reshape(-1, 1)
+    return block
+
+
+def _codes(column: Any) -> np.ndarray:
+    values = np.asarray(column)
+    try:
+        return values.astype(float)
+    except (TypeError, ValueError):  # text, or a missing value that is no number
+        words, place = np.unique([str(value) for value in values], return_inverse=True)
+        hashes = [blake2b(word.encode(), digest_size=6).digest() for word in words]
+        return np.array([float(int.from_bytes(one, "big")) for one in hashes])[place]
 
 
 def content_folds(
