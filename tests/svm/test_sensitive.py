@@ -121,6 +121,7 @@ def test_correction_of_missing_rows():
     rows.iloc[2] = None
     values = model.correction(rows)
     assert np.isnan(values[2])
+    assert np.isnan(model.correction(rows[2:3])).all()
     same(np.delete(values, 2), np.delete(model.correction(TABLE), 2))
     rows.iloc[5, 0] = None
     with pytest.raises(ValueError, match="part of a row of sensitive features: row 5"):

@@ -121,13 +121,16 @@ def encode(sensitive: Any, encoding: Encoding, name: str) -> np.ndarray:
             f"{partly[0]}. A row is either complete or missing throughout."
         )
     present = ~missing.all(axis=1)
-    columns = [
-        part
-        for (_, categories), (_, column) in zip(encoding, table.items(), strict=True)
-        for part in _encode_column(column[present], categories, name)
-    ]
-    values = np.full((len(table), len(columns)), np.nan)
-    values[present] = np.column_stack(columns)
+    values = np.full((len(table), len(encoded_names(encoding))), np.nan)
+    if present.any():
+        parts = zip(encoding, table.items(), strict=True)
+        values[present] = np.column_stack(
+            [
+                part
+                for (_, categories), (_, column) in parts
+                for part in _encode_column(column[present], categories, name)
+            ]
+        )
     return values
 
 
