@@ -80,11 +80,20 @@ def _midpoint(solution: Solution) -> np.ndarray | None:
     return None
 
 
+def _tightest(columns, right, rows) -> np.ndarray:
+    """Of hard constraints that say the same of the biases, the one that asks most."""
+    if not len(rows):
+        return rows
+    rows = rows[np.argsort(-right[rows], kind="stable")]
+    return rows[np.unique(columns[:, rows], axis=1, return_index=True)[1]]
+
+
 class _Programme:
     """The linear programme of the biases within some reach of those given.
 
     Slacks that are zero all over the box are left out, and those that one constraint
-    determines all over it are linear: what is left are the few that turn within it.
+    determines all over it are linear: what is left are the few that turn within it,
+    and of hard constraints the tightest.
     """
 
     def __init__(self, problem: Problem, columns, right, centre, reach):
@@ -113,9 +122,10 @@ class _Programme:
             owners += [n_slacks + np.arange(n_kept)] * len(members)
             prices.append(price[turning])
             n_slacks += n_kept
-        hard &= problem.free | (most > 0.0)
+        asking = np.flatnonzero(hard & ~problem.free & (most > 0.0))
+        tightest = _tightest(columns, right, asking)
         n_soft = sum(map(len, rows))
-        flat = np.concatenate([*rows, np.flatnonzero(hard)])
+        flat = np.concatenate([*rows, tightest, np.flatnonzero(problem.free)])
         own = np.concatenate(owners) if owners else np.empty(0, dtype=int)
         slacks = csr_array(
             (np.ones(n_soft), (np.arange(n_soft), own)), shape=(len(flat), n_slacks)
