@@ -85,6 +85,9 @@ def test_words_and_missing_values_count_for_what_they_are():
     np.testing.assert_array_equal(
         row_digests(words.astype({"note": "category"})), digests
     )
+    words["note"] = words["note"].astype(object)
+    words.loc[2, "note"] = np.nan
+    np.testing.assert_array_equal(row_digests(words), digests)
     holes = np.array([[np.nan, 1.0], [-np.nan, 1.0], [1.0, np.nan]])
     first, second, third = row_digests(holes)
     assert first == second != third

@@ -63,9 +63,13 @@ def _codes(column: Any) -> np.ndarray:
     try:
         return values.astype(float)
     except (TypeError, ValueError):  # text, or a missing value that is no number
+        import pandas as pd
+
         words, place = np.unique([str(value) for value in values], return_inverse=True)
         hashes = [blake2b(word.encode(), digest_size=6).digest() for word in words]
-        return np.array([float(int.from_bytes(one, "big")) for one in hashes])[place]
+        codes = np.array([float(int.from_bytes(one, "big")) for one in hashes])[place]
+        # None, NaN and NA are one, as they are to whoever reads the table.
+        return np.where(pd.isna(values), np.nan, codes)
 
 
 def content_folds(
