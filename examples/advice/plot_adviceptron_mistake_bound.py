@@ -12,7 +12,7 @@ number of advice updates in another.
 
 **Seen:** it does not hold, with either meaning. A bound that does is (1) of the errata,
 proved there; `Adviceptron.mistake_bound` computes both. Streams that break the printed
-bound are rare: none of the 200 random ones below, 37 of 10 000 in the errata. Bound (1)
+bound are rare: none of the 200 random ones below, 58 of 10 000 in the errata. Bound (1)
 is safe rather than sharp.
 """
 
