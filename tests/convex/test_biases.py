@@ -103,6 +103,15 @@ def test_only_slacks_that_turn_nearby_are_looked_at():
     right = rng.normal(size=problem.size)
     reach = np.full(2, 1e-3)
     programme = biases._Programme(
-        problem, problem.balance_columns(), right, np.zeros(2), reach
+        problem, problem.balance_columns(), right, np.empty(0, int), np.zeros(2), reach
     )
     assert len(programme._cost) - 2 < 0.01 * n
+
+
+def test_of_hard_constraints_that_say_the_same_the_tightest_is_kept(monkeypatch):
+    columns = np.array([[1.0, 1.0, -1.0, 1.0, -1.0], [1.0, 1.0, 0.0, 0.0, 0.0]])
+    right = np.array([0.2, 0.3, 0.1, -4.0, 0.5])
+    kept = biases._tightest(columns, right, np.arange(5))
+    assert sorted(kept) == [1, 3, 4]
+    monkeypatch.setattr(biases, "KINDS", 1)
+    assert sorted(biases._tightest(columns, right, np.arange(5))) == [1, 2, 3, 4]

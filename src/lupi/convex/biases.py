@@ -12,6 +12,7 @@ of the interval is optimal with them.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +26,7 @@ STRICT = 1e-4
 FLAT = 1e-9
 # Biases are looked for this near first, then farther, while they lie at the edge.
 NEAR, WIDER, FAR, EDGE = 1e-4, 10.0, 1e8, 1e-6
+KINDS = 64
 INFEASIBLE = 2  # the status of linprog
 
 
@@ -71,8 +73,12 @@ def _midpoint(solution: Solution) -> np.ndarray | None:
     size = np.abs(columns).max(axis=1)
     reach = NEAR / np.where(size > 0, size, 1.0)
     right = problem.at_least - problem.margins(solution.penalised)
+    hard = ~problem.free
+    for q in itertools.chain(*problem.sharing):
+        hard[problem.slices[q]] = False
+    hard = _tightest(columns, right, np.flatnonzero(hard))
     while reach.max() < FAR:
-        programme = _Programme(problem, columns, right, solution.biases, reach)
+        programme = _Programme(problem, columns, right, hard, solution.biases, reach)
         middle = programme.middle()
         if not programme.at_edge:
             return middle
@@ -81,11 +87,16 @@ def _midpoint(solution: Solution) -> np.ndarray | None:
 
 
 def _tightest(columns, right, rows) -> np.ndarray:
-    """Of hard constraints that say the same of the biases, the one that asks most."""
-    if not len(rows):
-        return rows
-    rows = rows[np.argsort(-right[rows], kind="stable")]
-    return rows[np.unique(columns[:, rows], axis=1, return_index=True)[1]]
+    """Of hard constraints that say the same of the biases, the one that asks most.
+
+    There are few kinds where every basis is constant; else all the rest is kept.
+    """
+    kept: list[int] = []
+    while len(rows) and len(kept) < KINDS:
+        same = (columns[:, rows] == columns[:, rows[:1]]).all(axis=0)
+        kept.append(rows[same][right[rows[same]].argmax()])
+        rows = rows[~same]
+    return np.concatenate([np.array(kept, dtype=int), rows])
 
 
 class _Programme:
@@ -93,10 +104,10 @@ class _Programme:
 
     Slacks that are zero all over the box are left out, and those that one constraint
     determines all over it are linear: what is left are the few that turn within it,
-    and of hard constraints the tightest.
+    and the hard constraints that may be asked to hold.
     """
 
-    def __init__(self, problem: Problem, columns, right, centre, reach):
+    def __init__(self, problem: Problem, columns, right, hard, centre, reach):
         from scipy.sparse import csr_array, hstack
 
         self._n_biases = len(columns)
@@ -104,13 +115,11 @@ class _Programme:
         cost, self._constant = problem.bias_costs.copy(), 0.0
         missing, spread = right - centre @ columns, reach @ np.abs(columns)
         least, most = missing - spread, missing + spread
-        hard = np.ones(problem.size, dtype=bool)
         rows, owners, prices, n_slacks = [], [], [], 0
         for price, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
             members = [np.arange(problem.size)[problem.slices[q]] for q in sharing]
             turning = np.any([most[at] > 0.0 for at in members], axis=0)
             for j, at in enumerate(members):
-                hard[at] = False
                 others = [most[other] for i, other in enumerate(members) if i != j]
                 rival = np.max([np.zeros(len(at)), *others], axis=0)
                 leads = turning & (least[at] >= rival)
@@ -122,10 +131,9 @@ class _Programme:
             owners += [n_slacks + np.arange(n_kept)] * len(members)
             prices.append(price[turning])
             n_slacks += n_kept
-        asking = np.flatnonzero(hard & ~problem.free & (most > 0.0))
-        tightest = _tightest(columns, right, asking)
         n_soft = sum(map(len, rows))
-        flat = np.concatenate([*rows, tightest, np.flatnonzero(problem.free)])
+        asking = hard[most[hard] > 0.0]
+        flat = np.concatenate([*rows, asking, np.flatnonzero(problem.free)])
         own = np.concatenate(owners) if owners else np.empty(0, dtype=int)
         slacks = csr_array(
             (np.ones(n_soft), (np.arange(n_soft), own)), shape=(len(flat), n_slacks)

@@ -38,7 +38,7 @@ FEW_ROWS = 150
 # two functions, from this many rows on.
 LIGHT, MANY_ROWS = 3.0, 3000
 # Faces after which the proximal method would have found the right one.
-MOST_FACES = 45
+MOST_FACES = 80
 MOST_NEWTON_STEPS, MOST_WORKING_SET_STEPS = 200, 2_000_000
 # Decision values of small problems are worth a smaller gap than was asked for.
 POLISHED = 1e-4
