@@ -22,6 +22,7 @@ from .bounds import Bounds
 from .faces import Face
 from .layout import Layout
 from .linalg import NotPositiveDefinite
+from .line_search import first_zero, zero_of
 from .neighbour import Neighbour
 from .problem import Problem
 from .refine import conjugate_gradients
@@ -32,9 +33,6 @@ __all__ = ["Augmented"]
 # An inner minimum is close enough when the multipliers miss those of the face by this
 # share of what the outer step moves.
 INEXACT, LONG = 0.7, 0.5
-# A full step may end on a slope of this share of the first, a shorter one of less.
-FULL, STEEP = 0.25, 0.02
-SECANTS, HALVINGS, FAR = 30, 40, 1e6
 # Equations of a face are met to this share of the outer step, each correction gaining
 # so much, or the factors are not good enough.
 CORRECTED, ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-2, 1e-13, 4.0, 6
@@ -192,7 +190,7 @@ class Augmented:
                 moved = self._unprojected(margins + shift * column)
                 return start - column @ self.bounds.project(moved)
 
-            shift = _zero_of(slope, unit=1.0 / max(np.abs(column).max(), 1e-300))
+            shift = zero_of(slope, unit=1.0 / max(np.abs(column).max(), 1e-300))
             self.biases[j] += shift
             margins = margins + shift * column
         return margins
@@ -257,7 +255,7 @@ class Augmented:
             pushed = self.bounds.project(here - length * scaled)
             return start + length * bend - pushed @ across
 
-        length = _first_zero(slope)
+        length = first_zero(slope)
         if length == 1.0:
             self.coefficients, self.penalised, self.biases = wanted, new, biases
         else:
@@ -324,40 +322,3 @@ class Augmented:
             False,
             "proximal",
         )
-
-
-def _zero_of(slope, *, unit: float) -> float:
-    """Where a rising function of the line passes zero; nowhere far if it does not."""
-    side = -unit if slope(0.0) > 0 else unit
-    near, far = 0.0, side
-    while slope(far) * side < 0:
-        near, far = far, 2.0 * far
-        if abs(far) > FAR * unit:
-            return 0.0
-    for _ in range(HALVINGS):
-        middle = 0.5 * (near + far)
-        if slope(middle) * side < 0:
-            near = middle
-        else:
-            far = middle
-    return 0.5 * (near + far)
-
-
-def _first_zero(slope) -> float:
-    """Where a rising function of [0, 1] passes zero; 1 if it does not, or hardly."""
-    at_start, at_end = slope(0.0), slope(1.0)
-    if at_end <= FULL * abs(at_start) or at_start >= 0.0:
-        return 1.0
-    low, high, f_low, f_high = 0.0, 1.0, at_start, at_end
-    for _ in range(SECANTS):
-        middle = low - f_low * (high - low) / (f_high - f_low)
-        # Halves now and then: secants alone may creep along one end.
-        middle = min(max(middle, low + 0.1 * (high - low)), high - 0.1 * (high - low))
-        f = slope(middle)
-        if f > 0:
-            high, f_high = middle, f
-        else:
-            low, f_low = middle, f
-        if abs(f) <= STEEP * abs(at_start):
-            return middle
-    return low

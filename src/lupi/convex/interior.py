@@ -9,7 +9,8 @@ and ``ζ`` that slack (the multiplier of w ≥ 0), the central path is::
     λ ∘ z = μ,   w ∘ ζ = μ                          (complementarity)
 
 The Newton step is the business of the space: :mod:`.kernel_newton` for Gram matrices,
-:mod:`.linear` for explicit features. Nothing here depends on which it is.
+:mod:`.linear` for explicit features. Nothing here depends on which it is, but for the
+start: with very many rows, :mod:`.smoothing` finds one near the end of the path.
 
 References
 ----------
@@ -22,9 +23,11 @@ from __future__ import annotations
 import numpy as np
 
 from .linalg import NotPositiveDefinite
+from .linear import FeatureNewton
 from .newton import Barrier, NewtonStep, newton_for
 from .polish import PathEnd, copied, polish
 from .problem import Problem
+from .smoothing import Centred, follow, sampled, suits_smoothing
 from .solution import Solution
 
 __all__ = ["solve_interior"]
@@ -34,13 +37,21 @@ SHORTEST_STEP = 1e-10
 PATIENCE, PATIENCE_POLISHING = 30, 6
 POLISHED_SIZE = 500
 POLISH_AT, ONCE = (1e-2, 1e-5), (1.0,)
+ROUGH = 1e-4  # for a sample, whose functions are only a start
 
 
 class _Iterate:
     """λ, z for the constraints; w, ζ for the linear slacks; b for the balances."""
 
-    def __init__(self, problem: Problem, newton: NewtonStep):
+    def __init__(
+        self, problem: Problem, newton: NewtonStep, start: Centred | None = None
+    ):
         self.problem, self.newton = problem, newton
+        if start is not None:
+            self.multipliers, self.margin = start.multipliers, start.margin
+            self.room, self.slack = start.room, start.slack
+            self.biases = start.biases
+            return
         self.multipliers = _starting_multipliers(problem)
         self.biases = np.zeros(len(problem.biased))
         newton.start(self.multipliers)
@@ -186,8 +197,32 @@ def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution:
     Small problems go on to the vertex at the end of the path, or as close to it as
     1e-5 tol: a gap bounds the objective, and decision values only by its square root.
     """
+    if suits_smoothing(problem):
+        found = _from_sample(problem, tol=tol, max_iter=max_iter)
+        if found is not None and found.converged:
+            return found
     newton = newton_for(problem)
-    state = _Iterate(problem, newton)
+    return _along_path(_Iterate(problem, newton), tol=tol, max_iter=max_iter)
+
+
+def _from_sample(problem: Problem, *, tol: float, max_iter: int) -> Solution | None:
+    """Solve with a start near the end of the path; None where there is none."""
+    rough = solve_interior(sampled(problem), tol=ROUGH, max_iter=max_iter)
+    newton = FeatureNewton(problem)
+    try:
+        start = follow(problem, newton, rough.weights or [], rough.biases)
+    except (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError):
+        return None
+    if start is None:
+        return None
+    state = _Iterate(problem, newton, start)
+    found = _along_path(state, tol=tol, max_iter=max_iter)
+    found.n_iter += start.n_steps
+    return found
+
+
+def _along_path(state: _Iterate, *, tol: float, max_iter: int) -> Solution:
+    problem, newton = state.problem, state.newton
     best = state.solution(0, False)
     small = problem.n_rows <= POLISHED_SIZE
     aims = [tol * share for share in (POLISH_AT if small else ONCE)]

@@ -60,6 +60,42 @@ class FeatureNewton:
             for k, w in enumerate(weights)
         ]
 
+    def begin(self, weights: list[np.ndarray | None]) -> None:
+        """Take functions with these weights, whatever multipliers they belong to."""
+        self.weights = [None if w is None else w.copy() for w in weights]
+        self.penalised = self._values(self.weights)
+
+    def _change_weights(self, length: float) -> None:
+        for w, (span, _, _) in zip(self.weights, self._spans, strict=True):
+            if w is not None:
+                w += length * self._direction[span]
+
+    def direction_values(self) -> list[np.ndarray]:
+        """What the last solution changes on the rows, but for the biases."""
+        self._change = self._values(
+            [
+                None if w is None else self._direction[span]
+                for w, (span, _, _) in zip(self.weights, self._spans, strict=True)
+            ]
+        )
+        return self._change
+
+    def slope_and_bend(self) -> tuple[float, float]:
+        """Derivatives of ``Σ ρ_k/2 ‖f_k‖²`` in the direction of the last solution."""
+        penalty = self._penalty * self._direction
+        slope = sum(
+            w @ penalty[span]
+            for w, (span, _, _) in zip(self.weights, self._spans, strict=True)
+            if w is not None
+        )
+        return float(slope), float(penalty @ self._direction)
+
+    def move(self, length: float) -> None:
+        """Go so far in the direction of the last solution."""
+        self._change_weights(length)
+        for t, dt in zip(self.penalised, self._change, strict=True):
+            t += length * dt
+
     def hold(self) -> tuple:
         """The functions as they are, to come back to."""
         return self.coefficients, self.weights, self.penalised
@@ -72,9 +108,7 @@ class FeatureNewton:
         """Move weights, coefficients and values along with the multipliers."""
         for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
             v += length * dv
-        for w, (span, _, _) in zip(self.weights, self._spans, strict=True):
-            if w is not None:
-                w += length * self._direction[span]
+        self._change_weights(length)
         self.penalised = self._values(self.weights)
 
     def _residual(self) -> np.ndarray:
