@@ -27,7 +27,7 @@ from .linear import FeatureNewton
 from .newton import Barrier, NewtonStep, newton_for
 from .polish import PathEnd, copied, polish
 from .problem import Problem
-from .smoothing import Centred, follow, sampled, suits_smoothing
+from .smoothing import OnPath, follow, sampled, suits_smoothing
 from .solution import Solution
 
 __all__ = ["solve_interior"]
@@ -44,7 +44,7 @@ class _Iterate:
     """λ, z for the constraints; w, ζ for the linear slacks; b for the balances."""
 
     def __init__(
-        self, problem: Problem, newton: NewtonStep, start: Centred | None = None
+        self, problem: Problem, newton: NewtonStep, start: OnPath | None = None
     ):
         self.problem, self.newton = problem, newton
         if start is not None:

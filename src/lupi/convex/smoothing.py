@@ -27,7 +27,7 @@ from .linear import FeatureNewton
 from .newton import Barrier
 from .problem import Features, Function, Problem, Rows, Slack
 
-__all__ = ["Centred", "follow", "sampled", "suits_smoothing"]
+__all__ = ["OnPath", "follow", "sampled", "suits_smoothing"]
 
 # From so many rows on; the sample is this share of them, and has so many rows of each
 # function at least.
@@ -39,7 +39,7 @@ BLOCK, ROUNDING, MOST_ROOTS = 2**15, 1e-12, 40
 
 
 @dataclass(eq=False)
-class Centred:
+class OnPath:
     """λ, z for the constraints; w, ζ for the slacks; b; and the Newton steps taken."""
 
     multipliers: np.ndarray
@@ -114,7 +114,7 @@ def sampled(problem: Problem) -> Problem:
 
 def follow(
     problem: Problem, newton: FeatureNewton, weights: list, biases: np.ndarray
-) -> Centred | None:
+) -> OnPath | None:
     """Go along the path from these functions on; ``newton`` ends with those found.
 
     None where the path is lost.
@@ -147,7 +147,7 @@ def follow(
     return end
 
 
-def _search(problem, newton, here: Centred, shift, mu: float) -> tuple[float, float]:
+def _search(problem, newton, here: OnPath, shift, mu: float) -> tuple[float, float]:
     """How far to go in the last direction, and the first slope."""
     moved = problem.values(newton.direction_values(), shift)
     start, bend = newton.slope_and_bend()
@@ -165,11 +165,11 @@ def _search(problem, newton, here: Centred, shift, mu: float) -> tuple[float, fl
     return first_zero(slope), -float(start - here.multipliers @ across)
 
 
-def _centred(problem, newton, biases: np.ndarray, mu: float) -> Centred:
+def _centred(problem, newton, biases: np.ndarray, mu: float) -> OnPath:
     values = problem.values(newton.penalised, biases)
     excess = problem.margins(values) - problem.at_least
     multipliers, margin, room, slack = _balanced_rows(problem, excess, mu)
-    return Centred(multipliers, margin, room, slack, biases)
+    return OnPath(multipliers, margin, room, slack, biases)
 
 
 def _balanced_rows(problem: Problem, excess: np.ndarray, mu: float):
