@@ -1,5 +1,6 @@
 """The start for many rows: rows solved by themselves, samples, and where it leads."""
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
@@ -121,6 +122,32 @@ def test_the_answer_is_that_of_an_ordinary_start(name, seed, scale, few, monkeyp
     monkeypatch.setattr(smoothing, "MANY_ROWS", np.inf)
     plain = solve(problem, tol=1e-9)
     assert found.primal_value == pytest.approx(plain.primal_value, rel=2e-7)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_answer_is_that_of_a_conic_solver(seed, few):
+    """SVMΔ+ written out: C Σ y f* + (1 + Δ) C Σ ζ, with weights C of the rows."""
+    problem = made("shared", seed=seed)
+    X, P = (f.space.matrix for f in problem.functions)
+    y, cost = problem.families[0].on[0], problem.slack_costs[0] / 3
+    w, v, b, c = cp.Variable(4), cp.Variable(4), cp.Variable(), cp.Variable()
+    f, g, zeta = X @ w + b, P @ v + c, cp.Variable(len(y), nonneg=True)
+    value = cp.sum_squares(w) / 2 + 0.5 * cp.sum_squares(v) / 2
+    value += (y * cost) @ g + 3 * cost @ zeta
+    constraints = [cp.multiply(y, f + g) >= 1 - zeta, cp.multiply(y, g) >= -zeta]
+    expected = cp.Problem(cp.Minimize(value), constraints).solve(solver="CLARABEL")
+    found = interior._from_sample(problem, tol=1e-7, max_iter=200)
+    assert found.primal_value == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(found.weights[0], w.value, atol=1e-3)
+    np.testing.assert_allclose(found.weights[1], v.value, atol=1e-3)
+
+
+def test_a_limit_on_the_iterations_holds(few):
+    problem = made("shared")
+    assert solve(problem, max_iter=5).n_iter <= 5
+    full = solve(problem)
+    assert full.converged
+    assert full.n_iter <= 200
 
 
 def singular(*_):

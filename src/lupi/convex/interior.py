@@ -27,7 +27,7 @@ from .linear import FeatureNewton
 from .newton import Barrier, NewtonStep, newton_for
 from .polish import PathEnd, copied, polish
 from .problem import Problem
-from .smoothing import OnPath, follow, sampled, suits_smoothing
+from .smoothing import MOST_FOLLOWED, OnPath, follow, sampled, suits_smoothing
 from .solution import Solution
 
 __all__ = ["solve_interior"]
@@ -197,7 +197,7 @@ def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution:
     Small problems go on to the vertex at the end of the path, or as close to it as
     1e-5 tol: a gap bounds the objective, and decision values only by its square root.
     """
-    if suits_smoothing(problem):
+    if max_iter > MOST_FOLLOWED and suits_smoothing(problem):
         found = _from_sample(problem, tol=tol, max_iter=max_iter)
         if found is not None and found.converged:
             return found
@@ -216,7 +216,7 @@ def _from_sample(problem: Problem, *, tol: float, max_iter: int) -> Solution | N
     if start is None:
         return None
     state = _Iterate(problem, newton, start)
-    found = _along_path(state, tol=tol, max_iter=max_iter)
+    found = _along_path(state, tol=tol, max_iter=max_iter - start.n_steps)
     found.n_iter += start.n_steps
     return found
 

@@ -27,7 +27,7 @@ from .linear import FeatureNewton
 from .newton import Barrier
 from .problem import Features, Function, Problem, Rows, Slack
 
-__all__ = ["OnPath", "follow", "sampled", "suits_smoothing"]
+__all__ = ["MOST_FOLLOWED", "OnPath", "follow", "sampled", "suits_smoothing"]
 
 # From so many rows on; the sample is this share of them, and has so many rows of each
 # function at least.
@@ -35,6 +35,7 @@ MANY_ROWS, SAMPLE, FEWEST = 20_000, 0.1, 100
 # μ in units of what a unit of slack costs, and Newton steps for each at most; a step
 # that gains less than this share of μ per row is the last.
 PATH, MOST_STEPS, ENOUGH = (1e-3, 1e-4, 1e-5), 12, 1e-2
+MOST_FOLLOWED = len(PATH) * MOST_STEPS
 BLOCK, ROUNDING, MOST_ROOTS = 2**15, 1e-12, 40
 
 
@@ -156,10 +157,10 @@ def _search(problem, newton, here: OnPath, shift, mu: float) -> tuple[float, flo
             start += function.cost @ dt
     across = problem.margins(moved)
     values = problem.values(newton.penalised, here.biases)
-    short = problem.margins(values) - problem.at_least
+    excess = problem.margins(values) - problem.at_least
 
     def slope(length: float) -> float:
-        multipliers = _balanced_rows(problem, short + length * across, mu)[0]
+        multipliers = _balanced_rows(problem, excess + length * across, mu)[0]
         return start + length * bend - multipliers @ across
 
     return first_zero(slope), -float(start - here.multipliers @ across)

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from lupi.evaluation._statistics import Design, corrected_contrast
 from lupi.inspection._style import BLUE, GREY, interval_factor, one_axes, tidy
-from lupi.svm._fair import read_sensitive
+from lupi.svm._sensitive import read_sensitive
 
 MOST_GROUPS = 12
 # Points closer than this, as a share of the axes, share one label.

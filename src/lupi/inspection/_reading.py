@@ -60,7 +60,7 @@ def read_sensitive_space(
         or len(names) != estimator.n_privileged_features_in_
     ):
         return None
-    from lupi.svm._fair import read_sensitive
+    from lupi.svm._sensitive import read_sensitive
 
     n_rows = len(privileged)
     return read_sensitive(privileged, n_rows, type(estimator).__name__)

@@ -48,11 +48,11 @@ from ..convex import GlobalRow, Problem, Solution
 from ._covariance import PROMISED, largest_miss, limits_met, linear_limits_met
 from ._data import Data
 from ._machine import KernelMachine, Model
-from ._sensitive import Encoding, encode, encoded_names, read_sensitive, study
+from ._sensitive import Encoding, encode, encoded_names, study
 from ._svm_delta_plus import signed_problem
 from ._trivial import unused_correction
 
-__all__ = ["FairSVCDeltaPlus", "read_sensitive"]
+__all__ = ["FairSVCDeltaPlus"]
 
 
 class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
