@@ -22,9 +22,14 @@ from lupi.svm import (
     SVRPlus,
     UnifiedSVC,
 )
-
-from . import conic
-from .problems import Drawn, draw, with_linear_kernels, with_sensitive, with_slacks
+from oracle import conic
+from oracle.problems import (
+    Drawn,
+    draw,
+    with_linear_kernels,
+    with_sensitive,
+    with_slacks,
+)
 
 
 def _plain_fit(estimator, drawn):

@@ -1,9 +1,17 @@
 """The optimisation room: problems, solvers, certificates. It knows no estimator."""
 
-from .linalg import one_thread
-from .problem import Features, Function, GlobalRow, Gram, Problem, Rows, Slack
-from .solution import Solution
-from .solving import SOLVERS, solve
+from lupi.convex.linalg import one_thread
+from lupi.convex.problem import (
+    Features,
+    Function,
+    GlobalRow,
+    Gram,
+    Problem,
+    Rows,
+    Slack,
+)
+from lupi.convex.solution import Solution
+from lupi.convex.solving import SOLVERS, solve
 
 __all__ = [
     "SOLVERS",

@@ -18,15 +18,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bounds import Bounds
-from .faces import Face
-from .layout import Layout
-from .linalg import NotPositiveDefinite
-from .line_search import first_zero, zero_of
-from .neighbour import Neighbour
-from .problem import Problem
-from .refine import conjugate_gradients
-from .solution import Solution
+from lupi.convex.bounds import Bounds
+from lupi.convex.faces import Face
+from lupi.convex.layout import Layout
+from lupi.convex.linalg import NotPositiveDefinite
+from lupi.convex.line_search import first_zero, zero_of
+from lupi.convex.neighbour import Neighbour
+from lupi.convex.problem import Problem
+from lupi.convex.refine import conjugate_gradients
+from lupi.convex.solution import Solution
 
 __all__ = ["Augmented"]
 

@@ -17,8 +17,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .problem import Problem
-from .solution import Solution
+from lupi.convex.problem import Problem
+from lupi.convex.solution import Solution
 
 __all__ = ["settle_biases"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .problem import Problem
+from lupi.convex.problem import Problem
 
 __all__ = ["Bounds"]
 

@@ -15,8 +15,8 @@ from typing import cast
 
 import numpy as np
 
-from .linalg import symmetric_product
-from .problem import Function, Gram
+from lupi.convex.linalg import symmetric_product
+from lupi.convex.problem import Function, Gram
 
 __all__ = ["Centred"]
 

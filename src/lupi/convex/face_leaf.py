@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .linalg import (
+from lupi.convex.linalg import (
     block,
     cholesky,
     cholesky_solve,

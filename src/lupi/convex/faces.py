@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .layout import Layout
-from .linalg import (
+from lupi.convex.layout import Layout
+from lupi.convex.linalg import (
     block,
     cholesky,
     cholesky_solve,

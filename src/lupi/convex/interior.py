@@ -22,13 +22,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linalg import NotPositiveDefinite
-from .linear import FeatureNewton
-from .newton import Barrier, NewtonStep, newton_for
-from .polish import PathEnd, copied, polish
-from .problem import Problem
-from .smoothing import MOST_FOLLOWED, OnPath, follow, sampled, suits_smoothing
-from .solution import Solution
+from lupi.convex.linalg import NotPositiveDefinite
+from lupi.convex.linear import FeatureNewton
+from lupi.convex.newton import Barrier, NewtonStep, newton_for
+from lupi.convex.polish import PathEnd, copied, polish
+from lupi.convex.problem import Problem
+from lupi.convex.smoothing import (
+    MOST_FOLLOWED,
+    OnPath,
+    follow,
+    sampled,
+    suits_smoothing,
+)
+from lupi.convex.solution import Solution
 
 __all__ = ["solve_interior"]
 

@@ -24,11 +24,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .leaves import DECOUPLED, Leaf, Merged, times
-from .linalg import NotPositiveDefinite, cholesky, cholesky_solve, scaled_block
-from .newton import Barrier
-from .problem import Problem
-from .refine import conjugate_gradients
+from lupi.convex.leaves import DECOUPLED, Leaf, Merged, times
+from lupi.convex.linalg import (
+    NotPositiveDefinite,
+    cholesky,
+    cholesky_solve,
+    scaled_block,
+)
+from lupi.convex.newton import Barrier
+from lupi.convex.problem import Problem
+from lupi.convex.refine import conjugate_gradients
 
 __all__ = ["KernelNewton"]
 

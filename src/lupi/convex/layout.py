@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .centred import Centred
-from .face_leaf import FaceLeaf
-from .linalg import symmetric_product
-from .problem import Gram, Problem
+from lupi.convex.centred import Centred
+from lupi.convex.face_leaf import FaceLeaf
+from lupi.convex.linalg import symmetric_product
+from lupi.convex.problem import Gram, Problem
 
 __all__ = ["Layout", "unsuited"]
 

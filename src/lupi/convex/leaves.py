@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linalg import (
+from lupi.convex.linalg import (
     cholesky,
     cholesky_solve,
     inverse_from_cholesky,
@@ -18,7 +18,7 @@ from .linalg import (
     symmetric_product,
     triangular_solve,
 )
-from .problem import Problem
+from lupi.convex.problem import Problem
 
 __all__ = ["DECOUPLED", "Leaf", "Merged", "times"]
 

@@ -16,9 +16,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linalg import NotPositiveDefinite, cholesky, cholesky_solve, inverse_of_small
-from .newton import Barrier
-from .problem import Problem
+from lupi.convex.linalg import (
+    NotPositiveDefinite,
+    cholesky,
+    cholesky_solve,
+    inverse_of_small,
+)
+from lupi.convex.newton import Barrier
+from lupi.convex.problem import Problem
 
 __all__ = ["FeatureNewton"]
 

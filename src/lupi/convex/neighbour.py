@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .faces import Face
+from lupi.convex.faces import Face
 
 __all__ = ["Neighbour"]
 

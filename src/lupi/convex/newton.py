@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .problem import Features, Problem
+from lupi.convex.problem import Features, Problem
 
 __all__ = ["Barrier", "NewtonStep", "newton_for"]
 
@@ -70,7 +70,7 @@ def newton_for(problem: Problem) -> NewtonStep:
     """The Newton step of the space in which the functions are given."""
     spaces = [f.space for f in problem.functions if f.space is not None]
     if all(isinstance(space, Features) for space in spaces):
-        from .linear import FeatureNewton
+        from lupi.convex.linear import FeatureNewton
 
         return FeatureNewton(problem)
     if any(isinstance(space, Features) for space in spaces):
@@ -78,6 +78,6 @@ def newton_for(problem: Problem) -> NewtonStep:
             "The functions of a problem must be given either all by Gram matrices or "
             "all by features; here both occur. Give Gram matrices for all."
         )
-    from .kernel_newton import KernelNewton
+    from lupi.convex.kernel_newton import KernelNewton
 
     return KernelNewton(problem)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .linalg import NotPositiveDefinite
-from .newton import Barrier, NewtonStep
-from .solution import Solution
+from lupi.convex.linalg import NotPositiveDefinite
+from lupi.convex.newton import Barrier, NewtonStep
+from lupi.convex.solution import Solution
 
 __all__ = ["PathEnd", "copied", "polish"]
 

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from .linalg import symmetric_product
+from lupi.convex.linalg import symmetric_product
 
 __all__ = ["Features", "Function", "GlobalRow", "Gram", "Problem", "Rows", "Slack"]
 

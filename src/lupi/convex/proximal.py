@@ -28,11 +28,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .augmented import Augmented
-from .layout import unsuited
-from .linalg import NotPositiveDefinite
-from .problem import Problem
-from .solution import Solution
+from lupi.convex.augmented import Augmented
+from lupi.convex.layout import unsuited
+from lupi.convex.linalg import NotPositiveDefinite
+from lupi.convex.problem import Problem
+from lupi.convex.solution import Solution
 
 __all__ = ["POLISHED_SIZE", "solve_proximal"]
 

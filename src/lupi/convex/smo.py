@@ -31,10 +31,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .linalg import NotPositiveDefinite, cholesky, cholesky_solve
-from .problem import Problem
-from .smo_layout import Flat, feasible, unsuited
-from .solution import Solution
+from lupi.convex.linalg import NotPositiveDefinite, cholesky, cholesky_solve
+from lupi.convex.problem import Problem
+from lupi.convex.smo_layout import Flat, feasible, unsuited
+from lupi.convex.solution import Solution
 
 __all__ = ["solve_smo"]
 
@@ -78,7 +78,7 @@ class _State:
 
     def descend(self, tol: float, most: int) -> float:
         """Working-set steps; the largest violation that is left."""
-        from .smo_steps import descend
+        from lupi.convex.smo_steps import descend
 
         flat = self.flat
         steps, worst = descend(
@@ -227,7 +227,7 @@ class _Face:
     """
 
     def __init__(self, flat, members, gradient, missing, ridge):
-        from .smo_steps import hessian
+        from lupi.convex.smo_steps import hessian
 
         matrix = hessian(flat.grams, flat.scale, flat.fn, flat.pos, flat.a, members).T
         index = np.arange(len(matrix))

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from .problem import Gram, Problem
+from lupi.convex.problem import Gram, Problem
 
 __all__ = ["Flat", "circuits", "feasible", "unsuited"]
 

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .line_search import first_zero
-from .linear import FeatureNewton
-from .newton import Barrier
-from .problem import Features, Function, Problem, Rows, Slack
+from lupi.convex.line_search import first_zero
+from lupi.convex.linear import FeatureNewton
+from lupi.convex.newton import Barrier
+from lupi.convex.problem import Features, Function, Problem, Rows, Slack
 
 __all__ = ["MOST_FOLLOWED", "OnPath", "follow", "sampled", "suits_smoothing"]
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .problem import Problem
+from lupi.convex.problem import Problem
 
 __all__ = ["Solution"]
 

@@ -15,15 +15,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from .biases import settle_biases
-from .interior import solve_interior
-from .layout import unsuited as unsuited_for_faces
-from .linalg import pivoted_factor, threads_for
-from .problem import Features, Gram, Problem
-from .proximal import POLISHED_SIZE, solve_proximal
-from .smo import solve_smo
-from .smo_layout import unsuited as unsuited_for_working_sets
-from .solution import Solution
+from lupi.convex.biases import settle_biases
+from lupi.convex.interior import solve_interior
+from lupi.convex.layout import unsuited as unsuited_for_faces
+from lupi.convex.linalg import pivoted_factor, threads_for
+from lupi.convex.problem import Features, Gram, Problem
+from lupi.convex.proximal import POLISHED_SIZE, solve_proximal
+from lupi.convex.smo import solve_smo
+from lupi.convex.smo_layout import unsuited as unsuited_for_working_sets
+from lupi.convex.solution import Solution
 
 __all__ = ["SOLVERS", "in_features", "solve"]
 

@@ -1,15 +1,15 @@
 """The SVM+ family: one paper, one file."""
 
-from ._deviation import DeviationSVCPlus
-from ._fair import FairSVCDeltaPlus
-from ._hard_margin import HardMarginSVC
-from ._l2_svm_plus import L2SVCPlus
-from ._linear import LinearSVCDeltaPlus, LinearSVCPlus, LinearSVRPlus
-from ._margin_transfer import MarginTransferSVC
-from ._svm_delta_plus import SVCDeltaPlus
-from ._svm_plus import SVCPlus
-from ._svr_plus import SVRPlus
-from ._unified import UnifiedSVC
+from lupi.svm._deviation import DeviationSVCPlus
+from lupi.svm._fair import FairSVCDeltaPlus
+from lupi.svm._hard_margin import HardMarginSVC
+from lupi.svm._l2_svm_plus import L2SVCPlus
+from lupi.svm._linear import LinearSVCDeltaPlus, LinearSVCPlus, LinearSVRPlus
+from lupi.svm._margin_transfer import MarginTransferSVC
+from lupi.svm._svm_delta_plus import SVCDeltaPlus
+from lupi.svm._svm_plus import SVCPlus
+from lupi.svm._svr_plus import SVRPlus
+from lupi.svm._unified import UnifiedSVC
 
 __all__ = [
     "DeviationSVCPlus",

@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..convex import GlobalRow, Solution
-from ._data import Expansion
+from lupi.convex import GlobalRow, Solution
+from lupi.svm._data import Expansion
 
 __all__ = ["PROMISED", "largest_miss", "limits_met", "linear_limits_met"]
 

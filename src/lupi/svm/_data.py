@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..convex import Features, Function, Gram, Rows, Slack, Solution
-from ..kernels import Kernel, nearest_positive_semidefinite
+from lupi.convex import Features, Function, Gram, Rows, Slack, Solution
+from lupi.kernels import Kernel, nearest_positive_semidefinite
 
 __all__ = ["Data", "Expansion", "Space", "learned"]
 

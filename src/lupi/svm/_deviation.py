@@ -36,12 +36,12 @@ from typing import Any
 
 import numpy as np
 
-from .._base import PrivilegedClassifierBase
-from ._data import Data, Space
-from ._machine import KernelMachine, Model, n_rows_of
-from ._svm_plus import svm_plus_problem
-from ._teacher import train_teacher
-from ._trivial import constant_decision
+from lupi._base import PrivilegedClassifierBase
+from lupi.svm._data import Data, Space
+from lupi.svm._machine import KernelMachine, Model, n_rows_of
+from lupi.svm._svm_plus import svm_plus_problem
+from lupi.svm._teacher import train_teacher
+from lupi.svm._trivial import constant_decision
 
 __all__ = ["DeviationSVCPlus"]
 

@@ -43,14 +43,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._base import PrivilegedClassifierBase
-from ..convex import GlobalRow, Problem, Solution
-from ._covariance import PROMISED, largest_miss, limits_met, linear_limits_met
-from ._data import Data
-from ._machine import KernelMachine, Model
-from ._sensitive import Encoding, encode, encoded_names, study
-from ._svm_delta_plus import signed_problem
-from ._trivial import unused_correction
+from lupi._base import PrivilegedClassifierBase
+from lupi.convex import GlobalRow, Problem, Solution
+from lupi.svm._covariance import PROMISED, largest_miss, limits_met, linear_limits_met
+from lupi.svm._data import Data
+from lupi.svm._machine import KernelMachine, Model
+from lupi.svm._sensitive import Encoding, encode, encoded_names, study
+from lupi.svm._svm_delta_plus import signed_problem
+from lupi.svm._trivial import unused_correction
 
 __all__ = ["FairSVCDeltaPlus"]
 

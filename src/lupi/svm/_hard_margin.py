@@ -22,10 +22,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
-from .._base import PrivilegedClassifierBase
-from ..convex import Problem, Rows, solve
-from ._data import Data
-from ._machine import KernelMachine
+from lupi._base import PrivilegedClassifierBase
+from lupi.convex import Problem, Rows, solve
+from lupi.svm._data import Data
+from lupi.svm._machine import KernelMachine
 
 __all__ = ["HardMarginSVC"]
 

@@ -31,10 +31,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._base import PrivilegedClassifierBase
-from ..convex import Function, Problem, Rows, Slack
-from ._data import Data
-from ._machine import KernelMachine
+from lupi._base import PrivilegedClassifierBase
+from lupi.convex import Function, Problem, Rows, Slack
+from lupi.svm._data import Data
+from lupi.svm._machine import KernelMachine
 
 __all__ = ["L2SVCPlus"]
 

@@ -13,19 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from .._base import (
-    PrivilegedClassifierBase,
-    PrivilegedRegressorBase,
-    PrivilegedTags,
-)
-from ..convex import Problem
-from ..kernels import Kernel
-from ._data import Data
-from ._machine import KernelMachine, Model
-from ._svm_delta_plus import hinge_problem, signed_problem
-from ._svm_plus import svm_plus_problem
-from ._svr_plus import svr_plus_problem
-from ._trivial import constant_decision, unused_correction
+from lupi._base import PrivilegedClassifierBase, PrivilegedRegressorBase, PrivilegedTags
+from lupi.convex import Problem
+from lupi.kernels import Kernel
+from lupi.svm._data import Data
+from lupi.svm._machine import KernelMachine, Model
+from lupi.svm._svm_delta_plus import hinge_problem, signed_problem
+from lupi.svm._svm_plus import svm_plus_problem
+from lupi.svm._svr_plus import svr_plus_problem
+from lupi.svm._trivial import constant_decision, unused_correction
 
 __all__ = ["LinearSVCDeltaPlus", "LinearSVCPlus", "LinearSVRPlus"]
 

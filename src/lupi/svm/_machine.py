@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._base import Privileged
-from ..convex import Problem, Solution, one_thread, solve
-from ..kernels import Kernel, settle_kernel
-from ._data import Data, Expansion, Space, learned
-from ._parameters import check_parameters
+from lupi._base import Privileged
+from lupi.convex import Problem, Solution, one_thread, solve
+from lupi.kernels import Kernel, settle_kernel
+from lupi.svm._data import Data, Expansion, Space, learned
+from lupi.svm._parameters import check_parameters
 
 __all__ = ["KernelMachine", "Model", "n_rows_of"]
 

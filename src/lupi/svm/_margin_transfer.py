@@ -40,11 +40,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._base import PrivilegedClassifierBase
-from ..convex import Function, GlobalRow, Problem, Rows, Slack
-from ._data import Data
-from ._machine import KernelMachine, Model
-from ._teacher import train_teacher
+from lupi._base import PrivilegedClassifierBase
+from lupi.convex import Function, GlobalRow, Problem, Rows, Slack
+from lupi.svm._data import Data
+from lupi.svm._machine import KernelMachine, Model
+from lupi.svm._teacher import train_teacher
 
 __all__ = ["MarginTransferSVC"]
 

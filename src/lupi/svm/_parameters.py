@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..convex import SOLVERS
-from ..kernels import check_kernel
+from lupi.convex import SOLVERS
+from lupi.kernels import check_kernel
 
 __all__ = ["check_parameters"]
 

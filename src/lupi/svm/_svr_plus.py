@@ -38,10 +38,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._base import PrivilegedRegressorBase
-from ..convex import Problem, Rows, Slack
-from ._data import Data
-from ._machine import KernelMachine
+from lupi._base import PrivilegedRegressorBase
+from lupi.convex import Problem, Rows, Slack
+from lupi.svm._data import Data
+from lupi.svm._machine import KernelMachine
 
 __all__ = ["SVRPlus"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..convex import Function, Problem, Rows, Slack
-from ._data import Data, Expansion, learned
+from lupi.convex import Function, Problem, Rows, Slack
+from lupi.svm._data import Data, Expansion, learned
 
 __all__ = ["Teacher", "train_teacher"]
 

@@ -9,8 +9,8 @@ import warnings
 
 import numpy as np
 
-from ..convex import Solution
-from ._data import Data
+from lupi.convex import Solution
+from lupi.svm._data import Data
 
 __all__ = ["constant_decision", "unused_correction"]
 

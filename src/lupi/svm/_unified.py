@@ -39,11 +39,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._base import PrivilegedClassifierBase
-from ..convex import Problem, Rows, Slack
-from ._data import Data
-from ._machine import KernelMachine
-from ._trivial import constant_decision
+from lupi._base import PrivilegedClassifierBase
+from lupi.convex import Problem, Rows, Slack
+from lupi.svm._data import Data
+from lupi.svm._machine import KernelMachine
+from lupi.svm._trivial import constant_decision
 
 __all__ = ["UnifiedSVC"]
 
