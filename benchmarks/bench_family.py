@@ -21,7 +21,7 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 import lupi.svm
-from lupi.convex import solve
+from lupi._convex import solve
 from lupi.svm import _machine
 
 MODELS = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from lupi._base import PrivilegedClassifierBase, PrivilegedRegressorBase
+from lupi.base import PrivilegedClassifierBase, PrivilegedRegressorBase
 
 
 @dataclass

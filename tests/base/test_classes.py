@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from lupi._base import (
+from lupi.base import (
     binary_problems,
     check_classes,
     class_weights,

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from lupi._base import (
+from lupi.base import (
     as_data_frame,
     check_privileged_table,
     is_data_frame,

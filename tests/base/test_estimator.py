@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
-from lupi._base import PrivilegedEstimator, Training, check_weight
+from lupi.base import PrivilegedEstimator, Training, check_weight
 from lupi.testing import check_privileged_estimator
 from tests.toys import TaughtClassifier, TaughtRegressor
 
@@ -182,7 +182,7 @@ def test_a_problem_without_privileged_rows_gets_none():
 
 
 def test_a_model_without_its_method_says_so():
-    from lupi._base import PrivilegedClassifierBase, PrivilegedRegressorBase
+    from lupi.base import PrivilegedClassifierBase, PrivilegedRegressorBase
 
     class Classifier(PrivilegedClassifierBase):
         multi_class, class_weight = "ovo", None

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from lupi._base import Privileged, check_privileged, feature_names, missing_rows
+from lupi.base import Privileged, check_privileged, feature_names, missing_rows
 
 NAN = np.nan
 TABLE = np.array([[1.0, 2.0], [NAN, NAN], [3.0, 0.0], [0.0, 0.0]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupi.convex import Features
+from lupi._convex import Features
 
 
 def matrices(problem):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupi.convex import Features, Function, GlobalRow, Gram, Problem, Rows, Slack
+from lupi._convex import Features, Function, GlobalRow, Gram, Problem, Rows, Slack
 
 
 def spaces(seed, n, p, *, features, constant=False):

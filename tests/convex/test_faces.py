@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from lupi.convex import Function, Gram, Problem, Rows, Slack, face_leaf
-from lupi.convex.centred import Centred
-from lupi.convex.faces import Face
-from lupi.convex.layout import Layout, unsuited
-from lupi.convex.neighbour import Neighbour
+from lupi._convex import Function, Gram, Problem, Rows, Slack
+from lupi._convex.proximal import leaf as face_leaf
+from lupi._convex.proximal.centered import Centred
+from lupi._convex.proximal.face import Face
+from lupi._convex.proximal.layout import Layout, unsuited
+from lupi._convex.proximal.neighbor import Neighbour
 from tests.convex.dense import matrices
 from tests.convex.made import NAMES, problems
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from lupi.convex import Features, Function, Gram, Problem, Rows, Slack, solve
-from lupi.convex.biases import settle_biases
-from lupi.convex.interior import solve_interior
-from lupi.convex.linalg import pivoted_factor
-from lupi.convex.newton import Barrier, newton_for
-from lupi.convex.solving import in_features
+from lupi._convex import Features, Function, Gram, Problem, Rows, Slack, solve
+from lupi._convex.biases import settle_biases
+from lupi._convex.interior.newton import Barrier, newton_for
+from lupi._convex.interior.path import solve_interior
+from lupi._convex.linalg import pivoted_factor
+from lupi._convex.solve import in_features
 from tests.convex.made import NAMES, problems
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lupi.convex import Solution, solve
+from lupi._convex import Solution, solve
 from tests.convex.dense import lagrangian, matrices
 from tests.convex.made import NAMES, problems
 

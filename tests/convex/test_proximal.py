@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from lupi.convex import Features, Solution, augmented, solve
-from lupi.convex import proximal as module
-from lupi.convex.augmented import Augmented
-from lupi.convex.bounds import Bounds
-from lupi.convex.linalg import NotPositiveDefinite
-from lupi.convex.proximal import solve_proximal
+from lupi._convex import Features, Solution, solve
+from lupi._convex.linalg import NotPositiveDefinite
+from lupi._convex.proximal import augmented
+from lupi._convex.proximal import outer as module
+from lupi._convex.proximal.augmented import Augmented
+from lupi._convex.proximal.bounds import Bounds
+from lupi._convex.proximal.outer import solve_proximal
 from tests.convex.dense import lagrangian
 from tests.convex.made import NAMES, problems
 

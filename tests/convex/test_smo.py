@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from lupi.convex import Features, Function, GlobalRow, Gram, Problem, Rows, Slack, solve
-from lupi.convex.interior import solve_interior
-from lupi.convex.smo import solve_smo
-from lupi.convex.smo_layout import Flat, circuits, feasible, unsuited
+from lupi._convex import (
+    Features,
+    Function,
+    GlobalRow,
+    Gram,
+    Problem,
+    Rows,
+    Slack,
+    solve,
+)
+from lupi._convex.interior.path import solve_interior
+from lupi._convex.working_set.flat import Flat, circuits, feasible, unsuited
+from lupi._convex.working_set.outer import solve_smo
 from tests.oracle import conic
 from tests.oracle.problems import draw
 

@@ -6,19 +6,19 @@ import pytest
 from scipy import sparse
 
 from lupi import LinearSVCDeltaPlus
-from lupi.convex import (
+from lupi._convex import (
     Features,
     Function,
     Problem,
     Rows,
     Slack,
-    interior,
-    smoothing,
     solve,
 )
-from lupi.convex.linalg import NotPositiveDefinite
-from lupi.convex.linear import FeatureNewton
-from lupi.convex.smoothing import sampled, suits_smoothing
+from lupi._convex.interior import path as interior
+from lupi._convex.interior import smoothed_start as smoothing
+from lupi._convex.interior.features import FeatureNewton
+from lupi._convex.interior.smoothed_start import sampled, suits_smoothing
+from lupi._convex.linalg import NotPositiveDefinite
 from tests.convex.made import problems
 
 

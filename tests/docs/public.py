@@ -10,8 +10,8 @@ from typing import Any
 
 import lupi
 
-# `cli` is a program and `convex` the optimisation room: neither is an interface.
-PRIVATE = {"cli", "convex"}
+# `cli` is a program; `base` becomes public with its documentation.
+PRIVATE = {"cli", "base"}
 
 
 def modules() -> list[str]:

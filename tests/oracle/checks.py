@@ -11,9 +11,9 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from oracle import conic
-from oracle.conic import Fixed, bias_interval
-from oracle.models import teacher_problem
+from tests.oracle import conic
+from tests.oracle.conic import Fixed, bias_interval
+from tests.oracle.models import teacher_problem
 
 RELATIVE = 1e-6
 VALUES = 1e-4

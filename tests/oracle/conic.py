@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import cvxpy as cp
 import numpy as np
 
-from oracle.problems import feature_map
+from tests.oracle.problems import feature_map
 
 
 def _within(tolerance, reduced):

@@ -22,8 +22,8 @@ from lupi.svm import (
     SVRPlus,
     UnifiedSVC,
 )
-from oracle import conic
-from oracle.problems import (
+from tests.oracle import conic
+from tests.oracle.problems import (
     Drawn,
     draw,
     with_linear_kernels,

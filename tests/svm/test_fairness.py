@@ -9,7 +9,7 @@ from fairlearn.metrics import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from lupi.convex import GlobalRow
+from lupi._convex import GlobalRow
 from lupi.datasets import load_german_credit
 from lupi.kernels import Kernel
 from lupi.svm import FairSVCDeltaPlus, _fair

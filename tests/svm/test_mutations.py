@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lupi.convex import Problem
+from lupi._convex import Problem
 from lupi.svm import SVCDeltaPlus, SVCPlus
 from tests.oracle.checks import assert_optimal, fitted
 from tests.oracle.models import CASES
@@ -96,7 +96,7 @@ def test_wrong_sign_of_a_constraint(name, estimator, monkeypatch):
 
 
 def _solve_without_a_word(self, problem):
-    from lupi.convex import solve
+    from lupi._convex import solve
 
     return solve(problem, solver=self.solver, tol=self.tol, max_iter=self.max_iter)
 

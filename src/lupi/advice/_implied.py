@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
+from lupi._convex.piecewise.solve import diagonal
 from lupi.advice._problem import NEGLIGIBLE, Array, Region
-from lupi.advice._solver import diagonal
 from lupi.advice.rule import Rule
 
 _INFEASIBLE, _UNBOUNDED = 2, 3

@@ -31,7 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lupi.advice._solver import PiecewiseProblem, diagonal, solve_piecewise
+from lupi._convex.piecewise.solve import PiecewiseProblem, diagonal, solve_piecewise
 
 Array = NDArray[np.float64]
 # A weight this much smaller than the largest is what an interior point leaves of 0.

@@ -37,7 +37,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
-from lupi._base import class_weights
 from lupi.advice._implied import conflict, least_value, warn_of_empty
 from lupi.advice._linear import LinearAdvisedClassifier
 from lupi.advice._problem import AdviceSolution, Region, Rows, solve
@@ -50,6 +49,7 @@ from lupi.advice._reading import (
     scaling,
 )
 from lupi.advice.rule import Rule, counted_width, read_advice
+from lupi.base import class_weights
 
 # Below this, a region that touches the hyperplane could go either way.
 _CLEAR = 1e-8

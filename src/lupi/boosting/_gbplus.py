@@ -36,7 +36,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._base import (
+from lupi.base import (
     Privileged,
     PrivilegedEstimator,
     binary_problems,

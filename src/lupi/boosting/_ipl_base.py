@@ -43,7 +43,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._base import PrivilegedEstimator, PrivilegedTags, Training
+from lupi.base import PrivilegedEstimator, PrivilegedTags, Training
 from lupi.boosting._categories import (
     encode_categories,
     feature_types,

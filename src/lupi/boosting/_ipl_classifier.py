@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from lupi._base import binary_problems, check_classes, class_weights
+from lupi.base import binary_problems, check_classes, class_weights
 from lupi.boosting._ipl_base import BaseIPL
 from lupi.boosting._losses import LOSSES
 from lupi.boosting._parameters import check_choice

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import validate_data
 
-from lupi._base import feature_names
+from lupi.base import feature_names
 from lupi.compose._delegate import Delegate, fit_arguments
 
 

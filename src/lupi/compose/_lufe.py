@@ -25,7 +25,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._base import PrivilegedEstimator, Training, check_classes
+from lupi.base import PrivilegedEstimator, Training, check_classes
 from lupi.transfer._fitting import (
     accepts,
     beside,

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from lupi._base import (
+from lupi.base import (
     PrivilegedEstimator,
     PrivilegedTags,
     check_weight,

@@ -32,7 +32,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_
 from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import type_of_target
 
-from lupi._base import check_privileged
+from lupi.base import check_privileged
 
 
 @dataclass(frozen=True)

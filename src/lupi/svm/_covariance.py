@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lupi.convex import GlobalRow, Solution
+from lupi._convex import GlobalRow, Solution
 from lupi.svm._data import Expansion
 
 __all__ = ["PROMISED", "largest_miss", "limits_met", "linear_limits_met"]

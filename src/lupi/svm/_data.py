@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lupi.convex import Features, Function, Gram, Rows, Slack, Solution
+from lupi._convex import Features, Function, Gram, Rows, Slack, Solution
 from lupi.kernels import Kernel, nearest_positive_semidefinite
 
 __all__ = ["Data", "Expansion", "Space", "learned"]

@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from lupi._base import PrivilegedClassifierBase
+from lupi.base import PrivilegedClassifierBase
 from lupi.svm._data import Data, Space
 from lupi.svm._machine import KernelMachine, Model, n_rows_of
 from lupi.svm._svm_plus import svm_plus_problem

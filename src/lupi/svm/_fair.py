@@ -43,8 +43,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lupi._base import PrivilegedClassifierBase
-from lupi.convex import GlobalRow, Problem, Solution
+from lupi._convex import GlobalRow, Problem, Solution
+from lupi.base import PrivilegedClassifierBase
 from lupi.svm._covariance import PROMISED, largest_miss, limits_met, linear_limits_met
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model

@@ -22,8 +22,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
-from lupi._base import PrivilegedClassifierBase
-from lupi.convex import Problem, Rows, solve
+from lupi._convex import Problem, Rows, solve
+from lupi.base import PrivilegedClassifierBase
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
 

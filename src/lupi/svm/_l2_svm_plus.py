@@ -31,8 +31,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lupi._base import PrivilegedClassifierBase
-from lupi.convex import Function, Problem, Rows, Slack
+from lupi._convex import Function, Problem, Rows, Slack
+from lupi.base import PrivilegedClassifierBase
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from lupi._base import PrivilegedClassifierBase, PrivilegedRegressorBase, PrivilegedTags
-from lupi.convex import Problem
+from lupi._convex import Problem
+from lupi.base import PrivilegedClassifierBase, PrivilegedRegressorBase, PrivilegedTags
 from lupi.kernels import Kernel
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model

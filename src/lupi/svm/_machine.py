@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lupi._base import Privileged
-from lupi.convex import Problem, Solution, one_thread, solve
+from lupi._convex import Problem, Solution, one_thread, solve
+from lupi.base import Privileged
 from lupi.kernels import Kernel, settle_kernel
 from lupi.svm._data import Data, Expansion, Space, learned
 from lupi.svm._parameters import check_parameters

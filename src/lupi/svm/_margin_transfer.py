@@ -40,8 +40,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lupi._base import PrivilegedClassifierBase
-from lupi.convex import Function, GlobalRow, Problem, Rows, Slack
+from lupi._convex import Function, GlobalRow, Problem, Rows, Slack
+from lupi.base import PrivilegedClassifierBase
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model
 from lupi.svm._teacher import train_teacher

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lupi.convex import SOLVERS
+from lupi._convex import SOLVERS
 from lupi.kernels import check_kernel
 
 __all__ = ["check_parameters"]

@@ -38,8 +38,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lupi._base import PrivilegedRegressorBase
-from lupi.convex import Problem, Rows, Slack
+from lupi._convex import Problem, Rows, Slack
+from lupi.base import PrivilegedRegressorBase
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
 

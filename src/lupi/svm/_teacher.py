@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lupi.convex import Function, Problem, Rows, Slack
+from lupi._convex import Function, Problem, Rows, Slack
 from lupi.svm._data import Data, Expansion, learned
 
 __all__ = ["Teacher", "train_teacher"]

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from lupi.convex import Solution
+from lupi._convex import Solution
 from lupi.svm._data import Data
 
 __all__ = ["constant_decision", "unused_correction"]

@@ -39,8 +39,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lupi._base import PrivilegedClassifierBase
-from lupi.convex import Problem, Rows, Slack
+from lupi._convex import Problem, Rows, Slack
+from lupi.base import PrivilegedClassifierBase
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
 from lupi.svm._trivial import constant_decision

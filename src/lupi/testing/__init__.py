@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from sklearn.base import is_classifier
 
-from lupi._base import PrivilegedTags
+from lupi.base import PrivilegedTags
 from lupi.testing import _containers, _interface, _refusals, _rows, _tools
 from lupi.testing._material import lupi_tags
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from lupi._base import PrivilegedTags
+from lupi.base import PrivilegedTags
 
 
 @dataclass(frozen=True)

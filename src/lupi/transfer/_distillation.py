@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, get_tags
 
-from lupi._base import (
+from lupi.base import (
     Privileged,
     PrivilegedEstimator,
     Training,

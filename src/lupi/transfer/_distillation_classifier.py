@@ -13,7 +13,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._base import (
+from lupi.base import (
     Privileged,
     Training,
     check_classes,

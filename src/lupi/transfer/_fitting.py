@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
-from lupi._base import is_data_frame, side_by_side
+from lupi.base import is_data_frame, side_by_side
 
 
 def beside(left: Any, right: Any) -> Any:

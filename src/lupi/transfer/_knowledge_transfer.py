@@ -37,7 +37,7 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import get_tags
 
-from lupi._base import (
+from lupi.base import (
     Privileged,
     PrivilegedEstimator,
     Training,

@@ -1,0 +1,186 @@
+"""Where the optimal bias is an interval, its midpoint.
+
+With the functions f_k fixed, the biases solve a small linear programme::
+
+    min  Σ_k (c_k·e_k) b_k + Σ d ζ    s.t.  Σ_k a_qk e_k b_k + ζ ≥ r_q − Σ_k a_qk f_k
+
+Constraints that hold with equality and a positive multiplier pin the biases down when
+their rows have full rank. Only otherwise is the programme solved, for the two ends of
+the optimal interval of the first bias, and the multipliers stay as they are: every bias
+of the interval is optimal with them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+
+from lupi._convex.problem import Problem
+from lupi._convex.solution import Solution
+
+__all__ = ["settle_biases"]
+
+STRICT = 1e-4
+FLAT = 1e-9
+# Biases are looked for this near first, then farther, while they lie at the edge.
+NEAR, WIDER, FAR, EDGE = 1e-4, 10.0, 1e8, 1e-6
+KINDS = 64
+INFEASIBLE = 2  # the status of linprog
+
+
+def settle_biases(solution: Solution) -> Solution:
+    """The same solution with the first bias in the middle of its optimal interval."""
+    problem = solution.problem
+    if not problem.biased or _pinned(solution):
+        return solution
+    if any(
+        family.slack is not None and family.slack.squared is not None
+        for family in problem.families
+    ):
+        return solution  # a squared slack is strictly convex in the bias
+    biases = _midpoint(solution)
+    if biases is None:
+        return solution
+    settled = replace(solution, biases=biases)
+    better = settled.duality_gap <= 2 * max(solution.duality_gap, FLAT * solution.scale)
+    return settled if better else solution
+
+
+def _pinned(solution: Solution) -> bool:
+    """Whether the strictly active constraints determine every bias."""
+    problem, multipliers = solution.problem, solution.multipliers
+    open_slack = np.ones(problem.size, dtype=bool)
+    for room, cost, sharing in zip(
+        problem.room(multipliers), problem.slack_costs, problem.sharing, strict=True
+    ):
+        for q in sharing:
+            open_slack[problem.slices[q]] = room > STRICT * cost
+    active = np.abs(multipliers) > STRICT * np.abs(multipliers).max(initial=0.0)
+    columns = problem.balance_columns()[:, active & open_slack]
+    scale = np.abs(columns).max(axis=1, initial=0.0)
+    if not (scale > 0).all():
+        return False
+    columns = columns / scale[:, None]
+    return np.linalg.matrix_rank(columns @ columns.T) == len(columns)
+
+
+def _midpoint(solution: Solution) -> np.ndarray | None:
+    """The biases with the first in the middle; None if they cannot be found."""
+    problem = solution.problem
+    columns = problem.balance_columns()
+    size = np.abs(columns).max(axis=1)
+    reach = NEAR / np.where(size > 0, size, 1.0)
+    right = problem.at_least - problem.margins(solution.penalised)
+    hard = ~problem.free
+    for q in itertools.chain(*problem.sharing):
+        hard[problem.slices[q]] = False
+    hard = _tightest(columns, right, np.flatnonzero(hard))
+    while reach.max() < FAR:
+        programme = _Programme(problem, columns, right, hard, solution.biases, reach)
+        middle = programme.middle()
+        if not programme.at_edge:
+            return middle
+        reach = reach * WIDER
+    return None
+
+
+def _tightest(columns, right, rows) -> np.ndarray:
+    """Of hard constraints that say the same of the biases, the one that asks most.
+
+    There are few kinds where every basis is constant; else all the rest is kept.
+    """
+    kept: list[int] = []
+    while len(rows) and len(kept) < KINDS:
+        same = (columns[:, rows] == columns[:, rows[:1]]).all(axis=0)
+        kept.append(rows[same][right[rows[same]].argmax()])
+        rows = rows[~same]
+    return np.concatenate([np.array(kept, dtype=int), rows])
+
+
+class _Programme:
+    """The linear programme of the biases within some reach of those given.
+
+    Slacks that are zero all over the box are left out, and those that one constraint
+    determines all over it are linear: what is left are the few that turn within it,
+    and the hard constraints that may be asked to hold.
+    """
+
+    def __init__(self, problem: Problem, columns, right, hard, centre, reach):
+        from scipy.sparse import csr_array, hstack
+
+        self._n_biases = len(columns)
+        self._low, self._high = centre - reach, centre + reach
+        cost, self._constant = problem.bias_costs.copy(), 0.0
+        missing, spread = right - centre @ columns, reach @ np.abs(columns)
+        least, most = missing - spread, missing + spread
+        rows, owners, prices, n_slacks = [], [], [], 0
+        for price, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
+            members = [np.arange(problem.size)[problem.slices[q]] for q in sharing]
+            turning = np.any([most[at] > 0.0 for at in members], axis=0)
+            for j, at in enumerate(members):
+                others = [most[other] for i, other in enumerate(members) if i != j]
+                rival = np.max([np.zeros(len(at)), *others], axis=0)
+                leads = turning & (least[at] >= rival)
+                turning &= ~leads
+                cost -= columns[:, at[leads]] @ price[leads]
+                self._constant += right[at[leads]] @ price[leads]
+            n_kept = int(turning.sum())
+            rows += [at[turning] for at in members]
+            owners += [n_slacks + np.arange(n_kept)] * len(members)
+            prices.append(price[turning])
+            n_slacks += n_kept
+        n_soft = sum(map(len, rows))
+        asking = hard[most[hard] > 0.0]
+        flat = np.concatenate([*rows, asking, np.flatnonzero(problem.free)])
+        own = np.concatenate(owners) if owners else np.empty(0, dtype=int)
+        slacks = csr_array(
+            (np.ones(n_soft), (np.arange(n_soft), own)), shape=(len(flat), n_slacks)
+        )
+        self._left = hstack([csr_array(columns[:, flat].T), slacks], format="csr")
+        self._right, self._equal = right[flat], problem.free[flat]
+        whole = np.concatenate([problem.bias_costs, *problem.slack_costs])
+        self._unit = np.abs(whole).max() or 1.0
+        self._cost = np.concatenate([cost, *prices]) / self._unit
+        self.at_edge = False
+
+    def _solve(self, objective, ceiling=None, first=None):
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array, vstack
+
+        equal = self._equal
+        upper, limit = -self._left[~equal], -self._right[~equal]
+        if ceiling is not None:
+            upper = vstack([upper, csr_array(self._cost[None])])
+            limit = np.append(limit, ceiling)
+        equalities = {}
+        if equal.any():
+            equalities = {"A_eq": self._left[equal], "b_eq": self._right[equal]}
+        bounds = list(zip(self._low, self._high, strict=True))
+        bounds += [(0, None)] * (len(self._cost) - self._n_biases)
+        if first is not None:
+            bounds[0] = (first, first)
+        found = linprog(objective, upper, limit, **equalities, bounds=bounds)
+        if found.status != 0:
+            self.at_edge |= found.status == INFEASIBLE  # but perhaps not farther out
+            return None
+        biases, margin = found.x[: self._n_biases], EDGE * (self._high - self._low)
+        inside = (biases > self._low + margin) & (biases < self._high - margin)
+        self.at_edge |= not inside.all()
+        return found
+
+    def middle(self) -> np.ndarray | None:
+        """Optimal biases, the first in the middle of its interval."""
+        best = self._solve(self._cost)
+        if best is None:
+            return None
+        whole = best.fun + self._constant / self._unit
+        ceiling = best.fun + FLAT * max(abs(whole), 1.0)
+        first = np.zeros(len(self._cost))
+        first[0] = 1.0
+        low, high = self._solve(first, ceiling), self._solve(-first, ceiling)
+        if low is None or high is None:
+            return None
+        middle = self._solve(self._cost, first=0.5 * (low.x[0] + high.x[0]))
+        return None if middle is None else middle.x[: self._n_biases]

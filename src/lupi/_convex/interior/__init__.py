@@ -1,0 +1,1 @@
+"""Interior point: the central path, its start and its end, and the Newton step."""

@@ -1,0 +1,348 @@
+"""Newton steps for functions given by explicit features: cost linear in the rows.
+
+The unknowns are the weights. With θ = (w_k, b_k) for every function, Φ̃_k = (Φ_k, e_k)
+and D the barrier of a row's multipliers (a few per row, two of them coupled where they
+share a slack), eliminating the multipliers row by row leaves::
+
+    [ diag(ρ_k, 0) + Σ_i Φ̃ᵀ (A_iᵀ D_i⁻¹ A_i) Φ̃ ] dθ = Φ̃ᵀ Aᵀ D⁻¹ p − residual of θ
+    dλ = D⁻¹ (p − A Φ̃ dθ)
+
+a sum over rows, taken in blocks so that nothing of the size of the data is copied.
+The few global multipliers stay unknowns beside θ: an equality has no barrier, by which
+they could be eliminated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lupi._convex.interior.newton import Barrier
+from lupi._convex.linalg import (
+    NotPositiveDefinite,
+    cholesky,
+    cholesky_solve,
+    inverse_of_small,
+)
+from lupi._convex.problem import Problem
+
+__all__ = ["FeatureNewton"]
+
+BLOCK_VALUES = 2**20
+
+
+class FeatureNewton:
+    """Factorises in the space of the weights."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.n_row_multipliers = problem.size - len(problem.global_rows)
+        widths, self._spans, start = [], [], 0
+        for function in problem.functions:
+            width = 0 if function.space is None else function.space.matrix.shape[1]
+            bias = int(function.basis is not None)
+            self._spans.append((slice(start, start + width), start + width, bias))
+            start += width + bias
+            widths.append(width)
+        self.n_weights = start
+        self._penalty = np.zeros(start)
+        for function, (span, _, _) in zip(problem.functions, self._spans, strict=True):
+            self._penalty[span] = function.weight
+        self._global = self._project_globals()
+
+    def start(self, multipliers: np.ndarray) -> None:
+        """Take the functions that belong to these multipliers."""
+        self.coefficients = self.problem.coefficients(multipliers)
+        self.weights: list[np.ndarray | None] = [
+            None if f.space is None else f.space.matrix.T @ v / f.weight
+            for f, v in zip(self.problem.functions, self.coefficients, strict=True)
+        ]
+        self.penalised = self._values(self.weights)
+
+    def _values(self, weights: list[np.ndarray | None]) -> list[np.ndarray]:
+        problem = self.problem
+        return [
+            np.zeros(problem.length(k)) if w is None else problem.spaces[k].matrix @ w
+            for k, w in enumerate(weights)
+        ]
+
+    def begin(self, weights: list[np.ndarray | None]) -> None:
+        """Take functions with these weights, whatever multipliers they belong to."""
+        self.weights = [None if w is None else w.copy() for w in weights]
+        self.penalised = self._values(self.weights)
+
+    def _change_weights(self, length: float) -> None:
+        for w, (span, _, _) in zip(self.weights, self._spans, strict=True):
+            if w is not None:
+                w += length * self._direction[span]
+
+    def direction_values(self) -> list[np.ndarray]:
+        """What the last solution changes on the rows, but for the biases."""
+        self._change = self._values(
+            [
+                None if w is None else self._direction[span]
+                for w, (span, _, _) in zip(self.weights, self._spans, strict=True)
+            ]
+        )
+        return self._change
+
+    def slope_and_bend(self) -> tuple[float, float]:
+        """Derivatives of ``Σ ρ_k/2 ‖f_k‖²`` in the direction of the last solution."""
+        penalty = self._penalty * self._direction
+        slope = sum(
+            w @ penalty[span]
+            for w, (span, _, _) in zip(self.weights, self._spans, strict=True)
+            if w is not None
+        )
+        return float(slope), float(penalty @ self._direction)
+
+    def move(self, length: float) -> None:
+        """Go so far in the direction of the last solution."""
+        self._change_weights(length)
+        for t, dt in zip(self.penalised, self._change, strict=True):
+            t += length * dt
+
+    def hold(self) -> tuple:
+        """The functions as they are, to come back to."""
+        return self.coefficients, self.weights, self.penalised
+
+    def resume(self, held: tuple) -> None:
+        """Come back to functions held before."""
+        self.coefficients, self.weights, self.penalised = held
+
+    def advance(self, length: float, step: np.ndarray) -> None:
+        """Move weights, coefficients and values along with the multipliers."""
+        for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
+            v += length * dv
+        self._change_weights(length)
+        self.penalised = self._values(self.weights)
+
+    def _residual(self) -> np.ndarray:
+        """``ρ w − Φᵀv`` (nothing for the biases: their balance is the loop's)."""
+        residual = np.zeros(self.n_weights)
+        for k, (v, w, (span, _, _)) in enumerate(
+            zip(self.coefficients, self.weights, self._spans, strict=True)
+        ):
+            if w is not None:
+                pull = self.problem.spaces[k].matrix.T @ v
+                residual[span] = self.problem.functions[k].weight * w - pull
+        return residual
+
+    # ------------------------------------------------------------ row blocks
+    def _invert_rows(self, right: np.ndarray) -> np.ndarray:
+        """``D⁻¹ right`` for the row multipliers; the global ones are left out."""
+        out, rows = np.zeros(len(right)), slice(0, self.n_row_multipliers)
+        out[rows] = right[rows] / self.diagonal[rows]
+        # (D + s·11ᵀ)⁻¹ of a pair in the form without differences of large numbers.
+        for one, two, shared, determinant in self._coupled:
+            apart = shared * (right[one] - right[two])
+            out[one] = (self.diagonal[two] * right[one] + apart) / determinant
+            out[two] = (self.diagonal[one] * right[two] - apart) / determinant
+        return out
+
+    def factorise(self, barrier: Barrier) -> None:
+        """Prepare for solving with this barrier."""
+        problem = self.problem
+        self.diagonal = barrier.diagonal.copy()
+        self._coupled = []
+        for sharing, weight in zip(problem.sharing, barrier.shared, strict=True):
+            if len(sharing) == 1:
+                self.diagonal[problem.slices[sharing[0]]] += weight
+                continue
+            one, two = (problem.slices[q] for q in sharing)
+            first, second = self.diagonal[one], self.diagonal[two]
+            determinant = first * second + weight * (first + second)
+            self._coupled.append((one, two, weight, determinant))
+        matrix = np.zeros((self.n_weights,) * 2, order="F")
+        for k in range(len(problem.functions)):
+            for other in range(k + 1):
+                self._add_block(matrix, k, other)
+        index = np.arange(self.n_weights)
+        matrix[index, index] += self._penalty
+        diagonal = matrix[index, index].copy()
+        for jitter in (1e-16, 1e-14, 1e-12, 1e-10, 1e-8):
+            matrix[index, index] = diagonal * (1.0 + jitter)
+            try:
+                self._factor = cholesky(matrix.copy(order="F"))
+                break
+            except NotPositiveDefinite:
+                continue
+        else:
+            raise NotPositiveDefinite("the Newton system is singular")
+        matrix[index, index] = diagonal
+        self._matrix = matrix
+        self._answers = cholesky_solve(self._factor, self._global)
+        border = self._global.T @ self._answers
+        own = self.diagonal[self.n_row_multipliers :]
+        self._border_inverse = inverse_of_small(border + np.diag(own))
+        self._held = self._residual()
+
+    def _curvature(self, k: int, other: int):
+        """Rows on which both functions meet and ``a_kᵀ D⁻¹ a_other`` there."""
+        problem = self.problem
+        weight = None
+        pairs = [sharing for sharing in problem.sharing if len(sharing) > 1]
+        paired = {q for sharing in pairs for q in sharing}
+        for q, family in enumerate(problem.families):
+            if k in family.on and other in family.on and q not in paired:
+                term = family.on[k] * family.on[other]
+                term = term / self.diagonal[problem.slices[q]]
+                weight = self._scatter(weight, q, k, term)
+        for sharing, (one, two, shared, determinant) in zip(
+            pairs, self._coupled, strict=True
+        ):
+            on = [problem.families[q].on for q in sharing]
+            if all(k not in a for a in on) or all(other not in a for a in on):
+                continue
+            (a_k, a_other), (b_k, b_other) = (
+                (a.get(k, 0.0), a.get(other, 0.0)) for a in on
+            )
+            term = self.diagonal[two] * a_k * a_other
+            term = term + self.diagonal[one] * b_k * b_other
+            term = term + shared * (a_k - b_k) * (a_other - b_other)
+            weight = self._scatter(weight, sharing[0], k, term / determinant)
+        return weight
+
+    def _scatter(self, weight, q: int, k: int, term: np.ndarray) -> np.ndarray:
+        if weight is None:
+            weight = np.zeros(self.problem.n_rows)
+        rows = self.problem.families[q].rows
+        if rows is None:
+            weight += term
+        else:
+            weight[rows] += term
+        return weight
+
+    def _add_block(self, matrix: np.ndarray, k: int, other: int) -> None:
+        """``Φ̃_kᵀ diag(curvature) Φ̃_other``, lower triangle of the whole."""
+        curvature = self._curvature(k, other)
+        if curvature is None:
+            return
+        one, two = self.problem.functions[k], self.problem.functions[other]
+        # The narrower set of rows holds all curvature that both share.
+        rows = two.rows if one.rows is None else one.rows
+        weight = curvature if rows is None else curvature[rows]
+        left, at_left, has_left = self._spans[k]
+        right, at_right, has_right = self._spans[other]
+        n_rows = len(weight)
+        first = _Reader(one, rows, self.problem.n_rows)
+        second = first if k == other else _Reader(two, rows, self.problem.n_rows)
+        for part in _blocks(n_rows, left.stop - left.start + right.stop - right.start):
+            chunk = weight[part]
+            b = second.features(part)
+            if b is not None:
+                scaled = _scale_rows(b, chunk)
+                if first.space is not None:
+                    a = b if k == other else first.features(part)
+                    matrix[left, right] += _dense(a.T @ scaled)
+                if has_left:
+                    row = np.asarray(first.basis[part] @ scaled).ravel()
+                    matrix[at_left, right] += row
+                    if k == other:
+                        matrix[right, at_left] += row
+            if has_right and k != other and first.space is not None:
+                scaled = chunk * second.basis[part]
+                matrix[left, at_right] += np.asarray(
+                    first.features(part).T @ scaled
+                ).ravel()
+            if has_left and has_right:
+                matrix[at_left, at_right] += (first.basis[part] * chunk) @ second.basis[
+                    part
+                ]
+        if k != other:
+            block = matrix[
+                left.start : left.stop + has_left, right.start : right.stop + has_right
+            ]
+            matrix[
+                right.start : right.stop + has_right, left.start : left.stop + has_left
+            ] = block.T
+
+    def _project_globals(self) -> np.ndarray:
+        """``Φ̃ᵀ G``, one column for every global constraint."""
+        rows = self.problem.global_rows
+        projected = np.zeros((self.n_weights, len(rows)), order="F")
+        for columns, row in zip(projected.T, rows, strict=True):
+            for k, coefficient in row.on.items():
+                self._collect(columns, k, coefficient)
+        return projected
+
+    def _collect(self, columns: np.ndarray, k: int, vector: np.ndarray) -> None:
+        function = self.problem.functions[k]
+        span, at, biased = self._spans[k]
+        if function.space is not None:
+            columns[span] += function.space.matrix.T @ vector
+        if biased:
+            columns[at] += function.basis @ vector
+
+    # ---------------------------------------------------------------- solve
+    def solve(
+        self, right: np.ndarray, balance: np.ndarray, *, refine: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Step of the multipliers and of the biases; the weights are kept aside."""
+        problem = self.problem
+        inverted = self._invert_rows(right)
+        target = -self._held
+        for k, vector in enumerate(problem.spread(inverted)):
+            self._collect(target, k, vector)
+        biased = [(at, k) for k, (_, at, bias) in enumerate(self._spans) if bias]
+        for (at, _), missed in zip(biased, balance, strict=True):
+            target[at] -= missed
+        wanted, own = (v[self.n_row_multipliers :] for v in (right, self.diagonal))
+        direction, forces = self._solve_border(target, wanted)
+        for _ in range(3 if refine else 0):
+            missed = target - self._matrix @ direction + self._global @ forces
+            short = wanted - direction @ self._global - own * forces
+            change, push = self._solve_border(missed, short)
+            direction, forces = direction + change, forces + push
+        weights = [
+            None if f.space is None else direction[span]
+            for f, (span, _, _) in zip(problem.functions, self._spans, strict=True)
+        ]
+        biases = np.array([direction[at] for at, _ in biased])
+        values = problem.values(self._values(weights), biases)
+        step = self._invert_rows(right - problem.margins(values))
+        step[self.n_row_multipliers :] = forces
+        self._direction = direction
+        return step, biases
+
+    def _solve_border(self, target: np.ndarray, wanted: np.ndarray):
+        """``M θ − G λ = target``, ``Gᵀθ + D λ = wanted`` for the global λ."""
+        direction = cholesky_solve(self._factor, target)
+        forces = self._border_inverse @ (wanted - direction @ self._global)
+        return direction + self._answers @ forces, forces
+
+
+class _Reader:
+    """Rows of a function's features and basis, block by block."""
+
+    def __init__(self, function, rows, n_rows: int):
+        self.space = function.space
+        self._local = None
+        if rows is not None and function.rows is None:
+            self._local = rows
+        basis = function.basis
+        if basis is not None and self._local is not None:
+            basis = basis[self._local]
+        self.basis = basis
+
+    def features(self, part: slice):
+        if self.space is None:
+            return None
+        if self._local is None:
+            return self.space.matrix[part]
+        return self.space.matrix[self._local[part]]
+
+
+def _blocks(n_rows: int, width: int):
+    size = max(1024, BLOCK_VALUES // max(width, 1))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def _scale_rows(block, weight: np.ndarray):
+    if isinstance(block, np.ndarray):
+        return block * weight[:, None]
+    return block.multiply(weight[:, None]).tocsr()
+
+
+def _dense(block) -> np.ndarray:
+    return block if isinstance(block, np.ndarray) else block.toarray()

@@ -1,0 +1,379 @@
+"""Newton steps for functions given by Gram matrices.
+
+The system ``(H + D) x = p`` has one unknown per multiplier, but its blocks repeat the
+same few Gram matrices: a *private* multiplier touches one function k ≥ 1 alone, a
+*shared* one touches that function and the first, a *root* one the first alone.
+Eliminating the private multipliers of function k, with ``R = K_k/ρ_k`` and ``D`` their
+barrier, leaves on the shared ones the parallel sum::
+
+    P = R − R (R + D)⁻¹ R = D − D (R + D)⁻¹ D
+
+and then one system with the Gram matrix of the first function, ``a₀K₀a₀/ρ₀ + a P a +
+D_shared``. The second form of P needs only an inverse, half the work of the first, and
+is accurate where D is not large. Multipliers whose barrier outweighs their kernel by
+``DECOUPLED`` hardly move with the others: they leave the factorisation altogether (both
+in the elimination and in the final system, which therefore shrinks as the solution
+takes shape), and the factors serve as a preconditioner for conjugate gradients on the
+exact system, projected on the balance equations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from lupi._convex.interior.leaf import DECOUPLED, Leaf, Merged, times
+from lupi._convex.interior.newton import Barrier
+from lupi._convex.linalg import (
+    NotPositiveDefinite,
+    cholesky,
+    cholesky_solve,
+    scaled_block,
+)
+from lupi._convex.problem import Problem
+from lupi._convex.projected_cg import conjugate_gradients
+
+__all__ = ["KernelNewton"]
+
+REFINE_TO = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Multipliers of the final system: rows of K₀, coefficients, barrier and P."""
+
+    rows: np.ndarray
+    sign: np.ndarray
+    diagonal: np.ndarray
+    parallel: np.ndarray | None
+
+
+class _Kept(NamedTuple):
+    """The family that a leaf shares with the root: what of it is in the final system.
+
+    Positions within the family, in the order of that system; the positions that are
+    decoupled, and their own diagonal.
+    """
+
+    family: int
+    inside: np.ndarray
+    weak: np.ndarray
+    weak_diagonal: np.ndarray
+
+
+class KernelNewton:
+    """Factorises ``H + D`` block by block; solves with the balance equations."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        kernels = [f.space is not None for f in problem.functions]
+        if not kernels[0]:
+            raise ValueError("The first function of a problem needs a Gram matrix.")
+        self.n_row_multipliers = problem.size - len(problem.global_rows)
+        private: dict[int, list[int]] = {}
+        shared: dict[int, list[int]] = {}
+        for q, family in enumerate(problem.families):
+            touched = sorted(k for k in family.on if kernels[k])
+            if len(touched) == 1:
+                private.setdefault(touched[0], []).append(q)
+            elif len(touched) == 2 and touched[0] == 0:
+                shared.setdefault(touched[1], []).append(q)
+            else:
+                raise ValueError(
+                    f"Family {q} of constraints acts on the functions {touched}; the "
+                    "interior-point method for Gram matrices takes families that act "
+                    "on one function, or on the first and one other."
+                )
+        root = problem.functions[0]
+        self.gram, self.weight = problem.spaces[0].matrix, root.weight
+        self.gram_diagonal = problem.spaces[0].diagonal / root.weight
+        self.root = Merged(problem, 0, private.get(0, []))
+        self.leaves = [
+            Leaf(problem, k, private.get(k, []), shared.get(k, []))
+            for k in range(1, len(kernels))
+            if kernels[k]
+        ]
+        self._couplings = [self._coupling(sharing) for sharing in problem.sharing]
+        self.balance = problem.balance_columns()
+
+    def _coupling(self, sharing: list[int]) -> tuple[Leaf, int] | None:
+        """The leaf on which two families share a slack, and which is the shared one.
+
+        None for a slack of one family.
+        """
+        if len(sharing) == 1:
+            return None
+        problem = self.problem
+        for leaf in self.leaves:
+            k, shared = leaf.k, leaf.shared
+            if shared is not None and shared in sharing and len(sharing) == 2:
+                (other,) = [q for q in sharing if q != shared]
+                a, b = problem.families[shared].on, problem.families[other].on
+                if (
+                    len(leaf.private.members) == 1
+                    and set(b) == {k}
+                    and np.array_equal(a[k], b[k])
+                ):
+                    return leaf, shared
+        raise ValueError(
+            "A slack may be shared by two families that act with the same sign on one "
+            "function, one of them alone; this problem shares it otherwise."
+        )
+
+    def start(self, multipliers: np.ndarray) -> None:
+        """Take the functions that belong to these multipliers."""
+        self.coefficients = self.problem.coefficients(multipliers)
+        self.weights = None
+        self.penalised = self.problem.penalised(self.coefficients)
+
+    def hold(self) -> tuple:
+        """The functions as they are, to come back to."""
+        return self.coefficients, self.weights, self.penalised
+
+    def resume(self, held: tuple) -> None:
+        """Come back to functions held before."""
+        self.coefficients, self.weights, self.penalised = held
+
+    def advance(self, length: float, step: np.ndarray) -> None:
+        """Move the functions along with the multipliers."""
+        for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
+            v += length * dv
+        self.penalised = self.problem.penalised(self.coefficients)
+
+    def factorise(self, barrier: Barrier) -> None:
+        """Prepare for solving with this barrier."""
+        problem = self.problem
+        self.barrier = barrier
+        self.diagonal = barrier.diagonal.copy()
+        for coupling, sharing, weight in zip(
+            self._couplings, problem.sharing, barrier.shared, strict=True
+        ):
+            if coupling is None:
+                self.diagonal[problem.slices[sharing[0]]] += weight
+            else:
+                leaf, q = coupling
+                at, a = problem.positions(q, leaf.k), problem.families[q].on[leaf.k]
+                leaf.coupling[at] = weight / a**2
+        self.root.update(self.diagonal)
+        for leaf in self.leaves:
+            leaf.private.update(self.diagonal)
+        for jitter in (0.0, 0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-10, 1e-8):
+            for leaf in self.leaves:
+                leaf.jitter = jitter
+            try:
+                self._build_final(jitter)
+                break
+            except NotPositiveDefinite:
+                # The quick form of P was not accurate enough here; from now on the
+                # safe one where D exceeds R, and a regularised system if even that
+                # is singular to working precision.
+                for leaf in self.leaves:
+                    leaf.inverse_limit = 1.0
+        else:
+            raise NotPositiveDefinite("the Newton system is singular")
+        self._factorise_border()
+
+    def _build_final(self, jitter: float) -> None:
+        """The system left after the private multipliers: root and shared ones."""
+        problem = self.problem
+        blocks, self._spans, start = [], [], 0
+        rows = self.root.rows
+        if len(rows):
+            diagonal = self.root.barrier[rows]
+            keep = diagonal <= DECOUPLED * self.gram_diagonal[rows]
+            self._root_keep = rows[keep]
+            self._root_weak = rows[~keep]
+            one = np.ones(int(keep.sum()))
+            blocks.append(_Block(rows[keep], one, diagonal[keep], None))
+            self._spans.append(slice(0, int(keep.sum())))
+            start = int(keep.sum())
+        self._kept: list[_Kept | None] = []
+        for leaf in self.leaves:
+            q = leaf.shared
+            if q is None:
+                leaf.factorise(np.empty(0, dtype=int))
+                self._kept.append(None)
+                continue
+            family, part = problem.families[q], problem.slices[q]
+            in_root = _indices(problem.positions(q, 0), problem.length(0))
+            in_leaf = _indices(problem.positions(q, leaf.k), problem.length(leaf.k))
+            a_root, a_leaf = family.on[0], family.on[leaf.k]
+            own = (
+                a_root**2 * self.gram_diagonal[in_root]
+                + a_leaf**2 * (leaf.gram_diagonal + leaf.coupling)[in_leaf]
+            )
+            diagonal = self.diagonal[part]
+            keep = diagonal <= DECOUPLED * own
+            # Positions within the family, in the order in which P comes back.
+            order, parallel = leaf.factorise(in_leaf[keep])
+            place = np.empty(problem.length(leaf.k), dtype=int)
+            place[in_leaf] = np.arange(len(in_leaf))
+            kept = place[order]
+            a = a_leaf[kept]
+            parallel *= a[:, None]
+            parallel *= a
+            weak = np.flatnonzero(~keep)
+            self._kept.append(_Kept(q, kept, weak, (diagonal + own)[weak]))
+            blocks.append(_Block(in_root[kept], a_root[kept], diagonal[kept], parallel))
+            self._spans.append(slice(start, start + len(kept)))
+            start += len(kept)
+        self._final = self._assemble(blocks, jitter)
+
+    def _assemble(self, blocks: list[_Block], jitter: float) -> np.ndarray:
+        """Factor of ``a₀K₀a₀/ρ₀ + a P a + D`` over all blocks, lower triangle only."""
+        pieces = [
+            [
+                scaled_block(
+                    self.gram,
+                    self._all_or(one.rows),
+                    self._all_or(two.rows),
+                    one.sign / self.weight,
+                    two.sign,
+                )
+                for two in blocks[: number + 1]
+            ]
+            for number, one in enumerate(blocks)
+        ]
+        for number, block in enumerate(blocks):
+            own = pieces[number][number]
+            if block.parallel is not None:
+                own += block.parallel
+            index = np.arange(len(own))
+            own[index, index] += block.diagonal
+            if jitter:
+                own[index, index] *= 1.0 + jitter
+        if len(blocks) == 1:
+            final = pieces[0][0]
+        else:
+            size = sum(len(block.rows) for block in blocks)
+            final = np.zeros((size, size), order="F")
+            for row, span in zip(pieces, self._spans, strict=True):
+                for piece, other in zip(row, self._spans, strict=False):
+                    final[span, other] = piece
+        return cholesky(final) if len(final) else final
+
+    def _all_or(self, rows: np.ndarray) -> np.ndarray | slice:
+        """A slice where the rows are all there are, in order: it needs no copy."""
+        whole = len(rows) == len(self.gram) and (np.diff(rows) == 1).all()
+        return slice(None) if whole else rows
+
+    def _solve_rows(self, right: np.ndarray) -> np.ndarray:
+        """The preconditioner on the row multipliers, without border."""
+        problem = self.problem
+        out = np.zeros_like(right)
+        pieces, spans = [], iter(self._spans)
+        gathered_root = None
+        if len(self.root.rows):
+            gathered_root = self.root.gather(right)
+            pieces.append(gathered_root[self._root_keep])
+        first = []
+        for leaf, kept in zip(self.leaves, self._kept, strict=True):
+            gathered = leaf.private.gather(right)
+            alone = leaf.solve_pivot(gathered)
+            first.append((gathered, alone))
+            if kept is None:
+                continue
+            q = kept.family
+            family, part = problem.families[q], problem.slices[q]
+            force = leaf.apply(leaf.without_weak(alone))
+            at = problem.positions(q, leaf.k)
+            reduced = right[part] - times(family.on[leaf.k], force[at])
+            pieces.append(reduced[kept.inside])
+        final = np.concatenate(pieces)
+        if len(final):
+            final = cholesky_solve(self._final, final)
+        if gathered_root is not None:
+            merged = np.zeros_like(gathered_root)
+            merged[self._root_keep] = final[next(spans)]
+            weak = self._root_weak
+            merged[weak] = times(
+                1.0 / (self.root.barrier + self.gram_diagonal)[weak],
+                gathered_root[weak],
+            )
+            self.root.scatter(merged, gathered_root, right, out)
+        for leaf, kept, (gathered, alone) in zip(
+            self.leaves, self._kept, first, strict=True
+        ):
+            merged = alone
+            if kept is not None:
+                q, inside, weak, weak_diagonal = kept
+                family, part = problem.families[q], problem.slices[q]
+                step = np.zeros_like(right[part])
+                step[inside] = final[next(spans)]
+                pull = np.zeros_like(gathered)
+                pull[problem.positions(q, leaf.k)] = times(family.on[leaf.k], step)
+                back = leaf.without_weak(leaf.apply(pull))
+                merged = alone - leaf.solve_pivot(back)
+                step[weak] = times(1.0 / weak_diagonal, right[part][weak])
+                out[part] = step
+            leaf.private.scatter(merged, gathered, right, out)
+        return out
+
+    def _factorise_border(self) -> None:
+        """Balance equations and global multipliers, by their Schur complement."""
+        m, size = self.n_row_multipliers, self.problem.size
+        units = np.zeros((size, size - m))
+        units[m:] = np.eye(size - m)
+        interaction = (
+            np.column_stack([self._product(unit) for unit in units.T])
+            if size > m
+            else np.zeros((size, 0))
+        )
+        self._border = np.hstack([interaction[:m], self.balance[:, :m].T])
+        n_balance = len(self.balance)
+        corner = np.zeros((size - m + n_balance,) * 2)
+        corner[: size - m, : size - m] = interaction[m:]
+        corner[size - m :, : size - m] = self.balance[:, m:]
+        corner[: size - m, size - m :] = self.balance[:, m:].T
+        self._solved_border = self._solve_rows(self._border)
+        schur = corner - self._border.T @ self._solved_border
+        scale = np.sqrt(np.abs(np.diagonal(schur)))
+        self._border_scale = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1), 1)
+        schur *= self._border_scale[:, None] * self._border_scale
+        # A basis that the rows cannot tell from another leaves it singular.
+        self._schur_inverse = np.linalg.pinv(schur, rcond=1e-14, hermitian=True)
+
+    def _precondition(self, right, balance):
+        m = self.n_row_multipliers
+        rows = self._solve_rows(right[:m])
+        border = np.concatenate([right[m:], balance]) - self._border.T @ rows
+        border = self._schur_inverse @ (self._border_scale * border)
+        border *= self._border_scale
+        n_global = self.problem.size - m
+        return (
+            np.concatenate([rows - self._solved_border @ border, border[:n_global]]),
+            border[n_global:],
+        )
+
+    def _product(self, step: np.ndarray) -> np.ndarray:
+        """The exact ``(H + D) step``."""
+        problem = self.problem
+        out = problem.margins(problem.penalised(problem.spread(step)))
+        out += self.barrier.diagonal * step
+        for sharing, weight in zip(problem.sharing, self.barrier.shared, strict=True):
+            total = weight * sum(step[problem.slices[q]] for q in sharing)
+            for q in sharing:
+                out[problem.slices[q]] += total
+        return out
+
+    def solve(
+        self, right: np.ndarray, balance: np.ndarray, *, refine: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Step and change of the biases; refined on the exact system if asked."""
+        if not refine:
+            return self._precondition(right, balance)
+        return conjugate_gradients(
+            self._product,
+            self._precondition,
+            lambda biases: self.balance.T @ biases,
+            self.balance,
+            right,
+            balance,
+            to=REFINE_TO,
+        )
+
+
+def _indices(at, length: int) -> np.ndarray:
+    return np.arange(length) if isinstance(at, slice) else at

@@ -1,0 +1,83 @@
+"""Which Newton step fits a problem, and what the interior point asks of it.
+
+At each iteration the interior point hands over a `Barrier` and asks for solutions of
+``(H + D) x + Eᵀy = p, E x = q`` where ``H = Σ_k A_k K_k A_kᵀ/ρ_k``, ``D`` is the
+barrier and ``E`` holds the balance equations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lupi._convex.problem import Features, Problem
+
+__all__ = ["Barrier", "NewtonStep", "newton_for"]
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """What keeps the multipliers inside their bounds, as it enters the Newton matrix.
+
+    ``diagonal`` has one entry per multiplier; ``shared`` has, per linear slack, the
+    weight with which the sum of the multipliers that share it enters.
+    """
+
+    diagonal: np.ndarray
+    shared: list[np.ndarray]
+
+
+class NewtonStep(Protocol):
+    """What the interior point needs of a space.
+
+    It owns the functions: their expansion coefficients v, their weights where the
+    space has features, and their values f on the rows. All are carried along step by
+    step rather than recomputed from the multipliers, because v = Σλ − c loses its
+    digits where a multiplier is close to its cost.
+    """
+
+    coefficients: list[np.ndarray]
+    penalised: list[np.ndarray]
+
+    @property
+    def weights(self) -> list[np.ndarray | None] | None:
+        """One vector per function that has features; None where the space has none."""
+
+    def start(self, multipliers: np.ndarray) -> None:
+        """Take the functions that belong to these multipliers."""
+
+    def factorise(self, barrier: Barrier) -> None:
+        """Prepare for solving with this barrier."""
+
+    def solve(
+        self, right: np.ndarray, balance: np.ndarray, *, refine: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Step of the multipliers and of the biases."""
+
+    def advance(self, length: float, step: np.ndarray) -> None:
+        """Move the functions along with the multipliers."""
+
+    def hold(self) -> tuple:
+        """The functions as they are, to come back to."""
+
+    def resume(self, held: tuple) -> None:
+        """Come back to functions held before."""
+
+
+def newton_for(problem: Problem) -> NewtonStep:
+    """The Newton step of the space in which the functions are given."""
+    spaces = [f.space for f in problem.functions if f.space is not None]
+    if all(isinstance(space, Features) for space in spaces):
+        from lupi._convex.interior.features import FeatureNewton
+
+        return FeatureNewton(problem)
+    if any(isinstance(space, Features) for space in spaces):
+        raise ValueError(
+            "The functions of a problem must be given either all by Gram matrices or "
+            "all by features; here both occur. Give Gram matrices for all."
+        )
+    from lupi._convex.interior.kernel import KernelNewton
+
+    return KernelNewton(problem)

@@ -1,0 +1,1 @@
+"""Quadratic problems with piecewise linear losses: those of the advice models."""

@@ -1,0 +1,323 @@
+"""A convex learning problem as plain data.
+
+Every kernel model of this library is *K functions and one polyhedral loss per row*::
+
+    min   Σ_k [ ρ_k/2 ‖f_k‖² + c_k·t_k ]  +  Σ_s [ d_s·ζ_s  or  ½ q_s·ζ_s² ]
+    s.t.  Σ_k a_qk ∘ t_k + ζ_s(q) ≥ r_q          for every family q of row constraints
+          Σ_k G_gk · t_k           ≥ h_g         for every global constraint g
+          ζ ≥ 0                                  (a squared slack needs no sign)
+
+    t_k = f_k(rows of k) + b_k·e_k
+
+``f_k`` lives in the space of a Gram matrix or of explicit features, ``e_k`` is the
+basis of its unpenalised part (ones for a bias). A family may have no slack (a hard
+constraint), a slack of its own, or share one with another family of the same rows.
+
+With one multiplier per constraint, λ ≥ 0 (free for equalities), the dual is::
+
+    max   r·λ − Σ_k v_kᵀK_k v_k/(2ρ_k) − ½ Σ λ²/q
+    s.t.  v_k = Σ_q a_qk ∘ λ_q + Σ_g G_gk λ_g − c_k,    e_k·v_k = 0,
+          Σ_{q sharing s} λ_q ≤ d_s
+
+and ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``; ``b_k`` is the multiplier of ``e_k·v_k = 0``.
+A model hands over its primal in these terms; the solvers do the rest and know no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lupi._convex.linalg import symmetric_product
+
+__all__ = ["Features", "Function", "GlobalRow", "Gram", "Problem", "Rows", "Slack"]
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """A space given by the Gram matrix of its rows."""
+
+    matrix: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.matrix.shape[0]
+
+    @property
+    def diagonal(self) -> np.ndarray:
+        """``K_ii`` of every row."""
+        return np.diagonal(self.matrix)
+
+    def apply(self, coefficients: np.ndarray) -> np.ndarray:
+        """``K v``."""
+        return symmetric_product(self.matrix, coefficients)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """A space given by explicit features, dense or sparse: ``K = ΦΦᵀ``."""
+
+    matrix: Any
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.matrix.shape[0]
+
+    @property
+    def diagonal(self) -> np.ndarray:
+        """``K_ii`` of every row."""
+        squared = self.matrix.multiply(self.matrix) if self.is_sparse else None
+        if squared is not None:
+            return np.asarray(squared.sum(axis=1)).ravel()
+        return np.einsum("ij,ij->i", self.matrix, self.matrix)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features are a sparse matrix."""
+        return not isinstance(self.matrix, np.ndarray)
+
+    def apply(self, coefficients: np.ndarray) -> np.ndarray:
+        """``Φ Φᵀ v``."""
+        return self.matrix @ (self.matrix.T @ coefficients)
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """One learned function ``t = f(rows) + b·basis``, with weight ρ and linear cost c.
+
+    ``space=None`` leaves only the unpenalised part; ``basis=None`` only the penalised.
+    ``rows=None`` means that the function is defined on every row.
+    """
+
+    space: Gram | Features | None
+    weight: float = 1.0
+    basis: np.ndarray | None = None
+    cost: np.ndarray | None = None
+    rows: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Slack:
+    """Slack variables ζ, one per row: cost ``linear·ζ`` (ζ ≥ 0) or ``½ squared·ζ²``."""
+
+    linear: np.ndarray | None = None
+    squared: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A family of constraints ``Σ_k on[k] ∘ t_k + ζ ≥ at_least``, one per row.
+
+    ``equality=True`` turns ≥ into = and frees the sign of the multiplier.
+    """
+
+    on: Mapping[int, np.ndarray]
+    at_least: np.ndarray
+    rows: np.ndarray | None = None
+    slack: Slack | None = None
+    equality: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalRow:
+    """One constraint over all rows: ``Σ_k on[k]·t_k ≥ at_least`` (or =)."""
+
+    on: Mapping[int, np.ndarray]
+    at_least: float
+    equality: bool = False
+
+
+@dataclass(eq=False)
+class Problem:
+    """Functions, families of row constraints, global constraints: see the module.
+
+    Multipliers are kept in one flat vector: the families in order, then the globals.
+    """
+
+    n_rows: int
+    functions: Sequence[Function]
+    families: Sequence[Rows]
+    global_rows: Sequence[GlobalRow] = ()
+    slices: list[slice] = field(init=False)
+    size: int = field(init=False)
+    slacks: list[Slack] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.slices, start = [], 0
+        for family in self.families:
+            stop = start + len(family.at_least)
+            self.slices.append(slice(start, stop))
+            start = stop
+        self._globals = slice(start, start + len(self.global_rows))
+        self.size = self._globals.stop
+        self._positions = {
+            (q, k): self._local(family.rows, self.functions[k].rows)
+            for q, family in enumerate(self.families)
+            for k in family.on
+        }
+        # A linear slack bounds the sum of the multipliers that share it.
+        members: dict[int, list[int]] = {}
+        self.slacks = []
+        for q, family in enumerate(self.families):
+            if family.slack is not None and family.slack.linear is not None:
+                if id(family.slack) not in members:
+                    self.slacks.append(family.slack)
+                members.setdefault(id(family.slack), []).append(q)
+        self.sharing: list[list[int]] = [members[id(s)] for s in self.slacks]
+        self.slack_costs = [s.linear for s in self.slacks if s.linear is not None]
+        self.at_least = np.concatenate(
+            [np.asarray(family.at_least, dtype=float) for family in self.families]
+            + [np.array([row.at_least for row in self.global_rows], dtype=float)]
+        )
+        # The dual curvature of the squared slacks, 1/q.
+        self.curvature = np.zeros(self.size)
+        self.free = np.zeros(self.size, dtype=bool)
+        for part, family in zip(self.slices, self.families, strict=True):
+            if family.slack is not None and family.slack.squared is not None:
+                self.curvature[part] = 1.0 / family.slack.squared
+            self.free[part] = family.equality
+        for g, row in enumerate(self.global_rows):
+            self.free[self._globals.start + g] = row.equality
+        # What only some functions have, by their number.
+        functions = dict(enumerate(self.functions))
+        self.spaces = {k: f.space for k, f in functions.items() if f.space is not None}
+        self.bases = {k: f.basis for k, f in functions.items() if f.basis is not None}
+        self.biased = list(self.bases)
+
+    @staticmethod
+    def _local(rows: np.ndarray | None, among: np.ndarray | None):
+        """Positions of a family's rows in the vectors of a function."""
+        if among is None:
+            return slice(None) if rows is None else rows
+        if rows is among or (
+            rows is not None and len(rows) == len(among) and np.array_equal(rows, among)
+        ):
+            return slice(None)
+        everything = among if rows is None else rows
+        return np.searchsorted(among, everything)
+
+    def positions(self, q: int, k: int):
+        """Where the rows of family q stand in the vectors of function k."""
+        return self._positions[q, k]
+
+    def length(self, k: int) -> int:
+        """Number of rows on which function k is defined."""
+        rows = self.functions[k].rows
+        return self.n_rows if rows is None else len(rows)
+
+    # ------------------------------------------------------------- dual side
+    def spread(self, multipliers: np.ndarray) -> list[np.ndarray]:
+        """``Σ_q a_qk ∘ λ_q + Σ_g G_gk λ_g`` for every function: v without the −c.
+
+        The multipliers may be several vectors, the rows of a matrix.
+        """
+        several = multipliers.shape[:-1]
+        spread = [
+            np.zeros((*several, self.length(k))) for k in range(len(self.functions))
+        ]
+        for q, (part, family) in enumerate(
+            zip(self.slices, self.families, strict=True)
+        ):
+            for k, coefficient in family.on.items():
+                at = self._positions[q, k]
+                spread[k][..., at] += coefficient * multipliers[..., part]
+        for g, row in enumerate(self.global_rows, self._globals.start):
+            for k, coefficient in row.on.items():
+                spread[k] += coefficient * multipliers[..., g, None]
+        return spread
+
+    def coefficients(self, multipliers: np.ndarray) -> list[np.ndarray]:
+        """The expansion coefficients ``v_k`` of every function."""
+        spread = self.spread(multipliers)
+        return [
+            v if f.cost is None else v - f.cost
+            for v, f in zip(spread, self.functions, strict=True)
+        ]
+
+    def room(self, multipliers: np.ndarray) -> list[np.ndarray]:
+        """``d_s − Σ λ_q`` for every linear slack: must not be negative."""
+        return [
+            cost - sum(multipliers[self.slices[q]] for q in sharing)
+            for cost, sharing in zip(self.slack_costs, self.sharing, strict=True)
+        ]
+
+    def balance(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
+        """``e_k·v_k`` for every function with a basis: zero at a dual solution."""
+        out = np.empty((*coefficients[0].shape[:-1], len(self.biased)))
+        for j, k in enumerate(self.biased):
+            out[..., j] = coefficients[k] @ self.bases[k]
+        return out
+
+    @cached_property
+    def bends(self) -> np.ndarray:
+        """``H_ii``: how much the dual bends along each multiplier."""
+        bends = self.curvature.copy()
+        for k, f in enumerate(self.functions):
+            if f.space is None:
+                continue
+            diagonal = f.space.diagonal / f.weight
+            for q, (part, family) in enumerate(
+                zip(self.slices, self.families, strict=True)
+            ):
+                if k in family.on:
+                    at = self._positions[q, k]
+                    bends[part] += family.on[k] ** 2 * diagonal[at]
+            for g, row in enumerate(self.global_rows, self._globals.start):
+                if k in row.on:
+                    bends[g] += row.on[k] @ f.space.apply(row.on[k]) / f.weight
+        return bends
+
+    def balance_columns(self) -> np.ndarray:
+        """The matrix of the balance equations, one row per biased function."""
+        columns = np.zeros((len(self.biased), self.size))
+        for row, (k, basis) in enumerate(self.bases.items()):
+            for q, family in enumerate(self.families):
+                if k in family.on:
+                    at = self._positions[q, k]
+                    columns[row, self.slices[q]] = family.on[k] * basis[at]
+            for g, constraint in enumerate(self.global_rows):
+                if k in constraint.on:
+                    columns[row, self._globals.start + g] = constraint.on[k] @ basis
+        return columns
+
+    @cached_property
+    def bias_costs(self) -> np.ndarray:
+        """``c_k·e_k`` for every function with a basis: what a unit of bias costs."""
+        both = [(self.functions[k].cost, basis) for k, basis in self.bases.items()]
+        return np.array([0.0 if c is None else c @ e for c, e in both])
+
+    # ----------------------------------------------------------- primal side
+    def penalised(self, coefficients: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """``f_k(rows)`` without the unpenalised part: ``K_k v_k/ρ_k``."""
+        return [
+            np.zeros_like(v) if f.space is None else f.space.apply(v) / f.weight
+            for v, f in zip(coefficients, self.functions, strict=True)
+        ]
+
+    def values(
+        self, penalised: Sequence[np.ndarray], biases: np.ndarray
+    ) -> list[np.ndarray]:
+        """``t_k = f_k(rows) + b_k·e_k``."""
+        values = list(penalised)
+        for k, bias in zip(self.biased, biases, strict=True):
+            values[k] = values[k] + bias * self.bases[k]
+        return values
+
+    def margins(self, values: Sequence[np.ndarray]) -> np.ndarray:
+        """Left-hand sides ``Σ_k a_qk ∘ t_k`` (and the global ones), flat."""
+        margins = np.zeros(self.size)
+        for q, (part, family) in enumerate(
+            zip(self.slices, self.families, strict=True)
+        ):
+            for k, coefficient in family.on.items():
+                margins[part] += coefficient * values[k][self._positions[q, k]]
+        for g, row in enumerate(self.global_rows):
+            for k, coefficient in row.on.items():
+                margins[self._globals.start + g] += coefficient @ values[k]
+        return margins

@@ -1,0 +1,1 @@
+"""Proximal method of multipliers: semismooth Newton steps on the faces of the box."""

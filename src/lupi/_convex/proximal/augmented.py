@@ -1,0 +1,324 @@
+"""The inner problem of the proximal method, and Newton's method for it.
+
+With ``t`` the values of the functions and ``m`` the left-hand sides of the constraints,
+the dual of one proximal step is smooth and has no constraints::
+
+    min_{f, b}  Σ_k [ρ_k/2 ‖f_k‖² + c_k·t_k] + φ(m(t)),     −∂φ/∂m = λ(t)
+
+    λ(t) = projection on Λ of  (σ λ̄ + r − m(t)) / D,        D = σ + 1/q
+
+a piecewise quadratic function, on which Newton's method with a line search ends after
+few steps. Each is one solution of the equations of a face
+(:mod:`.faces`): the multipliers that λ(t) leaves free, and no others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lupi._convex.linalg import NotPositiveDefinite
+from lupi._convex.line_search import first_zero, zero_of
+from lupi._convex.problem import Problem
+from lupi._convex.projected_cg import conjugate_gradients
+from lupi._convex.proximal.bounds import Bounds
+from lupi._convex.proximal.face import Face
+from lupi._convex.proximal.layout import Layout
+from lupi._convex.proximal.neighbor import Neighbour
+from lupi._convex.solution import Solution
+
+__all__ = ["Augmented"]
+
+# An inner minimum is close enough when the multipliers miss those of the face by this
+# share of what the outer step moves.
+INEXACT, LONG = 0.7, 0.5
+# Equations of a face are met to this share of the outer step, each correction gaining
+# so much, or the factors are not good enough.
+CORRECTED, ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-2, 1e-13, 4.0, 6
+BALANCED = 1e-7
+# One change of a face costs a solution with its factors.
+ROWS_PER_CHANGE = 25
+
+
+class _Target(NamedTuple):
+    """Multipliers that meet the equations of a face, and the functions they make."""
+
+    multipliers: np.ndarray
+    coefficients: list[np.ndarray]
+    penalised: list[np.ndarray]
+    biases: np.ndarray
+
+
+class Augmented:
+    """Functions and biases (the primal side), and λ̄ (the dual side)."""
+
+    def __init__(
+        self, problem: Problem, centre: np.ndarray, ridge: np.ndarray, dtype: type
+    ):
+        self.problem, self._begun = problem, False
+        self.layout = Layout(problem, ridge, dtype)
+        self._face: Face | Neighbour | None = None
+        self._measure()
+        self.centre = self.bounds.project(centre)
+        self.coefficients = problem.coefficients(self.centre)
+        self.penalised = problem.penalised(self.coefficients)
+        self.biases = np.zeros(len(problem.biased))
+        self.n_newton = 0
+        self._none = np.zeros(len(problem.biased))
+        self._columns = problem.balance_columns()
+
+    def use(self, dtype: type) -> None:
+        """Factorise in this precision from now on."""
+        ridge, self._face = self.layout.ridge, None
+        del self.layout  # its copies would stand beside the new ones
+        self.layout = Layout(self.problem, ridge, dtype)
+
+    def set_ridge(self, ridge: np.ndarray) -> None:
+        """Take another proximal term."""
+        self._face = None
+        self.layout.set_ridge(ridge)
+        self._measure()
+
+    def _measure(self) -> None:
+        ridge = self.layout.ridge
+        self.bounds = Bounds(self.problem, self.layout.pairs, ridge)
+        self.sigma = ridge - self.problem.curvature
+
+    def _margins(self, penalised, biases) -> np.ndarray:
+        return self.problem.margins(self.problem.values(penalised, biases))
+
+    def _unprojected(self, margins: np.ndarray) -> np.ndarray:
+        pull = self.sigma * self.centre + self.problem.at_least
+        return (pull - margins) / self.layout.ridge
+
+    def on_last_face(self, point: np.ndarray) -> bool:
+        """Whether a projected point is on the face that was factorised last."""
+        last = self._face
+        if last is None:
+            return False
+        free, tied = self.bounds.face(point)
+        return np.array_equal(free, last.free) and all(
+            np.array_equal(rows, last.tied[s]) for s, rows in tied.items()
+        )
+
+    def face_at(self, point: np.ndarray) -> Face | Neighbour:
+        """The face of a projected point, factorised."""
+        if self._face is None or not self.on_last_face(point):
+            free, tied = self.bounds.face(point)
+            # A factor of no use would stand beside the new one: it goes first.
+            self._face = self._near_last_face(free, tied)
+            if self._face is None:
+                self._face = Face(self.layout, free, tied)
+        return self._face
+
+    def _near_last_face(
+        self, free: np.ndarray, tied: dict[int, np.ndarray]
+    ) -> Face | Neighbour | None:
+        """A face with the factors of the last one; None if too much has changed."""
+        if self._face is None:
+            return None
+        base = self._face.base
+        changes = Neighbour.distance(base, free, tied)
+        if changes == 0:
+            return base
+        near = changes <= self.problem.n_rows // ROWS_PER_CHANGE
+        return Neighbour(base, free) if near else None
+
+    def minimise(self, most: int) -> tuple[np.ndarray, bool, bool]:
+        """Newton's method for one outer step.
+
+        Returns the multipliers, whether they solve the equations of their face, and
+        whether all steps were taken on the face known before.
+        """
+        margins = self._margins(self.penalised, self.biases)
+        multipliers = self.bounds.project(self._unprojected(margins))
+        known = True
+        if self._begun:
+            # λ(t) repeats the last outer step; where that ended is a better guess.
+            multipliers = self.centre
+        else:
+            self._begun = True
+            self._hold_private(multipliers)
+        balanced, guessed = True, True
+        for _ in range(most):
+            if not balanced or self._undetermined(multipliers):
+                margins = self._settle_biases(margins)
+                multipliers = self.bounds.project(self._unprojected(margins))
+            known &= self.on_last_face(multipliers)
+            face = self.face_at(multipliers)
+            self.n_newton += 1
+            target = self._target(face, multipliers)
+            length = self._move(target, margins)
+            margins = self._margins(self.penalised, self.biases)
+            multipliers = self.bounds.project(self._unprojected(margins))
+            balanced = self._is_balanced(target)
+            if length == 1.0 and balanced and self.on_last_face(multipliers):
+                # The same but for rounding, and what the functions belong to.
+                return target.multipliers, True, known
+            moved = np.abs(multipliers - self.centre).max()
+            error = np.abs(multipliers - target.multipliers).max()
+            close = balanced and length >= LONG and error <= INEXACT * moved
+            if close or (length == 0.0 and not guessed):
+                break
+            guessed = False
+        return multipliers, False, known
+
+    def _is_balanced(self, target: _Target) -> bool:
+        """Whether the free multipliers were enough to meet every balance."""
+        missed = np.abs(self.problem.balance(target.coefficients))
+        reach = np.abs(self._columns) @ np.abs(target.multipliers)
+        return bool((missed <= BALANCED * reach).all())
+
+    def _undetermined(self, multipliers: np.ndarray) -> bool:
+        """Whether a bias acts on no multiplier that is free."""
+        free, tied = self.bounds.face(multipliers)
+        touched = self._columns[:, free].any(axis=1)
+        for s, rows in tied.items():
+            outer, inner = (self.problem.slices[q] for q in self.layout.pairs[s])
+            both = self._columns[:, outer][:, rows] - self._columns[:, inner][:, rows]
+            touched |= both.any(axis=1)
+        return not touched.all()
+
+    def _settle_biases(self, margins: np.ndarray) -> np.ndarray:
+        """Minimise over one bias after the other; the margins after that."""
+        problem = self.problem
+        for j, column in enumerate(self._columns):
+            start = problem.bias_costs[j]
+
+            def slope(shift, column=column, start=start, margins=margins):
+                moved = self._unprojected(margins + shift * column)
+                return start - column @ self.bounds.project(moved)
+
+            shift = zero_of(slope, unit=1.0 / max(np.abs(column).max(), 1e-300))
+            self.biases[j] += shift
+            margins = margins + shift * column
+        return margins
+
+    def _hold_private(self, multipliers: np.ndarray) -> None:
+        """The first face has no free private multipliers, which makes it cheap."""
+        for q in self.layout.private.values():
+            if not self.problem.families[q].equality:
+                multipliers[self.problem.slices[q]] = 0.0
+
+    def _target(self, face: Face | Neighbour, multipliers: np.ndarray) -> _Target:
+        """Where the equations of a face hold, corrected until they do."""
+        problem = self.problem
+        pull = self.sigma * self.centre + problem.at_least
+        fixed = self.bounds.fixed(multipliers, face.free, face.tied)
+        given = problem.coefficients(fixed)
+        zeros, nothing = np.zeros(problem.size), [np.zeros_like(v) for v in given]
+        found, biases = face.solve(pull, fixed, given, self._none)
+        errors = [np.inf, np.inf]
+        for _ in range(MOST_CORRECTIONS):
+            coefficients = problem.coefficients(found)
+            penalised = problem.penalised(coefficients)
+            values = pull - self._margins(penalised, biases)
+            missed = face.reduce(values - self.layout.ridge * found)
+            error = np.abs(missed / self.layout.ridge).max()
+            # As far as the outer step, or the digits of the values, make sense of it.
+            wanted = max(
+                CORRECTED * np.abs(found - self.centre).max(),
+                ROUNDING * np.abs(values / self.layout.ridge).max(),
+            )
+            if error <= wanted:
+                return _Target(found, coefficients, penalised, biases)
+            # A correction may first spend itself on the balances.
+            if not error <= errors[-2] / LEAST_GAIN:
+                break
+            errors.append(error)
+            balance = -problem.balance(coefficients)
+            change, shift = face.solve(missed, zeros, nothing, balance)
+            found, biases = found + change, biases + shift
+        raise NotPositiveDefinite("the factors of a face are not accurate enough")
+
+    def _move(self, target: _Target, margins: np.ndarray) -> float:
+        """Go towards the functions of the target; how far (0 to 1)."""
+        problem = self.problem
+        wanted, new, biases = target.coefficients, target.penalised, target.biases
+        shift = biases - self.biases
+        change = [a - b for a, b in zip(new, self.penalised, strict=True)]
+        moved = problem.values(change, shift)
+        across = problem.margins(moved)
+        start = bend = 0.0
+        for f, v, w, df, dt in zip(
+            problem.functions, self.coefficients, wanted, change, moved, strict=True
+        ):
+            start += v @ df
+            bend += (w - v) @ df
+            if f.cost is not None:
+                start += f.cost @ dt
+        scaled = across / self.layout.ridge
+        here = self._unprojected(margins)
+
+        def slope(length: float) -> float:
+            pushed = self.bounds.project(here - length * scaled)
+            return start + length * bend - pushed @ across
+
+        length = first_zero(slope)
+        if length == 1.0:
+            self.coefficients, self.penalised, self.biases = wanted, new, biases
+        else:
+            for v, w in zip(self.coefficients, wanted, strict=True):
+                v += length * (w - v)
+            for t, dt in zip(self.penalised, change, strict=True):
+                t += length * dt
+            self.biases = self.biases + length * shift
+        return length
+
+    def solution(self, multipliers: np.ndarray, *, settled: bool) -> Solution:
+        """The certificate of these multipliers; settled: the functions are theirs."""
+        problem = self.problem
+        solution = Solution(
+            problem,
+            multipliers,
+            problem.coefficients(multipliers),
+            self.biases.copy(),
+            self.n_newton,
+            False,
+            "proximal",
+        )
+        if settled:
+            solution.penalised = [t.copy() for t in self.penalised]
+        return solution
+
+    def vertex(self, multipliers: np.ndarray, to: float) -> Solution:
+        """Solve for the free multipliers of a face without the proximal term."""
+        problem = self.problem
+        face = self.face_at(multipliers)
+        gradient = (
+            self._margins(self.penalised, self.biases)
+            - problem.at_least
+            + problem.curvature * multipliers
+        )
+        nothing = [np.zeros_like(v) for v in self.coefficients]
+        zeros = np.zeros(problem.size)
+
+        def precondition(right, balance):
+            return face.solve(right, zeros, nothing, balance)
+
+        def product(step):
+            out = problem.margins(problem.penalised(problem.spread(step)))
+            return face.reduce(out + problem.curvature * step)
+
+        step, shift = conjugate_gradients(
+            product,
+            precondition,
+            lambda biases: face.reduce(self._columns.T @ biases),
+            self._columns,
+            face.reduce(-gradient),
+            -problem.balance(self.coefficients),
+            to=to,
+        )
+        if not np.isfinite(step).all():
+            return self.solution(multipliers, settled=True)
+        multipliers = self.bounds.project(multipliers + step)
+        return Solution(
+            problem,
+            multipliers,
+            problem.coefficients(multipliers),
+            self.biases + shift,
+            self.n_newton,
+            False,
+            "proximal",
+        )

@@ -1,0 +1,66 @@
+"""The set Λ of multipliers, its projection and its faces.
+
+Λ is a box, but where two families share a slack: there ``λ, λ' ≥ 0, λ + λ' ≤ d``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lupi._convex.problem import Problem
+
+__all__ = ["Bounds"]
+
+
+class Bounds:
+    """The set Λ, and which multipliers its projection leaves free."""
+
+    def __init__(
+        self, problem: Problem, pairs: dict[int, tuple[int, int]], ridge: np.ndarray
+    ):
+        self.problem, self.pairs, self.ridge = problem, pairs, ridge
+        self.low = np.where(problem.free, -np.inf, 0.0)
+        self.high = np.full(problem.size, np.inf)
+        for s, sharing in enumerate(problem.sharing):
+            for q in sharing:
+                part = problem.slices[q]
+                self.high[part] = np.minimum(self.high[part], problem.slack_costs[s])
+
+    def project(self, point: np.ndarray) -> np.ndarray:
+        """The point of Λ that is nearest, in units of the ridge."""
+        out = np.clip(point, self.low, self.high)
+        for _, limit, first, second in self._pairs():
+            crowded = out[first] + out[second] > limit
+            if crowded.any():
+                d = limit[crowded]
+                one, two = self.ridge[first][crowded], self.ridge[second][crowded]
+                even = one * point[first][crowded] + two * (d - point[second][crowded])
+                even /= one + two
+                out[first][crowded] = even = np.clip(even, 0.0, d)
+                out[second][crowded] = d - even
+        return out
+
+    def _pairs(self):
+        problem = self.problem
+        for s, (outer, inner) in self.pairs.items():
+            limit = problem.slack_costs[s]
+            yield s, limit, problem.slices[outer], problem.slices[inner]
+
+    def face(self, point: np.ndarray) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+        """Which multipliers are free at a projected point, and which rows are tied."""
+        free = (point > self.low) & (point < self.high)
+        tied = {}
+        for s, limit, first, second in self._pairs():
+            full = point[first] + point[second] >= limit
+            tied[s] = np.flatnonzero(full & free[first] & free[second])
+            free[first] &= ~full
+            free[second] &= ~full
+        return free, tied
+
+    def fixed(self, point, free, tied) -> np.ndarray:
+        """What a face holds fixed: bounds, and of a tied pair nothing and all."""
+        out = np.where(free, 0.0, point)
+        for s, limit, first, second in self._pairs():
+            rows = tied[s]
+            out[first][rows], out[second][rows] = 0.0, limit[rows]
+        return out

@@ -1,0 +1,45 @@
+"""Gram matrices without the part that the balance equations make irrelevant.
+
+A function with basis e is subject to ``e·v = 0``. On such v the matrices K and::
+
+    ΠKΠ = K − k eᵀ − e kᵀ + κ e eᵀ,     Π = I − e eᵀ/(e·e),  k = K e/(e·e)
+
+act alike but for a multiple of e, ``ΠKΠ v = K v − (k·v) e``, which is a shift of the
+bias. K itself has a large eigenvalue near e, which costs digits; ΠKΠ has none there.
+In double precision there are digits enough, and K/ρ is taken as it is.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from lupi._convex.linalg import symmetric_product
+from lupi._convex.problem import Function, Gram
+
+__all__ = ["Centred"]
+
+
+class Centred:
+    """``ΠKΠ/ρ`` of one function in single precision, ``K/ρ`` in double."""
+
+    def __init__(self, function: Function, dtype: type):
+        gram, basis = cast(Gram, function.space).matrix, function.basis
+        self.mean: np.ndarray | None = None
+        if dtype == np.float64:
+            self.matrix = gram if function.weight == 1.0 else gram / function.weight
+            return
+        self.matrix = np.divide(gram, function.weight, dtype=dtype, casting="same_kind")
+        if basis is not None:
+            square = basis @ basis
+            mean = symmetric_product(gram, basis) / (square * function.weight)
+            self.mean = mean
+            half = (mean - 0.5 * (mean @ basis) / square * basis).astype(dtype)
+            basis = basis.astype(dtype)
+            self.matrix -= half[:, None] * basis
+            self.matrix -= basis[:, None] * half
+
+    def shift(self, expansion: np.ndarray) -> np.ndarray | float:
+        """``k·v``: what the bias has to give up for the values to be those of K."""
+        return 0.0 if self.mean is None else expansion @ self.mean

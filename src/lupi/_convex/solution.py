@@ -1,0 +1,247 @@
+"""What a solver returns, and how to check it without trusting the solver.
+
+Everything here is computed from the problem, the multipliers λ and the biases b alone:
+
+- primal value  ``Σ ρ_k/2 ‖f_k‖² + c_k·t_k + slack costs`` with the cheapest slacks,
+- dual value    ``r·λ − Σ v_kᵀK_k v_k/(2ρ_k) − ½ Σ λ²/q``,
+- primal residual: the largest violation of a constraint without slack,
+- dual residual: the largest of ``−λ``, ``Σλ − d`` and ``|e_k·v_k|``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from lupi._convex.problem import Problem
+
+__all__ = ["Solution"]
+
+FLATTEST = 1e-12
+
+
+@dataclass(eq=False)
+class Solution:
+    """Multipliers, biases and the certificate of a solved :class:`Problem`.
+
+    ``coefficients`` are the expansions v_k: ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``. They
+    equal ``Σ_q a_qk ∘ λ_q − c_k`` up to rounding, and a solver that carries them along
+    hands them over with more digits than that difference has. ``weights``, where a
+    solver works in feature space, are the primal functions themselves (None: the
+    expansion).
+    """
+
+    MOST_EXPANDED: ClassVar[int] = 2000
+
+    problem: Problem
+    multipliers: np.ndarray
+    coefficients: list[np.ndarray]
+    biases: np.ndarray
+    n_iter: int
+    converged: bool
+    solver: str
+    weights: list[np.ndarray | None] | None = None
+
+    @cached_property
+    def penalised(self) -> list[np.ndarray]:
+        """``f_k`` on the training rows, without bias."""
+        penalised = self.problem.penalised(self.coefficients)
+        for k, w in enumerate(self.weights or ()):
+            if w is not None:
+                penalised[k] = self.problem.spaces[k].matrix @ w
+        return penalised
+
+    def expansion(self, k: int) -> np.ndarray:
+        """Coefficients of function k on its rows, to be used for new rows.
+
+        These are the v_k of the dual, unless the primal has weights of its own, which
+        an expansion of least norm then reproduces to rounding.
+        """
+        weights = None if self.weights is None else self.weights[k]
+        if weights is None:
+            return self.coefficients[k]
+        function, features = self.problem.functions[k], self.problem.spaces[k].matrix
+        if not isinstance(features, np.ndarray) or len(features) > self.MOST_EXPANDED:
+            return self.coefficients[k]
+        return np.linalg.lstsq(features.T, function.weight * weights, rcond=None)[0]
+
+    @cached_property
+    def values(self) -> list[np.ndarray]:
+        """``t_k = f_k + b_k e_k`` on the training rows."""
+        return self.problem.values(self.penalised, self.biases)
+
+    def bias(self, k: int) -> float:
+        """The coefficient of the unpenalised part of function k (0 without one)."""
+        biased = self.problem.biased
+        return float(self.biases[biased.index(k)]) if k in biased else 0.0
+
+    @cached_property
+    def _shortfall(self) -> np.ndarray:
+        """``r − Σ a∘t``: positive where a slack, or a violation, is needed."""
+        return self.problem.at_least - self.problem.margins(self.values)
+
+    @cached_property
+    def _norms(self) -> tuple[float, float]:
+        """``Σ_k ρ_k ‖f_k‖²`` of the primal functions and of the dual expansions."""
+        primal = dual = 0.0
+        weights = self.weights or [None] * len(self.coefficients)
+        for v, w, f, t in zip(
+            self.coefficients,
+            weights,
+            self.problem.functions,
+            self.penalised,
+            strict=True,
+        ):
+            if f.space is None:
+                continue
+            if w is None:
+                both = float(v @ t)
+                primal, dual = primal + both, dual + both
+            else:
+                primal += f.weight * float(w @ w)
+                dual += float(((f.space.matrix.T @ v) ** 2).sum()) / f.weight
+        return primal, dual
+
+    @cached_property
+    def primal_value(self) -> float:
+        """The objective, with the cheapest slacks that the functions allow."""
+        problem, short = self.problem, self._shortfall
+        value = 0.5 * self._norms[0]
+        for function, t in zip(problem.functions, self.values, strict=True):
+            if function.cost is not None:
+                value += function.cost @ t
+        for cost, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
+            needed = np.maximum.reduce([short[problem.slices[q]] for q in sharing])
+            value += cost @ np.maximum(needed, 0.0)
+        for part, family in zip(problem.slices, problem.families, strict=True):
+            if family.slack is not None and family.slack.squared is not None:
+                needed = short[part]
+                needed = needed if family.equality else np.maximum(needed, 0.0)
+                value += 0.5 * family.slack.squared @ needed**2
+        return float(value)
+
+    @cached_property
+    def dual_value(self) -> float:
+        """``r·λ − Σ v_kᵀK_k v_k/(2ρ_k) − ½ Σ λ²/q``."""
+        problem, multipliers = self.problem, self.multipliers
+        return float(
+            problem.at_least @ multipliers
+            - 0.5 * self._norms[1]
+            - 0.5 * problem.curvature @ multipliers**2
+        )
+
+    @cached_property
+    def _hard(self) -> np.ndarray:
+        """Which constraints have no slack to give way with."""
+        hard = np.ones(self.problem.size, dtype=bool)
+        for part, family in zip(
+            self.problem.slices, self.problem.families, strict=True
+        ):
+            hard[part] = family.slack is None
+        return hard
+
+    @cached_property
+    def primal_residual(self) -> float:
+        """Largest violation of a hard constraint."""
+        hard, short = self._hard, self._shortfall
+        if not hard.any():
+            return 0.0
+        violation = np.where(self.problem.free, np.abs(short), short)[hard]
+        return float(max(violation.max(), 0.0))
+
+    @cached_property
+    def dual_residual(self) -> float:
+        """Largest violation of ``λ ≥ 0``, ``Σλ ≤ d``, ``e_k·v_k = 0`` or of v_k."""
+        problem = self.problem
+        worst = [0.0]
+        signed = self.multipliers[~problem.free]
+        if signed.size:
+            worst.append(-signed.min())
+        worst += [-room.min() for room in problem.room(self.multipliers) if room.size]
+        worst += list(np.abs(problem.balance(self.coefficients)))
+        for v, w in zip(
+            self.coefficients, problem.coefficients(self.multipliers), strict=True
+        ):
+            worst.append(np.abs(v - w).max(initial=0.0))
+        return float(max(worst))
+
+    @cached_property
+    def duality_gap(self) -> float:
+        """Primal minus dual value, plus what the residuals could hide.
+
+        A hard constraint violated by ε costs about ``ε Σλ`` to repair, and moving its
+        multiplier alone would gain ``ε²/2H`` (all there is to see where every λ is
+        still zero); a balance
+        missed by ε is worth ε times the optimal bias, for which the values of the
+        function and the size of the right-hand sides stand in (b itself may be zero
+        where the balance is missed most), a multiplier beyond its bound by ε is worth
+        ε times its margin, an expansion that is not the one of the multipliers is
+        worth the values where they differ: all are added, so that the gap cannot look
+        smaller than it is because an iterate is infeasible.
+        """
+        problem = self.problem
+        gap = abs(self.primal_value - self.dual_value)
+        hard = self._hard
+        gap += self.primal_residual * np.abs(self.multipliers[hard]).sum()
+        if self.primal_residual > 0:
+            violation = np.maximum(self._shortfall, 0.0)
+            # A row whose kernel is zero is moved by the biases alone.
+            least = max(FLATTEST * problem.bends.max(), np.finfo(float).tiny)
+            bends = np.maximum(problem.bends[hard], least)
+            with np.errstate(over="ignore"):  # an iterate may be that far off
+                gain = 0.5 * violation[hard] ** 2 / bends
+            gap += gain.max(initial=0.0)
+        unit = np.abs(problem.at_least).max(initial=0.0)
+        for k, missed in zip(
+            problem.biased, problem.balance(self.coefficients), strict=True
+        ):
+            largest = max(unit, np.abs(self.values[k]).max(initial=0.0))
+            gap += abs(missed) * largest / np.abs(problem.bases[k]).max()
+        worth = np.abs(self._shortfall) + unit
+        below = np.where(problem.free, 0.0, np.maximum(-self.multipliers, 0.0))
+        gap += below @ worth
+        for room, sharing in zip(
+            problem.room(self.multipliers), problem.sharing, strict=True
+        ):
+            gap += np.maximum(-room, 0.0) @ worth[problem.slices[sharing[0]]]
+        for v, w, t in zip(
+            self.coefficients,
+            problem.coefficients(self.multipliers),
+            self.penalised,
+            strict=True,
+        ):
+            gap += np.abs(v - w) @ np.abs(t)
+        return float(gap)
+
+    @cached_property
+    def scale(self) -> float:
+        """The size against which a gap is small: the larger of both objectives.
+
+        Where both vanish (all targets inside the tube of a regression, say), a
+        ten-millionth of all costs stands in.
+        """
+        costs = sum(
+            np.abs(f.cost).sum() for f in self.problem.functions if f.cost is not None
+        )
+        costs += sum(cost.sum() for cost in self.problem.slack_costs)
+        floor = 1e-7 * costs * np.abs(self.problem.at_least).max(initial=0.0)
+        return float(
+            max(
+                abs(self.primal_value),
+                abs(self.dual_value),
+                floor,
+                np.finfo(float).tiny,
+            )
+        )
+
+    @property
+    def relative_gap(self) -> float:
+        """The duality gap in units of the objective."""
+        return self.duality_gap / self.scale
+
+    def is_optimal(self, eps: float) -> bool:
+        """Whether the relative duality gap, residuals included, is at most eps."""
+        return bool(self.relative_gap <= eps)

@@ -1,0 +1,1 @@
+"""Working sets: steps along few multipliers, compiled."""

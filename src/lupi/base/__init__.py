@@ -1,0 +1,59 @@
+"""What every estimator shares: checks, missing rows, classes, multi-class.
+
+One file, one task:
+
+- `_privileged`: the one reader of the argument ``privileged``
+- `_data_frames`: tables that are left to an estimator of the user's, as they came
+- `_rows`: rows of whatever holds them
+- `_estimator`: ``PrivilegedEstimator``, which checks all arguments of ``fit`` at once
+- `_tags`: ``PrivilegedTags``, what an estimator says about the contract it keeps
+- `_classes`: labels, class weights and the binary problems of a multi-class task
+- `_templates`: ``fit`` and ``predict`` for models that are one machine (a regressor)
+  or a handful of binary ones (a classifier)
+"""
+
+from lupi.base._classes import (
+    Labels,
+    binary_problems,
+    check_classes,
+    class_weights,
+    decisions_of_classes,
+)
+from lupi.base._data_frames import (
+    as_data_frame,
+    check_privileged_table,
+    side_by_side,
+)
+from lupi.base._estimator import PrivilegedEstimator, Training, check_weight
+from lupi.base._privileged import (
+    Privileged,
+    check_privileged,
+    feature_names,
+    missing_rows,
+)
+from lupi.base._rows import is_data_frame, take_rows
+from lupi.base._tags import PrivilegedTags
+from lupi.base._templates import PrivilegedClassifierBase, PrivilegedRegressorBase
+
+__all__ = [
+    "Labels",
+    "Privileged",
+    "PrivilegedClassifierBase",
+    "PrivilegedEstimator",
+    "PrivilegedRegressorBase",
+    "PrivilegedTags",
+    "Training",
+    "as_data_frame",
+    "binary_problems",
+    "check_classes",
+    "check_privileged",
+    "check_privileged_table",
+    "check_weight",
+    "class_weights",
+    "decisions_of_classes",
+    "feature_names",
+    "is_data_frame",
+    "missing_rows",
+    "side_by_side",
+    "take_rows",
+]

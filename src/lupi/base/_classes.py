@@ -1,0 +1,187 @@
+"""Labels of any type, class weights, and the binary problems of a multi-class task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+MULTI_CLASS = ("ovo", "ovr")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of the rows that count, those of positive weight.
+
+    Attributes
+    ----------
+    classes : ndarray
+        The caller's labels, sorted.
+    codes : ndarray of int
+        Position in `classes` of the label of each row that counts.
+    rows : ndarray of int
+        Positions of these rows among the training rows.
+    """
+
+    classes: np.ndarray
+    codes: np.ndarray
+    rows: np.ndarray
+
+
+def check_classes(y: np.ndarray, weight: np.ndarray, estimator: Any) -> Labels:
+    """Sort out the classes of the rows of positive weight; refuse fewer than two.
+
+    Rows of weight zero are as good as absent, so their labels make no class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import check_classes
+    >>> y, weight = np.array(["b", "a", "c"]), np.array([1.0, 2.0, 0.0])
+    >>> check_classes(y, weight, "Toy").classes
+    array(['a', 'b'], dtype='<U1')
+    """
+    check_classification_targets(y)
+    rows = np.flatnonzero(weight > 0)
+    name = estimator if isinstance(estimator, str) else type(estimator).__name__
+    if len(rows) < len(y):
+        y = y[rows]
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        found = f": {classes.tolist()[0]!r}" if len(classes) else ""
+        among = "" if len(rows) == len(weight) else " among the rows of positive weight"
+        raise ValueError(
+            f"{name} needs at least two classes in y, but got {len(classes)} class"
+            f"{'es' if len(classes) == 0 else ''}{among}{found}. Give rows of both "
+            "sides of the question you want answered."
+        )
+    return Labels(classes, codes, rows)
+
+
+def class_weights(
+    class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Weight of each class, in the order of `classes`.
+
+    ``"balanced"`` gives class k the weight Σ s_i / (n_classes · Σ_{y_i = k} s_i), so
+    that a row of weight 2 counts as two rows.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced" or dict from label to positive number
+        Labels missing from the dict have weight 1.
+    classes, codes : ndarray
+        The classes and, per row, the position of its label among them.
+    weight : ndarray
+        Sample weights s of these rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import class_weights
+    >>> codes, s = np.array([0, 0, 1]), np.array([1.0, 1.0, 4.0])
+    >>> class_weights("balanced", np.array(["n", "y"]), codes, s)
+    array([1.5 , 0.75])
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        total = np.bincount(codes, weights=weight, minlength=len(classes))
+        return weight.sum() / (len(classes) * total)
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            'class_weight must be None, "balanced" or a dict from class label to '
+            f"weight, but got {class_weight!r}."
+        )
+    known = classes.tolist()
+    unknown = [label for label in class_weight if label not in known]
+    if unknown:
+        raise ValueError(
+            f"class_weight names {unknown!r}, but the classes in y are {known!r}. "
+            "Use the labels as they are in y."
+        )
+    weights = np.array([class_weight.get(label, 1.0) for label in known], dtype=float)
+    if not np.all((weights > 0) & np.isfinite(weights)):
+        raise ValueError(
+            f"class_weight must be positive and finite, but got {class_weight!r}. "
+            "Remove the rows of a class that should not count."
+        )
+    return weights
+
+
+def binary_problems(
+    y_codes: np.ndarray, n_classes: int, multi_class: str
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Split a task into binary ones: row positions and labels ±1 of each.
+
+    Two classes make one problem, in which +1 is the second class. Beyond, ``"ovo"``
+    makes one problem per pair (i, j), i < j in order, in which +1 is class j;
+    ``"ovr"`` makes one per class k, in which +1 is class k.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import binary_problems
+    >>> for rows, labels in binary_problems(np.array([0, 2, 1]), 3, "ovo"):
+    ...     print(rows, labels)
+    [0 2] [-1.  1.]
+    [0 1] [-1.  1.]
+    [1 2] [ 1. -1.]
+    """
+    if multi_class not in MULTI_CLASS:
+        raise ValueError(
+            f'multi_class must be "ovo" (one against one) or "ovr" (one against the '
+            f"rest), but got {multi_class!r}."
+        )
+    everything = np.arange(len(y_codes))
+    if n_classes == 2:
+        return [(everything, np.where(y_codes == 1, 1.0, -1.0))]
+    if multi_class == "ovr":
+        return [
+            (everything, np.where(y_codes == k, 1.0, -1.0)) for k in range(n_classes)
+        ]
+    problems = []
+    for i, j in combinations(range(n_classes), 2):
+        rows = np.flatnonzero((y_codes == i) | (y_codes == j))
+        problems.append((rows, np.where(y_codes[rows] == j, 1.0, -1.0)))
+    return problems
+
+
+def decisions_of_classes(
+    values: np.ndarray, n_classes: int, multi_class: str
+) -> np.ndarray:
+    """Combine the decision values of `binary_problems` into those of the classes.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_problems)
+        Decision values of the binary problems, in their order.
+    n_classes : int
+        How many classes there are.
+    multi_class : {"ovo", "ovr"}
+        How `binary_problems` split the task.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,) or (n_rows, n_classes)
+        One value per row for two classes. Beyond, one per class: with ``"ovr"`` the
+        values as they are; with ``"ovo"`` the number of pairs won, plus the sum of
+        margins squeezed into (−1/3, 1/3), which only decides between equal counts
+        (the rule of scikit-learn's `SVC`).
+    """
+    if n_classes == 2:
+        return values[:, 0]
+    if multi_class == "ovr":
+        return values
+    votes = np.zeros((len(values), n_classes))
+    margins = np.zeros((len(values), n_classes))
+    for value, (i, j) in zip(values.T, combinations(range(n_classes), 2), strict=True):
+        votes[:, i] += value <= 0
+        votes[:, j] += value > 0
+        margins[:, i] -= value
+        margins[:, j] += value
+    return votes + margins / (3 * (np.abs(margins) + 1))

@@ -1,0 +1,135 @@
+"""Data frames that are handed on as they came.
+
+A model that holds estimators of its user's choice leaves the values to them: text,
+categories and single missing values stay what they are. Names, width and number of
+rows are checked here; numbers are read by `_privileged` and by scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_X_y
+
+from lupi.base._privileged import (
+    Privileged,
+    check_shape,
+    feature_names,
+    name_of,
+    refuse_partial_rows,
+)
+from lupi.base._rows import is_data_frame, take_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def check_target(table: Any, y: Any, estimator: Any, *, y_numeric: bool) -> np.ndarray:
+    """Check y, and that a data frame has rows, columns and as many rows as y."""
+    # Zeros stand in for the values, which are none of our business.
+    zeros = np.broadcast_to(0.0, table.shape)
+    return check_X_y(zeros, y, y_numeric=y_numeric, estimator=estimator)[1]
+
+
+def as_data_frame(values: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return a pandas table, its rows counted from 0.
+
+    Parameters
+    ----------
+    values : data frame, ndarray or sparse matrix
+        Any two-dimensional table.
+    names : sequence of str, optional
+        What the columns are called; None leaves the names that they have, or counts
+        them.
+    """
+    import pandas as pd
+
+    if isinstance(values, pd.DataFrame):
+        table = values.reset_index(drop=True)
+    elif is_data_frame(values):
+        table = pd.DataFrame({one: np.asarray(values[one]) for one in values.columns})
+    else:
+        dense = values.toarray() if sp.issparse(values) else np.asarray(values)
+        table = pd.DataFrame(dense).infer_objects()
+    return table if names is None else table.set_axis(list(names), axis=1)
+
+
+def side_by_side(X: Any, privileged: Any) -> pd.DataFrame:
+    """Lay X and X* beside each other, with one name for each column.
+
+    Columns without a name (of an array, say) beside columns with names are called
+    x0, x1, … and privileged0, privileged1, …; without any names they are counted.
+
+    Raises
+    ------
+    ValueError
+        When a name occurs on both sides.
+    """
+    import pandas as pd
+
+    left, right = as_data_frame(X), as_data_frame(privileged)
+    names = [feature_names(X), feature_names(privileged)]
+    if names[0] is None and names[1] is None:
+        return pd.concat([left, right], axis=1, ignore_index=True)
+    if names[0] is None:
+        left = left.set_axis([f"x{i}" for i in range(left.shape[1])], axis=1)
+    if names[1] is None:
+        count = range(right.shape[1])
+        right = right.set_axis([f"privileged{i}" for i in count], axis=1)
+    shared = [name for name in left.columns if name in set(right.columns)]
+    if shared:
+        raise ValueError(
+            f"X and privileged both have a column {shared[0]!r}, and side by side they "
+            "could not be told apart. Rename one of them, for example with "
+            "privileged.add_suffix('_later')."
+        )
+    return pd.concat([left, right], axis=1)
+
+
+def check_privileged_table(
+    table: Any, n_rows: int, estimator: Any = None, *, allow_partial: bool
+) -> Privileged | None:
+    """Read X* as a data frame whose values are for another estimator to read.
+
+    Parameters
+    ----------
+    table : data frame
+        One row per training row. A row whose every value is missing has no X*.
+    n_rows : int
+        How many rows X has.
+    estimator : estimator or str, optional
+        Named in error messages.
+    allow_partial : bool
+        Whether single missing values may stay; otherwise they are refused.
+
+    Returns
+    -------
+    Privileged or None
+        None when no row has a value. Its ``values`` are a data frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lupi.base import check_privileged_table
+    >>> table = pd.DataFrame({"note": ["mild", None, None], "cd4": [1.0, None, 2.0]})
+    >>> check_privileged_table(table, 3, allow_partial=True).rows
+    array([0, 2])
+    """
+    import pandas as pd
+
+    check_shape(table, n_rows, name_of(estimator))
+    if isinstance(table, pd.DataFrame):
+        missing = table.isna().to_numpy()
+    else:
+        missing = pd.isna(np.asarray(table, dtype=object))
+    n_missing = missing.sum(axis=1)
+    if not allow_partial:
+        refuse_partial_rows(n_missing, table.shape[1], name_of(estimator))
+    rows = np.flatnonzero(n_missing < table.shape[1])
+    if len(rows) == 0:
+        return None
+    values = table if len(rows) == n_rows else take_rows(table, rows)
+    return Privileged(values, rows, n_rows)

@@ -1,0 +1,235 @@
+"""`PrivilegedEstimator`: reads and checks all arguments of ``fit`` at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lupi.base._data_frames import as_data_frame, check_target
+from lupi.base._privileged import (
+    Privileged,
+    check_privileged,
+    feature_names,
+    list_rows,
+)
+from lupi.base._rows import is_data_frame, take_rows
+from lupi.base._tags import PrivilegedTags
+
+
+@dataclass
+class Training:
+    """What ``fit`` was given, checked.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        Decision features. A data frame, as it came, for a model that leaves the
+        values to an estimator of its user's.
+    y : ndarray of shape (n_rows,)
+        The caller's labels, or float64 targets.
+    privileged : Privileged or None
+        The privileged rows that exist; None when there are none.
+    weight : ndarray of shape (n_rows,)
+        Sample weights, ones when none were given. Rows of weight zero are still here:
+        see `counted`.
+    """
+
+    X: Any
+    y: np.ndarray
+    privileged: Privileged | None
+    weight: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows ``fit`` was given."""
+        return len(self.weight)
+
+    def take(self, index: np.ndarray) -> Training:
+        """Keep the rows `index`; all of them in order costs nothing."""
+        if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
+            return self
+        kept = None if self.privileged is None else self.privileged.take(index)
+        X = take_rows(self.X, index)
+        return Training(X, self.y[index], kept, self.weight[index])
+
+    def counted(self) -> Training:
+        """Leave out the rows of weight zero, which are as good as absent."""
+        return self.take(np.flatnonzero(self.weight > 0))
+
+
+class PrivilegedEstimator(BaseEstimator):
+    """Base of every estimator whose ``fit`` takes ``privileged``.
+
+    `privileged` is requested by default, so that scikit-learn's tools pass it on and
+    slice it per fold, with metadata routing switched on or off.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_
+        Of X, as in scikit-learn.
+    n_privileged_features_in_ : int
+        Width of the privileged table, 0 when none was given.
+    privileged_feature_names_in_ : ndarray of str
+        Its column names; only when it had names that are all strings.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"privileged": True}
+
+    def _validate_fit(
+        self,
+        X: Any,
+        y: Any,
+        privileged: Any = None,
+        sample_weight: Any = None,
+        *,
+        accept_sparse: bool | str = "csr",
+        y_numeric: bool = False,
+        dtype: Any = np.float64,
+        allow_nan_X: bool = False,
+        keep_data_frame: bool = False,
+    ) -> Training:
+        """Check every argument of ``fit``; how X was read is kept for predicting.
+
+        With ``keep_data_frame`` a data frame stays one: its names and its shape are
+        checked, its values are not.
+        """
+        self._reading = {
+            "accept_sparse": "csr" if accept_sparse is True else accept_sparse,
+            "dtype": dtype,
+            "ensure_all_finite": "allow-nan" if allow_nan_X else True,
+        }
+        self._reads_data_frame = keep_data_frame and is_data_frame(X)
+        if self._reads_data_frame:
+            validate_data(self, X, skip_check_array=True)
+            y = check_target(X, y, self, y_numeric=y_numeric)
+        else:
+            X, y = validate_data(
+                self, X, y, order="C", y_numeric=y_numeric, **self._reading
+            )
+        if y_numeric:
+            y = y.astype(np.float64, copy=False)
+        weight = check_weight(sample_weight, X.shape[0], self)
+        return Training(X, y, self._validate_privileged_fit(privileged, X), weight)
+
+    def _validate_privileged_fit(self, privileged: Any, X: Any) -> Privileged | None:
+        """Read `privileged` and remember its width and names."""
+        read = self._read_privileged(privileged, X.shape[0])
+        self.n_privileged_features_in_ = 0 if read is None else read.values.shape[1]
+        names = None if read is None else feature_names(privileged)
+        if names is not None:
+            self.privileged_feature_names_in_ = names
+        elif hasattr(self, "privileged_feature_names_in_"):
+            del self.privileged_feature_names_in_
+        return read
+
+    def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
+        """Read `privileged`: as numbers, unless a model has other uses for it."""
+        return check_privileged(privileged, n_rows, self)
+
+    def _validate_privileged(self, privileged: Any) -> Privileged | None:
+        """Read privileged rows after ``fit``: same width and names as then."""
+        check_is_fitted(self)
+        name = type(self).__name__
+        if self.n_privileged_features_in_ == 0:
+            raise ValueError(
+                f"This {name} was fitted without privileged information, so there is "
+                "nothing to apply to privileged rows. Fit it with privileged=... first."
+            )
+        n_rows = (
+            privileged.shape[0] if hasattr(privileged, "shape") else len(privileged)
+        )
+        read = check_privileged(privileged, n_rows, self)
+        if read is None:
+            return None
+        expected = self.n_privileged_features_in_
+        if read.values.shape[1] != expected:
+            raise ValueError(
+                f"{name} was fitted with {expected} privileged features, but got "
+                f"{read.values.shape[1]}. Give the columns used in fit, in that order."
+            )
+        names = feature_names(privileged)
+        fitted = getattr(self, "privileged_feature_names_in_", None)
+        if names is not None and fitted is not None and list(names) != list(fitted):
+            raise ValueError(
+                f"{name} was fitted with the privileged columns {list(fitted)}, but "
+                f"got {list(names)}. Give the columns used in fit, in that order."
+            )
+        return read
+
+    def _validate_X(self, X: Any) -> Any:
+        """Check X when predicting, read as in ``fit``."""
+        check_is_fitted(self)
+        if not self._reads_data_frame:
+            return validate_data(self, X, reset=False, order="C", **self._reading)
+        if is_data_frame(X):
+            return validate_data(self, X, reset=False, skip_check_array=True)
+        X = validate_data(
+            self,
+            X,
+            reset=False,
+            accept_sparse="csr",
+            dtype=None,
+            ensure_all_finite=False,
+        )
+        # Names are missed once, by the line above; inside they are as in ``fit``.
+        return as_data_frame(X, getattr(self, "feature_names_in_", None))
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        return PrivilegedTags()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:
+    """Sample weights as float64, ones for None; refuse what cannot be a weight.
+
+    Examples
+    --------
+    >>> from lupi.base._estimator import check_weight
+    >>> check_weight([0, 2.5], 2, "Toy")
+    array([0. , 2.5])
+    """
+    if sample_weight is None:
+        return np.ones(n_rows)
+    name = estimator if isinstance(estimator, str) else type(estimator).__name__
+    if sp.issparse(sample_weight):
+        raise ValueError(f"{name} expected sample_weight as an array, not sparse.")
+    try:
+        weight = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} could not read sample_weight as numbers: {error}."
+        ) from error
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight)
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"{name} got sample_weight of shape {weight.shape} for {n_rows} rows of X. "
+            "Give one weight per row, as a 1-D array."
+        )
+    if not np.all(np.isfinite(weight)):
+        bad = np.flatnonzero(~np.isfinite(weight))
+        raise ValueError(
+            f"{name} found NaN or infinite sample_weight: {list_rows(bad)}. Use 0 to "
+            "leave a row out."
+        )
+    if np.any(weight < 0):
+        bad = np.flatnonzero(weight < 0)
+        raise ValueError(
+            f"{name} found negative sample_weight: {list_rows(bad)}. Weights say how "
+            "often a row counts; use 0 to leave a row out."
+        )
+    if not np.any(weight > 0):
+        raise ValueError(
+            f"{name} got sample_weight of zero for every row, so that no row is left "
+            "to learn from. Give at least one row of each class a positive weight."
+        )
+    return weight

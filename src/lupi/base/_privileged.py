@@ -1,0 +1,321 @@
+"""The one reader of the argument ``privileged``.
+
+A row of X* is either there, every value finite, or missing, every value NaN. Whatever
+the caller's container, the rest of the library sees a `Privileged`: the rows that are
+there, and which rows they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from lupi.base._rows import take_rows
+
+
+@dataclass(frozen=True)
+class Privileged:
+    """The privileged rows that exist.
+
+    Attributes
+    ----------
+    values : ndarray or CSR matrix of shape (n_available, n_privileged_features)
+        The rows that are there, float64. A data frame, as it came, for a model that
+        leaves the values to an estimator of its user's.
+    rows : ndarray of int
+        Their positions, ascending, among the training rows.
+    n_rows : int
+        How many training rows there are.
+    """
+
+    values: Any
+    rows: np.ndarray
+    n_rows: int
+
+    @property
+    def available(self) -> np.ndarray:
+        """Which training rows have privileged information, as a boolean mask."""
+        mask = np.zeros(self.n_rows, dtype=bool)
+        mask[self.rows] = True
+        return mask
+
+    @property
+    def complete(self) -> bool:
+        """Whether every training row has privileged information."""
+        return len(self.rows) == self.n_rows
+
+    def take(self, index: np.ndarray) -> Privileged | None:
+        """Keep the training rows `index`, numbered anew.
+
+        Parameters
+        ----------
+        index : array of int
+            Positions among the training rows, repeats allowed.
+
+        Returns
+        -------
+        Privileged or None
+            None when none of these rows has privileged information.
+        """
+        index = np.asarray(index)
+        if self.complete:
+            values = take_rows(self.values, index)
+            return Privileged(values, np.arange(len(index)), len(index))
+        place = np.full(self.n_rows, -1)
+        place[self.rows] = np.arange(len(self.rows))
+        place = place[index]
+        rows = np.flatnonzero(place >= 0)
+        if len(rows) == 0:
+            return None
+        return Privileged(take_rows(self.values, place[rows]), rows, len(index))
+
+    def dense_full(self) -> np.ndarray:
+        """All training rows as one dense array, NaN where nothing is available."""
+        full = np.full((self.n_rows, self.values.shape[1]), np.nan)
+        full[self.rows] = (
+            self.values.toarray() if sp.issparse(self.values) else self.values
+        )
+        return full
+
+
+def check_privileged(
+    privileged: Any, n_rows: int, estimator: Any = None
+) -> Privileged | None:
+    """Read `privileged`, or say in a sentence why it cannot be read.
+
+    Parameters
+    ----------
+    privileged : array-like, sparse matrix, DataFrame or None
+        One row per training row. A row that is NaN throughout is missing.
+    n_rows : int
+        How many rows X has.
+    estimator : estimator or str, optional
+        Named in error messages.
+
+    Returns
+    -------
+    Privileged or None
+        None when `privileged` is None or has no row that is not missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import check_privileged
+    >>> P = np.array([[1.0, 2.0], [np.nan, np.nan], [3.0, 4.0]])
+    >>> check_privileged(P, 3).rows
+    array([0, 2])
+    >>> check_privileged(np.full((3, 2), np.nan), 3) is None
+    True
+    """
+    if privileged is None:
+        return None
+    values = _as_matrix(privileged, name_of(estimator))
+    check_shape(values, n_rows, name_of(estimator))
+    # One pass over the numbers settles the common case, as scikit-learn does it. An
+    # overflowing sum is not finite and only sends us the long way round.
+    entries = values.data if sp.issparse(values) else values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(entries.sum()):
+            return Privileged(values, np.arange(n_rows), n_rows)
+    rows = _available_rows(values, name_of(estimator))
+    if len(rows) == 0:
+        return None
+    if len(rows) == n_rows:
+        return Privileged(values, rows, n_rows)
+    return Privileged(values[rows], rows, n_rows)
+
+
+def feature_names(table: Any) -> np.ndarray | None:
+    """Column names of a table when all of them are strings, otherwise None.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lupi.base import feature_names
+    >>> feature_names(pd.DataFrame({"cd4": [1.0], "cd8": [2.0]}))
+    array(['cd4', 'cd8'], dtype=object)
+    """
+    columns = getattr(table, "columns", None)
+    if columns is None or callable(columns) or len(columns) == 0:
+        return None
+    strings = [isinstance(column, str) for column in columns]
+    if all(strings):
+        return np.asarray(list(columns), dtype=object)
+    if any(strings):
+        raise TypeError(
+            "The columns of the table are named partly by strings and partly by other "
+            "things. Name all of them by strings, or none, for example with "
+            "table.columns = table.columns.astype(str)."
+        )
+    return None
+
+
+def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
+    """Which rows of a raw table have no value at all, as a boolean mask.
+
+    The table may hold anything: text, dates, single missing values.
+
+    Examples
+    --------
+    >>> from lupi.base import missing_rows
+    >>> missing_rows([["mild", None], [None, float("nan")], ["severe", 3.5]])
+    array([False,  True, False])
+    """
+    if not sp.issparse(table) and not hasattr(table, "shape"):
+        table = np.asarray(table, dtype=object)
+    check_shape(table, table.shape[0] if len(table.shape) else 0, name_of(estimator))
+    if sp.issparse(table):
+        return _nan_counts(table.tocsr()) == table.shape[1]
+    if getattr(getattr(table, "dtype", None), "kind", "O") == "f":
+        return np.isnan(table).all(axis=1)
+    import pandas as pd
+
+    return pd.isna(np.asarray(table, dtype=object)).all(axis=1)
+
+
+def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
+    """Name row numbers in words: "Row 3", "Rows 3, 7 and 9", "Rows 1, 2 and 8 more".
+
+    Examples
+    --------
+    >>> list_rows([3]), list_rows([3, 7, 9]), list_rows(range(10), limit=2)
+    ('Row 3', 'Rows 3, 7 and 9', 'Rows 0, 1 and 8 more')
+    """
+    shown = [str(int(row)) for row in rows[:limit]]
+    if len(rows) == 1:
+        return f"Row {shown[0]}"
+    last = f"{len(rows) - limit} more" if len(rows) > limit else shown.pop()
+    return f"Rows {', '.join(shown)} and {last}"
+
+
+def name_of(estimator: Any) -> str:
+    """Return what error messages call an estimator."""
+    if estimator is None:
+        return "The estimator"
+    return estimator if isinstance(estimator, str) else type(estimator).__name__
+
+
+def _as_matrix(privileged: Any, name: str) -> Any:
+    """Float64 array or CSR matrix; NaN and infinity pass, strings do not."""
+    if isinstance(privileged, np.ma.MaskedArray):
+        privileged = np.ma.filled(privileged.astype(np.float64), np.nan)
+    if isinstance(privileged, np.ndarray) and privileged.dtype.kind in "fiub":
+        return np.ascontiguousarray(privileged, dtype=np.float64)
+    if isinstance(privileged, str | bytes) or np.isscalar(privileged):
+        raise ValueError(
+            f"{name} expected privileged to be a table of numbers with one row per "
+            f"training row, but got {privileged!r}."
+        )
+    _refuse_text(privileged, name)
+    try:
+        return check_array(
+            privileged,
+            accept_sparse="csr",
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=False,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name="privileged",
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} could not read privileged as a table of numbers: {error} Encode "
+            "or drop what is not numeric, or wrap the estimator in "
+            "lupi.compose.TransformedPrivileged with a transformer that does."
+        ) from error
+
+
+def _refuse_text(privileged: Any, name: str) -> None:
+    """Refuse text and dates, also text that looks like numbers."""
+    if sp.issparse(privileged):
+        return
+    if hasattr(privileged, "columns"):
+        columns = [c for c in privileged.columns if _holds_text(privileged[c])]
+        found = f"the column {columns[0]!r} holds something else" if columns else ""
+    else:
+        if not hasattr(privileged, "dtype"):
+            privileged = np.asarray(privileged, dtype=object)
+        found = "it holds text or dates" if _holds_text(privileged) else ""
+    if found:
+        raise ValueError(
+            f"{name} expected privileged to hold numbers only, but {found}. Encode it "
+            "first, or wrap the estimator in lupi.compose.TransformedPrivileged with a "
+            "transformer that does."
+        )
+
+
+def _holds_text(values: Any) -> bool:
+    values = np.asarray(values)
+    if values.dtype.kind == "O":
+        return any(isinstance(value, str | bytes) for value in values.ravel())
+    return values.dtype.kind in "SUMm"
+
+
+def check_shape(values: Any, n_rows: int, name: str) -> None:
+    """Refuse what is not a table with one row per training row."""
+    n_dimensions = len(values.shape)
+    if n_dimensions == 1:
+        raise ValueError(
+            f"{name} expected privileged to be 2-D, one row per training row and one "
+            f"column per privileged feature, but got a 1-D array of length "
+            f"{values.shape[0]}. Use privileged.reshape(-1, 1) if it is one feature."
+        )
+    if n_dimensions != 2:
+        raise ValueError(
+            f"{name} expected privileged to be 2-D, one row per training row and one "
+            f"column per privileged feature, but got {n_dimensions} dimensions."
+        )
+    if values.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} got privileged with {values.shape[0]} rows for {n_rows} rows of "
+            "X. Give one row for each, in the same order; a row without privileged "
+            "information is a row of NaN."
+        )
+    if values.shape[1] == 0:
+        raise ValueError(
+            f"{name} got privileged with 0 columns. Pass privileged=None to train "
+            "without privileged information."
+        )
+
+
+def _available_rows(values: Any, name: str) -> np.ndarray:
+    """Positions of the complete rows; part-NaN and infinite rows are refused."""
+    n_columns = values.shape[1]
+    n_nan = _nan_counts(values)
+    infinite = np.unique((abs(values) == np.inf).nonzero()[0])
+    if len(infinite):
+        raise ValueError(
+            f"{name} found infinite values in privileged: {list_rows(infinite)}. "
+            "Replace them by finite numbers, or make the whole row NaN if its "
+            "privileged information is not available."
+        )
+    refuse_partial_rows(n_nan, n_columns, name)
+    return np.flatnonzero(n_nan == 0)
+
+
+def refuse_partial_rows(n_missing: np.ndarray, n_columns: int, name: str) -> None:
+    """Refuse rows of which some values are missing and some are not."""
+    partial = np.flatnonzero((n_missing > 0) & (n_missing < n_columns))
+    if len(partial):
+        raise ValueError(
+            f"{name} found NaN in part of a privileged row: {list_rows(partial)} of "
+            f"privileged. A row of {n_columns} values is either complete or NaN "
+            "throughout, which means not available. Impute the single values (inside "
+            "lupi.compose.TransformedPrivileged, say) or make the whole row NaN."
+        )
+
+
+def _nan_counts(values: Any) -> np.ndarray:
+    """How many values of each row are NaN."""
+    if not sp.issparse(values):
+        return np.isnan(values).sum(axis=1)
+    row_of = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+    return np.bincount(row_of[np.isnan(values.data)], minlength=values.shape[0])

@@ -1,0 +1,122 @@
+"""The two solvers of the advice problem against each other, and at scale."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from lupi._convex.piecewise import solve as _solver
+from lupi.advice import KnowledgeBasedSVC, Rule
+from lupi.advice._problem import Region, Rows, solve
+
+
+def use_only(monkeypatch, which):
+    monkeypatch.setattr(_solver, "_MANY_ENTRIES", 1 if which == "dense" else 10**12)
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def only(request, monkeypatch):
+    use_only(monkeypatch, request.param)
+    if request.param == "dense":
+
+        def refuse(*arguments):
+            raise AssertionError("the dense solver gave up")
+
+        monkeypatch.setattr(_solver, "_solve_sparse", refuse)
+
+
+def instance(seed):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(20, 200)), int(rng.integers(1, 15))
+    X = rng.normal(size=(n, p)) * 10 ** rng.uniform(-1, 1, p)
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    rows = Rows(X, y, 10 ** rng.uniform(-3, 3) * rng.uniform(0.5, 2, n))
+    regions = []
+    for _ in range(rng.integers(0, 5)):
+        D = rng.normal(size=(3, p)) * (rng.random((3, p)) < 0.6)
+        weight = float(10 ** rng.uniform(-2, 2))
+        regions.append(
+            Region(D, rng.normal(size=3), float(rng.choice([-1, 1])), weight)
+        )
+    return rows, regions, bool(rng.random() < 0.7)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_both_solvers_agree_and_certify(seed, monkeypatch):
+    rows, regions, fit_intercept = instance(seed)
+    values, weights = [], []
+    for which in ("dense", "sparse"):
+        use_only(monkeypatch, which)
+        solution = solve(rows, regions, fit_intercept=fit_intercept)
+        assert solution.converged
+        assert abs(solution.value - solution.dual_value) <= 1e-7 * (1 + solution.value)
+        assert all(np.all(u >= 0) for u in solution.proofs)
+        alpha = rows.sign * solution.alpha
+        assert np.all(alpha >= -1e-6 * rows.cost)
+        assert np.all(alpha <= rows.cost * (1 + 1e-6))
+        values.append(solution.value)
+        weights.append(solution.w)
+    assert values[0] == pytest.approx(values[1], rel=1e-8)
+    np.testing.assert_allclose(*weights, atol=1e-3 * (1 + np.abs(weights[1]).max()))
+
+
+@pytest.mark.usefixtures("only")
+@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_columns_of_very_different_scales(C, standardize):
+    X, y = load_breast_cancer(return_X_y=True)
+    rules = ["x0 >= 15 => 0", "x1 <= 15 and x2 <= 80 => 1"]
+    model = KnowledgeBasedSVC(C, advice=rules, standardize=standardize).fit(X, y)
+    assert model.converged_
+    assert model.duality_gap_ <= 1e-7 * (1 + model.objective_)
+
+
+def test_hundred_rules():
+    rng = np.random.default_rng(0)
+    n, p = 1500, 120
+    X = rng.normal(size=(n, p))
+    y = np.where(X[:, :10].sum(axis=1) + rng.normal(size=n) > 0, 1, 0)
+    rules = []
+    for _ in range(100):
+        D = np.zeros((4, p))
+        for row in D:
+            row[rng.choice(p, 5, replace=False)] = rng.normal(size=5)
+        rules.append(Rule(D, rng.normal(size=4) - 1, int(rng.choice([0, 1]))))
+    model = KnowledgeBasedSVC(0.1, advice=rules, advice_weight=0.01).fit(X, y)
+    assert model.converged_
+    assert model.duality_gap_ <= 1e-8 * model.objective_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("per_condition", [5, 1000])
+def test_hundred_rules_thousand_columns_ten_thousand_rows(per_condition):
+    rng = np.random.default_rng(0)
+    n, p = 10_000, 1_000
+    X = rng.normal(size=(n, p))
+    y = np.where(X[:, :300].sum(axis=1) / 10 + rng.normal(size=n) > 0, 1, 0)
+    rules = []
+    for _ in range(100):
+        D = np.zeros((4, p))
+        for row in D:
+            chosen = rng.choice(p, per_condition, replace=False)
+            row[chosen] = rng.normal(size=per_condition)
+        rules.append(Rule(D, rng.normal(size=4) - 1, int(rng.choice([0, 1]))))
+    model = KnowledgeBasedSVC(0.1, advice=rules, advice_weight=0.01).fit(X, y)
+    assert model.converged_
+    assert model.duality_gap_ <= 1e-8 * model.objective_
+
+
+def test_numba_is_loaded_by_the_stream_alone():
+    script = (
+        "import sys, numpy as np\n"
+        "from lupi.advice import Adviceptron, KnowledgeBasedSVC\n"
+        "X, y = np.eye(4), [0, 1, 0, 1]\n"
+        "KnowledgeBasedSVC(advice='x0 >= 1 => 0').fit(X, y)\n"
+        "assert 'numba' not in sys.modules\n"
+        "Adviceptron().fit(X, y)\n"
+        "assert 'numba' in sys.modules\n"
+    )
+    path = {"PYTHONPATH": ":".join(filter(None, sys.path))}
+    subprocess.run([sys.executable, "-c", script], check=True, env=path)
