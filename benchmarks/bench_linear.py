@@ -63,7 +63,7 @@ def run(n_rows, n_features, model, *, rival=False):
             warnings.simplefilter("ignore")  # it does not converge; that is its time
             LinearSVC(loss="hinge").fit(X, y)
         ratio = ours / (time.perf_counter() - start)
-    gap = model.duality_gap_ / model.objective_
+    gap = np.max(model.duality_gap_ / model.objective_)
     weights = model.coef_ if hasattr(model, "coef_") else model.dual_coef_
     norm = np.linalg.norm(weights)
     print(

@@ -137,10 +137,10 @@ def measure(n, C, reg, with_cvxopt, clock):
         "memory": memory,
         "svc": svc,
         "precomputed": precomputed,
-        "gap": model.duality_gap_ / abs(model.objective_),
-        "converged": bool(model.converged_),
+        "gap": (model.duality_gap_ / abs(model.objective_)).max(),
+        "converged": bool(model.converged_.all()),
         "objective": objective(X, P, y, C, reg, found),
-        "bound": model.objective_ - model.duality_gap_,
+        "bound": (model.objective_ - model.duality_gap_).item(),
     }
     if with_cvxopt:
         out["cvxopt"], (v, u, b) = seconds(

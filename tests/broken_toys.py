@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,14 +31,14 @@ class Changed(TaughtClassifier):
     def change(self, X, y, privileged, sample_weight):
         return X, y, privileged, sample_weight
 
-    def fit(self, X, y, privileged=None, sample_weight=None):
-        changed = self.change(X, y, privileged, sample_weight)
-        return super().fit(*changed)
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        X, y, P, weight = self.change(X, y, privileged, sample_weight)
+        return super().fit(X, y, privileged=P, sample_weight=weight)
 
 
 @breaks("check_fit_signature")
-class WeightBeforePrivileged(TaughtClassifier):
-    def fit(self, X, y, sample_weight=None, privileged=None):
+class PrivilegedByPosition(TaughtClassifier):
+    def fit(self, X, y, privileged=None, sample_weight=None):
         return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
 
 
@@ -57,8 +58,8 @@ class NeedsPrivileged(Changed):
 
 @breaks("check_privileged_has_an_effect")
 class IgnoresPrivileged(TaughtClassifier):
-    def _fit_binary(self, X, y, privileged, weight, *, rows):
-        return taught(X, y, None, weight, self.alpha)
+    def _fit_binary(self, part):
+        return taught(replace(part, privileged=None), self.alpha)
 
 
 @breaks("check_fit_changes_nothing_it_is_given")
@@ -70,10 +71,20 @@ class WritesIntoPrivileged(Changed):
 
 
 @breaks("check_fit_is_repeatable")
-class RemembersTheLastFit(TaughtClassifier):
-    def _fit_binary(self, X, y, privileged, weight, *, rows):
+class RemembersTheLastFit(Changed):
+    def change(self, X, y, privileged, sample_weight):
         self._times = getattr(self, "_times", 0) + 1
-        return taught(X, y, privileged, weight, self.alpha * self._times)
+        return X, y, privileged, sample_weight
+
+    def _fit_binary(self, part):
+        return taught(part, self.alpha * self._times)
+
+
+@breaks("check_failed_refit_keeps_the_model")
+class ChangesBeforeTheEnd(Changed):
+    def change(self, X, y, privileged, sample_weight):
+        self.n_features_in_ = np.shape(X)[1]
+        return X, y, privileged, sample_weight
 
 
 @breaks("check_clone_and_pickle")
@@ -96,15 +107,16 @@ class FillsWithZero(Changed):
 
 @breaks("check_missing_rows_are_legal")
 class NeedsEveryRow(TaughtClassifier):
-    def _fit_binary(self, X, y, privileged, weight, *, rows):
-        if privileged is not None and not privileged.complete:
-            privileged = None
-        return super()._fit_binary(X, y, privileged, weight, rows=rows)
+    def _fit_binary(self, part):
+        if part.privileged is not None and not part.privileged.complete:
+            part = replace(part, privileged=None)
+        return super()._fit_binary(part)
 
 
 @breaks("check_missing_rows_in_any_order")
 class ExpectsMissingRowsLast(TaughtClassifier):
-    def _fit_binary(self, X, y, privileged, weight, *, rows):
+    def _fit_binary(self, part):
+        X, y, privileged, weight = part.X, part.y, part.privileged, part.weight
         if privileged is None:
             return ridge(X, y, weight)
         first = np.arange(len(privileged.rows))
@@ -116,9 +128,9 @@ class ExpectsMissingRowsLast(TaughtClassifier):
 
 @breaks("check_permuted_rows")
 class TrustsTheFirstRows(TaughtClassifier):
-    def _fit_binary(self, X, y, privileged, weight, *, rows):
-        trust = weight * np.linspace(1, 2, len(y))
-        return super()._fit_binary(X, y, privileged, trust, rows=rows)
+    def _fit_binary(self, part):
+        trust = part.weight * np.linspace(1, 2, part.n_rows)
+        return super()._fit_binary(replace(part, weight=trust))
 
 
 @breaks("check_privileged_rows_follow_their_rows")
@@ -139,7 +151,8 @@ class NormalisesWeights(Changed):
 
 @breaks("check_weight_two_is_a_repeated_row")
 class ForgetsWeightsInTheTeacher(TaughtClassifier):
-    def _fit_binary(self, X, y, privileged, weight, *, rows):
+    def _fit_binary(self, part):
+        X, y, privileged, weight = part.X, part.y, part.privileged, part.weight
         if privileged is None:
             return ridge(X, y, weight)
         where = privileged.rows
@@ -159,8 +172,8 @@ class LiftsZeroWeights(Changed):
 
 @breaks("check_free_width")
 class ValidatesPrivilegedLikeX(TaughtClassifier):
-    def fit(self, X, y, privileged=None, sample_weight=None):
-        super().fit(X, y, privileged, sample_weight)
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
         if privileged is not None:
             self.n_features_in_ = privileged.shape[1]
         return self
@@ -208,8 +221,8 @@ class ScalesInPlace(Changed):
 
 @breaks("check_feature_names")
 class ForgetsPrivilegedNames(TaughtClassifier):
-    def fit(self, X, y, privileged=None, sample_weight=None):
-        super().fit(X, y, privileged, sample_weight)
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
         if hasattr(self, "privileged_feature_names_in_"):
             del self.privileged_feature_names_in_
         return self
@@ -294,10 +307,10 @@ class MustBeAsked(TaughtClassifier):
 class LosesPrivilegedInTools(TaughtClassifier):
     """Trains without X* when scikit-learn's tools call it, and says nothing."""
 
-    def fit(self, X, y, privileged=None, sample_weight=None):
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
         if "sklearn" in sys._getframe(1).f_code.co_filename:
             privileged = None
-        return super().fit(X, y, privileged, sample_weight)
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
 
 
 @breaks("check_labels_of_any_type")

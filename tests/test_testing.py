@@ -82,10 +82,10 @@ def test_a_tag_that_names_no_check_is_an_error():
 
 def test_tolerance_is_the_estimators_own():
     class Rough(TaughtClassifier):
-        def _fit_binary(self, X, y, privileged, weight, *, rows):
-            line = super()._fit_binary(X, y, privileged, weight, rows=rows)
+        def _fit_binary(self, part):
+            line = super()._fit_binary(part)
             return Line(
-                np.round(line.coef, 4), round(line.intercept, 4) + 1e-4 * len(y)
+                np.round(line.coef, 4), round(line.intercept, 4) + 1e-4 * part.n_rows
             )
 
     class Allowed(Rough):
@@ -108,8 +108,11 @@ class Foreign(ClassifierMixin, BaseEstimator):
     def __init__(self, alpha=1.0):
         self.alpha = alpha
 
-    def fit(self, X, y, privileged=None, sample_weight=None):
-        self.inner_ = TaughtClassifier(self.alpha).fit(X, y, privileged, sample_weight)
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        inner = TaughtClassifier(self.alpha)
+        self.inner_ = inner.fit(
+            X, y, privileged=privileged, sample_weight=sample_weight
+        )
         self.classes_ = self.inner_.classes_
         for name in (
             "n_features_in_",

@@ -28,14 +28,15 @@ def ridge(X, y, weight, alpha=1.0):
     return Line(solution[:-1], float(solution[-1]))
 
 
-def taught(X, y, privileged, weight, alpha):
+def taught(part, alpha):
     """Ridge on targets drawn half-way to what a teacher on X* says of its rows."""
+    y, privileged, weight = part.y, part.privileged, part.weight
     if privileged is not None:
         rows = privileged.rows
         teacher = ridge(privileged.values, y[rows], weight[rows], alpha)
         y = y.copy()
         y[rows] = (y[rows] + teacher.decision(privileged.values)) / 2
-    return ridge(X, y, weight, alpha)
+    return ridge(part.X, y, weight, alpha)
 
 
 class TaughtClassifier(PrivilegedClassifierBase):
@@ -44,13 +45,13 @@ class TaughtClassifier(PrivilegedClassifierBase):
         self.multi_class = multi_class
         self.class_weight = class_weight
 
-    def _fit_binary(self, X, y, privileged, weight, *, rows):
-        return taught(X, y, privileged, weight, self.alpha)
+    def _fit_binary(self, part):
+        return taught(part, self.alpha)
 
 
 class TaughtRegressor(PrivilegedRegressorBase):
     def __init__(self, alpha=1.0):
         self.alpha = alpha
 
-    def _fit_real(self, X, y, privileged, weight, *, rows):
-        return taught(X, y, privileged, weight, self.alpha)
+    def _fit_real(self, part):
+        return taught(part, self.alpha)

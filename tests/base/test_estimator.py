@@ -66,7 +66,8 @@ def test_rows_of_weight_zero_stay_until_counted():
 
 
 def test_sparse_rows_can_be_taken():
-    training = Training(sp.csr_matrix(X), Y, None, np.ones(30))
+    rows = np.arange(30)
+    training = Training(sp.csr_matrix(X), Y, None, np.ones(30), rows)
     part = training.take(np.array([4, 4, 2]))
     np.testing.assert_array_equal(part.X.toarray(), X[[4, 4, 2]])
 
@@ -95,7 +96,7 @@ def test_weights_may_be_a_scalar_or_a_series():
 
 def test_X_may_hold_nan_when_the_estimator_says_so():
     class Reader(PrivilegedEstimator):
-        def fit(self, X, y, privileged=None):
+        def fit(self, X, y, *, privileged=None):
             raise AssertionError("not called here")
 
     holes = X.copy()
@@ -140,15 +141,15 @@ class Recording(TaughtClassifier):
     """Keeps what the template hands to the model and to the hooks."""
 
     def _begin(self, training):
-        self.log_ = []
-        self.begun_ = training
+        self.begun_, self.log_ = training, []
+        return "settled"
 
-    def _fit_binary(self, X, y, privileged, weight, *, rows):
-        self.log_.append((X, y, privileged, weight, rows))
-        return super()._fit_binary(X, y, privileged, weight, rows=rows)
+    def _fit_binary(self, part):
+        self.log_.append(part)
+        return super()._fit_binary(part)
 
-    def _collect(self, models, problems, training):
-        self.collected_ = (models, problems, training)
+    def _attributes(self, fitted):
+        return {"fitted_": fitted}
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
@@ -159,26 +160,36 @@ def test_the_model_gets_matching_rows(multi_class):
     weight = np.linspace(0.0, 2.0, 30)
     model = Recording(multi_class=multi_class, class_weight={"c": 5.0})
     model.fit(X, labels, privileged=holes, sample_weight=weight)
-    assert model.begun_.n_rows == 30
-    models, problems, training = model.collected_
-    assert len(models) == len(problems) == len(model.log_) == 3
-    assert training is model.begun_
-    for (rows, sign), logged in zip(problems, model.log_, strict=True):
-        part, y, privileged, cost, where = logged
-        np.testing.assert_array_equal(where, rows)
+    fitted = model.fitted_
+    assert fitted.training is model.begun_
+    assert fitted.training.n_rows == 30
+    assert len(fitted.models) == len(fitted.parts) == len(model.log_) == 3
+    for part, logged in zip(fitted.parts, model.log_, strict=True):
+        assert part is logged
+        assert part.settled == "settled"
+        rows = part.rows
         assert 0 not in rows  # its weight is zero
-        np.testing.assert_array_equal(part, X[rows])
-        np.testing.assert_array_equal(y, sign)
-        np.testing.assert_array_equal(privileged.dense_full(), holes[rows])
+        np.testing.assert_array_equal(part.X, X[rows])
+        assert set(part.y) == {-1.0, 1.0}
+        assert len(set(labels[rows][part.y > 0])) == 1
+        np.testing.assert_array_equal(part.privileged.dense_full(), holes[rows])
         expected = weight[rows] * np.where(labels[rows] == "c", 5.0, 1.0)
-        np.testing.assert_allclose(cost, expected)
+        np.testing.assert_allclose(part.weight, expected)
+
+
+def test_extras_follow_their_rows():
+    extra = {"age": np.arange(30.0)}
+    training = Training(X, Y, None, np.ones(30), np.arange(30), extra)
+    part = training.take(np.array([7, 3, 3])).take(np.array([2, 0]))
+    assert part.extra["age"].tolist() == [3.0, 7.0]
+    assert part.rows.tolist() == [3, 7]
 
 
 def test_a_problem_without_privileged_rows_gets_none():
     labels = np.arange(30) % 3
     holes = np.where((labels == 2)[:, None], P, np.nan)
     model = Recording().fit(X, labels, privileged=holes)
-    assert [logged[2] is None for logged in model.log_] == [True, False, False]
+    assert [part.privileged is None for part in model.log_] == [True, False, False]
 
 
 def test_a_model_without_its_method_says_so():

@@ -31,9 +31,9 @@ HERE = np.setdiff1d(np.arange(40), GONE)
 class Recording(TaughtClassifier):
     """Keeps what it is given."""
 
-    def fit(self, X, y, privileged=None, sample_weight=None):
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
         self.given_ = privileged
-        return super().fit(X, y, privileged, sample_weight)
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
 
 
 @pytest.mark.parametrize(

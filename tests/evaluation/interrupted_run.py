@@ -14,9 +14,9 @@ from tests.toys import TaughtClassifier
 class Slow(TaughtClassifier):
     seconds = 0.0
 
-    def fit(self, X, y, privileged=None, sample_weight=None):
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
         time.sleep(Slow.seconds)
-        return super().fit(X, y, privileged, sample_weight)
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
 
 
 def run(checkpoint=None, seconds=0.0, **options):

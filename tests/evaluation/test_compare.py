@@ -91,9 +91,9 @@ class Recorder(TaughtClassifier):
 
     seen: list = []  # noqa: RUF012
 
-    def fit(self, X, y, privileged=None, sample_weight=None):
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
         Recorder.seen.append((X, privileged))
-        return super().fit(X, y, privileged, sample_weight)
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
 
 
 def test_shuffled_rows_are_the_training_rows_in_another_order(data):
@@ -257,10 +257,10 @@ def test_without_evidence_the_best_model_ignores_privileged_information():
 
 
 class Stubborn(TaughtClassifier):
-    def fit(self, X, y, privileged=None, sample_weight=None):
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
         if privileged is not None:
             raise RuntimeError("It refuses to look at X*.")
-        return super().fit(X, y, None, sample_weight)
+        return super().fit(X, y, sample_weight=sample_weight)
 
 
 def test_a_method_that_fails_is_reported_and_the_others_go_on(data):
@@ -276,11 +276,11 @@ def test_a_method_that_fails_is_reported_and_the_others_go_on(data):
 
 
 class Grumbling(TaughtClassifier):
-    def fit(self, X, y, privileged=None, sample_weight=None):
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
         import warnings
 
         warnings.warn(f"Stopped after {len(X)} steps.", UserWarning, stacklevel=2)
-        return super().fit(X, y, privileged, sample_weight)
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
 
 
 def test_warnings_are_gathered_by_kind(data):

@@ -101,9 +101,9 @@ def test_random_search_draws_from_the_grid(data):
 class Counting(TaughtClassifier):
     fits: list = []  # noqa: RUF012
 
-    def fit(self, X, y, privileged=None, sample_weight=None):
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
         Counting.fits.append((self.alpha, len(y)))
-        return super().fit(X, y, privileged, sample_weight)
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
 
 
 def test_successive_halving_spends_full_rows_on_few_candidates():

@@ -120,7 +120,7 @@ def test_a_promise_that_cannot_be_kept_is_told(monkeypatch):
     model = FairSVCDeltaPlus()
     with pytest.warns(ConvergenceWarning, match="could not keep the covariance"):
         model.fit(X, y, sensitive_features=group)
-    assert model.converged_ is False
+    assert model.converged_.tolist() == [False]
 
 
 @pytest.mark.parametrize("equality", [True, False])

@@ -53,6 +53,7 @@ from lupi.advice._reading import (
     scaling,
 )
 from lupi.advice.rule import Rule, read_advice
+from lupi.base import atomic_fit
 
 __all__ = ["Adviceptron", "MistakeBound"]
 
@@ -152,6 +153,7 @@ class Adviceptron(LinearAdvisedClassifier):
         self.standardize = standardize
         self.n_epochs = n_epochs
 
+    @atomic_fit
     def fit(self, X: Any, y: Any) -> Self:
         """Start anew from the advice and pass `n_epochs` times over the rows.
 
@@ -175,6 +177,7 @@ class Adviceptron(LinearAdvisedClassifier):
             self._learn(X, codes)
         return self
 
+    @atomic_fit
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
         """Learn from the next row or rows.
 
@@ -361,13 +364,14 @@ class Adviceptron(LinearAdvisedClassifier):
                 f"The weights of this model have shape {self._weights.shape}, but "
                 f"{shape} was expected. Fit it anew."
             )
+        weights, counts = self._weights.copy(), self._counts.copy()
         dense = isinstance(X, np.ndarray)
         size = max(len(codes), 1) if dense else _BLOCK
         for begin in range(0, len(codes), size):
             block = X[begin : begin + size]
             block = apply_scaling(block, self.mean_, self.scale_)
             stream(
-                self._weights,
+                weights,
                 self.advice_estimate_,
                 self._nu,
                 np.ascontiguousarray(block if dense else block.toarray()),
@@ -375,8 +379,9 @@ class Adviceptron(LinearAdvisedClassifier):
                 self._positives,
                 float(self.learning_rate),
                 bool(self.fit_intercept),
-                *self._counts,
+                *counts,
             )
+        self._weights, self._counts = weights, counts
         self.n_rows_seen_ += len(codes)
         self._show()
 

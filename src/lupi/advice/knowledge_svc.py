@@ -49,7 +49,7 @@ from lupi.advice._reading import (
     scaling,
 )
 from lupi.advice.rule import Rule, counted_width, read_advice
-from lupi.base import class_weights
+from lupi.base import atomic_fit, class_weights
 
 # Below this, a region that touches the hyperplane could go either way.
 _CLEAR = 1e-8
@@ -107,10 +107,10 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         The rows with a multiplier other than 0 in any of the binary problems.
     dual_coef_ : ndarray of shape (1 or n_classes, n_support)
         y α of these rows.
-    objective_, duality_gap_ : float or ndarray of shape (n_classes,)
+    objective_, duality_gap_ : ndarray of shape (1 or n_classes,)
         The primal value as printed above, in the standardised columns if
         `standardize`, and its distance to the dual value.
-    n_iter_, converged_ : int and bool, or ndarray of shape (n_classes,)
+    n_iter_, converged_ : ndarray of shape (1 or n_classes,)
         Steps, and whether `tol` was reached.
     mean_, scale_ : ndarray of shape (n_features,)
         What `standardize` subtracted and divided by.
@@ -208,7 +208,8 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         table = pd.DataFrame(columns=list(feature_names), dtype=np.float64)
         return model.fit(table, [])
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    @atomic_fit
+    def fit(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from the rules and the rows.
 
         Parameters
@@ -325,17 +326,10 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         alpha = np.array([s.alpha for s in solutions])
         used = np.abs(alpha).max(axis=0, initial=0.0) > _CLEAR * alpha.max(initial=0.0)
         self.support_, self.dual_coef_ = counted[used], alpha[:, used]
-        one = len(solutions) == 1
-
-        def per_problem(values: list[Any]) -> Any:
-            return values[0] if one else np.array(values)
-
-        self.objective_ = per_problem([s.value for s in solutions])
-        self.duality_gap_ = per_problem(
-            [abs(s.value - s.dual_value) for s in solutions]
-        )
-        self.n_iter_ = per_problem([s.n_iter for s in solutions])
-        self.converged_ = per_problem([s.converged for s in solutions])
+        self.objective_ = np.array([s.value for s in solutions])
+        self.duality_gap_ = np.array([abs(s.value - s.dual_value) for s in solutions])
+        self.n_iter_ = np.array([s.n_iter for s in solutions])
+        self.converged_ = np.array([s.converged for s in solutions])
 
     def _judge(
         self, problems: list[list[Region]], solutions: list[AdviceSolution]

@@ -3,8 +3,11 @@
 One file, one task:
 
 - `_privileged`: the one reader of the argument ``privileged``
+- `_target`: the one reader of the argument ``y``
 - `_data_frames`: tables that are left to an estimator of the user's, as they came
 - `_rows`: rows of whatever holds them
+- `_training`: ``Training``, what ``fit`` was given, checked
+- `_state`: ``atomic_fit``, which sets the fitted state in one step
 - `_estimator`: ``PrivilegedEstimator``, which checks all arguments of ``fit`` at once
 - `_tags`: ``PrivilegedTags``, what an estimator says about the contract it keeps
 - `_classes`: labels, class weights and the binary problems of a multi-class task
@@ -24,7 +27,7 @@ from lupi.base._data_frames import (
     check_privileged_table,
     side_by_side,
 )
-from lupi.base._estimator import PrivilegedEstimator, Training, check_weight
+from lupi.base._estimator import PrivilegedEstimator, check_weight
 from lupi.base._privileged import (
     Privileged,
     check_privileged,
@@ -32,10 +35,18 @@ from lupi.base._privileged import (
     missing_rows,
 )
 from lupi.base._rows import is_data_frame, take_rows
+from lupi.base._state import atomic_fit
 from lupi.base._tags import PrivilegedTags
-from lupi.base._templates import PrivilegedClassifierBase, PrivilegedRegressorBase
+from lupi.base._target import read_target
+from lupi.base._templates import (
+    Fitted,
+    PrivilegedClassifierBase,
+    PrivilegedRegressorBase,
+)
+from lupi.base._training import Training
 
 __all__ = [
+    "Fitted",
     "Labels",
     "Privileged",
     "PrivilegedClassifierBase",
@@ -44,6 +55,7 @@ __all__ = [
     "PrivilegedTags",
     "Training",
     "as_data_frame",
+    "atomic_fit",
     "binary_problems",
     "check_classes",
     "check_privileged",
@@ -54,6 +66,7 @@ __all__ = [
     "feature_names",
     "is_data_frame",
     "missing_rows",
+    "read_target",
     "side_by_side",
     "take_rows",
 ]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_X_y
 
 from lupi.base._privileged import (
     Privileged,
@@ -25,13 +24,6 @@ from lupi.base._rows import is_data_frame, take_rows
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def check_target(table: Any, y: Any, estimator: Any, *, y_numeric: bool) -> np.ndarray:
-    """Check y, and that a data frame has rows, columns and as many rows as y."""
-    # Zeros stand in for the values, which are none of our business.
-    zeros = np.broadcast_to(0.0, table.shape)
-    return check_X_y(zeros, y, y_numeric=y_numeric, estimator=estimator)[1]
 
 
 def as_data_frame(values: Any, names: Sequence[str] | None = None) -> pd.DataFrame:

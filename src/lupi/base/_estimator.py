@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lupi.base._data_frames import as_data_frame, check_target
+from lupi.base._data_frames import as_data_frame
 from lupi.base._privileged import (
     Privileged,
     check_privileged,
     feature_names,
     list_rows,
 )
-from lupi.base._rows import is_data_frame, take_rows
+from lupi.base._rows import is_data_frame
 from lupi.base._tags import PrivilegedTags
-
-
-@dataclass
-class Training:
-    """What ``fit`` was given, checked.
-
-    Attributes
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Decision features. A data frame, as it came, for a model that leaves the
-        values to an estimator of its user's.
-    y : ndarray of shape (n_rows,)
-        The caller's labels, or float64 targets.
-    privileged : Privileged or None
-        The privileged rows that exist; None when there are none.
-    weight : ndarray of shape (n_rows,)
-        Sample weights, ones when none were given. Rows of weight zero are still here:
-        see `counted`.
-    """
-
-    X: Any
-    y: np.ndarray
-    privileged: Privileged | None
-    weight: np.ndarray
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows ``fit`` was given."""
-        return len(self.weight)
-
-    def take(self, index: np.ndarray) -> Training:
-        """Keep the rows `index`; all of them in order costs nothing."""
-        if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
-            return self
-        kept = None if self.privileged is None else self.privileged.take(index)
-        X = take_rows(self.X, index)
-        return Training(X, self.y[index], kept, self.weight[index])
-
-    def counted(self) -> Training:
-        """Leave out the rows of weight zero, which are as good as absent."""
-        return self.take(np.flatnonzero(self.weight > 0))
+from lupi.base._target import read_target
+from lupi.base._training import Training
 
 
 class PrivilegedEstimator(BaseEstimator):
@@ -106,26 +67,24 @@ class PrivilegedEstimator(BaseEstimator):
         self._reads_data_frame = keep_data_frame and is_data_frame(X)
         if self._reads_data_frame:
             validate_data(self, X, skip_check_array=True)
-            y = check_target(X, y, self, y_numeric=y_numeric)
+            check_array(np.broadcast_to(0.0, X.shape), estimator=self)  # not empty
         else:
-            X, y = validate_data(
-                self, X, y, order="C", y_numeric=y_numeric, **self._reading
-            )
-        if y_numeric:
-            y = y.astype(np.float64, copy=False)
-        weight = check_weight(sample_weight, X.shape[0], self)
-        return Training(X, y, self._validate_privileged_fit(privileged, X), weight)
+            X = validate_data(self, X, order="C", **self._reading)
+        n_rows = X.shape[0]
+        y = read_target(y, n_rows, self, numeric=y_numeric)
+        weight = check_weight(sample_weight, n_rows, self)
+        read = self._read_privileged(privileged, n_rows)
+        self._remember_privileged(read, privileged)
+        return Training(X, y, read, weight, np.arange(n_rows))
 
-    def _validate_privileged_fit(self, privileged: Any, X: Any) -> Privileged | None:
-        """Read `privileged` and remember its width and names."""
-        read = self._read_privileged(privileged, X.shape[0])
+    def _remember_privileged(self, read: Privileged | None, given: Any) -> None:
+        """Set the width and the names of the privileged table, as it was given."""
         self.n_privileged_features_in_ = 0 if read is None else read.values.shape[1]
-        names = None if read is None else feature_names(privileged)
+        names = None if read is None else feature_names(given)
         if names is not None:
             self.privileged_feature_names_in_ = names
-        elif hasattr(self, "privileged_feature_names_in_"):
-            del self.privileged_feature_names_in_
-        return read
+        else:  # those of an earlier fit, where the state of that one is kept
+            self.__dict__.pop("privileged_feature_names_in_", None)
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
         """Read `privileged`: as numbers, unless a model has other uses for it."""

@@ -1,12 +1,15 @@
 """``fit`` and ``predict`` once, for classifiers and for regressors.
 
 A model file supplies one method: `_fit_binary` (labels ±1) or `_fit_real` (targets),
-which returns anything with ``decision(X) -> (n,)``. Two hooks surround it: `_begin`
-sees all training rows first, `_collect` gathers the public attributes afterwards.
+which returns anything with ``decision(X) -> (n_samples,)``. Two hooks surround it:
+`_begin` sees all training rows first, `_attributes` returns the public attributes of
+what was fitted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -18,8 +21,9 @@ from lupi.base._classes import (
     class_weights,
     decisions_of_classes,
 )
-from lupi.base._estimator import PrivilegedEstimator, Training
-from lupi.base._privileged import Privileged
+from lupi.base._estimator import PrivilegedEstimator
+from lupi.base._state import atomic_fit
+from lupi.base._training import Training
 
 
 class Model(Protocol):
@@ -29,33 +33,52 @@ class Model(Protocol):
         """One value per row."""
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """What a template has fitted, for `_attributes`.
+
+    Attributes
+    ----------
+    training : Training
+        All rows given to ``fit``.
+    parts : sequence of Training
+        The rows of each binary problem; the rows that count, in a regressor.
+    models : sequence of objects with ``decision(X)``
+        What was fitted to each of the parts.
+    """
+
+    training: Training
+    parts: Sequence[Training]
+    models: Sequence[Any]
+
+
 class _Template(PrivilegedEstimator):
     """The hooks that both templates call."""
 
     def _check_parameters(self) -> None:
         """Refuse impossible parameters; called before anything is read."""
 
-    def _begin(self, training: Training) -> None:
-        """Settle what concerns all rows at once, ``gamma="scale"`` for one."""
+    def _begin(self, training: Training) -> Any:
+        """Return what is settled for all rows at once, ``gamma="scale"`` for one.
 
-    def _collect(
-        self,
-        models: list[Any],
-        problems: list[tuple[np.ndarray, np.ndarray]],
-        training: Training,
-    ) -> None:
-        """Set public attributes from the fitted models.
-
-        `problems` holds, in the order of `models`, positions among all rows given to
-        ``fit`` and the labels or targets of these rows.
+        Every part that is fitted has it as ``part.settled``.
         """
+
+    def _attributes(self, fitted: Fitted) -> dict[str, Any]:
+        """Return the public attributes of what was fitted, by name."""
+        return {}
+
+    def _keep(self, fitted: Fitted) -> None:
+        self._models = list(fitted.models)
+        for name, value in self._attributes(fitted).items():
+            setattr(self, name, value)
 
 
 class PrivilegedClassifierBase(ClassifierMixin, _Template):
     """Classifier made of binary machines, one per pair of classes or per class.
 
-    The subclass has the parameters ``multi_class`` and ``class_weight`` and implements
-    `_fit_binary`.
+    The subclass has the parameter ``multi_class``, ``class_weight`` as well where
+    classes can be weighted, and implements `_fit_binary`.
 
     Attributes
     ----------
@@ -63,22 +86,23 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
         The labels seen in ``fit`` on rows of positive weight, sorted.
     """
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features, known also when predicting.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_samples,)
             Class labels of any type.
-        privileged : array-like, sparse matrix or DataFrame, optional
+        privileged : array-like, sparse matrix or DataFrame, default=None
             Privileged features, one row per row of X, of any width. A row that is NaN
             throughout has none. None trains the counterpart without privileged
             information.
-        sample_weight : array-like of shape (n_rows,), optional
+        sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two rows, a row of weight 0 as none.
 
         Returns
@@ -87,31 +111,17 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
             The fitted estimator.
         """
         self._check_parameters()
-        training = self._validate_fit(X, y, privileged, sample_weight)
-        return self._fit_training(training)
+        return self._fit_training(self._validate_fit(X, y, privileged, sample_weight))
 
-    def _fit_binary(
-        self,
-        X: Any,
-        y: np.ndarray,
-        privileged: Privileged | None,
-        weight: np.ndarray,
-        *,
-        rows: np.ndarray,
-    ) -> Model:
+    def _fit_binary(self, part: Training) -> Model:
         """Fit one binary machine.
 
         Parameters
         ----------
-        X, privileged
-            The rows of this problem.
-        y : ndarray of ±1
-            +1 is the second of the two classes (``"ovr"``: the class, not the rest).
-        weight : ndarray
-            Sample weight times class weight, positive: what multiplies C per row.
-        rows : ndarray of int
-            Positions of these rows among all rows given to ``fit``; a precomputed
-            kernel needs them to choose its columns.
+        part : Training
+            The rows of the problem. ``part.y`` is ±1, where +1 is the second of the
+            two classes (``"ovr"``: the class, not the rest). ``part.weight`` is the
+            sample weight times the class weight, positive: what multiplies C per row.
         """
         raise TypeError(f"{type(self).__name__} does not define _fit_binary.")
 
@@ -120,37 +130,38 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
         labels = check_classes(training.y, training.weight, self)
         counted = training.take(labels.rows)
         factor = class_weights(
-            self.class_weight, labels.classes, labels.codes, counted.weight
+            getattr(self, "class_weight", None),
+            labels.classes,
+            labels.codes,
+            counted.weight,
         )
-        problems = binary_problems(labels.codes, len(labels.classes), self.multi_class)
-        cost = counted.weight * factor[labels.codes]
-        self._begin(training)
-        models = []
-        for index, sign in problems:
-            part = counted.take(index)
-            models.append(
-                self._fit_binary(
-                    part.X, sign, part.privileged, cost[index], rows=labels.rows[index]
-                )
+        counted = replace(
+            counted,
+            weight=counted.weight * factor[labels.codes],
+            settled=self._begin(training),
+        )
+        parts = [
+            replace(counted.take(index), y=sign)
+            for index, sign in binary_problems(
+                labels.codes, len(labels.classes), self.multi_class
             )
+        ]
         self.classes_ = labels.classes
-        self._models = models
-        self._collect(
-            models, [(labels.rows[index], sign) for index, sign in problems], training
-        )
+        models = [self._fit_binary(part) for part in parts]
+        self._keep(Fitted(training, parts, models))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Signed decision values.
+        """Return signed decision values.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features.
 
         Returns
         -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
             With two classes, positive means the second of ``classes_``. Beyond, the
             largest column wins.
         """
@@ -163,12 +174,12 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features; privileged features are not needed.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_samples,)
             Labels as they were in ``fit``.
         """
         values = self.decision_function(X)
@@ -179,22 +190,23 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
 class PrivilegedRegressorBase(RegressorMixin, _Template):
     """Regressor made of one machine; the subclass implements `_fit_real`."""
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features, known also when predicting.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_samples,)
             Targets.
-        privileged : array-like, sparse matrix or DataFrame, optional
+        privileged : array-like, sparse matrix or DataFrame, default=None
             Privileged features, one row per row of X, of any width. A row that is NaN
             throughout has none. None trains the counterpart without privileged
             information.
-        sample_weight : array-like of shape (n_rows,), optional
+        sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two rows, a row of weight 0 as none.
 
         Returns
@@ -204,26 +216,12 @@ class PrivilegedRegressorBase(RegressorMixin, _Template):
         """
         self._check_parameters()
         training = self._validate_fit(X, y, privileged, sample_weight, y_numeric=True)
-        rows = np.flatnonzero(training.weight > 0)
-        counted = training.take(rows)
-        self._begin(training)
-        model = self._fit_real(
-            counted.X, counted.y, counted.privileged, counted.weight, rows=rows
-        )
-        self._models = [model]
-        self._collect(self._models, [(rows, counted.y)], training)
+        part = replace(training.counted(), settled=self._begin(training))
+        self._keep(Fitted(training, [part], [self._fit_real(part)]))
         return self
 
-    def _fit_real(
-        self,
-        X: Any,
-        y: np.ndarray,
-        privileged: Privileged | None,
-        weight: np.ndarray,
-        *,
-        rows: np.ndarray,
-    ) -> Model:
-        """Fit the machine; arguments as in `PrivilegedClassifierBase._fit_binary`."""
+    def _fit_real(self, part: Training) -> Model:
+        """Fit the machine to the rows of positive weight."""
         raise TypeError(f"{type(self).__name__} does not define _fit_real.")
 
     def predict(self, X: Any) -> np.ndarray:
@@ -231,12 +229,12 @@ class PrivilegedRegressorBase(RegressorMixin, _Template):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features; privileged features are not needed.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_samples,)
             Predicted targets.
         """
         X = self._validate_X(X)

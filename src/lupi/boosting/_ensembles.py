@@ -21,6 +21,15 @@ class CartEnsemble:
         self.trees: list[Any] = []
         self.rates: list[float] = []
 
+    def copy(self) -> CartEnsemble:
+        """Return an ensemble of the same trees, to which others can be added."""
+        copied = CartEnsemble()
+        copied.__dict__ |= self.__dict__ | {
+            "trees": list(self.trees),
+            "rates": list(self.rates),
+        }
+        return copied
+
     def __len__(self) -> int:
         return len(self.trees)
 
@@ -72,6 +81,12 @@ class XGBoostEnsemble:
         self._n_trees = 0
         self._new: list[bytes] = []
         self._booster: Any = None
+
+    def copy(self) -> XGBoostEnsemble:
+        """Return an ensemble of the same trees, to which others can be added."""
+        copied = XGBoostEnsemble()
+        copied.__dict__ |= self.__dict__ | {"_new": list(self._new)}
+        return copied
 
     def __len__(self) -> int:
         return self._n_trees

@@ -39,6 +39,7 @@ from sklearn.utils.validation import check_is_fitted
 from lupi.base import (
     Privileged,
     PrivilegedEstimator,
+    atomic_fit,
     binary_problems,
     check_classes,
     class_weights,
@@ -140,8 +141,9 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         self.class_weight = class_weight
         self.random_state = random_state
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> GBPlusClassifier:
         """Fit both models.
 

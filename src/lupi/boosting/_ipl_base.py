@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -120,8 +121,7 @@ class BaseIPL(PrivilegedEstimator):
             dtype=np.float32,
             allow_nan_X=on_xgboost,
         )
-        training.X = readable_by_trees(training.X)
-        return training
+        return replace(training, X=readable_by_trees(training.X))
 
     def _read_X(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -135,6 +135,7 @@ class BaseIPL(PrivilegedEstimator):
         models = getattr(self, "_models", None) if self.warm_start else None
         if models is not None:
             self._check_warm_start(models, len(targets))
+            models = [model.copy() for model in models]
         else:
             models = [Boosted(None, rng) for rng in self._generators(len(targets))]
         train, held_out = self._split(training.n_rows, targets)
@@ -203,7 +204,7 @@ class BaseIPL(PrivilegedEstimator):
         train: np.ndarray,
         held_out: np.ndarray | None,
     ) -> None:
-        part = Training(training.X, target, training.privileged, weight).take(train)
+        part = replace(training, y=target, weight=weight).take(train)
         validation = None
         if held_out is not None:
             validation = Rows(training.X[held_out], target[held_out], weight[held_out])
@@ -280,15 +281,15 @@ class BaseIPL(PrivilegedEstimator):
         if models[0].validation_scores:
             scores = [np.array(model.validation_scores) for model in models]
             self.validation_score_ = collect(scores)
-        elif hasattr(self, "validation_score_"):
-            del self.validation_score_
+        else:  # of the rounds before a warm start
+            self.__dict__.pop("validation_score_", None)
         if self.auxiliary is None:
             none = np.empty((0, self.n_privileged_features_in_))
             self.privileged_coef_ = collect(
                 [np.array(model.coefs) if model.coefs else none for model in models]
             )
-        elif hasattr(self, "privileged_coef_"):
-            del self.privileged_coef_
+        else:
+            self.__dict__.pop("privileged_coef_", None)
         if not all(model.lasso_converged for model in models):
             warnings.warn(
                 "The lasso of sparse IPL did not reach its tolerance in some rounds; "

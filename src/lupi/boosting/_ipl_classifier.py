@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from lupi.base import binary_problems, check_classes, class_weights
+from lupi.base import atomic_fit, binary_problems, check_classes, class_weights
 from lupi.boosting._ipl_base import BaseIPL
 from lupi.boosting._losses import LOSSES
 from lupi.boosting._parameters import check_choice
@@ -181,8 +181,9 @@ class IPLClassifier(ClassifierMixin, BaseIPL):
     def _loss(self) -> Any:
         return LOSSES[self.loss]()
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> IPLClassifier:
         """Fit the boosted trees.
 

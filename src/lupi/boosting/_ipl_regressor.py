@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from lupi.base import atomic_fit
 from lupi.boosting._ipl_base import BaseIPL
 from lupi.boosting._losses import SquaredError
 
@@ -166,8 +167,9 @@ class IPLRegressor(RegressorMixin, BaseIPL):
     def _loss(self) -> SquaredError:
         return SquaredError()
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> IPLRegressor:
         """Fit the boosted trees.
 

@@ -10,7 +10,8 @@ The tree step is a tree on the targets r + C1/(C1+1) c; the comment step is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,16 @@ class Boosted:
     def decision(self, X: Any) -> np.ndarray:
         """Sum of the trees."""
         return self.ensemble.decision(X)
+
+    def copy(self) -> Boosted:
+        """Return a model that can go on without changing this one."""
+        lists: dict[str, Any] = {
+            one.name: list(value)
+            for one in fields(self)
+            if isinstance(value := getattr(self, one.name), list)
+        }
+        rng = deepcopy(self.rng)
+        return replace(self, ensemble=self.ensemble.copy(), rng=rng, **lists)
 
 
 def alternate(

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import validate_data
 
-from lupi.base import feature_names
+from lupi.base import atomic_fit, feature_names
 from lupi.compose._delegate import Delegate, fit_arguments
 
 
@@ -70,7 +70,8 @@ class PrivilegedColumns(Delegate):
         self.estimator = estimator
         self.columns = columns
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    @atomic_fit
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit the estimator on the two halves of the table.
 
         Parameters

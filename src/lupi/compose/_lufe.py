@@ -25,7 +25,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from lupi.base import PrivilegedEstimator, Training, check_classes
+from lupi.base import PrivilegedEstimator, Training, atomic_fit, check_classes
 from lupi.transfer._fitting import (
     accepts,
     beside,
@@ -128,8 +128,9 @@ class LUFeClassifier(LastStage, ClassifierMixin, PrivilegedEstimator):
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> LUFeClassifier:
         """Select features, then fit the estimator with the others as X*.
 

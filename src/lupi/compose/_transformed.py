@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from lupi.base import (
     PrivilegedEstimator,
     PrivilegedTags,
+    atomic_fit,
     check_weight,
     feature_names,
     missing_rows,
@@ -67,8 +68,9 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
         self.estimator = estimator
         self.transformer = transformer
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> Self:
         """Fit the transformer on the privileged rows, then the estimator.
 
@@ -131,10 +133,10 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
     def _fit_transform(self, y: Any, privileged: Any, sample_weight: Any) -> Any:
         """Transform the table after fitting the transformer on its rows that count."""
         if privileged is None:
-            self._remember_privileged(None, None)
+            self._remember_table(None, None)
             return None
         missing = missing_rows(privileged, self)
-        self._remember_privileged(privileged, missing)
+        self._remember_table(privileged, missing)
         if missing.all():
             return None
         if self.transformer is None:
@@ -154,14 +156,12 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
         )
         return self._transform(privileged, missing)
 
-    def _remember_privileged(self, privileged: Any, missing: Any) -> None:
+    def _remember_table(self, privileged: Any, missing: Any) -> None:
         none = missing is None or missing.all()
         self.n_privileged_features_in_ = 0 if none else np.shape(privileged)[1]
         names = None if none else feature_names(privileged)
         if names is not None:
             self.privileged_feature_names_in_ = names
-        elif hasattr(self, "privileged_feature_names_in_"):
-            del self.privileged_feature_names_in_
 
     def _transform(self, privileged: Any, missing: np.ndarray | None = None) -> Any:
         """Transformed rows in their places, NaN rows where there is nothing."""

@@ -6,7 +6,8 @@ functions on the way out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -92,17 +93,19 @@ class Space:
 class Data:
     """One problem's rows as a model file sees them.
 
-    ``target`` is ±1 or real, ``cost`` is C per row, ``has`` and ``lacks`` are the rows
-    with and without X* (``has`` is None when every row has it).
+    ``target`` is ±1 or real, ``weight`` multiplies a cost per row, ``cost`` is C times
+    that. ``privileged_rows`` are the rows that have X*, None when every row has it.
+    ``extra`` is what else the model was given for each row.
     """
 
     target: np.ndarray
+    weight: np.ndarray
     cost: np.ndarray
     decision: Space
     privileged: list[Space]
-    has: np.ndarray | None
-    lacks: np.ndarray
+    privileged_rows: np.ndarray | None
     in_features: bool
+    extra: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -112,9 +115,17 @@ class Data:
     def with_privileged(self) -> bool:
         return bool(self.privileged)
 
-    def of_has(self, vector: np.ndarray) -> np.ndarray:
+    @cached_property
+    def other_rows(self) -> np.ndarray:
+        """The rows without X*."""
+        if self.privileged_rows is None:
+            return np.arange(0)
+        return np.setdiff1d(np.arange(self.n_rows), self.privileged_rows)
+
+    def on_privileged(self, vector: np.ndarray) -> np.ndarray:
         """The entries of the rows that have X*."""
-        return vector if self.has is None else vector[self.has]
+        rows = self.privileged_rows
+        return vector if rows is None else vector[rows]
 
     def space(self, which: Space) -> Gram | Features:
         """The rows of a space as the solver takes them."""
@@ -138,11 +149,11 @@ class Data:
     ) -> Function:
         """``w*·x* + b*`` on the rows that have X*, with its weight and linear cost."""
         space = self.space(self.privileged[which])
-        return Function(space, weight, np.ones(space.size), cost, self.has)
+        return Function(space, weight, np.ones(space.size), cost, self.privileged_rows)
 
-    def hinge_without_privileged(self) -> list[Rows]:
+    def plain_hinge(self) -> list[Rows]:
         """``y f ≥ 1 − ξ`` at cost C for the rows that lack X*."""
-        rows, y = self.lacks, self.target[self.lacks]
+        rows, y = self.other_rows, self.target[self.other_rows]
         if not len(rows):
             return []
         return [

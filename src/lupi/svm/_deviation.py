@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from lupi.base import PrivilegedClassifierBase
+from lupi.base import PrivilegedClassifierBase, Training
 from lupi.svm._data import Data, Space
 from lupi.svm._machine import KernelMachine, Model, n_rows_of
 from lupi.svm._svm_plus import svm_plus_problem
@@ -160,13 +160,14 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
                 "known inside fit. Use 'rbf', 'linear', 'poly' or a function."
             )
 
-    def _fit_binary(self, X, y, privileged, weight, *, rows) -> Model:
-        data = self._data(X, y, privileged, weight, rows)
+    def _fit_binary(self, part: Training) -> Model:
+        data = self._data(part)
         if not data.with_privileged:
             return self._recover(data, self._solve(self._problem(data)))
         teacher = train_teacher(self, data, self.privileged_C)
-        deviations = (1.0 - data.of_has(y) * teacher.values)[:, None]
-        kernel = self._settle("deviation_", deviations, data.of_has(weight))
+        deviations = (1.0 - data.on_privileged(part.y) * teacher.values)[:, None]
+        weight = data.on_privileged(part.weight)
+        kernel = self._settle("deviation_", deviations, weight)
         space = Space(kernel, deviations, data.privileged[0].positions)
         linear = data.decision.kernel.name == kernel.name == "linear"
         second = replace(

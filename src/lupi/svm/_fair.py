@@ -38,13 +38,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex import GlobalRow, Problem, Solution
-from lupi.base import PrivilegedClassifierBase
+from lupi.base import PrivilegedClassifierBase, atomic_fit
 from lupi.svm._covariance import PROMISED, largest_miss, limits_met, linear_limits_met
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model
@@ -169,10 +170,12 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         self.tol = tol
         self.max_iter = max_iter
 
+    @atomic_fit
     def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
+        *,
         privileged: Any = None,
         sensitive_features: Any = None,
         sample_weight: Any = None,
@@ -181,18 +184,18 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features, known also when predicting.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_samples,)
             Class labels of any type.
-        privileged : array-like, sparse matrix or DataFrame, optional
+        privileged : array-like, sparse matrix or DataFrame, default=None
             Privileged features; the sensitive ones take their place if none are given
             (see ``sensitive_as_privileged``).
-        sensitive_features : array-like or DataFrame, optional
+        sensitive_features : array-like or DataFrame, default=None
             One or several sensitive columns. Numbers are taken as they are, in a
             column of objects as well; text, categories and booleans as one column per
             category. Dates are refused. None: no constraint.
-        sample_weight : array-like of shape (n_rows,), optional
+        sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in the costs and in the covariance.
 
         Returns
@@ -205,29 +208,26 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         self.sensitive_columns_: list[str] = []
         # How sensitive features that serve as X* were read.
         self._encoding: Encoding | None = None
-        self._sensitive = np.empty((training.n_rows, 0))
-        self._weights = training.weight
+        sensitive = np.empty((training.n_rows, 0))
         if sensitive_features is not None:
             name = type(self).__name__
             encoding = study(sensitive_features, training.n_rows, name)
-            self._sensitive = encode(sensitive_features, encoding, name)
+            sensitive = encode(sensitive_features, encoding, name)
             self.sensitive_columns_ = encoded_names(encoding)
             if privileged is None and self.sensitive_as_privileged:
                 self._encoding = encoding
-                training.privileged = self._validate_privileged_fit(
-                    self._sensitive, training.X
-                )
-        try:
-            return self._fit_training(training)
-        finally:
-            del self._sensitive, self._weights
+                read = self._read_privileged(sensitive, training.n_rows)
+                self._remember_privileged(read, sensitive)
+                training = replace(training, privileged=read)
+        # Class weights do not enter the covariance, sample weights do.
+        extra = {"sensitive": sensitive, "share": training.weight}
+        return self._fit_training(replace(training, extra=extra))
 
     def _problem(self, data: Data) -> Problem:
         problem = signed_problem(data, self.privileged_reg, self.delta)
-        rows = data.decision.positions
-        share = self._weights[rows] / self._weights[rows].sum()
+        share = data.extra["share"] / data.extra["share"].sum()
         limits = []
-        for column in self._sensitive[rows].T:
+        for column in data.extra["sensitive"].T:
             centred = share * (column - share @ column)
             if not np.abs(centred).max() > 0:
                 continue  # constant among these rows: nothing to covary with

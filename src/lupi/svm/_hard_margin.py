@@ -17,13 +17,14 @@ information", Neural Networks 22(5–6), 2009, 544–557, section 2.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
 from lupi._convex import Problem, Rows, solve
-from lupi.base import PrivilegedClassifierBase
+from lupi.base import PrivilegedClassifierBase, Training, atomic_fit
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
 
@@ -70,9 +71,6 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
         "slacks": True,
     }
     _spaces = _functions = ()
-    # What the shared machinery asks of every model.
-    C = 1.0
-    class_weight = None
 
     def __init__(
         self,
@@ -95,18 +93,19 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
         self.tol = tol
         self.max_iter = max_iter
 
+    @atomic_fit
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any, slacks: Any = None
+        self, X: Any, y: Any, *, slacks: Any = None
     ) -> HardMarginSVC:
         """Fit the model.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Features.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_samples,)
             Class labels.
-        slacks : array-like of shape (n_rows,), optional
+        slacks : array-like of shape (n_samples,), default=None
             Known slacks ξ ≥ 0: row i must reach the margin 1 − ξ_i only.
 
         Returns
@@ -116,37 +115,17 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
         """
         self._check_parameters()
         training = self._validate_fit(X, y)
-        self._margins = np.ones(training.n_rows)
-        if slacks is not None:
-            try:
-                slacks = np.asarray(slacks, dtype=float)
-            except (TypeError, ValueError) as error:
-                raise ValueError(
-                    f"slacks must be {training.n_rows} finite numbers, one per row of "
-                    f"X; they could not be read as numbers: {error}."
-                ) from error
-            if slacks.shape != (training.n_rows,) or not np.isfinite(slacks).all():
-                raise ValueError(
-                    f"slacks must be {training.n_rows} finite numbers, one per row of "
-                    f"X; got an array of shape {slacks.shape}."
-                )
-            if (slacks < 0).any():
-                raise ValueError(
-                    f"slacks must not be negative; row {int(np.argmin(slacks))} has "
-                    f"{slacks.min():g}."
-                )
-            self._margins = 1.0 - slacks
-        try:
-            return self._fit_training(training)
-        finally:
-            del self._margins
+        margins = 1.0 - read_slacks(slacks, training.n_rows)
+        return self._fit_training(replace(training, extra={"margin": margins}))
+
+    def _cost(self, part: Training) -> np.ndarray:
+        return part.weight  # no slack is paid for; a unit for what is rounded
 
     def _problem(self, data: Data) -> Problem:
-        margins = self._margins[data.decision.positions]
         return Problem(
             data.n_rows,
             [data.decision_function()],
-            [Rows({0: data.target}, margins)],
+            [Rows({0: data.target}, data.extra["margin"])],
         )
 
     def _solve(self, problem: Problem):
@@ -165,3 +144,24 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
             )
         self._warn_of_the_gap(solution)
         return solution
+
+
+def read_slacks(slacks: Any, n_rows: int) -> np.ndarray:
+    """Return the known slacks, zeros for None; refuse what cannot be a slack."""
+    if slacks is None:
+        return np.zeros(n_rows)
+    expected = f"slacks must be {n_rows} finite numbers, one per row of X; "
+    try:
+        slacks = np.asarray(slacks, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{expected}they could not be read as numbers: {error}."
+        ) from error
+    if slacks.shape != (n_rows,) or not np.isfinite(slacks).all():
+        raise ValueError(f"{expected}got an array of shape {slacks.shape}.")
+    if (slacks < 0).any():
+        raise ValueError(
+            f"slacks must not be negative; row {int(np.argmin(slacks))} has "
+            f"{slacks.min():g}."
+        )
+    return slacks

@@ -133,8 +133,8 @@ class L2SVCPlus(KernelMachine, PrivilegedClassifierBase):
     def _problem(self, data: Data) -> Problem:
         functions = [Function(data.with_constant(data.decision))]
         families = []
-        if len(data.lacks):
-            rows = data.lacks
+        if len(data.other_rows):
+            rows = data.other_rows
             families.append(
                 Rows(
                     {0: data.target[rows]},
@@ -144,13 +144,21 @@ class L2SVCPlus(KernelMachine, PrivilegedClassifierBase):
                 )
             )
         if data.with_privileged:
-            y, cost = data.of_has(data.target), data.of_has(data.cost)
+            y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
             one, zero = np.ones(len(y)), np.zeros(len(y))
             space = data.with_constant(data.privileged[0])
-            functions.append(Function(space, self.privileged_reg, rows=data.has))
+            functions.append(
+                Function(space, self.privileged_reg, rows=data.privileged_rows)
+            )
             families += [
-                Rows({0: y, 1: one}, one, data.has),
+                Rows({0: y, 1: one}, one, data.privileged_rows),
                 # w*·x* = −ζ, so that its square is the square of a slack
-                Rows({1: one}, zero, data.has, Slack(squared=cost), equality=True),
+                Rows(
+                    {1: one},
+                    zero,
+                    data.privileged_rows,
+                    Slack(squared=cost),
+                    equality=True,
+                ),
             ]
         return Problem(data.n_rows, functions, families)

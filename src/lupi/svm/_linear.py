@@ -14,10 +14,15 @@ from typing import Any
 import numpy as np
 
 from lupi._convex import Problem
-from lupi.base import PrivilegedClassifierBase, PrivilegedRegressorBase, PrivilegedTags
+from lupi.base import (
+    Fitted,
+    PrivilegedClassifierBase,
+    PrivilegedRegressorBase,
+    PrivilegedTags,
+)
 from lupi.kernels import Kernel
 from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine, Model
+from lupi.svm._machine import KernelMachine, certificates
 from lupi.svm._svm_delta_plus import hinge_problem, signed_problem
 from lupi.svm._svm_plus import svm_plus_problem
 from lupi.svm._svr_plus import svr_plus_problem
@@ -36,9 +41,9 @@ class _LinearMachine(KernelMachine):
     def _settle(self, prefix: str, rows: Any, weight: np.ndarray) -> Kernel:
         return Kernel("linear")
 
-    def _collect(self, models: list[Model], problems: Any, training: Any) -> None:
-        super()._collect(models, problems, training)
-        del self.support_, self.support_vectors_, self.dual_coef_
+    def _attributes(self, fitted: Fitted) -> dict[str, Any]:
+        coef = np.array([model.decision.coefficients for model in fitted.models])
+        return {"coef_": coef} | certificates(fitted.models)
 
 
 class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
@@ -257,6 +262,6 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     def _problem(self, data: Data) -> Problem:
         return svr_plus_problem(data, self.privileged_reg, self.epsilon)
 
-    def _collect(self, models: list[Model], problems: Any, training: Any) -> None:
-        super()._collect(models, problems, training)
-        self.coef_ = self.coef_[0]
+    def _attributes(self, fitted: Fitted) -> dict[str, Any]:
+        found = super()._attributes(fitted)
+        return found | {"coef_": found["coef_"][0]}

@@ -8,7 +8,7 @@ Function 0 of every problem is the decision function; the others are learned on 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex import Problem, Solution, one_thread, solve
-from lupi.base import Privileged
+from lupi.base import Fitted, Training
 from lupi.kernels import Kernel, settle_kernel
 from lupi.svm._data import Data, Expansion, Space, learned
 from lupi.svm._parameters import check_parameters
 
-__all__ = ["KernelMachine", "Model", "n_rows_of"]
+__all__ = ["KernelMachine", "Kernels", "Model", "certificates", "n_rows_of"]
 
 # From here on linear kernels are solved in feature space, where a step costs n·p².
 LINEAR_ROWS = 2000
@@ -33,12 +33,19 @@ class Model:
 
     decision: Expansion
     corrections: list[Expansion]
-    positions: np.ndarray
     dual_coef: np.ndarray
     objective: float
     duality_gap: float
     n_iter: int
     converged: bool
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The kernel of X and those of X*, settled for all rows at once."""
+
+    decision: Kernel
+    privileged: list[Kernel]
 
 
 class KernelMachine:
@@ -79,21 +86,21 @@ class KernelMachine:
         )
         return settle_kernel(kernel, gamma, degree, coef0, rows, weight, prefix=prefix)
 
-    def _begin(self, training: Any) -> None:
+    def _begin(self, training: Training) -> Kernels:
         X, n_rows = training.X, training.n_rows
-        self._kernel = self._settle("", X, training.weight)
-        if self._kernel.name == "precomputed" and X.shape[1] != n_rows:
+        decision = self._settle("", X, training.weight)
+        if decision.name == "precomputed" and X.shape[1] != n_rows:
             raise ValueError(
                 f"With kernel='precomputed', X must be the square matrix of kernel "
                 f"values of the training rows; got shape {X.shape}."
             )
-        self._privileged_kernels: list[Kernel] = []
         # Rows of weight zero are as good as absent: no X* may be left with them.
         counted = training.counted()
         privileged = counted.privileged
         if privileged is None:
-            return
+            return Kernels(decision, [])
         weight = counted.weight[privileged.rows]
+        kernels = []
         for prefix in self._spaces:
             kernel = self._settle(prefix, privileged.values, weight)
             if kernel.name == "precomputed" and privileged.values.shape[1] != n_rows:
@@ -104,49 +111,45 @@ class KernelMachine:
                     "Cross-validation slices rows only: give it the privileged "
                     "features and a kernel name instead."
                 )
-            self._privileged_kernels.append(kernel)
+            kernels.append(kernel)
+        return Kernels(decision, kernels)
 
     # ------------------------------------------------------------------ fit
     def _problem(self, data: Data) -> Problem:
-        """The primal of the model, as data."""
+        """Return the primal of the model, as data."""
         raise TypeError(f"{type(self).__name__} does not define _problem.")
 
-    def _data(
-        self,
-        X: Any,
-        target: np.ndarray,
-        privileged: Privileged | None,
-        weight: np.ndarray,
-        rows: np.ndarray,
-    ) -> Data:
-        kernels = self._privileged_kernels if privileged is not None else []
-        has: np.ndarray | None
-        if privileged is None:
-            has, lacks = np.arange(0), np.arange(len(target))
-        elif privileged.complete:
-            has, lacks = None, np.arange(0)
-        else:
-            has, lacks = privileged.rows, np.flatnonzero(~privileged.available)
-        linear = all(k.name == "linear" for k in (self._kernel, *kernels))
+    def _cost(self, part: Training) -> np.ndarray:
+        """Return what a unit of slack costs, per row."""
+        return self.C * part.weight
+
+    def _data(self, part: Training) -> Data:
+        """Return the rows of a part as `_problem` sees them."""
+        kernels, privileged = part.settled, part.privileged
+        spaces: list[Space] = []
+        rows: np.ndarray | None = np.arange(0)
+        if privileged is not None:
+            rows = None if privileged.complete else privileged.rows
+            spaces = [
+                Space(kernel, privileged.values, part.rows[privileged.rows])
+                for kernel in kernels.privileged
+            ]
+        used = [kernels.decision, *(space.kernel for space in spaces)]
         return Data(
-            target=target,
-            cost=self.C * weight,
-            decision=Space(self._kernel, X, rows),
-            privileged=[]
-            if privileged is None
-            else [
-                Space(kernel, privileged.values, rows[privileged.rows])
-                for kernel in kernels
-            ],
-            has=has,
-            lacks=lacks,
-            in_features=linear
+            target=part.y,
+            weight=part.weight,
+            cost=self._cost(part),
+            decision=Space(kernels.decision, part.X, part.rows),
+            privileged=spaces,
+            privileged_rows=rows,
+            in_features=all(kernel.name == "linear" for kernel in used)
             and self.solver == "auto"
-            and len(target) >= self._feature_rows,
+            and part.n_rows >= self._feature_rows,
+            extra=part.extra,
         )
 
-    def _fit_machine(self, X, target, privileged, weight, *, rows) -> Model:
-        data = self._data(X, target, privileged, weight, rows)
+    def _fit_machine(self, part: Training) -> Model:
+        data = self._data(part)
         # Kernels gain little from threads, whose waiting would take the cores from
         # those of the solver.
         with one_thread():
@@ -199,7 +202,6 @@ class KernelMachine:
         return Model(
             decision=functions[0],
             corrections=list(functions[1:]),
-            positions=data.decision.positions,
             dual_coef=coefficients[0],
             objective=solution.primal_value,
             duality_gap=solution.duality_gap,
@@ -208,25 +210,22 @@ class KernelMachine:
         )
 
     # ----------------------------------------------------------- attributes
-    def _collect(self, models: list[Model], problems: Any, training: Any) -> None:
-        n_rows = training.n_rows
-        dual = np.zeros((len(models), n_rows))
-        for line, model in zip(dual, models, strict=True):
-            line[model.positions] = model.dual_coef
-        self.support_ = np.flatnonzero((dual != 0).any(axis=0))
-        self.dual_coef_ = dual[:, self.support_]
-        precomputed = self._kernel.name == "precomputed"
-        self.support_vectors_ = (
-            np.empty((0, 0)) if precomputed else training.X[self.support_]
-        )
-        self.intercept_ = np.array([model.decision.bias for model in models])
-        if self._kernel.name == "linear":
-            self.coef_ = np.array([model.decision.coefficients for model in models])
-        elif hasattr(self, "coef_"):
-            del self.coef_
-        for name in ("objective", "duality_gap", "n_iter", "converged"):
-            values = np.array([getattr(model, name) for model in models])
-            setattr(self, f"{name}_", values[0].item() if len(models) == 1 else values)
+    def _attributes(self, fitted: Fitted) -> dict[str, Any]:
+        models, X = fitted.models, fitted.training.X
+        kernel = fitted.parts[0].settled.decision
+        dual = np.zeros((len(models), fitted.training.n_rows))
+        for line, part, model in zip(dual, fitted.parts, models, strict=True):
+            line[part.rows] = model.dual_coef
+        support = np.flatnonzero((dual != 0).any(axis=0))
+        precomputed = kernel.name == "precomputed"
+        found = {
+            "support_": support,
+            "dual_coef_": dual[:, support],
+            "support_vectors_": np.empty((0, 0)) if precomputed else X[support],
+        }
+        if kernel.name == "linear":
+            found["coef_"] = np.array([model.decision.coefficients for model in models])
+        return found | certificates(models)
 
     def correction(self, privileged: Any) -> np.ndarray:
         """The learned function on privileged rows, ``w*·x* + b*``.
@@ -257,6 +256,14 @@ class KernelMachine:
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
+
+
+def certificates(models: Sequence[Model]) -> dict[str, Any]:
+    """Return biases and certificates, one entry per binary problem."""
+    found = {"intercept_": np.array([model.decision.bias for model in models])}
+    for name in ("objective", "duality_gap", "n_iter", "converged"):
+        found[f"{name}_"] = np.array([getattr(model, name) for model in models])
+    return found
 
 
 def n_rows_of(table: Any) -> int:

@@ -41,7 +41,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lupi._convex import Function, GlobalRow, Problem, Rows, Slack
-from lupi.base import PrivilegedClassifierBase
+from lupi.base import PrivilegedClassifierBase, Training
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model
 from lupi.svm._teacher import train_teacher
@@ -154,12 +154,12 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _fit_binary(self, X, y, privileged, weight, *, rows) -> Model:
-        data = self._data(X, y, privileged, weight, rows)
+    def _fit_binary(self, part: Training) -> Model:
+        data = self._data(part)
         if not data.with_privileged:
             return self._recover(data, self._solve(simplified_problem(data, None, 0.0)))
         teacher = train_teacher(self, data, self.privileged_C)
-        margins = data.of_has(y) * teacher.values
+        margins = data.on_privileged(part.y) * teacher.values
         if self.method == "simplified":
             slacks = np.maximum(1.0 - margins, 0.0)
             # t gives the slacks any size: rounding, left in, would have a say.
@@ -175,24 +175,24 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
 def simplified_problem(data: Data, slacks: np.ndarray | None, delta: float) -> Problem:
     """The primal with ``method="simplified"``; without slacks the C-SVM."""
     functions = [data.decision_function()]
-    families = data.hinge_without_privileged()
+    families = data.plain_hinge()
     bounds = []
     if slacks is not None:
-        y, cost = data.of_has(data.target), data.of_has(data.cost)
+        y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
         on = {0: y}
         if slacks.any():
             # t·ξ*: a function without kernel whose basis is ξ*, and t ≥ 0
-            functions.append(Function(None, 1.0, slacks, cost, data.has))
+            functions.append(Function(None, 1.0, slacks, cost, data.privileged_rows))
             on[1] = np.ones(len(y))
             bounds.append(GlobalRow({1: slacks / (slacks @ slacks)}, 0.0))
         zeta = Slack(linear=(1.0 + delta) * cost)
-        families.append(Rows(on, np.ones(len(y)), data.has, zeta))
+        families.append(Rows(on, np.ones(len(y)), data.privileged_rows, zeta))
     return Problem(data.n_rows, functions, families, bounds)
 
 
 def margin_problem(data: Data, margins: np.ndarray) -> Problem:
     """The primal with ``method="sharmanska"``."""
-    families = data.hinge_without_privileged()
-    y, cost = data.of_has(data.target), data.of_has(data.cost)
-    families.append(Rows({0: y}, margins, data.has, Slack(linear=cost)))
+    families = data.plain_hinge()
+    y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
+    families.append(Rows({0: y}, margins, data.privileged_rows, Slack(linear=cost)))
     return Problem(data.n_rows, [data.decision_function()], families)

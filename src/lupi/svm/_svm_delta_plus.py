@@ -165,30 +165,32 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
 def signed_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
     """The primal with ``slack="signed"``."""
     functions = [data.decision_function()]
-    families = data.hinge_without_privileged()
+    families = data.plain_hinge()
     if data.with_privileged:
-        y, cost = data.of_has(data.target), data.of_has(data.cost)
+        y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
         zeta = Slack(linear=(1.0 + delta) * cost)
         functions.append(data.correcting_function(0, privileged_reg, y * cost))
-        families.append(Rows({0: y, 1: y}, np.ones(len(y)), data.has, zeta))
-        families.append(Rows({1: y}, np.zeros(len(y)), data.has, zeta))
+        families.append(Rows({0: y, 1: y}, np.ones(len(y)), data.privileged_rows, zeta))
+        families.append(Rows({1: y}, np.zeros(len(y)), data.privileged_rows, zeta))
     return Problem(data.n_rows, functions, families)
 
 
 def hinge_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
     """The primal with ``slack="hinge"``."""
     functions = [data.decision_function()]
-    families = data.hinge_without_privileged()
+    families = data.plain_hinge()
     if data.with_privileged:
-        y, cost = data.of_has(data.target), data.of_has(data.cost)
+        y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
         functions.append(data.correcting_function(0, privileged_reg))
         families.append(
             Rows(
                 {0: y, 1: y},
                 np.ones(len(y)),
-                data.has,
+                data.privileged_rows,
                 Slack(linear=(1.0 + delta) * cost),
             )
         )
-        families.append(Rows({1: -y}, np.zeros(len(y)), data.has, Slack(linear=cost)))
+        families.append(
+            Rows({1: -y}, np.zeros(len(y)), data.privileged_rows, Slack(linear=cost))
+        )
     return Problem(data.n_rows, functions, families)

@@ -94,13 +94,13 @@ default="rbf"
         The biases b.
     coef_ : ndarray of shape (n_problems, n_features)
         The weights w of the decision function; only with ``kernel="linear"``.
-    objective_ : float or ndarray
+    objective_ : ndarray of shape (n_problems,)
         The value of the primal printed above, one per binary problem.
-    duality_gap_ : float or ndarray
+    duality_gap_ : ndarray of shape (n_problems,)
         How far from optimal that value can be at most.
-    n_iter_ : int or ndarray
+    n_iter_ : ndarray of shape (n_problems,)
         Iterations of the solver.
-    converged_ : bool or ndarray
+    converged_ : ndarray of shape (n_problems,)
         Whether the relative gap reached ``tol``.
 
     See Also
@@ -124,8 +124,8 @@ default="rbf"
     >>> model = SVCPlus(C=1.0).fit(X, y, privileged=hidden)
     >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
     array(['yes', 'no'], dtype='<U3')
-    >>> bool(model.duality_gap_ <= 1e-6 * model.objective_)
-    True
+    >>> model.duality_gap_ <= 1e-6 * model.objective_
+    array([ True])
     """
 
     _trivial = (constant_decision,)
@@ -172,11 +172,11 @@ default="rbf"
 def svm_plus_problem(data: Data, privileged_reg: float) -> Problem:
     """The primal of the module docstring."""
     functions = [data.decision_function()]
-    families = data.hinge_without_privileged()
+    families = data.plain_hinge()
     if data.with_privileged:
-        y, cost = data.of_has(data.target), data.of_has(data.cost)
+        y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
         one, zero = np.ones(len(y)), np.zeros(len(y))
         functions.append(data.correcting_function(0, privileged_reg, cost))
-        families.append(Rows({0: y, 1: one}, one, data.has))
-        families.append(Rows({1: one}, zero, data.has))
+        families.append(Rows({0: y, 1: one}, one, data.privileged_rows))
+        families.append(Rows({1: one}, zero, data.privileged_rows))
     return Problem(data.n_rows, functions, families)

@@ -144,7 +144,7 @@ def svr_plus_problem(data: Data, privileged_reg: float, epsilon: float) -> Probl
     for sign in (-1.0, 1.0):
         # −f ≥ −y − ε − ξ₁ and f ≥ y − ε − ξ₂
         bound = sign * data.target - epsilon
-        rows = data.lacks
+        rows = data.other_rows
         if len(rows):
             families.append(
                 Rows(
@@ -155,9 +155,15 @@ def svr_plus_problem(data: Data, privileged_reg: float, epsilon: float) -> Probl
                 )
             )
         if data.with_privileged:
-            k, cost = len(functions), data.of_has(data.cost)
+            k, cost = len(functions), data.on_privileged(data.cost)
             one = np.ones(len(cost))
             functions.append(data.correcting_function(0, privileged_reg, cost))
-            families.append(Rows({0: sign * one, k: one}, data.of_has(bound), data.has))
-            families.append(Rows({k: one}, 0.0 * one, data.has))
+            families.append(
+                Rows(
+                    {0: sign * one, k: one},
+                    data.on_privileged(bound),
+                    data.privileged_rows,
+                )
+            )
+            families.append(Rows({k: one}, 0.0 * one, data.privileged_rows))
     return Problem(data.n_rows, functions, families)

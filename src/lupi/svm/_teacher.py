@@ -23,13 +23,13 @@ class Teacher:
 
 def train_teacher(estimator: Any, data: Data, C: float) -> Teacher:
     """Solve ``min ½‖w*‖² + C Σ weight_i [1 − y_i f*(x*_i)]₊`` on the rows with X*."""
-    space, y = data.privileged[0], data.of_has(data.target)
+    space, y = data.privileged[0], data.on_privileged(data.target)
     if abs(y.sum()) == len(y):
         # One class only: the SVM is the constant that satisfies every row.
         constant = space.expand(np.zeros(len(y)), float(y[0]))
         return Teacher(constant, y.copy())
     one = np.ones(len(y))
-    cost = C * data.of_has(data.cost) / estimator.C
+    cost = C * data.on_privileged(data.weight)
     solver_space = data.space(space)
     problem = Problem(
         len(y),

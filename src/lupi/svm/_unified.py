@@ -160,10 +160,10 @@ class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
 
     def _problem(self, data: Data) -> Problem:
         functions = [data.decision_function()]
-        families = data.hinge_without_privileged()
+        families = data.plain_hinge()
         if data.with_privileged:
-            y, cost = data.of_has(data.target), data.of_has(data.cost)
-            one, zero, has = np.ones(len(y)), np.zeros(len(y)), data.has
+            y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
+            one, zero, has = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
             zeta = Slack(linear=(1.0 + self.delta) * cost)
             functions += [
                 data.correcting_function(0, self.privileged_reg, cost),

@@ -22,15 +22,20 @@ _PREDICTING = (
 
 
 def check_fit_signature(estimator: Any) -> None:
-    """``fit(X, y, privileged=None, sample_weight=None)``."""
+    """``fit(X, y, *, privileged=None, sample_weight=None)``.
+
+    By position, scikit-learn's third argument of ``fit`` is the sample weights.
+    """
     parameters = inspect.signature(estimator.fit).parameters
     names = list(parameters)
-    assert names[:3] == ["X", "y", "privileged"], (
-        f"fit should take X, y, privileged in this order, but takes {names}."
-    )
+    assert names[:2] == ["X", "y"], f"fit should take X, y first, but takes {names}."
     for name in ("privileged", "sample_weight"):
         assert name in parameters, f"fit does not take {name}."
         assert parameters[name].default is None, f"fit should have {name}=None."
+    assert parameters["privileged"].kind is inspect.Parameter.KEYWORD_ONLY, (
+        "fit takes privileged by position, where scikit-learn's estimators take "
+        "sample_weight. Make it keyword-only: fit(self, X, y, *, privileged=None, ...)."
+    )
 
 
 def check_predicting_takes_no_privileged(estimator: Any) -> None:
@@ -123,6 +128,40 @@ def check_fit_is_repeatable(estimator: Any) -> None:
     )
 
 
+def check_failed_refit_keeps_the_model(estimator: Any) -> None:
+    """A ``fit`` that raises leaves the estimator as it was."""
+    data = task(estimator)
+    infinite = data.P.copy()
+    infinite[0] = np.inf
+    narrow = data.X[:, :2]
+    for arguments in (
+        {"privileged": data.P[1:]},
+        {"privileged": infinite},
+        {"privileged": data.P, "sample_weight": np.full(len(data.y), -1.0)},
+    ):
+        model = fitted(estimator, data)
+        expected, before = outputs(model, data.X_new), dict(vars(model))
+        try:
+            model.fit(narrow, data.y, **arguments)
+        except Exception:  # whatever it is
+            pass
+        else:
+            continue  # other checks say whether it may be read
+        after = vars(model)
+        changed = sorted(
+            name
+            for name in before.keys() | after.keys()
+            if before.get(name) is not after.get(name)
+        )
+        assert not changed, (
+            f"A fit that raised has changed {changed}. Set the fitted state in one "
+            "step at the end of fit, for example with lupi.base.atomic_fit."
+        )
+        assert np.array_equal(outputs(model, data.X_new), expected), (
+            "A fit that raised has changed the predictions."
+        )
+
+
 def check_clone_and_pickle(estimator: Any) -> None:
     """A clone starts unfitted with equal parameters; a pickle predicts the same."""
     data = task(estimator)
@@ -153,6 +192,7 @@ CHECKS = (
     check_privileged_has_an_effect,
     check_fit_changes_nothing_it_is_given,
     check_fit_is_repeatable,
+    check_failed_refit_keeps_the_model,
     check_clone_and_pickle,
 )
 CLASSIFIER_CHECKS = ()

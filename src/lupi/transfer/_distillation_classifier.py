@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from lupi.base import (
     Privileged,
     Training,
+    atomic_fit,
     check_classes,
     class_weights,
     take_rows,
@@ -24,7 +25,6 @@ from lupi.transfer._distillation import Distillation, check_copies
 from lupi.transfer._fitting import (
     fit_with,
     for_outputs,
-    forget,
     precise_logistic,
     scaled,
     seeded,
@@ -185,8 +185,9 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         self.clip = clip
         self.random_state = random_state
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> GeneralizedDistillationClassifier:
         """Fit the teacher on X*, then the student on X.
 
@@ -208,7 +209,6 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
             The fitted estimator.
         """
         self._check_parameters()
-        forget(self, ("teacher_", "soft_labels_"))
         training = self._read(X, y, privileged, sample_weight)
         labels = check_classes(training.y, training.weight, self)
         training = training.take(labels.rows)

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from lupi.base import atomic_fit
 from lupi.transfer._distillation import Distillation
-from lupi.transfer._fitting import fit_with, forget, precise_ridge, scaled, seeded
+from lupi.transfer._fitting import fit_with, precise_ridge, scaled, seeded
 
 
 class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
@@ -101,8 +102,9 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
         self.cv = cv
         self.random_state = random_state
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> GeneralizedDistillationRegressor:
         """Fit the teacher on X*, then the student on X.
 
@@ -124,7 +126,6 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
             The fitted estimator.
         """
         self._check_parameters()
-        forget(self, ("teacher_", "soft_targets_"))
         training = self._read(X, y, privileged, sample_weight, y_numeric=True)
         training = training.counted()
         weight = None if sample_weight is None else training.weight

@@ -7,7 +7,6 @@ are gathered here, behind one call that works with metadata routing on and off.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from inspect import Parameter, signature
 from typing import Any
 
@@ -57,12 +56,6 @@ def takes_nan(estimator: Any) -> bool:
     inner = getattr(estimator, "estimator", None)
     tags = get_tags(estimator)
     return tags.input_tags.allow_nan or tags.no_validation or takes_nan(inner)
-
-
-def forget(estimator: Any, names: Iterable[str]) -> None:
-    """Drop what an earlier fit with privileged data left, should this one need none."""
-    for name in names:
-        vars(estimator).pop(name, None)
 
 
 def accepts(estimator: Any, name: str) -> bool:

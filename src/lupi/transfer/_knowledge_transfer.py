@@ -41,6 +41,7 @@ from lupi.base import (
     Privileged,
     PrivilegedEstimator,
     Training,
+    atomic_fit,
     check_classes,
     class_weights,
 )
@@ -50,7 +51,6 @@ from lupi.transfer._fitting import (
     beside,
     fit_with,
     for_outputs,
-    forget,
     precise_ridge,
     refuse_regressor,
     scaled,
@@ -59,8 +59,6 @@ from lupi.transfer._fitting import (
 from lupi.transfer._folds import fit_and_ask, splits
 from lupi.transfer._frames import check_frames, dense, fundamental_elements
 from lupi.transfer._last_stage import LastStage
-
-_FRAMES = ("machine_", "frame_vectors_", "frame_distance_", "n_frames_", "regressor_")
 
 
 class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimator):
@@ -193,8 +191,9 @@ class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimato
         self.class_weight = class_weight
         self.random_state = random_state
 
+    @atomic_fit
     def fit(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> KnowledgeTransferClassifier:
         """Find the frames in X*, learn them from X, and classify by them.
 
@@ -216,7 +215,6 @@ default=None
             The fitted estimator.
         """
         check_frames(self.frames, self.n_frames, self.privileged_kernel)
-        forget(self, _FRAMES)
         training = self._validate_fit(X, y, privileged, sample_weight)
         labels = check_classes(training.y, training.weight, self)
         training = training.take(labels.rows)
