@@ -40,6 +40,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports --no-cache
 
 format: $(VENV)/.dev
+	$(BIN)/python .ci/stubs.py
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 

@@ -27,6 +27,7 @@ extensions = [
     "sphinxcontrib.bibtex",
     "sphinx_gallery.gen_gallery",
     "name_links",
+    "model_pages",
 ]
 
 templates_path = ["_templates"]

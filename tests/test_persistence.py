@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+import sys
 import warnings
 import zipfile
 
@@ -27,8 +28,10 @@ from sklearn.tree import DecisionTreeClassifier
 from skrub import TableVectorizer
 
 import lupi
-from lupi._persistence import ModelFileError, ModelVersionWarning, load_with_details
-from lupi._trusted_types import LUPI_TYPES
+from lupi._persistence import load_with_details
+from lupi._stored import STORED
+from lupi._trusted_types import FOREIGN_TYPES, trusted_types
+from lupi.exceptions import ModelFileError, ModelVersionWarning
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -129,8 +132,7 @@ def test_every_public_estimator_predicts_the_same_after_a_round_trip(name, tmp_p
             ours, theirs = getattr(loaded, method)(table), getattr(model, method)(table)
             np.testing.assert_array_equal(ours, theirs)
     if more is FORCED and hasattr(model, "correction"):
-        rows = (P, target) if name == "DeviationSVCPlus" else (P,)
-        ours, theirs = loaded.correction(*rows), model.correction(*rows)
+        ours, theirs = loaded.correction(P), model.correction(P)
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -370,7 +372,48 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_list_names_only_what_exists():
-    for name in LUPI_TYPES:
-        module, _, kind = name.rpartition(".")
-        assert hasattr(importlib.import_module(module), kind), name
+def test_the_list_holds_what_was_declared_and_no_more():
+    ours = {name for name in trusted_types() if name.startswith("lupi.")}
+    assert ours == {name for name in STORED if name.startswith("lupi.")}
+    for name, kind in STORED.items():
+        assert name == f"{kind.__module__}.{kind.__name__}"
+        module = importlib.import_module(kind.__module__)
+        assert getattr(module, kind.__name__, kind) is kind
+    assert not [name for name in FOREIGN_TYPES if name.startswith("lupi")]
+
+
+def renamed(path, old, new):
+    """Have a file ask for another type."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    schema = parts["schema.json"].decode()
+    assert old[1] in schema
+    parts["schema.json"] = schema.replace(old[0], new[0]).replace(old[1], new[1])
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("declares_itself", "Trojan"),  # would be declared by importing its module
+        ("lupi.base._training", "Training"),  # of lupi, and not declared
+        ("lupi.evaluation._method", "Method"),
+    ],
+)
+def test_what_a_file_asks_for_is_not_imported_to_be_trusted(
+    tmp_path, monkeypatch, asked
+):
+    (tmp_path / "declares_itself.py").write_text(
+        "from lupi._stored import stored\n@stored\nclass Trojan:\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "model.skops"
+    lupi.save(lupi.SVCPlus().fit(X, LABELS), path)
+    renamed(path, ("lupi.svm._svm_plus", "SVCPlus"), asked)
+    before = trusted_types()
+    with pytest.raises(ModelFileError, match=asked[1]):
+        lupi.load(path)
+    assert "declares_itself" not in sys.modules
+    assert trusted_types() == before

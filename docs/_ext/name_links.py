@@ -26,16 +26,16 @@ _CALL = re.compile(r"\(.*\)$")
 def public_homes() -> dict[str, str]:
     """Return the dotted home of every public name, by every way to write it."""
     homes = {}
-    for room in ("", *lupi._ROOMS):
+    for room in ("", *lupi._PACKAGES):
         module = importlib.import_module(f"lupi.{room}".rstrip("."))
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.ismodule(value) or name.startswith("__"):
                 continue
             home = f"{module.__name__}.{name}"
-            if room or name not in lupi._HOME_OF:
+            if room or name not in lupi._HOMES:
                 homes[name] = home
-            elif lupi._HOME_OF[name].startswith("lupi._"):
+            else:
                 # `load` alone could be anybody's.
                 homes[f"lupi.{name}"] = home
                 continue

@@ -1,7 +1,7 @@
 """Models on disk, in skops' format: arrays and names, no pickle.
 
 A model file is a zip archive: skops' description of the object with its arrays, and
-``lupi.json``, which says who wrote it. Loading builds only types of the frozen list in
+``lupi.json``, which says who wrote it. Loading builds only the types listed in
 `lupi._trusted_types`, so a file from a stranger cannot run code; one that asks for any
 other type is refused, and the type is named.
 """
@@ -22,18 +22,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lupi._atomic import write_atomically
-from lupi._trusted_types import ALLOWED
+from lupi._trusted_types import trusted_types
+from lupi._words import listed
+from lupi.exceptions import ModelFileError, ModelVersionWarning
 
 _DETAILS = "lupi.json"
 _FORMAT = 1
-
-
-class ModelFileError(ValueError):
-    """A file that `lupi.load` refuses, or a model that `lupi.save` cannot write."""
-
-
-class ModelVersionWarning(UserWarning):
-    """A model file was written by another version of lupi."""
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
@@ -136,10 +130,10 @@ def _dumped(model: BaseEstimator) -> bytes:
             f"This {type(model).__name__} cannot be saved: {error} Put another part "
             "in its place."
         ) from error
-    refused = sorted(set(skops.io.get_untrusted_types(data=data)) - set(ALLOWED))
+    refused = sorted(set(skops.io.get_untrusted_types(data=data)) - trusted_types())
     if refused:
         raise ModelFileError(
-            f"This {type(model).__name__} holds {_listed(refused)}, which lupi.load "
+            f"This {type(model).__name__} holds {listed(refused)}, which lupi.load "
             "would refuse. Put another part in its place; of a search, save the "
             "best_estimator_."
         )
@@ -229,12 +223,13 @@ def _read_model(archive: zipfile.ZipFile, path: Path) -> Any:
     from skops.io._audit import get_tree
     from skops.io._utils import read_schema
 
+    trusted = trusted_types()  # before anything of the file is looked at
     schema, context = read_schema(archive)
-    root = get_tree(schema, context, trusted=list(ALLOWED))
-    refused = sorted(root.get_unsafe_set() - set(ALLOWED))
+    root = get_tree(schema, context, trusted=sorted(trusted))
+    refused = sorted(root.get_unsafe_set() - trusted)
     if refused:
         raise ModelFileError(
-            f"{path} holds {_listed(refused)}, which lupi does not load: it is not "
+            f"{path} holds {listed(refused)}, which lupi does not load: it is not "
             "one of the types a lupi model is made of. Nothing was loaded."
         )
     for node in _decision_trees(root):
@@ -289,7 +284,3 @@ def _check_decision_tree(arguments: tuple, state: Mapping[str, Any]) -> None:
             "The file holds a decision tree whose branches lead nowhere: it is "
             "damaged or forged. Nothing was loaded."
         )
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

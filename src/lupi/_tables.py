@@ -21,6 +21,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from lupi._words import listed
+
 _SEPARATORS = ",;\t|"
 _MAX_CLASSES = 20
 
@@ -253,7 +255,9 @@ def column_named(name: str, columns: Sequence[str], option: str) -> str:
         return name
     near = nearest(name, columns)
     hint = (
-        f"did you mean {near!r}?" if near else f"the columns are {shortlist(columns)}."
+        f"did you mean {near!r}?"
+        if near
+        else f"the columns are {listed(columns, most=8)}."
     )
     raise TableError(f"{option}: there is no column {name!r}; {hint}")
 
@@ -263,12 +267,6 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     folded = {other.casefold(): other for other in reversed(names)}
     found = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.5)
     return folded[found[0]] if found else None
-
-
-def shortlist(names: Sequence[str], most: int = 8) -> str:
-    """Write out the first few names, and how many more there are."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def guess_task(target: pd.Series) -> Literal["classification", "regression"]:

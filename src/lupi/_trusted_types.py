@@ -1,47 +1,20 @@
-"""The types a saved model may hold, frozen here and nowhere else.
+"""The types a saved model may hold.
 
 `lupi.load` builds objects of these types and of the ones skops trusts by itself
 (scikit-learn's public estimators, numpy arrays, scipy's sparse matrices, plain Python
-values). What a file asks for never adds to the list. Adding a line means that
-building such an object from a stranger's attributes runs no code of the stranger's
-choosing: true for plain containers of arrays and numbers, never true for a type whose
-``__setstate__`` or ``__reduce__`` calls what it is given.
+values). The types of lupi are those that its files declare, models by their
+``__lupi_info__`` and what they are made of by `lupi._stored.stored`; so are models of
+your own that were declared in the same way before the file is read. What a file asks
+for never adds to the list. A declaration, or a line here, means that building such an
+object from a stranger's attributes runs no code of the stranger's choosing: true for
+plain containers of arrays and numbers, never true for a type whose ``__setstate__`` or
+``__reduce__`` calls what it is given.
 """
 
 from __future__ import annotations
 
-LUPI_TYPES = (
-    "lupi.advice.adviceptron.Adviceptron",
-    "lupi.advice.knowledge_svc.KnowledgeBasedSVC",
-    "lupi.advice.rule.Rule",
-    "lupi.boosting._ensembles.CartEnsemble",
-    "lupi.boosting._ensembles.XGBoostEnsemble",
-    "lupi.boosting._gbplus.GBPlusClassifier",
-    "lupi.boosting._ipl_classifier.IPLClassifier",
-    "lupi.boosting._ipl_regressor.IPLRegressor",
-    "lupi.boosting._rounds.Boosted",
-    "lupi.compose._columns.PrivilegedColumns",
-    "lupi.compose._lufe.LUFeClassifier",
-    "lupi.compose._transformed.TransformedPrivileged",
-    "lupi.kernels.Kernel",
-    "lupi.svm._deviation.DeviationSVCPlus",
-    "lupi.svm._fair.FairSVCDeltaPlus",
-    "lupi.svm._hard_margin.HardMarginSVC",
-    "lupi.svm._l2_svm_plus.L2SVCPlus",
-    "lupi.svm._linear.LinearSVCDeltaPlus",
-    "lupi.svm._linear.LinearSVCPlus",
-    "lupi.svm._linear.LinearSVRPlus",
-    "lupi.svm._data.Expansion",
-    "lupi.svm._machine.Model",
-    "lupi.svm._margin_transfer.MarginTransferSVC",
-    "lupi.svm._svm_delta_plus.SVCDeltaPlus",
-    "lupi.svm._svm_plus.SVCPlus",
-    "lupi.svm._svr_plus.SVRPlus",
-    "lupi.svm._unified.UnifiedSVC",
-    "lupi.transfer._distillation_classifier.GeneralizedDistillationClassifier",
-    "lupi.transfer._distillation_regressor.GeneralizedDistillationRegressor",
-    "lupi.transfer._knowledge_transfer.KnowledgeTransferClassifier",
-)
+from lupi._models import load_models
+from lupi._stored import STORED
 
 # Decision trees are arrays of child indices that scikit-learn follows unchecked;
 # skops leaves them out for that reason. They are listed because `lupi._persistence`
@@ -141,6 +114,16 @@ SEARCH_TYPES = (
     "sklearn.utils._metadata_requests.MethodMetadataRequest",
 )
 
-ALLOWED: tuple[str, ...] = (
-    LUPI_TYPES + TREE_TYPES + TABLE_TYPES + SPARSE_TYPES + SEARCH_TYPES
-)
+FOREIGN_TYPES = TREE_TYPES + TABLE_TYPES + SPARSE_TYPES + SEARCH_TYPES
+
+
+def trusted_types() -> frozenset[str]:
+    """Return the names of all types that a file may hold.
+
+    Returns
+    -------
+    frozenset of str
+        Of lupi, of the models declared so far, and of other libraries.
+    """
+    load_models()
+    return frozenset((*STORED, *FOREIGN_TYPES))

@@ -18,6 +18,7 @@ from sklearn.metrics.pairwise import (
 )
 
 from lupi._gram_cache import gram_cache, shared_gram
+from lupi._stored import stored
 
 __all__ = [
     "KERNELS",
@@ -30,6 +31,7 @@ __all__ = [
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
+@stored
 @dataclass(frozen=True)
 class Kernel:
     """A kernel with all its parameters settled.

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lupi.advice import Rule, RuleError
-from lupi.advice.rule import read_advice
+from lupi.advice._rule import read_advice
 
 
 def half_spaces(rule, names):

@@ -10,8 +10,8 @@ from typing import Any
 
 import lupi
 
-# `cli` is a program; `base` becomes public with its documentation.
-PRIVATE = {"cli", "base"}
+# A program, not a library.
+PRIVATE = {"cli"}
 
 
 def modules() -> list[str]:
@@ -30,9 +30,7 @@ def names(module: str) -> list[str]:
     found = []
     for name in loaded.__all__:
         value = getattr(loaded, name)
-        borrowed = module == "lupi" and not lupi._HOME_OF.get(name, "").startswith(
-            "lupi._"
-        )
+        borrowed = module == "lupi" and name not in lupi._HOMES
         if not inspect.ismodule(value) and not borrowed:
             found.append(name)
     return found

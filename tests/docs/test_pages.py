@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from lupi._models import ROOMS
+from tests.docs.test_reference import filled
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(
@@ -29,7 +32,7 @@ def test_keys_of_the_bibliography_are_unique():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_citations_are_in_the_bibliography(page):
-    text = page.read_text(encoding="utf-8")
+    text = filled(page)
     cited = {
         key.strip()
         for group in re.findall(r"\{cite:\w+\}`([^`]+)`", text)
@@ -39,7 +42,7 @@ def test_citations_are_in_the_bibliography(page):
 
 
 def test_everything_in_the_bibliography_is_cited():
-    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    text = "".join(map(filled, PAGES))
     cited = ",".join(re.findall(r"\{cite:\w+\}`([^`]+)`", text)).split(",")
     assert set(keys()) == {key.strip() for key in cited}
 
@@ -56,7 +59,8 @@ def test_local_links_lead_to_files(page):
         if target.startswith("auto_examples"):
             continue
         place = page.parent / target
-        found = place.exists() or place.with_suffix(".rst").exists()
+        written = place.parent.name == "api" and place.stem in ROOMS
+        found = place.exists() or place.with_suffix(".rst").exists() or written
         assert found, f"{page.name}: {target}"
 
 

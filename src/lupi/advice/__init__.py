@@ -4,8 +4,10 @@
 once, `Adviceptron` from rules and a stream of rows.
 """
 
-from lupi.advice.adviceptron import Adviceptron, MistakeBound
-from lupi.advice.knowledge_svc import KnowledgeBasedSVC
-from lupi.advice.rule import Rule, RuleError
+from lupi.advice._bound import MistakeBound
+from lupi.advice._rule import Rule, RuleError
+from lupi.base._rooms import models_in
 
-__all__ = ["Adviceptron", "KnowledgeBasedSVC", "MistakeBound", "Rule", "RuleError"]
+_MODELS = models_in(__name__, __path__)
+globals().update(_MODELS)
+__all__ = ["MistakeBound", "Rule", "RuleError", *_MODELS]

@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 
 from lupi._convex.piecewise.solve import diagonal
 from lupi.advice._problem import NEGLIGIBLE, Array, Region
-from lupi.advice.rule import Rule
+from lupi.advice._rule import Rule
 
 _INFEASIBLE, _UNBOUNDED = 2, 3
 _FREE = (None, None)

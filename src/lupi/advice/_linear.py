@@ -10,8 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lupi.base._info import Declared
 
-class LinearAdvisedClassifier(ClassifierMixin, BaseEstimator):
+
+class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
     """What follows from `classes_`, `coef_` and `intercept_`."""
 
     classes_: NDArray[Any]

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, validate_data
 
 from lupi.advice._problem import Region
-from lupi.advice.rule import Rule
+from lupi.advice._rule import Rule
 
 
 def read_rows(

@@ -1,16 +1,20 @@
-"""The update of the Adviceptron, compiled: one pass over a batch of rows.
-
-Imported at the first update and not before: it loads numba.
-"""
+"""The update of the Adviceptron: one pass over a batch of rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-from lupi._jit import jit
+
+@cache
+def compiled_stream() -> Callable[..., None]:
+    """Return `stream` compiled; the first call loads numba."""
+    from lupi._jit import jit
+
+    return jit(stream)
 
 
-@jit
 def stream(
     weights: Any,
     estimate: Any,

@@ -25,6 +25,14 @@ class Labels:
         Position in `classes` of the label of each row that counts.
     rows : ndarray of int
         Positions of these rows among the training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import check_classes
+    >>> labels = check_classes(np.array(["b", "a"]), np.ones(2), "Toy")
+    >>> labels.codes
+    array([1, 0])
     """
 
     classes: np.ndarray
@@ -36,6 +44,20 @@ def check_classes(y: np.ndarray, weight: np.ndarray, estimator: Any) -> Labels:
     """Sort out the classes of the rows of positive weight; refuse fewer than two.
 
     Rows of weight zero are as good as absent, so their labels make no class.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Labels of any type.
+    weight : ndarray of shape (n_samples,)
+        Sample weights.
+    estimator : estimator or str
+        Named in error messages.
+
+    Returns
+    -------
+    Labels
+        The classes, and which rows count.
 
     Examples
     --------
@@ -79,6 +101,11 @@ def class_weights(
     weight : ndarray
         Sample weights s of these rows.
 
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        The weights.
+
     Examples
     --------
     >>> import numpy as np
@@ -121,6 +148,20 @@ def binary_problems(
     Two classes make one problem, in which +1 is the second class. Beyond, ``"ovo"``
     makes one problem per pair (i, j), i < j in order, in which +1 is class j;
     ``"ovr"`` makes one per class k, in which +1 is class k.
+
+    Parameters
+    ----------
+    y_codes : ndarray of int of shape (n_samples,)
+        Number of the class of each row.
+    n_classes : int
+        How many classes there are.
+    multi_class : {"ovo", "ovr"}
+        How to split.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Row positions and labels of each problem.
 
     Examples
     --------
@@ -172,6 +213,16 @@ def decisions_of_classes(
         values as they are; with ``"ovo"`` the number of pairs won, plus the sum of
         margins squeezed into (−1/3, 1/3), which only decides between equal counts
         (the rule of scikit-learn's `SVC`).
+
+    Examples
+    --------
+    Three classes, three pairs; the third class wins both of its pairs:
+
+    >>> import numpy as np
+    >>> from lupi.base import decisions_of_classes
+    >>> pairs = np.array([[-2.0, 1.0, 3.0]])  # 0 against 1, 0 against 2, 1 against 2
+    >>> decisions_of_classes(pairs, 3, "ovo").argmax(axis=1)
+    array([2])
     """
     if n_classes == 2:
         return values[:, 0]

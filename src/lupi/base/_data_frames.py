@@ -105,7 +105,7 @@ def check_privileged_table(
     Examples
     --------
     >>> import pandas as pd
-    >>> from lupi.base import check_privileged_table
+    >>> from lupi.base._data_frames import check_privileged_table
     >>> table = pd.DataFrame({"note": ["mild", None, None], "cd4": [1.0, None, 2.0]})
     >>> check_privileged_table(table, 3, allow_partial=True).rows
     array([0, 2])

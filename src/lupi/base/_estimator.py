@@ -11,6 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lupi.base._data_frames import as_data_frame
+from lupi.base._info import Declared
 from lupi.base._privileged import (
     Privileged,
     check_privileged,
@@ -23,7 +24,7 @@ from lupi.base._target import read_target
 from lupi.base._training import Training
 
 
-class PrivilegedEstimator(BaseEstimator):
+class PrivilegedEstimator(Declared, BaseEstimator):
     """Base of every estimator whose ``fit`` takes ``privileged``.
 
     `privileged` is requested by default, so that scikit-learn's tools pass it on and
@@ -37,6 +38,23 @@ class PrivilegedEstimator(BaseEstimator):
         Width of the privileged table, 0 when none was given.
     privileged_feature_names_in_ : ndarray of str
         Its column names; only when it had names that are all strings.
+
+    Examples
+    --------
+    The rows of X that have X*, and how many there are:
+
+    >>> import numpy as np
+    >>> from lupi.base import PrivilegedEstimator, atomic_fit
+    >>> class Counter(PrivilegedEstimator):
+    ...     @atomic_fit
+    ...     def fit(self, X, y, *, privileged=None, sample_weight=None):
+    ...         training = self._validate_fit(X, y, privileged, sample_weight)
+    ...         known = training.counted().privileged
+    ...         self.n_known_ = 0 if known is None else len(known.rows)
+    ...         return self
+    >>> X, P = [[0.0], [1.0], [2.0]], [[5.0], [np.nan], [6.0]]
+    >>> Counter().fit(X, [0, 1, 1], privileged=P).n_known_
+    2
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"privileged": True}
@@ -148,11 +166,25 @@ class PrivilegedEstimator(BaseEstimator):
 
 
 def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:
-    """Sample weights as float64, ones for None; refuse what cannot be a weight.
+    """Return sample weights as float64; refuse what cannot be a weight.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+        What ``fit`` was given.
+    n_rows : int
+        How many rows X has.
+    estimator : estimator or str
+        Named in error messages.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The weights; ones for None.
 
     Examples
     --------
-    >>> from lupi.base._estimator import check_weight
+    >>> from lupi.base import check_weight
     >>> check_weight([0, 2.5], 2, "Toy")
     array([0. , 2.5])
     """

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from lupi._words import listed
 from lupi.base._rows import take_rows
 
 
@@ -31,6 +32,14 @@ class Privileged:
         Their positions, ascending, among the training rows.
     n_rows : int
         How many training rows there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import check_privileged
+    >>> some = check_privileged(np.array([[1.0], [np.nan], [3.0]]), 3)
+    >>> some.complete, some.available.tolist(), some.values.tolist()
+    (False, [True, False, True], [[1.0], [3.0]])
     """
 
     values: Any
@@ -75,7 +84,13 @@ class Privileged:
         return Privileged(take_rows(self.values, place[rows]), rows, len(index))
 
     def dense_full(self) -> np.ndarray:
-        """All training rows as one dense array, NaN where nothing is available."""
+        """Return all training rows as a dense array, NaN where X* is missing.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_privileged_features)
+            The rows in their places.
+        """
         full = np.full((self.n_rows, self.values.shape[1]), np.nan)
         full[self.rows] = (
             self.values.toarray() if sp.issparse(self.values) else self.values
@@ -131,7 +146,17 @@ def check_privileged(
 
 
 def feature_names(table: Any) -> np.ndarray | None:
-    """Column names of a table when all of them are strings, otherwise None.
+    """Return the column names of a table when all are strings, otherwise None.
+
+    Parameters
+    ----------
+    table : object
+        A data frame of any library, or anything else, which has no names.
+
+    Returns
+    -------
+    ndarray of str or None
+        The names.
 
     Examples
     --------
@@ -160,6 +185,18 @@ def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
 
     The table may hold anything: text, dates, single missing values.
 
+    Parameters
+    ----------
+    table : array-like, sparse matrix or data frame
+        One row per training row.
+    estimator : estimator or str, default=None
+        Named in error messages.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        True where a row is missing.
+
     Examples
     --------
     >>> from lupi.base import missing_rows
@@ -186,11 +223,8 @@ def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
     >>> list_rows([3]), list_rows([3, 7, 9]), list_rows(range(10), limit=2)
     ('Row 3', 'Rows 3, 7 and 9', 'Rows 0, 1 and 8 more')
     """
-    shown = [str(int(row)) for row in rows[:limit]]
-    if len(rows) == 1:
-        return f"Row {shown[0]}"
-    last = f"{len(rows) - limit} more" if len(rows) > limit else shown.pop()
-    return f"Rows {', '.join(shown)} and {last}"
+    word = "Row" if len(rows) == 1 else "Rows"
+    return f"{word} {listed([int(row) for row in rows], most=limit)}"
 
 
 def name_of(estimator: Any) -> str:

@@ -14,7 +14,7 @@ def is_data_frame(table: Any) -> bool:
     Examples
     --------
     >>> import pandas as pd
-    >>> from lupi.base import is_data_frame
+    >>> from lupi.base._rows import is_data_frame
     >>> is_data_frame(pd.DataFrame({"age": [31.0]})), is_data_frame([[31.0]])
     (True, False)
     """

@@ -23,7 +23,7 @@ class PrivilegedTags:
 
     Examples
     --------
-    >>> from lupi.testing import PrivilegedTags
+    >>> from lupi.base import PrivilegedTags
     >>> class OutOfFoldTeacher:
     ...     def __lupi_tags__(self):
     ...         return PrivilegedTags(

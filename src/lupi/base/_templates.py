@@ -45,6 +45,15 @@ class Fitted:
         The rows of each binary problem; the rows that count, in a regressor.
     models : sequence of objects with ``decision(X)``
         What was fitted to each of the parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import Fitted, Training
+    >>> training = Training(np.eye(2), np.ones(2), None, np.ones(2), np.arange(2))
+    >>> fitted = Fitted(training, [training], ["a model"])
+    >>> [part.n_rows for part in fitted.parts]
+    [2]
     """
 
     training: Training
@@ -84,6 +93,35 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
     ----------
     classes_ : ndarray
         The labels seen in ``fit`` on rows of positive weight, sorted.
+
+    Examples
+    --------
+    A centroid for each class, drawn halfway to where its rows with X* are on average:
+
+    >>> import numpy as np
+    >>> from lupi.base import PrivilegedClassifierBase
+    >>> class Centroids:
+    ...     def __init__(self, low, high):
+    ...         self.low, self.high = low, high
+    ...     def decision(self, X):
+    ...         low, high = (((X - c) ** 2).sum(axis=1) for c in (self.low, self.high))
+    ...         return low - high
+    >>> class CentroidClassifier(PrivilegedClassifierBase):
+    ...     def __init__(self, multi_class="ovr"):
+    ...         self.multi_class = multi_class
+    ...     def _fit_binary(self, part):
+    ...         sides = (part.y < 0, part.y > 0)
+    ...         means = [np.average(part.X[s], axis=0) for s in sides]
+    ...         if part.privileged is not None:
+    ...             rows = part.privileged.available
+    ...             means = [
+    ...                 (m + part.X[s & rows].mean(axis=0)) / 2
+    ...                 for m, s in zip(means, sides)
+    ...             ]
+    ...         return Centroids(*means)
+    >>> model = CentroidClassifier().fit([[0.0], [1.0], [4.0], [5.0]], list("aabb"))
+    >>> model.predict([[0.9], [3.5]])
+    array(['a', 'b'], dtype='<U1')
     """
 
     @atomic_fit
@@ -188,7 +226,24 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
 
 
 class PrivilegedRegressorBase(RegressorMixin, _Template):
-    """Regressor made of one machine; the subclass implements `_fit_real`."""
+    """Regressor made of one machine; the subclass implements `_fit_real`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import PrivilegedRegressorBase
+    >>> class Constant:
+    ...     def __init__(self, value):
+    ...         self.value = value
+    ...     def decision(self, X):
+    ...         return np.full(len(X), self.value)
+    >>> class MeanRegressor(PrivilegedRegressorBase):
+    ...     def _fit_real(self, part):
+    ...         return Constant(np.average(part.y, weights=part.weight))
+    >>> model = MeanRegressor().fit([[0.0], [1.0]], [1.0, 4.0], sample_weight=[2, 1])
+    >>> model.predict([[7.0]])
+    array([2.])
+    """
 
     @atomic_fit
     def fit(

@@ -35,6 +35,15 @@ class Training:
     settled : object
         What the model settled for all rows at once, such as ``gamma="scale"``; every
         part of the training rows has it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import Training
+    >>> X, y, weight = np.eye(3), np.array(["a", "b", "a"]), np.array([1.0, 0.0, 2.0])
+    >>> training = Training(X, y, None, weight, np.arange(3))
+    >>> training.counted().rows
+    array([0, 2])
     """
 
     X: Any

@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from lupi._stored import stored
 
+
+@stored
 class CartEnsemble:
     """Σ_t β_t h_t over scikit-learn's trees."""
 
@@ -72,6 +75,7 @@ class CartEnsemble:
         return _normalised(np.mean(np.array(each), axis=0))
 
 
+@stored
 class XGBoostEnsemble:
     """XGBoost's sum of trees, kept as its JSON document so that it can be stored."""
 

@@ -37,6 +37,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lupi.base import (
+    ModelInfo,
     Privileged,
     PrivilegedEstimator,
     atomic_fit,
@@ -46,6 +47,7 @@ from lupi.base import (
 )
 from lupi.boosting._engines import CartEngine
 from lupi.boosting._ensembles import CartEnsemble, readable_by_trees
+from lupi.boosting._ipl_base import TREE_SPACE
 from lupi.boosting._losses import LogLoss
 from lupi.boosting._parameters import (
     check_choice,
@@ -117,6 +119,17 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
     >>> model.fit(X, y, privileged=P).predict(X[:3])
     array(['well', 'sick', 'well'], dtype='<U4')
     """
+
+    __lupi_info__ = ModelInfo(
+        title="GB+",
+        paper="Pasunuri et al. 2016, IJCAI workshop",
+        cite="pasunuri2016privileged",
+        helps="X\\* predicts y better than X does",
+        cost="a tree on X and one on X\\* a round",
+        tune="`imitation`, `schedule`",
+        space=TREE_SPACE,
+        rank=43,
+    )
 
     def __init__(
         self,

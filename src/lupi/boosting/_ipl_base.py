@@ -38,6 +38,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.stats import loguniform
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -64,6 +65,20 @@ from lupi.boosting._parameters import (
     check_validation_fraction,
 )
 from lupi.boosting._rounds import Boosted, Rows, Settings, boost
+
+TREE_SPACE = {"max_depth": [1, 2, 3], "learning_rate": loguniform(0.03, 0.3)}
+# What the classifier and the regressor both say of themselves.
+IPL: dict[str, Any] = {
+    "title": "Iterative privileged learning",
+    "paper": "Li et al. 2018, IEEE TNNLS",
+    "cite": "li2018ipl",
+    "formulas": __name__,
+    "space": TREE_SPACE,
+    "privileged_space": {
+        "privileged_weight": loguniform(0.01, 100.0),
+        "privileged_reg": loguniform(0.001, 10.0),
+    },
+}
 
 
 class BaseIPL(PrivilegedEstimator):

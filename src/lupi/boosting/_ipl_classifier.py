@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from lupi.base import atomic_fit, binary_problems, check_classes, class_weights
-from lupi.boosting._ipl_base import BaseIPL
+from lupi.base import (
+    ModelInfo,
+    atomic_fit,
+    binary_problems,
+    check_classes,
+    class_weights,
+)
+from lupi.boosting._ipl_base import IPL, BaseIPL
 from lupi.boosting._losses import LOSSES
 from lupi.boosting._parameters import check_choice
 
@@ -126,6 +132,15 @@ class IPLClassifier(ClassifierMixin, BaseIPL):
     >>> model.fit(X, y, privileged=P).predict(X[:3])
     array(['well', 'sick', 'well'], dtype='<U4')
     """
+
+    __lupi_info__ = ModelInfo(
+        **IPL,
+        helps="the same, for labels; on Pima we saw nothing",
+        cost="the same",
+        tune="the same; `n_atoms` for the sparse form, with `privileged_reg` a hundred "
+        "times smaller than `privileged_weight`",
+        rank=42,
+    )
 
     def __init__(
         self,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from lupi.base import atomic_fit
-from lupi.boosting._ipl_base import BaseIPL
+from lupi.base import ModelInfo, atomic_fit
+from lupi.boosting._ipl_base import IPL, BaseIPL
 from lupi.boosting._losses import SquaredError
 
 
@@ -116,6 +116,14 @@ class IPLRegressor(RegressorMixin, BaseIPL):
     >>> bool(np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.9)
     True
     """
+
+    __lupi_info__ = ModelInfo(
+        **IPL,
+        helps="X\\* explains noise in y that X cannot",
+        cost="about two trees a round",
+        tune="`privileged_weight`, `privileged_reg`; trees and rate as in boosting",
+        rank=41,
+    )
 
     def __init__(
         self,

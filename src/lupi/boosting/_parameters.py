@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
+from lupi._words import listed
+
 
 def check_integer(name: str, value: Any, least: int, *, optional: bool = False) -> None:
     """Refuse what is not an integer of at least `least`."""
@@ -38,8 +40,8 @@ def check_number(
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Refuse what is not one of the choices."""
     if not isinstance(value, str) or value not in choices:
-        listed = " or ".join(f'"{choice}"' for choice in choices)
-        raise ValueError(f"{name} must be {listed}, but got {value!r}.")
+        expected = listed([f'"{choice}"' for choice in choices], "or")
+        raise ValueError(f"{name} must be {expected}, but got {value!r}.")
 
 
 def check_validation_fraction(value: Any) -> None:

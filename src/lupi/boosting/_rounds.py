@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from lupi._stored import stored
 from lupi.boosting._comments import AtomComments, Comment, LinearComments
 from lupi.boosting._engines import Grown
 
@@ -44,6 +45,7 @@ class Rows:
     weight: np.ndarray
 
 
+@stored
 @dataclass
 class Boosted:
     """One boosted model: its trees, how it got there, and how to go on.

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 from sklearn.base import BaseEstimator
 
-from lupi._persistence import ModelFileError, check_savable
+from lupi._persistence import check_savable
 from lupi.cli._data import Ask, Data, check_class_sizes, check_metric, read_data
 from lupi.cli._errors import InputError, Interrupted, refusing
 from lupi.cli._out import CHECKPOINT, prepare_folder, write_results
@@ -27,6 +27,7 @@ from lupi.cli._terminal import (
 )
 from lupi.evaluation import Comparison, compare
 from lupi.evaluation._curve import learning_curves
+from lupi.exceptions import ModelFileError
 from lupi.report import Usage
 
 DEMO_TRAIN_SIZE = 60

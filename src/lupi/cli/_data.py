@@ -16,9 +16,9 @@ from lupi._tables import (
     nearest,
     read_table,
     resolve_columns,
-    shortlist,
     target_values,
 )
+from lupi._words import listed
 from lupi.cli._errors import InputError, refusing
 
 Task = Literal["classification", "regression"]
@@ -190,7 +190,7 @@ def _privileged(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     lacking = int(table.isna().all(axis=1).sum())
     if lacking == len(table):
         raise InputError(
-            f"The privileged columns ({shortlist(list(table.columns))}) are empty in "
+            f"The privileged columns ({listed(table.columns, most=8)}) are empty in "
             "every row: there is no privileged information to learn from."
         )
     if lacking:

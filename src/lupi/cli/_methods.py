@@ -10,18 +10,18 @@ from lupi.cli._terminal import make_console
 
 def show_methods() -> None:
     """Print every method with what it needs and where it comes from."""
-    from lupi.evaluation._methods import DEFAULT_METHODS, METHODS
+    from lupi.evaluation._methods import all_methods
 
-    defaults = {name for names in DEFAULT_METHODS.values() for name in names}
+    known = all_methods()
     shelves = {
         "For classification": [
-            each for each in METHODS if each.comparable and each.task != "regression"
+            each for each in known if each.comparable and each.task != "regression"
         ],
         "For regression": [
-            each for each in METHODS if each.comparable and each.task == "regression"
+            each for each in known if each.comparable and each.task == "regression"
         ],
         "From Python only, because they need more than a table": [
-            each for each in METHODS if not each.comparable
+            each for each in known if not each.comparable
         ],
     }
     console = make_console()
@@ -32,7 +32,7 @@ def show_methods() -> None:
         table.add_column()
         for method in methods:
             name = Text("  " + method.kebab)
-            name.append(" *" if method.name in defaults else "", style="green")
+            name.append(" *" if method.info.default else "", style="green")
             about = Text(method.paper, style="dim")
             if method.needs != "privileged":
                 about = Text(f"needs {method.needs}; ") + about

@@ -12,11 +12,13 @@ import pandas as pd
 from rich.text import Text
 
 from lupi._atomic import write_atomically
-from lupi._persistence import ModelFileError, ModelVersionWarning, load_with_details
-from lupi._tables import TableError, nearest, read_table, resolve_columns, shortlist
+from lupi._persistence import load_with_details
+from lupi._tables import TableError, nearest, read_table, resolve_columns
+from lupi._words import listed
 from lupi.cli._errors import InputError, refusing
 from lupi.cli._out import prepare_file
 from lupi.cli._terminal import make_console, show_notes
+from lupi.exceptions import ModelFileError, ModelVersionWarning
 
 
 def run_predict(
@@ -75,7 +77,7 @@ def _take_features(
         near = nearest(missing[0], [each for each in table if each not in features])
         hint = f" (is it {near!r} there?)" if near else ""
         raise InputError(
-            f"{file} lacks {shortlist(missing)}{hint}, which the model needs to "
+            f"{file} lacks {listed(missing, most=8)}{hint}, which the model needs to "
             "predict."
         )
     return table[features]

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import validate_data
 
-from lupi.base import atomic_fit, feature_names
+from lupi.base import ModelInfo, atomic_fit, feature_names
 from lupi.compose._delegate import Delegate, fit_arguments
 
 
@@ -65,6 +65,16 @@ class PrivilegedColumns(Delegate):
     >>> model.fit(table, ["well", "well", "ill", "ill"]).predict(table[["age", "bmi"]])
     array(['well', 'well', 'ill', 'ill'], dtype='<U4')
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Privileged columns",
+        paper="",
+        helps="one table, some columns privileged",
+        cost="none",
+        tune="nothing of its own",
+        needs="an estimator",
+        rank=80,
+    )
 
     def __init__(self, estimator: Any, columns: Any = ()) -> None:
         self.estimator = estimator

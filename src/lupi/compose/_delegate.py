@@ -14,6 +14,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from lupi.base._info import Declared
+
 
 def _inner_has(method: str) -> Callable[[Any], bool]:
     def check(self: Any) -> bool:
@@ -23,7 +25,7 @@ def _inner_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class Delegate(BaseEstimator):
+class Delegate(Declared, BaseEstimator):
     """Predicts with ``estimator_``, on the decision features that `_decision_X` gives.
 
     Classifier or regressor, and able to do what the wrapped estimator can: no more and

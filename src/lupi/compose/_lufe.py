@@ -25,7 +25,13 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from lupi.base import PrivilegedEstimator, Training, atomic_fit, check_classes
+from lupi.base import (
+    ModelInfo,
+    PrivilegedEstimator,
+    Training,
+    atomic_fit,
+    check_classes,
+)
 from lupi.transfer._fitting import (
     accepts,
     beside,
@@ -114,6 +120,18 @@ class LUFeClassifier(LastStage, ClassifierMixin, PrivilegedEstimator):
     >>> round(model.score(X, y), 2)
     0.94
     """
+
+    __lupi_info__ = ModelInfo(
+        title="LUFe",
+        paper="Taylor et al. 2016, feature selection with unselected features",
+        cite="taylor2016lufe",
+        helps="unselected features say which rows are hard; we have not seen a gain "
+        "yet",
+        cost="selection and the model inside",
+        tune="`n_features_to_select`, the model inside",
+        needs="X alone; makes its own X*",
+        rank=82,
+    )
 
     def __init__(
         self,

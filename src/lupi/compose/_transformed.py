@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from lupi.base import (
+    ModelInfo,
     PrivilegedEstimator,
     PrivilegedTags,
     atomic_fit,
@@ -63,6 +64,16 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
     >>> model.transformer_.statistics_
     array([2.5, 7. ])
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Transformed privileged features",
+        paper="",
+        helps="X\\* needs scaling, imputing or encoding: kernels nearly always do",
+        cost="that of the transformer",
+        tune="that of the transformer",
+        needs="an estimator",
+        rank=81,
+    )
 
     def __init__(self, estimator: Any, transformer: Any = None) -> None:
         self.estimator = estimator

@@ -6,9 +6,12 @@ import importlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+
+from lupi.base import ModelInfo
 
 Task = Literal["classification", "regression"]
 
@@ -23,22 +26,20 @@ class Method:
         The name it is shown under, usually that of the class.
     task : {"classification", "regression"}
         What it predicts.
-    home : str, optional
-        Module of the class, for methods of the library.
     estimator : estimator, optional
-        The estimator itself, for methods from elsewhere.
-    fixed : dict, optional
-        Parameters that differ from the class's defaults. A string that starts with
-        ``lupi.`` stands for an estimator of that name with its defaults.
+        The estimator itself. A class of lupi needs none.
     space, privileged_space : dict, optional
-        What to search in every row, and what to search only with X*. Values are
+        What to search in every arm, and what to search only with X*. Values are
         lists or `scipy.stats` distributions.
     family : str, optional
         Methods of one family are the same model without X*. The name by default.
     paper, needs : str
         Where it comes from, and what it needs besides X and y.
-    comparable : bool
-        Whether `compare` can run it on any table with privileged columns.
+    kind : type, optional
+        The class, where that is not the one of ``estimator``.
+    fixed : dict, optional
+        Parameters of ``kind`` that differ from its defaults. Text that starts with
+        ``lupi.`` stands for an estimator of that name with its defaults.
 
     Examples
     --------
@@ -57,15 +58,14 @@ class Method:
 
     name: str
     task: Task
-    home: str | None = None
     estimator: BaseEstimator | None = None
-    fixed: Mapping[str, Any] = field(default_factory=dict)
     space: Mapping[str, Any] = field(default_factory=dict)
     privileged_space: Mapping[str, Any] = field(default_factory=dict)
     family: str = ""
     paper: str = ""
     needs: str = "privileged"
-    comparable: bool = True
+    kind: type | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def kebab(self) -> str:
@@ -77,6 +77,22 @@ class Method:
         """Key under which the model without X* is shared."""
         return self.family or self.name
 
+    @property
+    def comparable(self) -> bool:
+        """Whether `compare` can run it on any table with privileged columns."""
+        return self.needs == "privileged"
+
+    @property
+    def info(self) -> ModelInfo:
+        """What the class says about itself."""
+        return getattr(self.kind, "__lupi_info__", ModelInfo(self.name, self.paper))
+
+    @property
+    def summary(self) -> str:
+        """First line of the description of the class."""
+        kind = self.kind or type(self.estimator)
+        return (kind.__doc__ or "").strip().partition("\n")[0]
+
     def build(self) -> BaseEstimator:
         """Return a fresh, unfitted estimator.
 
@@ -87,13 +103,41 @@ class Method:
         """
         if self.estimator is not None:
             return clone(self.estimator)
-        kind = _class(f"{self.home}.{self.name}")
+        assert self.kind is not None
         fixed = {}
         for name, value in self.fixed.items():
             if isinstance(value, str) and value.startswith("lupi."):
                 value = _class(value)()
             fixed[name] = clone(value) if isinstance(value, BaseEstimator) else value
-        return kind(**fixed)
+        return self.kind(**fixed)
+
+
+@cache
+def method_of(kind: type) -> Method:
+    """Return the method that a class declares in its ``__lupi_info__``.
+
+    Parameters
+    ----------
+    kind : type
+        Class of a model.
+
+    Returns
+    -------
+    Method
+        The same object for the same class.
+    """
+    info: ModelInfo = kind.__lupi_info__  # type: ignore[attr-defined]
+    return Method(
+        kind.__name__,
+        "regression" if issubclass(kind, RegressorMixin) else "classification",
+        space=info.space,
+        privileged_space=info.privileged_space,
+        family=info.family,
+        paper=info.paper,
+        needs=info.needs,
+        kind=kind,
+        fixed=info.fixed,
+    )
 
 
 def _class(path: str) -> Any:

@@ -9,47 +9,13 @@ used once, so that even a dozen candidates cover every axis.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-# Parameters with these prefixes belong to the space of X*.
-PRIVILEGED_PREFIXES = ("privileged_", "similarity_", "deviation_", "teacher__")
+from lupi.base import PerFeature, SharedOver, TargetUnits
 
 Space = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class PerFeature:
-    """A kernel scale that is divided by the number of features it is used on.
-
-    Squared distances grow with the number of standardised features, so that a
-    useful value of ``gamma`` is known only up to that factor.
-    """
-
-    value: float
-
-
-@dataclass(frozen=True)
-class TargetUnits:
-    """A value, or an axis of values, in units of the target's standard deviation.
-
-    Measured in other units, a target asks a support vector regression for another
-    C and another ε; so both are multiples of its spread.
-    """
-
-    value: Any
-
-
-@dataclass(frozen=True)
-class SharedOver:
-    """A parameter of the row with X* tied to its value in the row without, divided.
-
-    It draws nothing: the candidates stay the same draw in every row.
-    """
-
-    divisor: float
 
 
 def draw(
@@ -85,7 +51,8 @@ def join(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from lupi.evaluation._spaces import SharedOver, join
+    >>> from lupi.base import SharedOver
+    >>> from lupi.evaluation._spaces import join
     >>> join({"C": 50.0, "gamma": 1.0}, {"C": SharedOver(10.0), "delta": 9.0})
     {'C': 5.0, 'gamma': 1.0, 'delta': 9.0}
     """
@@ -119,10 +86,8 @@ def resolve(
     resolved = dict(params)
     for name, value in params.items():
         if isinstance(value, PerFeature):
-            private = name.startswith(PRIVILEGED_PREFIXES)
-            resolved[name] = value.value / max(
-                1, n_privileged if private else n_features
-            )
+            width = n_privileged if value.privileged else n_features
+            resolved[name] = value.value / max(1, width)
         elif isinstance(value, TargetUnits):
             resolved[name] = value.value * target_scale
     return resolved

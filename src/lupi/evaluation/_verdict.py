@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lupi._words import listed
 from lupi.evaluation._statistics import Contrast, Design, corrected_contrast, holm
 
 ROWS = ("without", "with", "shuffled", "oracle")
@@ -242,7 +243,7 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
         )
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
-        sentence += f" It hurts {_join(hurt)}."
+        sentence += f" It hurts {listed(hurt)}."
     if leak:
         sentence += (
             " Careful: a model that sees X* is perfect, so X* likely contains the "
@@ -258,7 +259,3 @@ def _plus_minus(line: pd.Series, name: str = "gain") -> str:
 
 def _p(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
-
-
-def _join(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

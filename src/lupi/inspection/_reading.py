@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
+
+from lupi._models import load_models
+from lupi._words import listed
 
 
 def check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None:
@@ -15,9 +17,8 @@ def check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None:
     if with_privileged and not hasattr(estimator, "correction"):
         raise ValueError(
             f"SpacesDisplay draws the function that a machine learned on X*, and {name}"
-            " has none. Use SVCPlus, SVCDeltaPlus, UnifiedSVC, MarginTransferSVC, "
-            "DeviationSVCPlus, FairSVCDeltaPlus or L2SVCPlus, or leave privileged out "
-            "to see the decision space alone."
+            f" has none. Use {listed(_drawable(), 'or')}, or leave privileged out to "
+            "see the decision space alone."
         )
     if len(getattr(estimator, "classes_", ())) != 2:
         raise ValueError(
@@ -25,13 +26,24 @@ def check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None:
             f"classes; this {name} was fitted on "
             f"{len(getattr(estimator, 'classes_', ()))}. Fit it on two of them."
         )
-    for prefix in ("", "privileged_", "similarity_"):
-        if getattr(estimator, prefix + "kernel", None) == "precomputed":
+    for parameter, value in estimator.get_params(deep=False).items():
+        if parameter.endswith("kernel") and value == "precomputed":
             raise ValueError(
                 f"SpacesDisplay evaluates functions between the rows, which "
-                f"{prefix}kernel='precomputed' does not allow. Fit {name} on the "
+                f"{parameter}='precomputed' does not allow. Fit {name} on the "
                 "features with a named kernel or a function."
             )
+
+
+def _drawable() -> list[str]:
+    """Return the names of the classifiers that have a function on X* to draw."""
+    return [
+        kind.__name__
+        for kind in load_models()
+        if hasattr(kind, "correction")
+        and issubclass(kind, ClassifierMixin)
+        and kind.__lupi_info__.functions  # type: ignore[attr-defined]
+    ]
 
 
 def check_training_rows(estimator: Any, table: np.ndarray, name: str) -> None:
@@ -66,35 +78,22 @@ def read_sensitive_space(
     return read_sensitive(privileged, n_rows, type(estimator).__name__)
 
 
-def function_of_class(
-    estimator: Any, function: int, name: str
-) -> Callable[[np.ndarray], np.ndarray]:
-    """The function on X* to draw; dSVM+ has one for each class."""
-    if not depends_on_class(estimator):
-        return lambda rows: one_function(estimator.correction(rows), function, name)
-    if function not in (0, 1):
+def what_is_drawn(estimator: Any, function: int, name: str) -> str:
+    """Return what a function on X* is: see ``functions`` of `lupi.base.ModelInfo`."""
+    info = getattr(type(estimator), "__lupi_info__", None)
+    kinds = info.functions if info is not None else ()
+    kinds = kinds or ("slack",)
+    if function not in range(len(kinds)):
         raise ValueError(
-            f"function={function!r}: this {name} has one function on X* for each "
-            "class; choose 0 for the first or 1 for the second."
+            f"function={function!r}: this {name} learned {len(kinds)} function(s) on "
+            f"X*; choose from {list(range(len(kinds)))}."
         )
-    label = estimator.classes_[function]
-    return lambda rows: estimator.correction(rows, np.repeat(label, len(rows)))
+    return kinds[function]
 
 
-def depends_on_class(estimator: Any) -> bool:
-    """Whether the function of X* is another one for each class, as in dSVM+."""
-    return "y" in inspect.signature(estimator.correction).parameters
-
-
-def one_function(values: np.ndarray, function: int, name: str) -> np.ndarray:
-    """The column of one learned function."""
-    values = values.reshape(len(values), -1)
-    if not 0 <= function < values.shape[1]:
-        raise ValueError(
-            f"function={function!r}: this {name} learned {values.shape[1]} function(s) "
-            f"on X*; choose from {list(range(values.shape[1]))}."
-        )
-    return values[:, function]
+def one_function(values: np.ndarray, function: int) -> np.ndarray:
+    """Return the column of one learned function."""
+    return values.reshape(len(values), -1)[:, function]
 
 
 def dense(rows: Any) -> np.ndarray:

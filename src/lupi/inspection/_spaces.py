@@ -15,22 +15,16 @@ from lupi.inspection._reading import (
     check_training_rows,
     column_names,
     dense,
-    depends_on_class,
-    function_of_class,
     like,
+    one_function,
     read_sensitive_space,
+    what_is_drawn,
 )
 from lupi.inspection._style import BLACK, BLUE, GREY, ORANGE, several_axes, tidy
 
 CLASS_COLOURS = (ORANGE, BLUE)
 # Where the function of X* is a slack and not a class, only its sign is shaded.
 SLACK_COLOURS = ("#6E6E6E", "#FFFFFF")
-SIGNED = (
-    "SVCDeltaPlus",
-    "LinearSVCDeltaPlus",
-    "MarginTransferSVC",
-    "FairSVCDeltaPlus",
-)
 CLASS_MARKERS = ("s", "o")
 LEVELS = (-1.0, 0.0, 1.0)
 LEVEL_STYLES = {-1.0: "--", 0.0: "-", 1.0: "--"}
@@ -180,7 +174,7 @@ class SpacesDisplay:
         check_training_rows(estimator, table, name)
         signs = np.where(np.asarray(y) == estimator.classes_[1], 1.0, -1.0)
         star_plane = corrections = None
-        by_class = False
+        by_class, kind = False, "slack"
         space_name = "Privileged space X*"
         if privileged is not None:
             sensitive = read_sensitive_space(estimator, privileged)
@@ -188,16 +182,17 @@ class SpacesDisplay:
                 space_name = "Sensitive features as privileged space X*"
             star, star_names = sensitive or (privileged, column_names(privileged, "x*"))
             star = np.asarray(dense(star), dtype=float)
-            learned = function_of_class(estimator, function, name)
-            by_class = depends_on_class(estimator)
-            corrections = estimator.correction(star, y) if by_class else learned(star)
-            if by_class:
+            kind = what_is_drawn(estimator, function, name)
+            corrections = one_function(estimator.correction(star), function)
+            if by_class := kind.startswith("slack of class"):
+                own = estimator.correction(star)
+                corrections = np.where(signs > 0, own[:, 1], own[:, 0])
                 space_name += f", slack of class {estimator.classes_[function]}"
             star_plane = make_plane_of(
                 star,
                 star_names,
                 privileged_features,
-                learned,
+                lambda rows: one_function(estimator.correction(rows), function),
                 grid_resolution,
                 signs > 0,
             )
@@ -223,7 +218,7 @@ class SpacesDisplay:
             estimator_name=name,
             space_name=space_name,
             function_name="f*" if function == 0 or by_class else "f**",
-            signed=name in SIGNED or (function == 1 and not by_class),
+            signed=kind == "signed",
         )
         return display.plot(ax=ax)
 

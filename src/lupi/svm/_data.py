@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lupi._convex import Features, Function, Gram, Rows, Slack, Solution
+from lupi._stored import stored
 from lupi.kernels import Kernel, nearest_positive_semidefinite
 
 __all__ = ["Data", "Expansion", "Space", "learned"]
@@ -22,6 +23,7 @@ __all__ = ["Data", "Expansion", "Space", "learned"]
 SUPPORT = UNFELT = 1e-8
 
 
+@stored
 @dataclass(frozen=True)
 class Expansion:
     """A function ``Σ_j coefficient_j k(row_j, ·) + bias`` of one space.

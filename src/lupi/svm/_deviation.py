@@ -36,9 +36,10 @@ from typing import Any
 
 import numpy as np
 
-from lupi.base import PrivilegedClassifierBase, Training
+from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
 from lupi.svm._data import Data, Space
 from lupi.svm._machine import KernelMachine, Model, n_rows_of
+from lupi.svm._search import KERNEL_SPACE, REG, TEACHER_SPACE, VAPNIK_VASHIST
 from lupi.svm._svm_plus import svm_plus_problem
 from lupi.svm._teacher import train_teacher
 from lupi.svm._trivial import constant_decision
@@ -101,9 +102,26 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
     >>> X = hidden + rng.normal(size=(60, 2))
     >>> y = hidden.sum(axis=1) > 0
     >>> model = DeviationSVCPlus().fit(X, y, privileged=hidden)
-    >>> bool((model.correction(hidden, y) > -1e-6).all())
+    >>> slacks = model.correction(hidden)
+    >>> slacks.shape
+    (60, 2)
+    >>> bool((slacks[np.arange(60), y.astype(int)] > -1e-6).all())
     True
     """
+
+    __lupi_info__ = ModelInfo(
+        title="dSVM+",
+        paper=VAPNIK_VASHIST,
+        cite="vapnik2009lupi",
+        helps="the same, and X\\* is wide: it is summed up in one number",
+        cost="n and 2n",
+        tune="`C`, `privileged_C`, `privileged_reg`",
+        family="svc",
+        space=KERNEL_SPACE,
+        privileged_space=TEACHER_SPACE | {"privileged_reg": REG},
+        functions=("slack of class 0", "slack of class 1"),
+        rank=14,
+    )
 
     _trivial = (constant_decision,)
 
@@ -180,60 +198,30 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
     def _problem(self, data: Data):
         return svm_plus_problem(data, self.privileged_reg)
 
-    def correction(  # type: ignore[override]
-        self, privileged: Any, y: Any
-    ) -> np.ndarray:
-        """The learned function of the deviations of privileged rows.
+    def correction(self, privileged: Any) -> np.ndarray:
+        """Return the learned slack of privileged rows, for either class.
+
+        The deviation 1 − y f*(x*) depends on the class, and so does its slack.
 
         Parameters
         ----------
         privileged : array-like, sparse matrix or DataFrame
             Privileged rows of the width used in ``fit``.
-        y : array-like of shape (n_rows,)
-            Their labels, which a deviation 1 − y f*(x*) needs.
 
         Returns
         -------
-        ndarray of shape (n_rows,) or (n_rows, n_problems)
-            NaN for rows that are NaN, and, beyond two classes, for rows whose class
-            is not part of the binary problem.
+        ndarray of shape (n_samples, 2) or (n_samples, 2 * n_problems)
+            For each binary problem, the slack of a row if it is of the first class
+            (y = −1), and if it is of the second; NaN for rows that are NaN, and for a
+            problem none of whose rows had privileged features.
         """
         read = self._validate_privileged(privileged)
-        n_rows = n_rows_of(privileged)
-        signs = self._signs(y, n_rows)
-        values = np.full((n_rows, len(self._models)), np.nan)
-        if read is not None:
-            for column, model in enumerate(self._models):
-                if not model.corrections:
-                    continue  # none of its rows had X*
-                correction, teacher = model.corrections
-                sign = signs[column][read.rows]
+        values = np.full((n_rows_of(privileged), 2 * len(self._models)), np.nan)
+        for at, model in enumerate(self._models if read is not None else ()):
+            if not model.corrections:
+                continue  # none of its rows had X*
+            slack, teacher = model.corrections
+            for column, sign in enumerate((-1.0, 1.0), 2 * at):
                 deviation = 1.0 - sign * teacher(read.values)
-                values[read.rows, column] = np.where(
-                    sign == 0, np.nan, correction(deviation[:, None])
-                )
-        return values[:, 0] if len(self._models) == 1 else values
-
-    def _signs(self, y: Any, n_rows: int) -> list[np.ndarray]:
-        """±1 per binary problem, 0 where a row is not part of it."""
-        labels = np.asarray(y)
-        if labels.shape != (n_rows,):
-            raise ValueError(
-                f"{type(self).__name__}.correction got labels of shape {labels.shape} "
-                f"for {n_rows} privileged rows. Give one label for each."
-            )
-        known = {label: code for code, label in enumerate(self.classes_.tolist())}
-        found = [known.get(label) for label in labels.tolist()]
-        if None in found:
-            raise ValueError(
-                f"{type(self).__name__}.correction got the label "
-                f"{labels.tolist()[found.index(None)]!r}, but was fitted with the "
-                f"classes {list(known)}. Use the labels as they were in fit."
-            )
-        codes = np.array(found, dtype=int)
-        n_classes = len(self.classes_)
-        if n_classes == 2 or self.multi_class == "ovr":
-            positive = range(n_classes) if n_classes > 2 else (1,)
-            return [np.where(codes == k, 1.0, -1.0) for k in positive]
-        pairs = [(i, j) for i in range(n_classes) for j in range(i + 1, n_classes)]
-        return [(codes == j) * 1.0 - (codes == i) * 1.0 for i, j in pairs]
+                values[read.rows, column] = slack(deviation[:, None])
+        return values

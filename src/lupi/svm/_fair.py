@@ -45,10 +45,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex import GlobalRow, Problem, Solution
-from lupi.base import PrivilegedClassifierBase, atomic_fit
+from lupi.base import ModelInfo, PrivilegedClassifierBase, atomic_fit
 from lupi.svm._covariance import PROMISED, largest_miss, limits_met, linear_limits_met
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model
+from lupi.svm._search import THOMAS
 from lupi.svm._sensitive import Encoding, encode, encoded_names, study
 from lupi.svm._svm_delta_plus import signed_problem
 from lupi.svm._trivial import unused_correction
@@ -121,6 +122,19 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     >>> bool(abs(covariance) < 1e-6)
     True
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Fair SVMΔ+",
+        paper=THOMAS,
+        cite="thomas2017unified,zafar2017fairness,quadrianto2017recycling",
+        helps="not meant to raise scores: bounds the covariance of decisions with the "
+        "sensitive columns",
+        cost="2n",
+        tune="`covariance_threshold`, then as SVMΔ+",
+        needs="sensitive features",
+        functions=("signed",),
+        rank=16,
+    )
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {
         "privileged": True,

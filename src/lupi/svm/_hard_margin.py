@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
 from lupi._convex import Problem, Rows, solve
-from lupi.base import PrivilegedClassifierBase, Training, atomic_fit
+from lupi.base import ModelInfo, PrivilegedClassifierBase, Training, atomic_fit
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
 
@@ -64,6 +64,17 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
     >>> model.coef_.round(6), model.intercept_.round(6)
     (array([[2.]]), array([-1.]))
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Hard-margin and oracle SVM",
+        paper="Vapnik 1998, Statistical Learning Theory",
+        cite="vapnik2009lupi",
+        helps="takes no X\\*; with known slacks it is the ideal teacher of the theory",
+        cost="n",
+        tune="the kernel",
+        needs="separable data",
+        rank=30,
+    )
 
     # fit has no argument privileged; what the base class requests is taken back.
     __metadata_request__fit: ClassVar[dict[str, bool | str]] = {

@@ -32,9 +32,10 @@ from collections.abc import Callable
 import numpy as np
 
 from lupi._convex import Function, Problem, Rows, Slack
-from lupi.base import PrivilegedClassifierBase
+from lupi.base import ModelInfo, PrivilegedClassifierBase
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
+from lupi.svm._search import CORRECTING_SPACE, KERNEL_SPACE
 
 __all__ = ["L2SVCPlus"]
 
@@ -92,6 +93,20 @@ class L2SVCPlus(KernelMachine, PrivilegedClassifierBase):
     >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
     array([ True, False])
     """
+
+    __lupi_info__ = ModelInfo(
+        title="ℓ2-SVM+",
+        paper="Li et al. 2016, CVPR",
+        cite="li2016fast",
+        helps="as SVM+, corrections of either sign",
+        cost="n, no equality",
+        tune="`C`, `privileged_reg`",
+        family="svc-l2",
+        space=KERNEL_SPACE,
+        privileged_space=CORRECTING_SPACE,
+        functions=("slack",),
+        rank=15,
+    )
 
     _bias_in_kernel = True
 

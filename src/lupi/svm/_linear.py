@@ -16,6 +16,7 @@ import numpy as np
 from lupi._convex import Problem
 from lupi.base import (
     Fitted,
+    ModelInfo,
     PrivilegedClassifierBase,
     PrivilegedRegressorBase,
     PrivilegedTags,
@@ -23,6 +24,15 @@ from lupi.base import (
 from lupi.kernels import Kernel
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, certificates
+from lupi.svm._search import (
+    DELTA,
+    DELTA_C,
+    LINEAR_SPACE,
+    REG,
+    REGRESSION_SPACE,
+    VAPNIK_IZMAILOV,
+    VAPNIK_VASHIST,
+)
 from lupi.svm._svm_delta_plus import hinge_problem, signed_problem
 from lupi.svm._svm_plus import svm_plus_problem
 from lupi.svm._svr_plus import svr_plus_problem
@@ -92,6 +102,20 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
     array([ 1, -1])
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Linear forms",
+        paper=VAPNIK_VASHIST,
+        helps="as `SVCPlus`, linear in both spaces; linear corrections often cannot "
+        "follow, use `Nystroem` on X\\*",
+        cost="n(p+q)² a step, no n × n matrix",
+        tune="`C`, `privileged_reg`",
+        family="svc-linear",
+        space=LINEAR_SPACE,
+        privileged_space={"privileged_reg": REG},
+        functions=("slack",),
+        rank=20,
+    )
 
     _trivial = (constant_decision,)
 
@@ -172,6 +196,20 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     array([ 1, -1])
     """
 
+    __lupi_info__ = ModelInfo(
+        title="Linear forms",
+        paper=VAPNIK_IZMAILOV,
+        helps="as `SVCDeltaPlus`, linear",
+        cost="the same",
+        tune="the same and `delta`",
+        family="svc-linear",
+        fixed=DELTA,
+        space=LINEAR_SPACE,
+        privileged_space={"privileged_reg": REG} | DELTA_C,
+        functions=("signed",),
+        rank=21,
+    )
+
     _trivial = (unused_correction,)
 
     def __init__(
@@ -241,6 +279,19 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     >>> model.coef_.shape
     (1,)
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Linear forms",
+        paper=VAPNIK_VASHIST,
+        helps="as `SVRPlus`, linear",
+        cost="the same",
+        tune="`C`, `epsilon`, `privileged_reg`",
+        family="svr-linear",
+        space=REGRESSION_SPACE,
+        privileged_space={"privileged_reg": REG},
+        functions=("slack", "slack"),
+        rank=22,
+    )
 
     _functions = (0, 0)
 

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex import Problem, Solution, one_thread, solve
+from lupi._stored import stored
 from lupi.base import Fitted, Training
 from lupi.kernels import Kernel, settle_kernel
 from lupi.svm._data import Data, Expansion, Space, learned
@@ -27,6 +28,7 @@ __all__ = ["KernelMachine", "Kernels", "Model", "certificates", "n_rows_of"]
 LINEAR_ROWS = 2000
 
 
+@stored
 @dataclass
 class Model:
     """One fitted machine: its decision function, its corrections, its certificate."""

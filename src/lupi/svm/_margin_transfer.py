@@ -41,9 +41,16 @@ from collections.abc import Callable
 import numpy as np
 
 from lupi._convex import Function, GlobalRow, Problem, Rows, Slack
-from lupi.base import PrivilegedClassifierBase, Training
+from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model
+from lupi.svm._search import (
+    DELTA,
+    DELTA_C,
+    KERNEL_SPACE,
+    TEACHER_SPACE,
+    VAPNIK_IZMAILOV,
+)
 from lupi.svm._teacher import train_teacher
 
 __all__ = ["MarginTransferSVC"]
@@ -110,6 +117,21 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
     >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
     array([ True, False])
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Margin transfer",
+        paper=VAPNIK_IZMAILOV,
+        cite="vapnik2015similarity,sharmanska2013rank",
+        helps="rows easy for an SVM on X\\* are easy in X too",
+        cost="n, twice",
+        tune="`C`, `privileged_C`, `delta`",
+        family="svc",
+        fixed=DELTA,
+        space=KERNEL_SPACE,
+        privileged_space=TEACHER_SPACE | DELTA_C,
+        functions=("signed",),
+        rank=13,
+    )
 
     _functions = ()
 

@@ -47,9 +47,16 @@ from collections.abc import Callable
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
-from lupi.base import PrivilegedClassifierBase
+from lupi.base import ModelInfo, PrivilegedClassifierBase
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
+from lupi.svm._search import (
+    CORRECTING_SPACE,
+    DELTA,
+    DELTA_C,
+    KERNEL_SPACE,
+    VAPNIK_IZMAILOV,
+)
 from lupi.svm._trivial import unused_correction
 
 __all__ = ["SVCDeltaPlus"]
@@ -115,6 +122,24 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
     array([ True, False])
     """
+
+    __lupi_info__ = ModelInfo(
+        title="SVMΔ+",
+        paper=VAPNIK_IZMAILOV,
+        cite="vapnik2015similarity,celik2015svmplus",
+        helps="the same, roughly: what X\\* cannot follow has an ordinary slack",
+        cost="2n",
+        tune="the same and `delta`; C downwards, as (1+Δ)C is the cost where X\\* is "
+        "of no use",
+        family="svc",
+        fixed=DELTA,
+        space=KERNEL_SPACE,
+        privileged_space=CORRECTING_SPACE | DELTA_C,
+        functions=("signed",),
+        rank=11,
+        default=True,
+        many_rows="LinearSVCDeltaPlus",
+    )
 
     _trivial = (unused_correction,)
 

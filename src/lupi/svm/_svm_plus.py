@@ -36,9 +36,10 @@ from collections.abc import Callable
 import numpy as np
 
 from lupi._convex import Problem, Rows
-from lupi.base import PrivilegedClassifierBase
+from lupi.base import ModelInfo, PrivilegedClassifierBase
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
+from lupi.svm._search import CORRECTING_SPACE, KERNEL_SPACE, VAPNIK_VASHIST
 from lupi.svm._trivial import constant_decision
 
 __all__ = ["SVCPlus"]
@@ -127,6 +128,22 @@ default="rbf"
     >>> model.duality_gap_ <= 1e-6 * model.objective_
     array([ True])
     """
+
+    __lupi_info__ = ModelInfo(
+        title="SVM+",
+        paper=VAPNIK_VASHIST,
+        cite="vapnik2009lupi",
+        helps="the margin violation of a row is a smooth function of x\\*",
+        cost="2n multipliers",
+        tune="`C`, `privileged_reg`, both kernels",
+        family="svc",
+        space=KERNEL_SPACE,
+        privileged_space=CORRECTING_SPACE,
+        functions=("slack",),
+        rank=10,
+        default=True,
+        many_rows="LinearSVCPlus",
+    )
 
     _trivial = (constant_decision,)
 

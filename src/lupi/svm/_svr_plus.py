@@ -39,9 +39,15 @@ from collections.abc import Callable
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
-from lupi.base import PrivilegedRegressorBase
+from lupi.base import ModelInfo, PrivilegedRegressorBase
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
+from lupi.svm._search import (
+    CORRECTING_SPACE,
+    KERNEL_SPACE,
+    REGRESSION_SPACE,
+    VAPNIK_VASHIST,
+)
 
 __all__ = ["SVRPlus"]
 
@@ -98,6 +104,22 @@ class SVRPlus(KernelMachine, PrivilegedRegressorBase):
     >>> model.coef_.shape
     (1, 1)
     """
+
+    __lupi_info__ = ModelInfo(
+        title="ε-SVR+",
+        paper=VAPNIK_VASHIST,
+        cite="vapnik2009lupi,sarafianos2016height",
+        helps="the size of the error of a row is a function of x\\*",
+        cost="4n",
+        tune="`C`, `epsilon`, `privileged_reg`",
+        family="svr",
+        space=KERNEL_SPACE | REGRESSION_SPACE,
+        privileged_space=CORRECTING_SPACE,
+        functions=("slack", "slack"),
+        rank=17,
+        default=True,
+        many_rows="LinearSVRPlus",
+    )
 
     _functions = (0, 0)
 

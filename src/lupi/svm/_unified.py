@@ -40,9 +40,18 @@ from collections.abc import Callable
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
-from lupi.base import PrivilegedClassifierBase
+from lupi.base import ModelInfo, PrivilegedClassifierBase, SharedOver
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
+from lupi.svm._search import (
+    CORRECTING_SPACE,
+    DELTA,
+    KERNEL_SPACE,
+    LARGEST_C,
+    PRIVILEGED_SCALES,
+    REG,
+    THOMAS,
+)
 from lupi.svm._trivial import constant_decision
 
 __all__ = ["UnifiedSVC"]
@@ -106,6 +115,29 @@ class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
     >>> model.correction(hidden).shape
     (40, 2)
     """
+
+    __lupi_info__ = ModelInfo(
+        title="SVMu",
+        paper=THOMAS,
+        cite="thomas2017unified",
+        helps="either of the two holds, and you do not know which; it need not be as "
+        "good as the better one",
+        cost="4n",
+        tune="the same and `similarity_reg`",
+        family="svc",
+        fixed=DELTA,
+        space=KERNEL_SPACE,
+        privileged_space=CORRECTING_SPACE
+        | {
+            "similarity_kernel": ["rbf", "linear"],
+            "similarity_gamma": PRIVILEGED_SCALES,
+            "similarity_reg": REG,
+            # Half of it is SVM+, whose cost is C itself: the middle between both.
+            "C": SharedOver((1 + LARGEST_C) ** 0.5),
+        },
+        functions=("slack", "signed"),
+        rank=12,
+    )
 
     _spaces = ("privileged_", "similarity_")
     _functions = (0, 1)

@@ -15,13 +15,11 @@ from typing import Any, Literal
 
 from sklearn.base import is_classifier
 
-from lupi.base import PrivilegedTags
 from lupi.testing import _containers, _interface, _refusals, _rows, _tools
 from lupi.testing._material import lupi_tags
 
 __all__ = [
     "CheckResult",
-    "PrivilegedTags",
     "check_privileged_estimator",
     "privileged_estimator_checks",
 ]

@@ -4,14 +4,8 @@ A teacher, or a set of functions, is learned where X* is known; a student learns
 from x what the teacher knows. The student may be any scikit-learn estimator.
 """
 
-from __future__ import annotations
+from lupi.base._rooms import models_in
 
-from lupi.transfer._distillation_classifier import GeneralizedDistillationClassifier
-from lupi.transfer._distillation_regressor import GeneralizedDistillationRegressor
-from lupi.transfer._knowledge_transfer import KnowledgeTransferClassifier
-
-__all__ = [
-    "GeneralizedDistillationClassifier",
-    "GeneralizedDistillationRegressor",
-    "KnowledgeTransferClassifier",
-]
+_MODELS = models_in(__name__, __path__)
+globals().update(_MODELS)
+__all__ = list(_MODELS)

@@ -32,16 +32,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy.stats import loguniform
+from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, get_tags
 
-from lupi.base import (
-    Privileged,
-    PrivilegedEstimator,
-    Training,
-    check_privileged_table,
-    is_data_frame,
-    take_rows,
-)
+from lupi.base import Privileged, PrivilegedEstimator, Training
+from lupi.base._data_frames import check_privileged_table
+from lupi.base._rows import is_data_frame, take_rows
 from lupi.transfer._fitting import (
     accepts,
     beside,
@@ -51,6 +48,22 @@ from lupi.transfer._fitting import (
     takes_nan,
 )
 from lupi.transfer._folds import fit_and_ask, splits
+
+# What both say of themselves. Weight 0 ignores X*; a teacher that also sees X seldom
+# knows more than its student, so that few candidates go that way.
+DISTILLATION: dict[str, Any] = {
+    "title": "Generalized distillation",
+    "paper": "Lopez-Paz et al. 2016, ICLR",
+    "cite": "lopezpaz2016unifying",
+    "formulas": __name__,
+    "fixed": {"student": Ridge()},
+    "space": {"student__alpha": loguniform(1.0, 1000.0)},
+    "privileged_space": {
+        "imitation_weight": [0.0, 0.5, 0.7, 0.85, 1.0],
+        "teacher_view": ["privileged"] * 5 + ["both"],
+    },
+    "default": True,
+}
 
 
 class Distillation(PrivilegedEstimator):

@@ -14,14 +14,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from lupi.base import (
+    ModelInfo,
     Privileged,
     Training,
     atomic_fit,
     check_classes,
     class_weights,
-    take_rows,
 )
-from lupi.transfer._distillation import Distillation, check_copies
+from lupi.base._rows import take_rows
+from lupi.transfer._distillation import DISTILLATION, Distillation, check_copies
 from lupi.transfer._fitting import (
     fit_with,
     for_outputs,
@@ -161,6 +162,16 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
     >>> bool(model.score(test, truth) > alone.score(test, truth))
     True
     """
+
+    __lupi_info__ = ModelInfo(
+        **DISTILLATION,
+        helps="y can be learned better, or from fewer rows, from X\\* than from X, and "
+        "x can follow; best where X\\* lies between X and y",
+        cost="a teacher (six fits with `cv=5`) and a student",
+        tune="`imitation_weight` (0 included), `teacher_view`, `temperature`, the "
+        "student",
+        rank=3,
+    )
 
     def __init__(
         self,

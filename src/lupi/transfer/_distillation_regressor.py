@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from lupi.base import atomic_fit
-from lupi.transfer._distillation import Distillation
+from lupi.base import ModelInfo, atomic_fit
+from lupi.transfer._distillation import DISTILLATION, Distillation
 from lupi.transfer._fitting import fit_with, precise_ridge, scaled, seeded
 
 
@@ -84,6 +84,14 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
     >>> bool(better > alone.score(test, test[:, 0]))
     True
     """
+
+    __lupi_info__ = ModelInfo(
+        **DISTILLATION,
+        helps="the same; tune the student first, or shrinkage takes the credit",
+        cost="the same",
+        tune="`imitation_weight`, `teacher_view`, the student",
+        rank=4,
+    )
 
     def __init__(
         self,

@@ -25,7 +25,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
-from lupi.base import is_data_frame, side_by_side
+from lupi.base._data_frames import side_by_side
+from lupi.base._rows import is_data_frame
 
 
 def beside(left: Any, right: Any) -> Any:

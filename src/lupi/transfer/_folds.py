@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, check_random_state
 
-from lupi.base import is_data_frame
+from lupi.base._rows import is_data_frame
 
 
 def row_digests(*blocks: Any) -> np.ndarray:

@@ -34,18 +34,22 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import get_tags
 
 from lupi.base import (
+    ModelInfo,
     Privileged,
     PrivilegedEstimator,
+    SharedOver,
     Training,
     atomic_fit,
     check_classes,
     class_weights,
 )
 from lupi.kernels import settle_kernel
+from lupi.svm._search import LARGEST_C, TEACHER_SPACE, VAPNIK_IZMAILOV
 from lupi.transfer._fitting import (
     accepts,
     beside,
@@ -159,6 +163,24 @@ class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimato
     >>> model.fit(X, y, privileged=later).regressed_frames(X).shape
     (60, 5)
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Knowledge transfer",
+        paper=VAPNIK_IZMAILOV,
+        cite="vapnik2015similarity,vapnik2017knowledge",
+        helps="a few kernel values in X\\* decide y, and x predicts these",
+        cost="an SVM on X\\*, a regression per frame, a last stage",
+        tune="`n_frames`, `frames`, `final`, `cv`",
+        fixed={"final": "lupi.svm.SVCDeltaPlus"},
+        space={
+            "final__kernel": ["rbf", "linear"],
+            "final__C": loguniform(0.01, LARGEST_C),
+        },
+        # The last stage is an SVMΔ+ with Δ = 10.
+        privileged_space=TEACHER_SPACE
+        | {"final__C": SharedOver(11.0), "passthrough": [False, True]},
+        rank=5,
+    )
 
     def __init__(
         self,

@@ -52,10 +52,11 @@ from lupi.advice._reading import (
     read_weights,
     scaling,
 )
-from lupi.advice.rule import Rule, read_advice
-from lupi.base import atomic_fit
+from lupi.advice._rule import Rule, read_advice
+from lupi.advice._stream import compiled_stream
+from lupi.base import ModelInfo, atomic_fit
 
-__all__ = ["Adviceptron", "MistakeBound"]
+__all__ = ["Adviceptron"]
 
 # Rows of a sparse matrix that are made dense at a time.
 _BLOCK = 1024
@@ -135,6 +136,17 @@ class Adviceptron(LinearAdvisedClassifier):
     >>> model.predict([[3.0, 0.0], [-3.0, 0.0]])
     array([1, 0])
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Adviceptron",
+        paper="Kunapuli et al. 2010, ECML",
+        cite="kunapuli2010online",
+        helps="the same, for rows that come one by one",
+        cost="a few products per row",
+        tune="`advice_weight` against `learning_rate`",
+        needs="rules",
+        rank=61,
+    )
 
     def __init__(
         self,
@@ -355,8 +367,7 @@ class Adviceptron(LinearAdvisedClassifier):
         return codes
 
     def _learn(self, X: Any, codes: NDArray[np.intp]) -> None:
-        from lupi.advice._stream import stream
-
+        stream = compiled_stream()
         shape = (len(self._positives), X.shape[1] + 1)
         if not shape == self._weights.shape == self.advice_estimate_.shape:
             # Compiled code does not check; a model from a file could be anything.

@@ -37,6 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
+from lupi._words import listed
 from lupi.advice._implied import conflict, least_value, warn_of_empty
 from lupi.advice._linear import LinearAdvisedClassifier
 from lupi.advice._problem import AdviceSolution, Region, Rows, solve
@@ -48,8 +49,8 @@ from lupi.advice._reading import (
     read_weights,
     scaling,
 )
-from lupi.advice.rule import Rule, counted_width, read_advice
-from lupi.base import atomic_fit, class_weights
+from lupi.advice._rule import Rule, counted_width, read_advice
+from lupi.base import ModelInfo, atomic_fit, class_weights
 
 # Below this, a region that touches the hyperplane could go either way.
 _CLEAR = 1e-8
@@ -150,6 +151,17 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
     >>> model.predict(pd.DataFrame({"bmi": [24.0, 35], "glucose": [95.0, 150]}))
     array(['no', 'yes'], dtype='<U3')
     """
+
+    __lupi_info__ = ModelInfo(
+        title="Knowledge-based SVM",
+        paper="Fung, Mangasarian & Shavlik 2002, NIPS",
+        cite="fung2002knowledge,kunapuli2010online",
+        helps="they are right for most of their region and rows are few",
+        cost="a sparse QP, one point per rule beside the rows",
+        tune="`C`, `advice_weight` (0 included)",
+        needs="rules",
+        rank=60,
+    )
 
     def __init__(
         self,
@@ -363,16 +375,15 @@ def _contests(
 
 
 def _conflict_message(titles: list[str], fit_intercept: bool) -> str:
-    listed = " and ".join(titles)
     if len(titles) > 1:
         return (
-            f"The hard rules {listed} contradict each other: no hyperplane keeps a "
-            "distance from all of their regions on the right side. Give one of them a "
-            "finite advice_weight, or correct it."
+            f"The hard rules {listed(titles)} contradict each other: no hyperplane "
+            "keeps a distance from all of their regions on the right side. Give one of "
+            "them a finite advice_weight, or correct it."
         )
     where = "" if fit_intercept else " through the origin (fit_intercept=False)"
     return (
-        f"The hard rule {listed} cannot hold: no hyperplane{where} keeps a distance "
+        f"The hard rule {titles[0]} cannot hold: no hyperplane{where} keeps a distance "
         "from its region on the right side. Give it a finite advice_weight, or correct "
         "it."
     )

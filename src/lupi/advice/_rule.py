@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lupi._stored import stored
+from lupi._words import listed
 from lupi.advice._grammar import (
     KEYWORDS,
     WORD,
@@ -28,6 +30,7 @@ __all__ = ["Rule", "RuleError", "read_advice"]
 _COUNTED = re.compile(r"x(0|[1-9][0-9]*)")
 
 
+@stored
 class Rule:
     """Advice: all points with ``D x <= d`` have a label.
 
@@ -182,7 +185,8 @@ class Rule:
             shown = list(known)[:n_features]
             shown = [*shown[:9], "…"] if len(shown) > 10 else shown
             raise ValueError(
-                f"The rule {str(self)!r} speaks of {_listed(unknown)}, but the columns "
+                f"The rule {str(self)!r} speaks of "
+                f"{listed(map(repr, unknown))}, but the columns "
                 f"are {', '.join(shown)}. Correct the rule, or fit on a table with "
                 "such columns."
             )
@@ -290,10 +294,6 @@ def _checked_names(names: Sequence[str] | None, n_columns: int) -> tuple[str, ..
             f"but {list(names)} was given."
         )
     return names
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(repr(name) for name in names)
 
 
 def _quoted(text: str, quote: str) -> str:

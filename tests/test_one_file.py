@@ -1,0 +1,146 @@
+"""A model is declared once: one new file, and it is found wherever models are listed.
+
+The file is put into a copy of the package, and a fresh interpreter looks for it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import lupi
+
+ROOT = Path(__file__).parents[1]
+
+MODEL = '''
+"""Weighted SVM+: a toy, the SVM+ with half of its cost."""
+
+from lupi.base import ModelInfo, PrivilegedClassifierBase
+from lupi.svm._machine import KernelMachine
+from lupi.svm._svm_plus import svm_plus_problem
+
+
+class HalfSVCPlus(KernelMachine, PrivilegedClassifierBase):
+    """SVM+ at half of its cost.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost.
+    """
+
+    __lupi_info__ = ModelInfo(
+        title="Half SVM+",
+        paper="Nobody 2020, Nowhere",
+        helps="as SVM+",
+        cost="2n",
+        tune="`C`",
+        space={"C": [0.1, 1.0, 10.0]},
+        privileged_space={"privileged_reg": [0.1, 1.0]},
+        functions=("slack",),
+    )
+
+    def __init__(self, C=1.0, *, privileged_reg=0.1):
+        self.C = C
+        self.privileged_reg = privileged_reg
+
+    kernel = privileged_kernel = "rbf"
+    gamma = privileged_gamma = "scale"
+    degree = privileged_degree = 3
+    coef0 = privileged_coef0 = 0.0
+    multi_class, solver, tol, max_iter = "ovo", "auto", 1e-6, -1
+
+    def _cost(self, part):
+        return 0.5 * self.C * part.weight
+
+    def _problem(self, data):
+        return svm_plus_problem(data, self.privileged_reg)
+'''
+
+LOOK = """
+import runpy, sys, tempfile, warnings
+from pathlib import Path
+
+import numpy as np
+import matplotlib
+
+matplotlib.use("Agg")
+import lupi
+
+Half = lupi.HalfSVCPlus
+assert Half is lupi.svm.HalfSVCPlus
+assert "HalfSVCPlus" in lupi.__all__ and "HalfSVCPlus" in dir(lupi)
+
+# the documentation
+docs = Path(sys.argv[1]) / "docs"
+pages = runpy.run_path(str(docs / "_ext" / "model_pages.py"))
+assert "| `HalfSVCPlus` | as SVM+ | 2n | `C` |" in pages["fill"](
+    (docs / "choosing.md").read_text(encoding="utf-8")
+)
+assert "## Half SVM+" in pages["fill"](
+    (docs / "models" / "svm.md").read_text(encoding="utf-8")
+)
+assert "   HalfSVCPlus" in pages["api_page"]("lupi.svm", docs)
+
+# compare, with its own search space
+from lupi.datasets import make_slack_teacher
+from lupi.evaluation import compare
+
+data = make_slack_teacher(60, random_state=0)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    comparison = compare(
+        data.data, data.target, data.privileged, methods="half-svc-plus",
+        cv=2, random_state=0,
+    )
+assert comparison.methods == ["HalfSVCPlus"] and not comparison.failures
+
+# the command line
+from typer.testing import CliRunner
+from lupi.cli._app import app
+
+shown = CliRunner().invoke(app, ["methods"])
+assert shown.exit_code == 0 and "half-svc-plus" in shown.output, shown.output
+
+# files
+model = Half().fit(data.data, data.target, privileged=data.privileged)
+with tempfile.TemporaryDirectory() as folder:
+    lupi.save(model, f"{folder}/model.skops")
+    again = lupi.load(f"{folder}/model.skops")
+assert np.array_equal(again.predict(data.data), model.predict(data.data))
+
+# displays
+from lupi.inspection import SpacesDisplay
+from lupi.inspection._reading import _drawable
+
+display = SpacesDisplay.from_estimator(model, data.data, data.target, data.privileged)
+assert len(display.axes_) == 2 and not display.signed
+assert "HalfSVCPlus" in _drawable()
+
+# the contract
+from lupi.testing import check_privileged_estimator
+
+assert {r.status for r in check_privileged_estimator(Half())} == {"passed"}
+print("found everywhere")
+"""
+
+
+def test_one_file_is_found_everywhere(tmp_path):
+    source = tmp_path / "src" / "lupi"
+    shutil.copytree(
+        Path(lupi.__file__).parent, source, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (source / "svm" / "_half_svm_plus.py").write_text(MODEL, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK, str(ROOT)],
+        env=os.environ | {"PYTHONPATH": str(source.parent)},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.endswith("found everywhere\n")
