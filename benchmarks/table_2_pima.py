@@ -39,7 +39,7 @@ METHODS = {
     "L2-SVM+": (lambda: lupi.L2SVCPlus, PLUS, True, "75.86 ± 2.56"),
     "GB+": (
         lambda: lupi.GBPlusClassifier,
-        TREES | {"imitation": [0.3, 1.0]},
+        TREES | {"imitation_weight": [0.3, 1.0]},
         True,
         "74.21 ± 2.48",
     ),

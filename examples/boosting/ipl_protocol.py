@@ -170,7 +170,7 @@ METHODS = {
     "SVM+(linear)": (lupi.SVCPlus(**LINEAR), COST, True),
     "SVM+(rbf)": (lupi.SVCPlus(), COST, True),
     "L2-SVM+": (lupi.L2SVCPlus(), COST, True),
-    "GB+": (lupi.GBPlusClassifier(**TREES), {"imitation": [0.3, 1.0]}, True),
+    "GB+": (lupi.GBPlusClassifier(**TREES), {"imitation_weight": [0.3, 1.0]}, True),
     "IPL": (lupi.IPLClassifier(**TREES), COMMENTS, True),
 }
 SPARSE = (

@@ -14,7 +14,7 @@ import os
 import platform
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from lupi._atomic import write_atomically
+from lupi._compat import read_model_tree, tree_nodes
 from lupi._trusted_types import trusted_types
 from lupi._words import listed
 from lupi.exceptions import ModelFileError, ModelVersionWarning
@@ -220,42 +221,17 @@ def _read_about(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
 def _read_model(archive: zipfile.ZipFile, path: Path) -> Any:
     # skops.io.load does the same three steps; the trees have to be looked at between
     # the audit of the types and the building of the objects.
-    from skops.io._audit import get_tree
-    from skops.io._utils import read_schema
-
     trusted = trusted_types()  # before anything of the file is looked at
-    schema, context = read_schema(archive)
-    root = get_tree(schema, context, trusted=sorted(trusted))
+    root = read_model_tree(archive, sorted(trusted))
     refused = sorted(root.get_unsafe_set() - trusted)
     if refused:
         raise ModelFileError(
             f"{path} holds {listed(refused)}, which lupi does not load: it is not "
             "one of the types a lupi model is made of. Nothing was loaded."
         )
-    for node in _decision_trees(root):
+    for node in tree_nodes(root):
         _check_decision_tree(node.args.construct(), node.attrs.construct())
     return root.construct()
-
-
-def _decision_trees(root: Any) -> Iterator[Any]:
-    """Every node that describes a scikit-learn decision tree, each once."""
-    from skops.io._audit import Node
-    from skops.io._sklearn import TreeNode
-
-    seen: set[int] = set()
-    waiting = [root]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            waiting.extend(item.values())
-        elif isinstance(item, list):
-            waiting.extend(item)
-        elif isinstance(item, Node) and id(item) not in seen:
-            seen.add(id(item))
-            waiting.extend(item.children.values())
-            waiting.append(getattr(item, "cached", None))
-            if isinstance(item, TreeNode):
-                yield item
 
 
 def _check_decision_tree(arguments: tuple, state: Mapping[str, Any]) -> None:

@@ -37,7 +37,7 @@ def test_scikit_learn(estimator):
     "estimator",
     [
         *ESTIMATORS,
-        GBPlusClassifier(n_estimators=20, schedule="teacher-first"),
+        GBPlusClassifier(n_estimators=20, schedule="teacher_first"),
         IPLClassifier(n_estimators=20, engine="xgboost", n_jobs=1),
         IPLRegressor(n_estimators=20, engine="xgboost", n_jobs=1),
     ],

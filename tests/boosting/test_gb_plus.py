@@ -11,7 +11,7 @@ P = rng.normal(size=(150, 3))
 X = np.hstack([P[:, :2] + rng.normal(size=(150, 2)), rng.normal(size=(150, 2))])
 LABEL = (P[:, 0] - P[:, 1] > 0).astype(int)
 NEW = rng.normal(size=(40, 4))
-SCHEDULES = ["side-by-side", "teacher-first"]
+SCHEDULES = ["side_by_side", "teacher_first"]
 
 
 def model(**options):
@@ -22,7 +22,7 @@ def model(**options):
 def test_without_imitation_the_teacher_does_not_matter(schedule):
     # On the training rows, where splits that part them alike predict alike.
     alone = model().fit(X, LABEL).decision_function(X)
-    beside = model(imitation=0.0, schedule=schedule).fit(X, LABEL, privileged=P)
+    beside = model(imitation_weight=0.0, schedule=schedule).fit(X, LABEL, privileged=P)
     np.testing.assert_allclose(beside.decision_function(X), alone, atol=1e-12)
     pulled = model(schedule=schedule).fit(X, LABEL, privileged=P)
     assert np.abs(pulled.decision_function(X) - alone).max() > 1e-2
@@ -32,7 +32,10 @@ def test_strong_imitation_of_a_fixed_teacher_copies_it():
     # With X = X* the student can follow, and the label hardly counts beside a = 100.
     teacher = model(n_estimators=60).fit(P, LABEL).decision_function(P)
     student = model(
-        n_estimators=60, learning_rate=0.02, imitation=100.0, schedule="teacher-first"
+        n_estimators=60,
+        learning_rate=0.02,
+        imitation_weight=100.0,
+        schedule="teacher_first",
     ).fit(P, LABEL, privileged=P)
     # The teacher inside is grown at the student's own rate.
     slow = model(n_estimators=60, learning_rate=0.02).fit(P, LABEL).decision_function(P)
@@ -75,8 +78,11 @@ def test_stages_and_many_classes():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"schedule": "student-first"}, '"side-by-side" or "teacher-first"'),
-        ({"imitation": -0.1}, "imitation must be a finite number of at least 0"),
+        ({"schedule": "student-first"}, '"side_by_side" or "teacher_first"'),
+        (
+            {"imitation_weight": -0.1},
+            "imitation_weight must be a finite number of at least 0",
+        ),
         ({"max_depth": 0}, "max_depth must be an integer of at least 1 or None"),
     ],
 )

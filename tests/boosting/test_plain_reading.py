@@ -62,15 +62,15 @@ def test_columns_of_privileged_that_depend_on_each_other(n_atoms):
     np.testing.assert_allclose(model.predict(X), plain(X), atol=1e-10)
 
 
-@pytest.mark.parametrize("imitation", [0.0, 0.5, 2.0])
-@pytest.mark.parametrize("schedule", ["side-by-side", "teacher-first"])
+@pytest.mark.parametrize("imitation_weight", [0.0, 0.5, 2.0])
+@pytest.mark.parametrize("schedule", ["side_by_side", "teacher_first"])
 def test_gb_plus_equals_the_plain_reading(schedule, imitation):
     X, y, P = problem(3)
     X, P = X.astype(np.float32), P.astype(np.float32)
     labels = (y > 0).astype(int)
     model = GBPlusClassifier(
-        n_estimators=20, schedule=schedule, imitation=imitation, random_state=5
+        n_estimators=20, schedule=schedule, imitation_weight=imitation, random_state=5
     ).fit(X, labels, privileged=P)
-    first = schedule == "teacher-first"
+    first = schedule == "teacher_first"
     plain = gb_plus(X, labels, P, imitation, 20, 0.1, 3, 5, first)
     np.testing.assert_allclose(model.decision_function(X), plain(X), atol=1e-12)

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
+from lupi.base._metadata import accepts
 from lupi.compose import LUFeClassifier, TransformedPrivileged
 from lupi.svm import SVCPlus
 from lupi.testing import check_privileged_estimator
@@ -26,7 +27,6 @@ from lupi.transfer import (
     GeneralizedDistillationClassifier,
     GeneralizedDistillationRegressor,
 )
-from lupi.transfer._fitting import accepts
 
 STUDENT = GeneralizedDistillationClassifier()
 SELECTORS = {

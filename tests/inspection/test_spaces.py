@@ -144,13 +144,13 @@ def test_fair_model_shows_the_sensitive_features():
     display = SpacesDisplay.from_estimator(model, data.data, data.target, group)
     right = display.axes_[1]
     assert right.get_title(loc="left").startswith("Sensitive features")
-    assert right.get_xlabel() == "z0=blue"
+    assert right.get_xlabel() == "z0=red"
     drawn = scatters(right)
     assert drawn["class 1"][:, 1].min() > drawn["class -1"][:, 1].max()
     points = np.vstack([v for k, v in drawn.items() if k != "support vector"])
     assert set(points[:, 0]) == {0.0, 1.0}
     assert len(np.unique(points[:, 1])) == 60
-    expected = model.correction((group == "blue").astype(float)[:, None])
+    expected = model.correction((group == "red").astype(float)[:, None])
     np.testing.assert_allclose(display.corrections, expected)
 
 
@@ -234,7 +234,7 @@ def test_refusals_are_sentences(plane):
     with pytest.raises(ValueError, match="two columns or the projection 'pca'"):
         SpacesDisplay.from_estimator(model, *rows, features="umap")
     deviation = DeviationSVCPlus().fit(*rows[:2], privileged=rows[2])
-    with pytest.raises(ValueError, match="one function on X\\* for each class"):
+    with pytest.raises(ValueError, match="learned 2 function\\(s\\) on X"):
         SpacesDisplay.from_estimator(deviation, *rows, function=2)
     with pytest.raises(ValueError, match="SVC has none"):
         SpacesDisplay.from_estimator(SVC().fit(*rows[:2]), *rows)

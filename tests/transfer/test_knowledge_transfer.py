@@ -78,9 +78,9 @@ def test_passthrough_keeps_x_beside_the_frames():
     ).fit(X, y, privileged=P)
     both = np.hstack([model.regressed_frames(X), X])
     np.testing.assert_allclose(
-        model.predict_proba(X), model.final_.predict_proba(both), atol=1e-12
+        model.predict_proba(X), model.final_estimator_.predict_proba(both), atol=1e-12
     )
-    assert model.final_.n_features_in_ == 6
+    assert model.final_estimator_.n_features_in_ == 6
 
 
 def test_fewer_frames_lose_more_of_the_rule():
@@ -108,7 +108,7 @@ def test_the_final_classifier_sees_out_of_fold_frames():
         model = KnowledgeTransferClassifier(
             LogisticRegression(), forest, frames="features", cv=cv
         ).fit(X, y, privileged=P)
-        coefficients[cv] = model.final_.coef_[0, 0]
+        coefficients[cv] = model.final_estimator_.coef_[0, 0]
     assert coefficients[None] > 3
     assert coefficients[5] < 1
 
@@ -192,7 +192,7 @@ def test_rows_without_privileged_data_are_regressed_by_the_others():
         fold = LinearRegression().fit(X[rows[train]], P[rows[train]])
         learned[rows[test]] = fold.predict(X[rows[test]])
     final = clone(PRECISE).fit(learned, y)
-    np.testing.assert_allclose(model.final_.coef_, final.coef_, atol=1e-6)
+    np.testing.assert_allclose(model.final_estimator_.coef_, final.coef_, atol=1e-6)
 
 
 def test_the_default_last_stage_is_given_the_privileged_rows():
@@ -216,8 +216,8 @@ def test_attributes_of_the_last_stage_are_there_when_it_has_them():
     X, y, P = draw(30)
     scaled = make_pipeline(StandardScaler(), SVCPlus())
     model = KnowledgeTransferClassifier(scaled).fit(X, y, privileged=P)
-    assert model.objective_ == model.final_[-1].objective_
-    model.set_params(final=SVC()).fit(X, y, privileged=P)
+    assert model.objective_ == model.final_estimator_[-1].objective_
+    model.set_params(final_estimator=SVC()).fit(X, y, privileged=P)
     assert not hasattr(model, "objective_")
     assert not hasattr(model, "duality_gap_")
 
@@ -319,7 +319,7 @@ def test_grid_search(routing):
     X, y, P = draw()
     grid = {
         "n_frames": [2, 4],
-        "final": [SVC(), make_pipeline(StandardScaler(), SVC())],
+        "final_estimator": [SVC(), make_pipeline(StandardScaler(), SVC())],
     }
     with sklearn.config_context(enable_metadata_routing=routing):
         search = GridSearchCV(KnowledgeTransferClassifier(), grid, cv=3)
@@ -336,12 +336,12 @@ def test_grid_search(routing):
         ({"n_frames": 2.5}, "positive whole number"),
         ({"privileged_kernel": "precomputed"}, "Give a kernel by name"),
         ({"privileged_kernel": "rbff"}, "privileged_kernel must be one of"),
-        ({"final": Ridge()}, "is a regressor"),
+        ({"final_estimator": Ridge()}, "is a regressor"),
     ],
 )
 def test_refusals_are_sentences(parameters, words):
     X, y, P = draw(30)
-    model = KnowledgeTransferClassifier(**({"final": SVC()} | parameters))
+    model = KnowledgeTransferClassifier(**({"final_estimator": SVC()} | parameters))
     with pytest.raises(ValueError, match=words):
         model.fit(X, y, privileged=P)
 

@@ -35,7 +35,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight
 
 from lupi._words import listed
 from lupi.advice._implied import conflict, least_value, warn_of_empty
@@ -50,7 +49,7 @@ from lupi.advice._reading import (
     scaling,
 )
 from lupi.advice._rule import Rule, counted_width, read_advice
-from lupi.base import ModelInfo, atomic_fit, class_weights
+from lupi.base import ModelInfo, atomic_fit, check_weight, class_weights
 
 # Below this, a region that touches the hyperplane could go either way.
 _CLEAR = 1e-8
@@ -244,7 +243,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         X, y = read_rows(self, X, y, reset=True, without_rows=bool(rules))
         weight = np.empty(0)
         if X.shape[0]:
-            weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+            weight = check_weight(sample_weight, X.shape[0], self)
         counted = np.flatnonzero(weight > 0)
         name = type(self).__name__
         self.classes_ = read_classes(y[counted], self.classes, rules, name)

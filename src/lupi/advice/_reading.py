@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import validate_data
 
 from lupi.advice._problem import Region
 from lupi.advice._rule import Rule
+from lupi.base._rows import n_rows_of
 
 
 def read_rows(
@@ -26,7 +27,7 @@ def read_rows(
         "dtype": np.float64,
         "reset": reset,
     }
-    if without_rows and _num_samples(X) == 0:
+    if without_rows and n_rows_of(X) == 0:
         y = np.empty(0) if y is None else np.asarray(y)
         if len(y):
             raise ValueError(f"X has no rows, but y has {len(y)} labels.")

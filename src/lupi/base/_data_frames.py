@@ -20,7 +20,7 @@ from lupi.base._privileged import (
     name_of,
     refuse_partial_rows,
 )
-from lupi.base._rows import is_data_frame, take_rows
+from lupi.base._rows import dense, is_data_frame, take_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,22 +44,26 @@ def as_data_frame(values: Any, names: Sequence[str] | None = None) -> pd.DataFra
     elif is_data_frame(values):
         table = pd.DataFrame({one: np.asarray(values[one]) for one in values.columns})
     else:
-        dense = values.toarray() if sp.issparse(values) else np.asarray(values)
-        table = pd.DataFrame(dense).infer_objects()
+        table = pd.DataFrame(dense(values)).infer_objects()
     return table if names is None else table.set_axis(list(names), axis=1)
 
 
-def side_by_side(X: Any, privileged: Any) -> pd.DataFrame:
-    """Lay X and X* beside each other, with one name for each column.
+def side_by_side(X: Any, privileged: Any) -> Any:
+    """Lay X and X* beside each other: a data frame, or sparse, when either is.
 
-    Columns without a name (of an array, say) beside columns with names are called
-    x0, x1, … and privileged0, privileged1, …; without any names they are counted.
+    In a data frame every column has one name. Columns without a name (of an array,
+    say) beside columns with names are called x0, x1, … and privileged0, privileged1, …;
+    without any names they are counted.
 
     Raises
     ------
     ValueError
         When a name occurs on both sides.
     """
+    if not is_data_frame(X) and not is_data_frame(privileged):
+        if sp.issparse(X) or sp.issparse(privileged):
+            return sp.hstack([X, privileged], format="csr")
+        return np.hstack([X, privileged])
     import pandas as pd
 
     left, right = as_data_frame(X), as_data_frame(privileged)

@@ -18,7 +18,7 @@ from lupi.base._privileged import (
     feature_names,
     list_rows,
 )
-from lupi.base._rows import is_data_frame
+from lupi.base._rows import is_data_frame, n_rows_of
 from lupi.base._tags import PrivilegedTags
 from lupi.base._target import read_target
 from lupi.base._training import Training
@@ -117,10 +117,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
                 f"This {name} was fitted without privileged information, so there is "
                 "nothing to apply to privileged rows. Fit it with privileged=... first."
             )
-        n_rows = (
-            privileged.shape[0] if hasattr(privileged, "shape") else len(privileged)
-        )
-        read = check_privileged(privileged, n_rows, self)
+        read = check_privileged(privileged, n_rows_of(privileged), self)
         if read is None:
             return None
         expected = self.n_privileged_features_in_

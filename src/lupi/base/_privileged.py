@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from lupi._words import listed
-from lupi.base._rows import take_rows
+from lupi.base._rows import dense, take_rows
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,7 @@ class Privileged:
             The rows in their places.
         """
         full = np.full((self.n_rows, self.values.shape[1]), np.nan)
-        full[self.rows] = (
-            self.values.toarray() if sp.issparse(self.values) else self.values
-        )
+        full[self.rows] = dense(self.values)
         return full
 
 

@@ -1,11 +1,13 @@
-"""Rows of whatever holds them: arrays, sparse matrices, data frames."""
+"""Tables of any kind: arrays, sparse matrices, data frames, lists."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+import scipy.sparse as sp
+
+from lupi._compat import safe_indexing
 
 
 def is_data_frame(table: Any) -> bool:
@@ -21,6 +23,25 @@ def is_data_frame(table: Any) -> bool:
     return all(hasattr(table, name) for name in ("columns", "dtypes", "shape"))
 
 
-def take_rows(table: Any, index: np.ndarray) -> Any:
-    """Take rows of an array, a CSR matrix or a data frame, by position."""
-    return _safe_indexing(table, index) if is_data_frame(table) else table[index]
+def n_rows_of(table: Any) -> int:
+    """Return how many rows a table has; a sparse one has no length."""
+    return table.shape[0] if hasattr(table, "shape") else len(table)
+
+
+def take_rows(table: Any, index: Any) -> Any:
+    """Return rows by position, in the container they are in."""
+    if isinstance(table, np.ndarray) or sp.issparse(table):
+        return table[index]
+    return safe_indexing(table, index)
+
+
+def take_columns(table: Any, index: Any) -> Any:
+    """Return columns by position, in the container they are in."""
+    if isinstance(table, np.ndarray) or sp.issparse(table):
+        return table[:, index]
+    return safe_indexing(table, index, axis=1)
+
+
+def dense(table: Any) -> np.ndarray:
+    """Return a plain array of a table."""
+    return table.toarray() if sp.issparse(table) else np.asarray(table)

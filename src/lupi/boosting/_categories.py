@@ -1,63 +1,73 @@
-"""Categorical columns of a DataFrame, as numbers that XGBoost reads as categories."""
+"""Categorical columns of a data frame, as numbers that XGBoost reads as categories."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from sklearn.preprocessing import OrdinalEncoder
+
+from lupi._stored import stored
+from lupi.base._rows import is_data_frame
 
 
-def read_categories(X: Any) -> dict[str, list[Any]] | None:
-    """Categories of each categorical column by its name; None when there are none.
+@stored
+class CategoryEncoder:
+    """Positions of the categories of a table; unknown and missing ones are NaN.
+
+    Attributes
+    ----------
+    columns : list of str
+        All columns of the table.
+    categorical : list of str
+        Those of a categorical type.
+    encoder : OrdinalEncoder
+        Fitted on these.
 
     Examples
     --------
     >>> import pandas as pd
+    >>> from lupi.boosting._categories import CategoryEncoder
     >>> X = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["x", "y"])})
-    >>> read_categories(X)
-    {'b': ['x', 'y']}
-    """
-    if not isinstance(X, pd.DataFrame):
-        return None
-    found = {
-        name: X[name].cat.categories.tolist()
-        for name in X.columns
-        if isinstance(X[name].dtype, pd.CategoricalDtype)
-    }
-    return found or None
-
-
-def encode_categories(X: Any, categories: dict[str, list[Any]] | None) -> Any:
-    """Replace categories by their positions; unknown and missing ones become NaN.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> X = pd.DataFrame({"b": pd.Categorical(["y", "z"])})
-    >>> encode_categories(X, {"b": ["x", "y"]})["b"].tolist()
+    >>> encoder = CategoryEncoder.of(X)
+    >>> encoder.feature_types()
+    ['q', 'c']
+    >>> encoder.encode(X.assign(b=["y", "z"]))["b"].tolist()
     [1.0, nan]
     """
-    if categories is None or not isinstance(X, pd.DataFrame):
-        return X
-    X = X.copy()
-    for name, known in categories.items():
-        if name in X.columns:
-            codes = pd.Index(known).get_indexer(X[name].astype(object))
-            X[name] = np.where(codes < 0, np.nan, codes.astype(np.float64))
-    return X
 
+    def __init__(self, table: Any, categorical: list[Any]):
+        self.columns = list(table.columns)
+        self.categorical = categorical
+        # All categories of a column, those too that no row has.
+        known = [np.sort(table[name].cat.categories) for name in categorical]
+        self.encoder = OrdinalEncoder(
+            categories=known, handle_unknown="use_encoded_value", unknown_value=np.nan
+        ).fit(table[categorical].to_numpy())
 
-def feature_types(X: Any, categories: dict[str, list[Any]] | None) -> list[str] | None:
-    """XGBoost's letters, "c" for categories and "q" for quantities.
+    @classmethod
+    def of(cls, table: Any) -> CategoryEncoder | None:
+        """Return the encoder of a table; None when it has no categorical column."""
+        if not is_data_frame(table):
+            return None
+        kinds = [str(table[name].dtype) for name in table.columns]
+        found = [
+            name
+            for name, kind in zip(table.columns, kinds, strict=True)
+            if kind == "category"
+        ]
+        return cls(table, found) if found else None
 
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> X = pd.DataFrame({"a": [1.0], "b": [0.0]})
-    >>> feature_types(X, {"b": ["x", "y"]})
-    ['q', 'c']
-    """
-    if categories is None:
-        return None
-    return ["c" if name in categories else "q" for name in X.columns]
+    def encode(self, table: Any) -> Any:
+        """Return the table with numbers in place of categories."""
+        if not is_data_frame(table):
+            return table
+        there = [name for name in self.categorical if name in table.columns]
+        if there != self.categorical:
+            return table  # other columns than in fit, which is for others to say
+        values = self.encoder.transform(table[self.categorical].to_numpy(dtype=object))
+        return table.assign(**dict(zip(there, values.T, strict=True)))
+
+    def feature_types(self) -> list[str]:
+        """Return XGBoost's letters, "c" for categories and "q" for quantities."""
+        return ["c" if name in self.categorical else "q" for name in self.columns]

@@ -9,16 +9,16 @@ tree to each of the functional gradients, both taken at the previous round::
     on X:    (t − p) − a (p − p*)
     on X*:   (t − p*) − a (p* − p)
 
-and adds it, F ← F + β h. Only F predicts. `schedule="teacher-first"` grows F* alone
+and adds it, F ← F + β h. Only F predicts. `schedule="teacher_first"` grows F* alone
 (a = 0) before F and then leaves it as it is; this is the order of a later article,
 Frontiers in Artificial Intelligence 6 (2023), doi 10.3389/frai.2023.1260583.
 
-======  =================
+======  ====================
 symbol  name
-======  =================
-a       ``imitation``
+======  ====================
+a       ``imitation_weight``
 β       ``learning_rate``
-======  =================
+======  ====================
 
 A row without X* has the gradient t − p on X and takes no part on X*. Beyond two classes
 one class is fitted against the rest.
@@ -26,25 +26,22 @@ one class is fitted against the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from lupi.base import (
     ModelInfo,
     Privileged,
-    PrivilegedEstimator,
     atomic_fit,
     binary_problems,
     check_classes,
     class_weights,
 )
+from lupi.boosting._boosted_trees import BoostedTreesClassifier
 from lupi.boosting._engines import CartEngine
 from lupi.boosting._ensembles import CartEnsemble, readable_by_trees
 from lupi.boosting._ipl_base import TREE_SPACE
@@ -56,9 +53,10 @@ from lupi.boosting._parameters import (
     check_max_features,
     check_number,
 )
+from lupi.boosting._rounds import Boosted
 
 
-class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
+class GBPlusClassifier(BoostedTreesClassifier):
     """Two boosted models, on X and on X*, that are pulled towards each other.
 
     Without privileged information this is gradient boosting of the logistic loss,
@@ -72,9 +70,9 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         β, by which each tree is shrunk.
     max_depth : int or None, default=3
         Depth of the trees of both models.
-    imitation : float, default=1.0
+    imitation_weight : float, default=1.0
         a, how strongly each model is pulled towards the other.
-    schedule : {"side-by-side", "teacher-first"}, default="side-by-side"
+    schedule : {"side_by_side", "teacher_first"}, default="side_by_side"
         Grow both models together, or the one on X* first and alone.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Features that each split looks at; None is all of them.
@@ -126,7 +124,7 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         cite="pasunuri2016privileged",
         helps="X\\* predicts y better than X does",
         cost="a tree on X and one on X\\* a round",
-        tune="`imitation`, `schedule`",
+        tune="`imitation_weight`, `schedule`",
         space=TREE_SPACE,
         rank=43,
     )
@@ -137,8 +135,8 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         n_estimators: int = 100,
         learning_rate: float = 0.1,
         max_depth: int | None = 3,
-        imitation: float = 1.0,
-        schedule: str = "side-by-side",
+        imitation_weight: float = 1.0,
+        schedule: str = "side_by_side",
         max_features: int | float | str | None = None,
         min_weight_fraction_leaf: float = 0.0,
         class_weight: Any = None,
@@ -147,7 +145,7 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_depth = max_depth
-        self.imitation = imitation
+        self.imitation_weight = imitation_weight
         self.schedule = schedule
         self.max_features = max_features
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
@@ -180,10 +178,10 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         check_integer("n_estimators", self.n_estimators, 1)
         check_number("learning_rate", self.learning_rate, above=True)
         check_integer("max_depth", self.max_depth, 1, optional=True)
-        check_number("imitation", self.imitation)
+        check_number("imitation_weight", self.imitation_weight)
         check_leaf_fraction(self.min_weight_fraction_leaf)
         check_max_features(self.max_features)
-        check_choice("schedule", self.schedule, ("side-by-side", "teacher-first"))
+        check_choice("schedule", self.schedule, ("side_by_side", "teacher_first"))
         training = self._validate_fit(X, y, privileged, sample_weight, dtype=np.float32)
         labels = check_classes(training.y, training.weight, self)
         training = training.take(labels.rows)
@@ -199,10 +197,13 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
             for _, target in problems
         ]
         self.classes_ = labels.classes
-        self._models = [ensemble for ensemble, _ in fitted]
-        scores = [np.array(score) for _, score in fitted]
+        self._models = fitted
+        scores = [np.array(model.train_scores) for model in fitted]
         self.train_score_ = scores[0] if len(scores) == 1 else scores
         return self
+
+    def _loss(self) -> LogLoss:
+        return LogLoss()
 
     def _fit_binary(
         self,
@@ -211,7 +212,7 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
         privileged: Privileged | None,
         weight: np.ndarray,
         rng: np.random.RandomState,
-    ) -> tuple[CartEnsemble, list[float]]:
+    ) -> Boosted:
         """Boost on labels ±1; return the trees on X and the loss after each round."""
         label = (y > 0).astype(np.float64)
         student = _Grower(X, weight, rng, self)
@@ -221,7 +222,7 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
             table = privileged.values.astype(np.float32)
             teacher = _Grower(readable_by_trees(table), weight[rows], rng, self)
             goal = label[rows]
-        if teacher is not None and self.schedule == "teacher-first":
+        if teacher is not None and self.schedule == "teacher_first":
             for _ in range(self.n_estimators):
                 teacher.add(goal - teacher.probability)
         scores = []
@@ -230,112 +231,13 @@ class GBPlusClassifier(ClassifierMixin, PrivilegedEstimator):
             if teacher is not None:
                 # Both gradients first: each sees the other as it was.
                 apart = student.probability[rows] - teacher.probability
-                gradient[rows] -= self.imitation * apart
-                answer = goal - teacher.probability + self.imitation * apart
+                gradient[rows] -= self.imitation_weight * apart
+                answer = goal - teacher.probability + self.imitation_weight * apart
             student.add(gradient)
-            if teacher is not None and self.schedule == "side-by-side":
+            if teacher is not None and self.schedule == "side_by_side":
                 teacher.add(answer)
             scores.append(LogLoss().mean(y, student.raw, weight))
-        return student.ensemble, scores
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of each feature of X in the improvement of the trees, summing to 1."""
-        check_is_fitted(self)
-        each = [model.importances(self.n_features_in_) for model in self._models]
-        total = np.mean(each, axis=0)
-        return total / total.sum() if total.sum() > 0 else total
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """F(x), the sum of the shrunken trees on X.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            With two classes, positive means the second of ``classes_``. Beyond, the
-            largest column wins.
-        """
-        X = readable_by_trees(self._validate_X(X))
-        return self._shaped([model.decision(X) for model in self._models])
-
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """`decision_function` after each round.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Yields
-        ------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Decision values of the model of the first 1, 2, … rounds.
-        """
-        X = readable_by_trees(self._validate_X(X))
-        stages = [model.staged(X) for model in self._models]
-        for values in zip(*stages, strict=True):
-            yield self._shaped(list(values))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict class labels; privileged features are not needed.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels as they were in ``fit``.
-        """
-        return self._labels(self.decision_function(X))
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """`predict` after each round.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-            Labels predicted by the model of the first 1, 2, … rounds.
-        """
-        for values in self.staged_decision_function(X):
-            yield self._labels(values)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities σ(F_k), divided by their sum over the classes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Rows sum to one.
-        """
-        raw = self.decision_function(X)
-        if raw.ndim == 1:
-            raw = np.column_stack([-raw, raw])
-        return LogLoss().probabilities(raw)
-
-    def _shaped(self, values: list[np.ndarray]) -> np.ndarray:
-        return values[0] if len(values) == 1 else np.column_stack(values)
-
-    def _labels(self, values: np.ndarray) -> np.ndarray:
-        best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[best]
+        return Boosted(student.ensemble, rng, train_scores=scores)
 
 
 class _Grower:

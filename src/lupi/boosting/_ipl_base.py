@@ -32,12 +32,10 @@ the fit of w. Classification boosts on labels ±1, one class against the rest be
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.stats import loguniform
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
@@ -45,12 +43,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lupi.base import PrivilegedEstimator, PrivilegedTags, Training
-from lupi.boosting._categories import (
-    encode_categories,
-    feature_types,
-    read_categories,
-)
+from lupi.base import PrivilegedTags, Training
+from lupi.base._rows import dense
+from lupi.boosting._boosted_trees import BoostedTrees
+from lupi.boosting._categories import CategoryEncoder
 from lupi.boosting._comments import LinearComments, RegressorComments
 from lupi.boosting._engines import CartEngine, XGBoostEngine
 from lupi.boosting._ensembles import import_xgboost, readable_by_trees
@@ -81,7 +77,7 @@ IPL: dict[str, Any] = {
 }
 
 
-class BaseIPL(PrivilegedEstimator):
+class BaseIPL(BoostedTrees):
     """Boosting with comments from X*, for one or several targets."""
 
     def _check_parameters(self) -> None:
@@ -125,10 +121,9 @@ class BaseIPL(PrivilegedEstimator):
     ) -> Training:
         """Check the arguments of ``fit``; X becomes float32, as trees read it."""
         on_xgboost = self.engine == "xgboost"
-        self._categories = read_categories(X) if on_xgboost else None
-        self._feature_types = feature_types(X, self._categories)
+        self._encoder = CategoryEncoder.of(X) if on_xgboost else None
         training = self._validate_fit(
-            encode_categories(X, self._categories),
+            X if self._encoder is None else self._encoder.encode(X),
             y,
             privileged,
             sample_weight,
@@ -140,8 +135,7 @@ class BaseIPL(PrivilegedEstimator):
 
     def _read_X(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = self._validate_X(encode_categories(X, self._categories))
-        return readable_by_trees(X)
+        return super()._read_X(X if self._encoder is None else self._encoder.encode(X))
 
     def _fit_targets(
         self, training: Training, targets: list[np.ndarray], weight: np.ndarray
@@ -235,10 +229,11 @@ class BaseIPL(PrivilegedEstimator):
             self.early_stopping_tol,
         )
         # The order of the paper: first w_1 is drawn, then the trees draw.
+        kinds = None if self._encoder is None else self._encoder.feature_types()
         engine_type = CartEngine if self.engine == "cart" else XGBoostEngine
         if model.ensemble is None:
             model.ensemble = engine_type.ensemble()
-            model.ensemble.feature_types = self._feature_types
+            model.ensemble.feature_types = kinds
         options = {
             "max_depth": self.max_depth,
             "max_features": self.max_features,
@@ -246,7 +241,7 @@ class BaseIPL(PrivilegedEstimator):
             "tree_params": dict(self.tree_params or {}),
         }
         if self.engine == "xgboost":
-            options["feature_types"] = self._feature_types
+            options["feature_types"] = kinds
             options["device"] = self.device
             options["n_jobs"] = self.n_jobs
         engine = engine_type(part.X, part.weight, model.rng, **options)
@@ -267,7 +262,7 @@ class BaseIPL(PrivilegedEstimator):
         if part.privileged is None:
             return None
         table, rows = part.privileged.values, part.privileged.rows
-        table = table.toarray() if sp.issparse(table) else table
+        table = dense(table)
         if self.standardize_privileged:
             table = StandardScaler().fit_transform(
                 table, sample_weight=part.weight[rows]
@@ -313,28 +308,6 @@ class BaseIPL(PrivilegedEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of each feature of X in the improvement of the trees, summing to 1."""
-        check_is_fitted(self)
-        each = [m.ensemble.importances(self.n_features_in_) for m in self._models]
-        total = np.mean(each, axis=0)
-        return total / total.sum() if total.sum() > 0 else total
-
-    def _raw(self, X: Any) -> np.ndarray:
-        """G of every model, one column each."""
-        X = self._read_X(X)
-        return np.column_stack([model.decision(X) for model in self._models])
-
-    def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
-        """G after each round; a model that stopped early stays where it is."""
-        X = self._read_X(X)
-        stages = [model.ensemble.staged(X) for model in self._models]
-        last = np.zeros((X.shape[0], len(stages)))
-        for _ in range(max(len(model.ensemble) for model in self._models)):
-            last = np.column_stack([next(s, last[:, k]) for k, s in enumerate(stages)])
-            yield last
 
     def __lupi_tags__(self) -> PrivilegedTags:
         if self.engine == "cart":

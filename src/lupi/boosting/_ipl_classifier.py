@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-
-import numpy as np
-from sklearn.base import ClassifierMixin
 
 from lupi.base import (
     ModelInfo,
@@ -15,12 +11,13 @@ from lupi.base import (
     check_classes,
     class_weights,
 )
+from lupi.boosting._boosted_trees import BoostedTreesClassifier
 from lupi.boosting._ipl_base import IPL, BaseIPL
 from lupi.boosting._losses import LOSSES
 from lupi.boosting._parameters import check_choice
 
 
-class IPLClassifier(ClassifierMixin, BaseIPL):
+class IPLClassifier(BoostedTreesClassifier, BaseIPL):
     """Iterative privileged learning: boosted trees commented on by X*.
 
     Without privileged information this is gradient boosting on labels ±1 from a zero
@@ -235,115 +232,3 @@ class IPLClassifier(ClassifierMixin, BaseIPL):
             training.weight * factor[labels.codes],
         )
         return self
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """G(x), the sum of the shrunken trees.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            With two classes, positive means the second of ``classes_``. Beyond, the
-            largest column wins.
-        """
-        return self._shaped(self._raw(X))
-
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """`decision_function` after each round.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Yields
-        ------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Decision values of the model of the first 1, 2, … rounds.
-        """
-        for raw in self._staged_raw(X):
-            yield self._shaped(raw)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict class labels; privileged features are not needed.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels as they were in ``fit``.
-        """
-        return self._labels(self._raw(X))
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """`predict` after each round.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-            Labels predicted by the model of the first 1, 2, … rounds.
-        """
-        for raw in self._staged_raw(X):
-            yield self._labels(raw)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, as far as the loss has them.
-
-        With squared error, (1 + G_k)/2 estimates P(class k | x), since the mean of a
-        label ±1 is 2P − 1; each row is replaced by the nearest probability vector
-        (with two classes: clipped to [0, 1]). With log loss, the logistic function of
-        G_k, divided by the sum over the classes. Comments from X* shift the targets,
-        so calibrate where probabilities matter.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Rows sum to one; the order of the classes is that of
-            `decision_function`.
-        """
-        raw = self._raw(X)
-        if len(self.classes_) == 2:
-            raw = np.hstack([-raw, raw])
-        return self._loss().probabilities(raw)
-
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """`predict_proba` after each round.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features.
-
-        Yields
-        ------
-        ndarray of shape (n_rows, n_classes)
-            Probabilities by the model of the first 1, 2, … rounds.
-        """
-        for raw in self._staged_raw(X):
-            both = np.hstack([-raw, raw]) if len(self.classes_) == 2 else raw
-            yield self._loss().probabilities(both)
-
-    def _shaped(self, raw: np.ndarray) -> np.ndarray:
-        return raw[:, 0] if len(self.classes_) == 2 else raw
-
-    def _labels(self, raw: np.ndarray) -> np.ndarray:
-        two = len(self.classes_) == 2
-        return self.classes_[(raw[:, 0] > 0).astype(int) if two else raw.argmax(axis=1)]

@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils.validation import validate_data
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lupi.base import ModelInfo, atomic_fit, feature_names
-from lupi.compose._delegate import Delegate, fit_arguments
+from lupi.base._delegate import Wrapper
+from lupi.base._info import Declared
+from lupi.base._metadata import fit_with
+from lupi.base._rows import take_columns
 
 
-class PrivilegedColumns(Delegate):
+class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
     """Take privileged features out of one table, and do without them in ``predict``.
 
     In ``fit`` the chosen columns go to ``estimator.fit`` as ``privileged``, the others
@@ -111,18 +113,19 @@ class PrivilegedColumns(Delegate):
                 f"{self.columns!r} makes all of them privileged. Leave at least one "
                 "column to predict from."
             )
-        arguments = fit_arguments(
-            self.estimator,
-            privileged=_select(X, privileged) if len(privileged) else None,
-            sample_weight=sample_weight,
-        )
         self.privileged_columns_ = privileged
         self.decision_columns_ = decision
-        fitted = clone(self.estimator)
-        self.estimator_ = fitted.fit(_select(X, decision), y, **arguments)
+        self.estimator_ = fit_with(
+            clone(self.estimator),
+            take_columns(X, decision),
+            y,
+            privileged=take_columns(X, privileged) if len(privileged) else None,
+            sample_weight=sample_weight,
+        )
         return self
 
-    def _decision_X(self, X: Any) -> Any:
+    def _stage_features(self, X: Any) -> Any:
+        check_is_fitted(self)
         X = _as_table(X)
         fitted, given = getattr(self, "feature_names_in_", None), feature_names(X)
         if fitted is not None and given is not None:
@@ -130,11 +133,11 @@ class PrivilegedColumns(Delegate):
             shown = [i for i, name in enumerate(given) if name not in hidden]
             if set(given[shown]) != set(fitted[self.decision_columns_]):
                 validate_data(self, X, reset=False, skip_check_array=True)
-            return _select(X, np.asarray(shown, dtype=int))
+            return take_columns(X, np.asarray(shown, dtype=int))
         if X.shape[1] == len(self.decision_columns_):
             return X
         validate_data(self, X, reset=False, skip_check_array=True)
-        return _select(X, self.decision_columns_)
+        return take_columns(X, self.decision_columns_)
 
 
 def column_positions(columns: Any, table: Any) -> np.ndarray:
@@ -223,8 +226,3 @@ def _as_table(X: Any) -> Any:
     return check_array(
         X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name="X"
     )
-
-
-def _select(X: Any, positions: np.ndarray) -> Any:
-    part = _safe_indexing(X, positions, axis=1)
-    return part.copy() if sp.issparse(part) else part

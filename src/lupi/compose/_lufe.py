@@ -32,18 +32,13 @@ from lupi.base import (
     atomic_fit,
     check_classes,
 )
-from lupi.transfer._fitting import (
-    accepts,
-    beside,
-    fit_with,
-    refuse_regressor,
-    scaled,
-    seeded,
-)
-from lupi.transfer._last_stage import LastStage
+from lupi.base._data_frames import side_by_side
+from lupi.base._delegate import Delegate
+from lupi.base._metadata import accepts, fit_with, seeded
+from lupi.transfer._fitting import refuse_regressor, scaled
 
 
-class LUFeClassifier(LastStage, ClassifierMixin, PrivilegedEstimator):
+class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
     """Learn with the features that a selection leaves out as privileged ones.
 
     Parameters
@@ -247,8 +242,8 @@ default=None
         if others.shape[1] == 0:
             return given.values if given.complete else given.dense_full()
         if given.complete:
-            return beside(others, given.values)
-        joined = beside(others[given.rows], given.values)
+            return side_by_side(others, given.values)
+        joined = side_by_side(others[given.rows], given.values)
         if sp.issparse(joined):
             joined = joined.toarray()
         full = np.full((len(training.y), joined.shape[1]), np.nan)

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
@@ -21,10 +20,12 @@ from lupi.base import (
     feature_names,
     missing_rows,
 )
-from lupi.compose._delegate import Delegate, _inner_has, fit_arguments
+from lupi.base._delegate import Wrapper, stage_has
+from lupi.base._metadata import fit_with
+from lupi.base._rows import take_rows
 
 
-class TransformedPrivileged(Delegate, PrivilegedEstimator):
+class TransformedPrivileged(Wrapper, PrivilegedEstimator):
     """Preprocess the privileged table inside ``fit``.
 
     Which rows lack privileged information is read off the raw table: those whose every
@@ -105,15 +106,20 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
         """
         validate_data(self, X, skip_check_array=True)
         self.transformer_ = None
-        arguments = fit_arguments(
-            self.estimator,
+        self.estimator_ = fit_with(
+            clone(self.estimator),
+            X,
+            y,
             privileged=self._fit_transform(y, privileged, sample_weight),
             sample_weight=sample_weight,
         )
-        self.estimator_ = clone(self.estimator).fit(X, y, **arguments)
         return self
 
-    @available_if(_inner_has("correction"))
+    def _stage_features(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return X
+
+    @available_if(stage_has("correction"))
     def correction(self, privileged: Any) -> np.ndarray:
         """Value of the function learned on the transformed privileged features.
 
@@ -163,7 +169,7 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
         ):
             weights["sample_weight"] = weight[rows]
         self.transformer_ = clone(self.transformer).fit(
-            _safe_indexing(privileged, rows), _safe_indexing(y, rows), **weights
+            take_rows(privileged, rows), take_rows(y, rows), **weights
         )
         return self._transform(privileged, missing)
 
@@ -184,7 +190,7 @@ class TransformedPrivileged(Delegate, PrivilegedEstimator):
         if len(rows) == 0:
             width = self.estimator_.n_privileged_features_in_
             return np.full((len(missing), width), np.nan)
-        values = self.transformer_.transform(_safe_indexing(privileged, rows))
+        values = self.transformer_.transform(take_rows(privileged, rows))
         return _in_place(values, rows, len(missing))
 
 

@@ -51,7 +51,7 @@ class ProtocolClassifier:
         import lupi
 
         if self.name == "KT":
-            return lupi.KnowledgeTransferClassifier(final=lupi.SVCDeltaPlus())
+            return lupi.KnowledgeTransferClassifier(final_estimator=lupi.SVCDeltaPlus())
         return getattr(lupi, CLASS_OF[self.name])()
 
     def kernel_choices(self) -> list[tuple[str, ...]]:
@@ -98,7 +98,12 @@ CLASSIFIERS: tuple[ProtocolClassifier, ...] = (
         ("C", "privileged_reg", "similarity_reg"),
         "delta",
     ),
-    ProtocolClassifier("KT", ("final__", "privileged_"), ("final__C",), "final__delta"),
+    ProtocolClassifier(
+        "KT",
+        ("final_estimator__", "privileged_"),
+        ("final_estimator__C",),
+        "final_estimator__delta",
+    ),
 )
 
 

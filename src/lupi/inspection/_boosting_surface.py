@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
+from lupi.base._rows import take_rows
 from lupi.inspection._style import one_axes
 
 
@@ -130,10 +130,10 @@ def score_surface(
     def mean_score(table: Any, **parameters: float) -> float:
         scores = []
         for train, test in splits:
-            given = None if table is None else _safe_indexing(table, train)
+            given = None if table is None else take_rows(table, train)
             model = clone(estimator).set_params(**parameters)
-            model.fit(_safe_indexing(X, train), labels[train], privileged=given)
-            scores.append(scorer(model, _safe_indexing(X, test), labels[test]))
+            model.fit(take_rows(X, train), labels[train], privileged=given)
+            scores.append(scorer(model, take_rows(X, test), labels[test]))
         return float(np.mean(scores))
 
     scores = [

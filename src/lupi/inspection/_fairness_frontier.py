@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing
 
+from lupi.base._rows import take_rows
 from lupi.evaluation._statistics import Design, corrected_contrast
 from lupi.inspection._style import BLUE, GREY, interval_factor, one_axes, tidy
-from lupi.svm._sensitive import read_sensitive
+from lupi.svm._sensitive import SensitiveColumns
 
 MOST_GROUPS = 12
 # Points closer than this, as a share of the axes, share one label.
@@ -136,7 +136,9 @@ class FairnessFrontierDisplay:
                 f"Disparity is about one good outcome, so y needs two classes; it has "
                 f"{len(classes)}."
             )
-        columns, _ = read_sensitive(sensitive_features, len(labels), name)
+        columns = SensitiveColumns(sensitive_features, len(labels), name).encode(
+            sensitive_features
+        )
         groups = _groups(columns)
         if cv is None:
             cv = StratifiedKFold(5, shuffle=True, random_state=random_state)
@@ -146,17 +148,17 @@ class FairnessFrontierDisplay:
             model = clone(estimator)
             part = {"privileged": None, "sensitive_features": None}
             if privileged is not None:
-                part["privileged"] = _safe_indexing(privileged, train)
+                part["privileged"] = take_rows(privileged, train)
             if threshold is None:
                 # The model without the constraint, on the same X*.
                 if privileged is None and estimator.sensitive_as_privileged:
                     part["privileged"] = columns[train]
             else:
                 model.set_params(covariance_threshold=threshold)
-                part["sensitive_features"] = _safe_indexing(sensitive_features, train)
-            rows = _safe_indexing(X, train)
+                part["sensitive_features"] = take_rows(sensitive_features, train)
+            rows = take_rows(X, train)
             model.fit(rows, labels[train], **part)
-            predicted = model.predict(_safe_indexing(X, test))
+            predicted = model.predict(take_rows(X, test))
             chosen = predicted == classes[1]
             rates = [chosen[groups[test] == g].mean() for g in np.unique(groups[test])]
             centred = columns[train] - columns[train].mean(axis=0)

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 
+from lupi.base._rows import take_rows
 from lupi.evaluation._splits import evenly_mixed
 from lupi.evaluation._statistics import Design, corrected_contrast
 from lupi.inspection._style import (
@@ -144,15 +144,15 @@ class PrivilegedLearningCurveDisplay:
                 part = order[:size]
                 given = {
                     "without": None,
-                    "with": _safe_indexing(privileged, part),
-                    "shuffled": _safe_indexing(privileged, rng.permutation(part)),
+                    "with": take_rows(privileged, part),
+                    "shuffled": take_rows(privileged, rng.permutation(part)),
                 }
                 for row in rows:
                     model = clone(estimator).fit(
-                        _safe_indexing(X, part), labels[part], privileged=given[row]
+                        take_rows(X, part), labels[part], privileged=given[row]
                     )
                     scores[row][line, column] = scorer(
-                        model, _safe_indexing(X, test), labels[test]
+                        model, take_rows(X, test), labels[test]
                     )
         display = cls(
             train_sizes=sizes,

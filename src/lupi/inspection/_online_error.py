@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
+from lupi.base._rows import take_rows
 from lupi.inspection._style import interval_factor, one_axes, series_style, tidy
 
 
@@ -238,7 +238,7 @@ def _mistakes(
     learner, classes = clone(model), np.unique(y)
     wrong = np.zeros(len(order))
     for step, row in enumerate(order):
-        here = _safe_indexing(X, [row])
+        here = take_rows(X, [row])
         # Before its first row a learner has no opinion, which counts as wrong.
         wrong[step] = step == 0 or learner.predict(here)[0] != y[row]
         learner.partial_fit(here, y[[row]], classes=classes)
@@ -260,7 +260,7 @@ def _test_errors(
     seen = 0
     for position, until in enumerate(rounds):
         rows = order[seen:until]
-        learner.partial_fit(_safe_indexing(X, rows), y[rows], classes=classes)
+        learner.partial_fit(take_rows(X, rows), y[rows], classes=classes)
         errors[position] = np.mean(learner.predict(X_test) != y_test)
         seen = until
     return errors

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 
 from lupi._models import load_models
 from lupi._words import listed
+from lupi.base._rows import dense
 
 
 def check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None:
@@ -63,19 +63,11 @@ def check_training_rows(estimator: Any, table: np.ndarray, name: str) -> None:
 def read_sensitive_space(
     estimator: Any, privileged: Any
 ) -> tuple[Any, list[str]] | None:
-    """Sensitive features as the fair model read them, if that is what X* is."""
-    names = getattr(estimator, "sensitive_columns_", [])
-    if (
-        not names
-        or not estimator.sensitive_as_privileged
-        or hasattr(estimator, "privileged_feature_names_in_")
-        or len(names) != estimator.n_privileged_features_in_
-    ):
+    """Return sensitive features as the fair model read them, if these are its X*."""
+    encoding = getattr(estimator, "_encoding", None)
+    if encoding is None:
         return None
-    from lupi.svm._sensitive import read_sensitive
-
-    n_rows = len(privileged)
-    return read_sensitive(privileged, n_rows, type(estimator).__name__)
+    return encoding.encode(privileged), encoding.names
 
 
 def what_is_drawn(estimator: Any, function: int, name: str) -> str:
@@ -94,11 +86,6 @@ def what_is_drawn(estimator: Any, function: int, name: str) -> str:
 def one_function(values: np.ndarray, function: int) -> np.ndarray:
     """Return the column of one learned function."""
     return values.reshape(len(values), -1)[:, function]
-
-
-def dense(rows: Any) -> np.ndarray:
-    """Rows as an array."""
-    return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
 
 
 def column_names(rows: Any, letter: str) -> list[str]:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from lupi._convex import Features, Function, Gram, Rows, Slack, Solution
 from lupi._stored import stored
+from lupi.base._rows import dense
 from lupi.kernels import Kernel, nearest_positive_semidefinite
 
 __all__ = ["Data", "Expansion", "Space", "learned"]
@@ -57,7 +58,7 @@ class Space:
     @cached_property
     def _checked(self) -> tuple[np.ndarray, np.ndarray | None]:
         if self.kernel.name == "precomputed":
-            gram = np.ascontiguousarray(_dense(self.rows)[:, self.positions])
+            gram = np.ascontiguousarray(dense(self.rows)[:, self.positions])
         else:
             gram = self.kernel.gram(self.rows)
         if self.kernel.is_positive:
@@ -216,7 +217,3 @@ def carried(
         if np.abs(change).max() * cost.sum() <= UNFELT * solution.scale:
             return np.where(small, 0.0, coefficients)
     return coefficients
-
-
-def _dense(rows: Any) -> np.ndarray:
-    return rows.toarray() if sp.issparse(rows) else rows

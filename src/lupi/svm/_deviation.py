@@ -37,8 +37,9 @@ from typing import Any
 import numpy as np
 
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
+from lupi.base._rows import n_rows_of
 from lupi.svm._data import Data, Space
-from lupi.svm._machine import KernelMachine, Model, n_rows_of
+from lupi.svm._machine import KernelMachine, Model
 from lupi.svm._search import KERNEL_SPACE, REG, TEACHER_SPACE, VAPNIK_VASHIST
 from lupi.svm._svm_plus import svm_plus_problem
 from lupi.svm._teacher import train_teacher

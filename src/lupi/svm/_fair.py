@@ -43,6 +43,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from lupi._convex import GlobalRow, Problem, Solution
 from lupi.base import ModelInfo, PrivilegedClassifierBase, atomic_fit
@@ -50,7 +51,7 @@ from lupi.svm._covariance import PROMISED, largest_miss, limits_met, linear_limi
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model
 from lupi.svm._search import THOMAS
-from lupi.svm._sensitive import Encoding, encode, encoded_names, study
+from lupi.svm._sensitive import SensitiveColumns
 from lupi.svm._svm_delta_plus import signed_problem
 from lupi.svm._trivial import unused_correction
 
@@ -221,13 +222,13 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         training = self._validate_fit(X, y, privileged, sample_weight)
         self.sensitive_columns_: list[str] = []
         # How sensitive features that serve as X* were read.
-        self._encoding: Encoding | None = None
+        self._encoding: SensitiveColumns | None = None
         sensitive = np.empty((training.n_rows, 0))
         if sensitive_features is not None:
             name = type(self).__name__
-            encoding = study(sensitive_features, training.n_rows, name)
-            sensitive = encode(sensitive_features, encoding, name)
-            self.sensitive_columns_ = encoded_names(encoding)
+            encoding = SensitiveColumns(sensitive_features, training.n_rows, name)
+            sensitive = encoding.encode(sensitive_features)
+            self.sensitive_columns_ = encoding.names
             if privileged is None and self.sensitive_as_privileged:
                 self._encoding = encoding
                 read = self._read_privileged(sensitive, training.n_rows)
@@ -291,7 +292,7 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         ndarray of shape (n_rows,) or (n_rows, n_problems)
             NaN for rows that are missing.
         """
-        encoding: Encoding | None = getattr(self, "_encoding", None)
-        if encoding is not None:
-            privileged = encode(privileged, encoding, type(self).__name__)
+        check_is_fitted(self)
+        if self._encoding is not None:
+            privileged = self._encoding.encode(privileged)
         return super().correction(privileged)

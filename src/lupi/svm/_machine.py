@@ -18,11 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 from lupi._convex import Problem, Solution, one_thread, solve
 from lupi._stored import stored
 from lupi.base import Fitted, Training
+from lupi.base._rows import n_rows_of
 from lupi.kernels import Kernel, settle_kernel
 from lupi.svm._data import Data, Expansion, Space, learned
 from lupi.svm._parameters import check_parameters
 
-__all__ = ["KernelMachine", "Kernels", "Model", "certificates", "n_rows_of"]
+__all__ = ["KernelMachine", "Kernels", "Model", "certificates"]
 
 # From here on linear kernels are solved in feature space, where a step costs n·p².
 LINEAR_ROWS = 2000
@@ -266,8 +267,3 @@ def certificates(models: Sequence[Model]) -> dict[str, Any]:
     for name in ("objective", "duality_gap", "n_iter", "converged"):
         found[f"{name}_"] = np.array([getattr(model, name) for model in models])
     return found
-
-
-def n_rows_of(table: Any) -> int:
-    """How many rows a table has; a sparse one has no length."""
-    return table.shape[0] if hasattr(table, "shape") else len(table)

@@ -37,16 +37,10 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, get_tags
 
 from lupi.base import Privileged, PrivilegedEstimator, Training
-from lupi.base._data_frames import check_privileged_table
+from lupi.base._data_frames import check_privileged_table, side_by_side
+from lupi.base._metadata import accepts, last_step
 from lupi.base._rows import is_data_frame, take_rows
-from lupi.transfer._fitting import (
-    accepts,
-    beside,
-    last_step,
-    precise_ridge,
-    scaled,
-    takes_nan,
-)
+from lupi.transfer._fitting import precise_ridge, scaled, takes_nan
 from lupi.transfer._folds import fit_and_ask, splits
 
 # What both say of themselves. Weight 0 ignores X*; a teacher that also sees X seldom
@@ -129,7 +123,7 @@ class Distillation(PrivilegedEstimator):
                     f"numbers only: {error} Give a teacher that reads the table (a "
                     "pipeline that encodes and imputes it, say)."
                 ) from error
-        return beside(X, privileged.values)
+        return side_by_side(X, privileged.values)
 
     def _teach(
         self,

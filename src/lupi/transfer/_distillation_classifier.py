@@ -21,15 +21,10 @@ from lupi.base import (
     check_classes,
     class_weights,
 )
+from lupi.base._metadata import fit_with, seeded
 from lupi.base._rows import take_rows
 from lupi.transfer._distillation import DISTILLATION, Distillation, check_copies
-from lupi.transfer._fitting import (
-    fit_with,
-    for_outputs,
-    precise_logistic,
-    scaled,
-    seeded,
-)
+from lupi.transfer._fitting import for_outputs, precise_logistic, scaled
 from lupi.transfer._targets import (
     as_scores,
     as_target,

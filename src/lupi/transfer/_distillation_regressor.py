@@ -10,8 +10,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lupi.base import ModelInfo, atomic_fit
+from lupi.base._metadata import fit_with, seeded
 from lupi.transfer._distillation import DISTILLATION, Distillation
-from lupi.transfer._fitting import fit_with, precise_ridge, scaled, seeded
+from lupi.transfer._fitting import precise_ridge, scaled
 
 
 class GeneralizedDistillationRegressor(RegressorMixin, Distillation):

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import check_random_state
 
-from lupi.base._rows import is_data_frame
+from lupi.base._rows import is_data_frame, take_columns
 
 
 def row_digests(*blocks: Any) -> np.ndarray:
@@ -50,9 +50,7 @@ def _as_numbers(block: Any) -> Any:
     """Return a matrix of numbers that are equal where the values are."""
     if is_data_frame(block):
         positions = range(block.shape[1])
-        return np.column_stack(
-            [_codes(_safe_indexing(block, i, axis=1)) for i in positions]
-        )
+        return np.column_stack([_codes(take_columns(block, i)) for i in positions])
     if np.ndim(block) == 1:
         return np.asarray(block, dtype=float).reshape(-1, 1)
     return block

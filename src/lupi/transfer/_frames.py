@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
+from lupi.base._rows import dense
 from lupi.kernels import Kernel, nearest_positive_semidefinite
 from lupi.transfer._folds import row_digests
 
@@ -221,8 +222,3 @@ def reduced_set(
         chosen.append(best)
         left -= gain[best]
     return np.array(chosen, dtype=int), float(np.sqrt(max(left, 0.0) / total))
-
-
-def dense(matrix: Any) -> np.ndarray:
-    """Return a plain array of a dense or sparse matrix."""
-    return matrix.toarray() if hasattr(matrix, "toarray") else np.asarray(matrix)

@@ -18,7 +18,7 @@ symbol                                      name
 :math:`K^*` and the C of the first SVM      ``privileged_kernel``, ``privileged_C``
 :math:`m`                                   ``n_frames``
 :math:`\varphi`                             ``regressor``, ``regressed_frames(X)``
-the classifier of step 4                    ``final``
+the classifier of step 4                    ``final_estimator``
 ==========================================  =================================
 
 The regressors overfit like any other: what they say of their own training rows is
@@ -48,29 +48,23 @@ from lupi.base import (
     check_classes,
     class_weights,
 )
+from lupi.base._data_frames import side_by_side
+from lupi.base._delegate import Delegate
+from lupi.base._metadata import accepts, fit_with, seeded
+from lupi.base._rows import dense
 from lupi.kernels import settle_kernel
 from lupi.svm._search import LARGEST_C, TEACHER_SPACE, VAPNIK_IZMAILOV
-from lupi.transfer._fitting import (
-    accepts,
-    beside,
-    fit_with,
-    for_outputs,
-    precise_ridge,
-    refuse_regressor,
-    scaled,
-    seeded,
-)
+from lupi.transfer._fitting import for_outputs, precise_ridge, refuse_regressor, scaled
 from lupi.transfer._folds import fit_and_ask, splits
-from lupi.transfer._frames import check_frames, dense, fundamental_elements
-from lupi.transfer._last_stage import LastStage
+from lupi.transfer._frames import check_frames, fundamental_elements
 
 
-class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimator):
+class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
     """Classify by what x tells about X*: regressed frames of knowledge.
 
     Parameters
     ----------
-    final : classifier, default=None
+    final_estimator : classifier, default=None
         Last stage, trained on the regressed frames; it is given X* as well when its
         ``fit`` takes ``privileged``. None is :class:`~lupi.svm.SVCDeltaPlus`, as in
         the source; any scikit-learn classifier will do.
@@ -110,7 +104,7 @@ class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimato
     ----------
     classes_ : ndarray
         The labels.
-    final_ : classifier
+    final_estimator_ : classifier
         The fitted last stage.
     regressor_ : regressor
         Fitted on all rows that have X*. Absent without privileged information, as
@@ -143,7 +137,7 @@ class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimato
     Kernels want features of like scale: standardise X* (``TransformedPrivileged``).
     So does the final classifier, and frames of a kernel other than ``"rbf"``, frames
     of ``"features"``, or X beside the frames have whatever scale they have: make
-    ``final`` a pipeline that begins with a scaler.
+    ``final_estimator`` a pipeline that begins with a scaler.
 
     References
     ----------
@@ -170,21 +164,21 @@ class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimato
         cite="vapnik2015similarity,vapnik2017knowledge",
         helps="a few kernel values in X\\* decide y, and x predicts these",
         cost="an SVM on X\\*, a regression per frame, a last stage",
-        tune="`n_frames`, `frames`, `final`, `cv`",
-        fixed={"final": "lupi.svm.SVCDeltaPlus"},
+        tune="`n_frames`, `frames`, `final_estimator`, `cv`",
+        fixed={"final_estimator": "lupi.svm.SVCDeltaPlus"},
         space={
-            "final__kernel": ["rbf", "linear"],
-            "final__C": loguniform(0.01, LARGEST_C),
+            "final_estimator__kernel": ["rbf", "linear"],
+            "final_estimator__C": loguniform(0.01, LARGEST_C),
         },
         # The last stage is an SVMΔ+ with Δ = 10.
         privileged_space=TEACHER_SPACE
-        | {"final__C": SharedOver(11.0), "passthrough": [False, True]},
+        | {"final_estimator__C": SharedOver(11.0), "passthrough": [False, True]},
         rank=5,
     )
 
     def __init__(
         self,
-        final: Any = None,
+        final_estimator: Any = None,
         regressor: Any = None,
         *,
         frames: Literal["support_vectors", "features"] = "support_vectors",
@@ -199,7 +193,7 @@ class KnowledgeTransferClassifier(LastStage, ClassifierMixin, PrivilegedEstimato
         class_weight: Any = None,
         random_state: Any = None,
     ) -> None:
-        self.final = final
+        self.final_estimator = final_estimator
         self.regressor = regressor
         self.frames = frames
         self.n_frames = n_frames
@@ -261,8 +255,8 @@ default=None
                 features = self._learn_frames(training, known, codes, frames, given)
                 extra = known.values if known.complete else known.dense_full()
         final = seeded(self._final(), self.random_state)
-        refuse_regressor(final, "final", self)
-        self.final_ = fit_with(
+        refuse_regressor(final, "final_estimator", self)
+        self.final_estimator_ = fit_with(
             final,
             features,
             training.y,
@@ -272,8 +266,8 @@ default=None
         return self
 
     def _final(self) -> Any:
-        if self.final is not None:
-            return self.final
+        if self.final_estimator is not None:
+            return self.final_estimator
         from lupi.svm import SVCDeltaPlus
 
         return SVCDeltaPlus()
@@ -353,7 +347,7 @@ default=None
         self.regressor_, known = fit_and_ask(fit, ask, folds, len(rows))
         learned = self._predict_frames(self.regressor_, training.X)
         learned[rows] = known
-        return beside(learned, training.X) if self.passthrough else learned
+        return side_by_side(learned, training.X) if self.passthrough else learned
 
     def _predict_frames(self, regressor: Any, X: Any) -> np.ndarray:
         predicted = np.asarray(regressor.predict(X)).reshape(X.shape[0], -1)
@@ -381,14 +375,18 @@ default=None
         return self._predict_frames(self.regressor_, X)
 
     def _stage(self) -> Any:
-        return self.final_ if hasattr(self, "final_") else self._final()
+        return (
+            self.final_estimator_
+            if hasattr(self, "final_estimator_")
+            else self._final()
+        )
 
     def _stage_features(self, X: Any) -> Any:
         X = self._validate_X(X)
         if not hasattr(self, "regressor_"):
             return X
         learned = self._predict_frames(self.regressor_, X)
-        return beside(learned, X) if self.passthrough else learned
+        return side_by_side(learned, X) if self.passthrough else learned
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

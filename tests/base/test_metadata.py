@@ -20,8 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from lupi.base._metadata import accepts, fit_with
 from lupi.transfer import GeneralizedDistillationClassifier
-from lupi.transfer._fitting import accepts, fit_with
 
 LINE = LogisticRegression()
 

@@ -1,0 +1,69 @@
+"""Names of other libraries that are not public there, gathered in one place.
+
+When one of them moves, this file is the one to change; `lupi._trusted_types` has those
+that occur in model files.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import _safe_indexing as safe_indexing
+
+__all__ = ["BaseSearchCV", "read_model_tree", "safe_indexing", "tree_nodes"]
+
+
+def read_model_tree(archive: Any, trusted: list[str]) -> Any:
+    """Return the parts of a skops file, audited and not yet built.
+
+    Parameters
+    ----------
+    archive : zipfile.ZipFile
+        The file.
+    trusted : list of str
+        Names of the types that may be built.
+
+    Returns
+    -------
+    object
+        With ``get_unsafe_set()`` and ``construct()``.
+    """
+    from skops.io._audit import get_tree
+    from skops.io._utils import read_schema
+
+    schema, context = read_schema(archive)
+    return get_tree(schema, context, trusted=trusted)
+
+
+def tree_nodes(root: Any) -> list[Any]:
+    """Return every part of a skops file that describes a decision tree, each once.
+
+    Parameters
+    ----------
+    root : object
+        From `read_model_tree`.
+
+    Returns
+    -------
+    list of object
+        With ``args`` and ``attrs``, which can be built without the tree.
+    """
+    from skops.io._audit import Node
+    from skops.io._sklearn import TreeNode
+
+    seen: set[int] = set()
+    waiting, found = [root], []
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, Node) and id(item) not in seen:
+            seen.add(id(item))
+            waiting.extend(item.children.values())
+            waiting.append(getattr(item, "cached", None))
+            if isinstance(item, TreeNode):
+                found.append(item)
+    return found

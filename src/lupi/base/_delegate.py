@@ -1,0 +1,175 @@
+"""What an estimator leaves to another one inside it: predictions and certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+from lupi.base._metadata import last_step
+
+
+def stage_has(name: str) -> Callable[[Any], bool]:
+    """Return a condition for `available_if`: whether the stage has an attribute."""
+
+    def check(self: Delegate) -> bool:
+        getattr(self._stage(), name)  # whose error says more than False would
+        return True
+
+    return check
+
+
+def _of_stage(name: str, words: str) -> property:
+    """Forward a certificate of the stage; absent where that has none."""
+
+    def find(self: Delegate) -> Any:
+        stage = last_step(self._stage())
+        while not hasattr(stage, name):
+            # A search and other wrappers hold the model that they have fitted.
+            inner = getattr(
+                stage, "best_estimator_", getattr(stage, "estimator_", None)
+            )
+            if inner is None:
+                break
+            stage = last_step(inner)
+        return getattr(stage, name)
+
+    return property(find, doc=words)
+
+
+class Delegate:
+    """Predictions of an estimator whose last stage is another estimator.
+
+    A class says what that stage is (`_stage`, the fitted one if there is one) and what
+    it is given (`_stage_features`). It can do what the stage can: no more and no less.
+    """
+
+    def _stage(self) -> Any:
+        """Return the last stage."""
+        return getattr(self, "estimator_", self.estimator)  # type: ignore[attr-defined]
+
+    def _stage_features(self, X: Any) -> Any:
+        """Return what the last stage is given for these rows."""
+        raise TypeError(f"{type(self).__name__} does not define _stage_features.")
+
+    @available_if(stage_has("predict"))
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict labels or targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One label or target for every row.
+        """
+        features = self._stage_features(X)
+        return self._stage().predict(features)
+
+    @available_if(stage_has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return decision values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column per class when there are more than two classes.
+        """
+        features = self._stage_features(X)
+        return self._stage().decision_function(features)
+
+    @available_if(stage_has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        features = self._stage_features(X)
+        return self._stage().predict_proba(features)
+
+    @available_if(stage_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        features = self._stage_features(X)
+        return self._stage().predict_log_proba(features)
+
+    objective_ = _of_stage("objective_", "Primal value of the last stage.")
+    duality_gap_ = _of_stage("duality_gap_", "Duality gap of the last stage.")
+    n_iter_ = _of_stage("n_iter_", "Iterations of the last stage.")
+    converged_ = _of_stage("converged_", "Whether the last stage converged.")
+
+
+class Wrapper(Delegate):
+    """A delegate around one estimator, of whatever kind that is."""
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The class labels; only of a classifier."""
+        return self._stage().classes_
+
+    @available_if(stage_has("score"))
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score of the fitted estimator, accuracy or R² as a rule.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            True labels or targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        features = self._stage_features(X)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._stage().score(features, y, **weights)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        inner = get_tags(self.estimator)  # type: ignore[attr-defined]
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags = inner.target_tags
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.non_deterministic = inner.non_deterministic
+        return tags

@@ -1,0 +1,50 @@
+"""Missing values of any kind, without pandas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def missing_values(values: Any) -> np.ndarray:
+    """Tell which values are missing: NaN, None, NA or NaT.
+
+    Parameters
+    ----------
+    values : array-like
+        Of any shape and type.
+
+    Returns
+    -------
+    ndarray of bool
+        Of the same shape.
+
+    Examples
+    --------
+    >>> from lupi.base._missing import missing_values
+    >>> missing_values(["mild", None, float("nan"), ""])
+    array([False,  True,  True, False])
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.getmaskarray(values) | missing_values(values.data)
+    if not hasattr(values, "dtype"):
+        values = np.asarray(values, dtype=object)
+    values = np.asarray(values)
+    if values.dtype.kind in "fc":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    found = [_is_missing(value) for value in values.ravel()]
+    return np.array(found, dtype=bool).reshape(values.shape)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # NA does not say; an array says too much
+        return type(value).__name__ == "NAType"

@@ -1,0 +1,167 @@
+"""What sums of trees answer when they are asked: predictions, stages, importances.
+
+An estimator keeps its fitted sums as ``_models``, a list of `Boosted`, one for each
+target: a regressor has one, a classifier of two classes one, beyond one per class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from lupi.base import PrivilegedEstimator
+from lupi.boosting._ensembles import readable_by_trees
+
+
+class BoostedTrees(PrivilegedEstimator):
+    """Sums of trees on X, one column of values per fitted sum."""
+
+    def _read_X(self, X: Any) -> Any:
+        return readable_by_trees(self._validate_X(X))
+
+    def _raw(self, X: Any) -> np.ndarray:
+        """Return G of every model, one column each."""
+        X = self._read_X(X)
+        return np.column_stack([model.decision(X) for model in self._models])
+
+    def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield G after each round; a model that stopped early stays where it is."""
+        X = self._read_X(X)
+        stages = [model.ensemble.staged(X) for model in self._models]
+        last = np.zeros((X.shape[0], len(stages)))
+        for _ in range(max(len(model.ensemble) for model in self._models)):
+            last = np.column_stack([next(s, last[:, k]) for k, s in enumerate(stages)])
+            yield last
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature of X in the improvement of the trees, summing to 1."""
+        check_is_fitted(self)
+        each = [m.ensemble.importances(self.n_features_in_) for m in self._models]
+        total = np.mean(each, axis=0)
+        return total / total.sum() if total.sum() > 0 else total
+
+
+class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
+    """Labels from sums of trees, one class against the rest beyond two classes."""
+
+    def _loss(self) -> Any:
+        """Return the loss that was boosted: see `lupi.boosting._losses`."""
+        raise TypeError(f"{type(self).__name__} does not define _loss.")
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return G(x), the sum of the shrunken trees.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive means the second of ``classes_``. Beyond, the
+            largest column wins.
+        """
+        return self._shaped(self._raw(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `decision_function` after each round.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Decision values of the model of the first 1, 2, … rounds.
+        """
+        for raw in self._staged_raw(X):
+            yield self._shaped(raw)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict class labels; privileged features are not needed.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels as they were in ``fit``.
+        """
+        return self._labels(self._raw(X))
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `predict` after each round.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            Labels predicted by the model of the first 1, 2, … rounds.
+        """
+        for raw in self._staged_raw(X):
+            yield self._labels(raw)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return probabilities of the classes, as far as the loss has them.
+
+        With squared error, (1 + G_k)/2 estimates P(class k | x), since the mean of a
+        label ±1 is 2P − 1; each row is replaced by the nearest probability vector
+        (with two classes: clipped to [0, 1]). With log loss, the logistic function of
+        G_k, divided by the sum over the classes. X* shifts what the trees learn, so
+        calibrate where probabilities matter.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to one; the order of the classes is that of
+            `decision_function`.
+        """
+        return self._probabilities(self._raw(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `predict_proba` after each round.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Yields
+        ------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities by the model of the first 1, 2, … rounds.
+        """
+        for raw in self._staged_raw(X):
+            yield self._probabilities(raw)
+
+    def _shaped(self, raw: np.ndarray) -> np.ndarray:
+        return raw[:, 0] if len(self.classes_) == 2 else raw
+
+    def _labels(self, raw: np.ndarray) -> np.ndarray:
+        two = len(self.classes_) == 2
+        return self.classes_[(raw[:, 0] > 0).astype(int) if two else raw.argmax(axis=1)]
+
+    def _probabilities(self, raw: np.ndarray) -> np.ndarray:
+        if len(self.classes_) == 2:
+            raw = np.hstack([-raw, raw])
+        return self._loss().probabilities(raw)
