@@ -66,7 +66,7 @@ $(VENV)/.installed: pyproject.toml
 	@echo "Setting up $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python $(PIP) --upgrade pip
-	@$(BIN)/python $(PIP) --editable .
+	@$(BIN)/python $(PIP) --editable ".[cli]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed

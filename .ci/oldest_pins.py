@@ -5,6 +5,13 @@ import tomllib
 from pathlib import Path
 
 project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
-for requirement in project["dependencies"]:
+extras = project["optional-dependencies"]
+wanted = project["dependencies"] + [
+    requirement
+    for extra in ("advice", "compare", "plot", "cli")
+    for requirement in extras[extra]
+    if not requirement.startswith("lupi[")
+]
+for requirement in wanted:
     name, bound = re.fullmatch(r"([\w-]+)>=([\w.]+)", requirement).groups()
     print(f"{name}=={bound}")

@@ -16,12 +16,17 @@ import io
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
+from lupi._optional import optional
 from lupi._words import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = optional("pandas", "Reading tables")
 
 _SEPARATORS = ",;\t|"
 _MAX_CLASSES = 20

@@ -29,13 +29,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from lupi._optional import optional
 from lupi._words import listed
 from lupi.advice._implied import conflict, least_value, warn_of_empty
 from lupi.advice._linear import LinearAdvisedClassifier
@@ -50,6 +50,11 @@ from lupi.advice._reading import (
 )
 from lupi.advice._rule import Rule, counted_width, read_advice
 from lupi.base import ModelInfo, atomic_fit, check_weight, class_weights
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = optional("pandas", "KnowledgeBasedSVC.from_advice with names of columns")
 
 # Below this, a region that touches the hyperplane could go either way.
 _CLEAR = 1e-8

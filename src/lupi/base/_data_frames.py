@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from lupi._optional import optional
+from lupi.base._missing import missing_cells
 from lupi.base._privileged import (
     Privileged,
     check_shape,
@@ -24,6 +26,8 @@ from lupi.base._rows import dense, is_data_frame, take_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+else:
+    pd = optional("pandas", "Putting tables together")
 
 
 def as_data_frame(values: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
@@ -37,9 +41,7 @@ def as_data_frame(values: Any, names: Sequence[str] | None = None) -> pd.DataFra
         What the columns are called; None leaves the names that they have, or counts
         them.
     """
-    import pandas as pd
-
-    if isinstance(values, pd.DataFrame):
+    if hasattr(values, "reset_index"):
         table = values.reset_index(drop=True)
     elif is_data_frame(values):
         table = pd.DataFrame({one: np.asarray(values[one]) for one in values.columns})
@@ -64,8 +66,6 @@ def side_by_side(X: Any, privileged: Any) -> Any:
         if sp.issparse(X) or sp.issparse(privileged):
             return sp.hstack([X, privileged], format="csr")
         return np.hstack([X, privileged])
-    import pandas as pd
-
     left, right = as_data_frame(X), as_data_frame(privileged)
     names = [feature_names(X), feature_names(privileged)]
     if names[0] is None and names[1] is None:
@@ -114,14 +114,8 @@ def check_privileged_table(
     >>> check_privileged_table(table, 3, allow_partial=True).rows
     array([0, 2])
     """
-    import pandas as pd
-
     check_shape(table, n_rows, name_of(estimator))
-    if isinstance(table, pd.DataFrame):
-        missing = table.isna().to_numpy()
-    else:
-        missing = pd.isna(np.asarray(table, dtype=object))
-    n_missing = missing.sum(axis=1)
+    n_missing = missing_cells(table).sum(axis=1)
     if not allow_partial:
         refuse_partial_rows(n_missing, table.shape[1], name_of(estimator))
     rows = np.flatnonzero(n_missing < table.shape[1])

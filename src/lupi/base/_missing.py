@@ -41,6 +41,25 @@ def missing_values(values: Any) -> np.ndarray:
     return np.array(found, dtype=bool).reshape(values.shape)
 
 
+def missing_cells(table: Any) -> np.ndarray:
+    """Tell which values of a table are missing.
+
+    Parameters
+    ----------
+    table : array-like or data frame of shape (n_samples, n_features)
+        Of any types.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples, n_features)
+        True where a value is missing.
+    """
+    if not hasattr(table, "columns"):
+        return missing_values(table)
+    columns = [missing_values(np.asarray(table[name])) for name in table.columns]
+    return np.column_stack(columns) if columns else np.zeros(table.shape, dtype=bool)
+
+
 def _is_missing(value: Any) -> bool:
     if value is None:
         return True

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from lupi._words import listed
+from lupi.base._missing import missing_cells
 from lupi.base._rows import dense, take_rows
 
 
@@ -206,11 +207,7 @@ def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
     check_shape(table, table.shape[0] if len(table.shape) else 0, name_of(estimator))
     if sp.issparse(table):
         return _nan_counts(table.tocsr()) == table.shape[1]
-    if getattr(getattr(table, "dtype", None), "kind", "O") == "f":
-        return np.isnan(table).all(axis=1)
-    import pandas as pd
-
-    return pd.isna(np.asarray(table, dtype=object)).all(axis=1)
+    return np.all(missing_cells(table), axis=1)
 
 
 def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from lupi._optional import require
 from lupi._stored import stored
 
 
@@ -159,15 +160,8 @@ class XGBoostEnsemble:
 
 
 def import_xgboost() -> Any:
-    """XGBoost, or a sentence that says how to get it."""
-    try:
-        import xgboost
-    except ImportError as error:
-        raise ImportError(
-            'engine="xgboost" needs the package xgboost, which is not installed. '
-            'Install it with: pip install "lupi[xgboost]". Or use engine="cart".'
-        ) from error
-    return xgboost
+    """Return XGBoost, or raise a sentence that says how to get it."""
+    return require("xgboost", 'engine="xgboost"')
 
 
 def _join(documents: list[bytes]) -> bytes:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 from scipy.special import expit
 from sklearn.utils import Bunch, check_random_state
 
+from lupi._optional import optional
 from lupi.datasets._shipped import make_bunch
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = optional("pandas", "as_frame=True")
 
 Seed = int | np.random.RandomState | None
 
@@ -27,6 +32,16 @@ def _bunch(
     names = names or [f"x{i + 1}" for i in range(X.shape[1])]
     if privileged_names is None:
         privileged_names = [f"z{i + 1}" for i in range(privileged.shape[1])]
+    if not as_frame:
+        return Bunch(
+            data=np.asarray(X, dtype=float),
+            privileged=np.asarray(privileged, dtype=float),
+            target=np.asarray(y),
+            feature_names=names,
+            privileged_feature_names=privileged_names,
+            DESCR=generator.__doc__ or "",
+            **more,
+        )
     return make_bunch(
         pd.DataFrame(X, columns=names),
         pd.DataFrame(privileged, columns=privileged_names),

@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
+from lupi._optional import optional
 from lupi.datasets._shipped import make_bunch
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = optional("pandas", "Reading this data set")
 
 MNIST_PLUS_PIXELS = 100
 MNIST_PLUS_WORDS = 21

@@ -9,12 +9,18 @@ why its split is natural, and which columns stay out of both sides.
 from __future__ import annotations
 
 from importlib import resources
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.utils import Bunch
+
+from lupi._optional import optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = optional("pandas", "Reading a shipped data set")
 
 PIMA_COLUMNS = (
     "pregnancies",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from lupi._optional import require
+
 if TYPE_CHECKING:
     from lupi.evaluation._cca import cca_quality
     from lupi.evaluation._compare import compare
@@ -41,6 +43,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    require("pandas", "lupi.evaluation")
     value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = value
     return value

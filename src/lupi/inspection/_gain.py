@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
+from lupi._optional import optional
 from lupi.inspection._style import (
     BLACK,
     ROW_COLOURS,
@@ -18,6 +18,11 @@ from lupi.inspection._style import (
     one_axes,
     tidy,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = optional("pandas", "GainDisplay")
 
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison

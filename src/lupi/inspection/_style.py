@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from lupi._optional import require
+
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#7A7A7A"
@@ -45,6 +47,7 @@ def one_axes(ax: Any, figsize: tuple[float, float]) -> Any:
     """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
+    require("matplotlib", "Drawing")
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots(figsize=figsize, layout="constrained")
@@ -54,6 +57,7 @@ def one_axes(ax: Any, figsize: tuple[float, float]) -> Any:
 def several_axes(ax: Any, count: int, figsize: tuple[float, float]) -> np.ndarray:
     """Return the axes given, one per panel, or those of a new figure."""
     if ax is None:
+        require("matplotlib", "Drawing")
         import matplotlib.pyplot as plt
 
         _, axes = plt.subplots(

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import get_tags
 
+from lupi._optional import installed
 from lupi.testing._material import assert_same, fitted, outputs, ready, task
 
 _MISSING = np.array([3, 4, 20])
@@ -62,15 +63,17 @@ def check_sparse_X_equals_dense(estimator: Any) -> None:
 
 
 def check_lists_and_data_frames(estimator: Any) -> None:
-    """Lists and pandas objects give the same model as arrays."""
-    import pandas as pd
-
+    """Lists and pandas objects, if there is pandas, give the same model as arrays."""
     data = task(estimator).without_P_in(_MISSING)
     expected = outputs(fitted(estimator, data), data.X_new)
     lists = ready(estimator).fit(
         data.X.tolist(), data.y.tolist(), privileged=data.P.tolist()
     )
     assert_same(outputs(lists, data.X_new), expected, estimator, "Lists and arrays")
+    if not installed("pandas"):
+        return
+    import pandas as pd
+
     index = np.arange(len(data.y))[::-1]
     frames = ready(estimator).fit(
         pd.DataFrame(data.X, index=index),
@@ -114,6 +117,8 @@ def check_readonly_input(estimator: Any) -> None:
 
 def check_feature_names(estimator: Any) -> None:
     """Names of both tables are remembered apart, and forgotten by the next fit."""
+    if not installed("pandas"):
+        return
     import pandas as pd
 
     data = task(estimator)

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
+from lupi.base._missing import missing_values
 from lupi.base._rows import is_data_frame, take_columns
 
 
@@ -61,13 +62,11 @@ def _codes(column: Any) -> np.ndarray:
     try:
         return values.astype(float)
     except (TypeError, ValueError):  # text, or a missing value that is no number
-        import pandas as pd
-
         words, place = np.unique([str(value) for value in values], return_inverse=True)
         hashes = [blake2b(word.encode(), digest_size=6).digest() for word in words]
         codes = np.array([float(int.from_bytes(one, "big")) for one in hashes])[place]
         # None, NaN and NA are one, as they are to whoever reads the table.
-        return np.where(pd.isna(values), np.nan, codes)
+        return np.where(missing_values(values), np.nan, codes)
 
 
 def content_folds(

@@ -14,14 +14,19 @@ which that would take minutes instead of seconds: see `lupi._convex.piecewise.de
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import clarabel
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lupi._convex.piecewise.dense import DenseInterior
+from lupi._optional import optional
+
+if TYPE_CHECKING:
+    import clarabel
+else:
+    clarabel = optional("clarabel", "Learning from rules")
 
 Array = NDArray[np.float64]
 

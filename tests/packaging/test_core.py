@@ -1,0 +1,115 @@
+"""With the core dependencies alone, models learn, predict, are saved and loaded."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lupi._optional import EXTRAS
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = Path(__file__).with_name("core_only.py")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
+CORE = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "numba", "skops"}
+MOST_MEGABYTES = 520
+
+# Stands before the program: what is not in the core cannot be imported.
+BLOCK = """
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Blocker())
+sys.argv = ["core_only.py", {folder!r}]
+exec(compile(open({script!r}).read(), {script!r}, "exec"), {{"__name__": "__main__"}})
+"""
+
+
+def names(requirements):
+    return {
+        line.split(";")[0].split(">=")[0].split("[")[0].strip() for line in requirements
+    }
+
+
+def test_the_core_is_small():
+    assert names(PROJECT["dependencies"]) <= CORE
+
+
+def test_every_optional_package_has_the_extra_that_is_named_in_messages():
+    extras = PROJECT["optional-dependencies"]
+    for package, extra in EXTRAS.items():
+        assert package in names(extras[extra]), (package, extra)
+    listed = " ".join(extras["all"])
+    for extra in set(EXTRAS.values()) - {"compare", "plot"}:  # which cli brings along
+        assert extra in listed
+    assert "lupi[compare,plot]" in extras["cli"]
+
+
+@pytest.mark.parametrize("allowed", [set(), {"polars"}, {"pandas"}])
+def test_every_model_works_without_the_optional_packages(tmp_path, allowed):
+    blocked = (set(EXTRAS) | {"polars"}) - allowed
+    program = BLOCK.format(blocked=blocked, folder=str(tmp_path), script=str(SCRIPT))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "models with the core alone" in done.stdout
+
+
+def megabytes(folder: Path) -> float:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return sum(path.lstat().st_size for path in files) / 1e6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_in_an_environment_with_the_core_alone(tmp_path, kind):
+    """Built, installed where there is nothing else, and checked; needs the network."""
+
+    def run(*command):
+        done = subprocess.run(
+            list(map(str, command)),
+            cwd=tmp_path,
+            env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        return done.stdout
+
+    dist = tmp_path / "dist"
+    run(sys.executable, "-m", "build", f"--{kind}", "--outdir", dist, ROOT)
+    (built,) = dist.iterdir()
+    folder = tmp_path / "bare"
+    run(sys.executable, "-m", "venv", folder)
+    python = folder / "bin" / "python"
+    before = megabytes(folder)
+    run(python, "-m", "pip", "install", "--quiet", "--no-cache-dir", built)
+    listed = run(python, "-m", "pip", "list", "--format=freeze").lower()
+    assert "pandas" not in listed
+    assert "matplotlib" not in listed
+    assert megabytes(folder) - before <= MOST_MEGABYTES
+    assert "models with the core alone" in run(python, SCRIPT, tmp_path)
+    run(
+        python,
+        "-c",
+        "from sklearn.utils.estimator_checks import check_estimator\n"
+        "import lupi\n"
+        "for model in (lupi.SVCPlus(), lupi.LinearSVCPlus(), lupi.SVRPlus(),\n"
+        "              lupi.GeneralizedDistillationClassifier(),\n"
+        "              lupi.IPLRegressor(n_estimators=5)):\n"
+        "    check_estimator(model)",
+    )
