@@ -62,7 +62,7 @@ def test_columns_of_privileged_that_depend_on_each_other(n_atoms):
     np.testing.assert_allclose(model.predict(X), plain(X), atol=1e-10)
 
 
-@pytest.mark.parametrize("imitation_weight", [0.0, 0.5, 2.0])
+@pytest.mark.parametrize("imitation", [0.0, 0.5, 2.0])
 @pytest.mark.parametrize("schedule", ["side_by_side", "teacher_first"])
 def test_gb_plus_equals_the_plain_reading(schedule, imitation):
     X, y, P = problem(3)
