@@ -15,13 +15,16 @@ from lupi.datasets._shipped import (
     load_german_credit,
     load_pima,
 )
+from lupi.datasets._tables import list_tables, load_table
 
 __all__ = [
+    "list_tables",
     "load_actg175",
     "load_breast_cancer_privileged",
     "load_digits_lowres",
     "load_german_credit",
     "load_pima",
+    "load_table",
     "make_biased_hiring",
     "make_mediator",
     "make_plane",
