@@ -182,14 +182,14 @@ class Distillation(PrivilegedEstimator):
         return tags
 
 
-def check_copies(student: Any) -> None:
+def check_copies(student: Any, instead: str = "or imitation_weight=0") -> None:
     """Refuse a classifier that cannot learn soft labels as weighted copies of rows."""
     if not accepts(student, "sample_weight"):
         raise ValueError(
             f"The student {type(last_step(student)).__name__} takes no "
             "sample_weight, and a classifier can learn soft labels only as "
             "weights. Choose one that does, a regressor (which learns log-odds), "
-            "or imitation_weight=0."
+            f"{instead}."
         )
     if hasattr(last_step(student), "refit"):
         raise ValueError(

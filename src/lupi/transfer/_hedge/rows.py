@@ -1,0 +1,69 @@
+"""The training rows, as the numerics of hedged distillation want them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lupi.base import Privileged, take_rows
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that have y, X* or both; rows with neither, or of weight 0, are left out.
+
+    Attributes
+    ----------
+    X : ndarray, CSR matrix or data frame of n rows
+        Decision features.
+    privileged : Privileged or None
+        X* of the rows that have it.
+    labelled : ndarray of int
+        Positions of the rows that have y, ascending.
+    target : ndarray of shape (n_labelled, n_targets)
+        y; of two classes the indicator of the second, of more all indicators.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    """
+
+    X: Any
+    privileged: Privileged | None
+    labelled: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.weight)
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """Position of every row among those that have X*; −1 if it has none."""
+        place = np.full(self.n_rows, -1)
+        if self.privileged is not None:
+            place[self.privileged.rows] = np.arange(len(self.privileged.rows))
+        return place
+
+    def known(self, place: np.ndarray) -> Any:
+        """Return X* at positions among the rows that have it."""
+        assert self.privileged is not None
+        return take_rows(self.privileged.values, place)
+
+    @property
+    def labelled_weight(self) -> np.ndarray:
+        """Weights of the labelled rows."""
+        return self.weight[self.labelled]
+
+    @cached_property
+    def taught(self) -> np.ndarray:
+        """Which labelled rows have X*, as a mask."""
+        return self.place[self.labelled] >= 0
+
+    @cached_property
+    def unlabelled(self) -> np.ndarray:
+        """Positions of the rows without y; all of them have X*."""
+        return np.setdiff1d(np.arange(self.n_rows), self.labelled, assume_unique=True)
