@@ -8,7 +8,14 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from tests.toys import Line, TaughtClassifier, ridge, taught
+from tests.toys import (
+    LearnsFromAllRows,
+    Line,
+    TaughtClassifier,
+    TaughtRegressor,
+    ridge,
+    taught,
+)
 
 BROKEN: dict[str, type] = {}
 
@@ -332,3 +339,93 @@ class LearnsFromOneClass(Changed):
         if len(y) and len(set(y)) == 1:
             y = np.r_[1 - y[:1], y[1:]]
         return X, y, privileged, sample_weight
+
+
+@breaks("check_unlabelled_rows_are_refused_or_used")
+class DropsUnlabelledRows(LearnsFromAllRows):
+    def rows(self, training):
+        training = training.learnable()
+        return training.take(training.labelled)
+
+
+@breaks("check_unlabelled_rows_in_any_order")
+class TrustsLateUnlabelledRows(LearnsFromAllRows):
+    def rows(self, training):
+        training = training.learnable()
+        if training.unlabelled is None:
+            return training
+        trust = np.where(training.unlabelled, np.linspace(1, 2, training.n_rows), 1.0)
+        return replace(training, weight=training.weight * trust)
+
+
+@breaks("check_unlabelled_rows_have_weights")
+class ForgetsWeightsOfUnlabelledRows(LearnsFromAllRows):
+    def rows(self, training):
+        training = training.learnable()
+        if training.unlabelled is None:
+            return training
+        return replace(
+            training, weight=np.where(training.unlabelled, 1.0, training.weight)
+        )
+
+
+@breaks("check_unlabelled_rows_without_privileged_change_nothing")
+class KeepsSilentRows(LearnsFromAllRows):
+    def rows(self, training):
+        return training.counted()
+
+
+class ChangedTarget(LearnsFromAllRows):
+    """A correct toy with a place to change y."""
+
+    def change(self, y):
+        return y
+
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        return super().fit(
+            X, self.change(y), privileged=privileged, sample_weight=sample_weight
+        )
+
+
+@breaks("check_missing_y_in_any_container")
+class MakesAWordOfNaN(ChangedTarget):
+    def change(self, y):
+        return np.asarray(y) if isinstance(y, list) else y
+
+
+@breaks("check_complete_y_in_any_container")
+class LosesABitInSeries(ChangedTarget):
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        self.alpha = 1.0 + 1e-12 if hasattr(y, "isna") else 1.0
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
+
+
+@breaks("check_unlabelled_rows_with_sparse_X")
+class DropsUnlabelledRowsOfSparseX(LearnsFromAllRows):
+    def rows(self, training):
+        training = training.learnable()
+        return training.take(training.labelled) if sp.issparse(training.X) else training
+
+
+@breaks("check_refuses_y_without_any_value")
+class InventsLabels(ChangedTarget):
+    def change(self, y):
+        if isinstance(y, np.ndarray) and y.dtype == float and np.isnan(y).all():
+            return np.arange(len(y)) % 2
+        return y
+
+
+@breaks("check_refuses_infinite_y")
+class ClipsInfiniteTargets(TaughtRegressor):
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        y = np.clip(y, -1e6, 1e6)
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
+
+
+@breaks("check_unlabelled_rows_of_many_classes")
+class MakesAClassOfUnlabelledRows(ChangedTarget):
+    def change(self, y):
+        known = np.asarray(y)
+        if known.dtype == float and len(np.unique(known[~np.isnan(known)])) > 2:
+            return np.nan_to_num(known, nan=9.0)
+        return y

@@ -15,7 +15,7 @@ from lupi.testing import (
     privileged_estimator_checks,
 )
 from tests.broken_toys import BROKEN, ImputesSilently, TrustsTheFirstRows
-from tests.toys import Line, TaughtClassifier, TaughtRegressor
+from tests.toys import LearnsFromAllRows, Line, TaughtClassifier, TaughtRegressor
 
 CHECKS = dict(privileged_estimator_checks(TaughtClassifier()))
 
@@ -32,7 +32,9 @@ def test_the_check_sees_the_fault(name):
 
 
 @pytest.mark.parametrize("name", CHECKS)
-@pytest.mark.parametrize("estimator", [TaughtClassifier(), TaughtRegressor()], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [TaughtClassifier(), TaughtRegressor(), LearnsFromAllRows()], ids=repr
+)
 def test_a_correct_estimator_passes(name, estimator):
     checks = dict(privileged_estimator_checks(estimator))
     assert (name in checks) or isinstance(estimator, RegressorMixin)

@@ -6,8 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
 
-from lupi.base import PrivilegedClassifierBase, PrivilegedRegressorBase
+from lupi.base import (
+    PrivilegedClassifierBase,
+    PrivilegedEstimator,
+    PrivilegedRegressorBase,
+    PrivilegedTags,
+    atomic_fit,
+    check_classes,
+)
 
 
 @dataclass
@@ -55,3 +63,49 @@ class TaughtRegressor(PrivilegedRegressorBase):
 
     def _fit_real(self, part):
         return taught(part, self.alpha)
+
+
+class LearnsFromAllRows(ClassifierMixin, PrivilegedEstimator):
+    """Ridge on class indicators; rows without y learn what a teacher on X* says."""
+
+    def __init__(self, alpha=1.0):
+        self.alpha = alpha
+
+    @atomic_fit
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        training = self.rows(self._validate_fit(X, y, privileged, sample_weight))
+        known, weight = training.labelled, training.weight
+        labels = check_classes(training.y[known], weight[known], self)
+        self.classes_ = labels.classes
+        target = np.zeros((training.n_rows, len(self.classes_)))
+        target[known] = np.eye(len(self.classes_))[labels.codes]
+        absent = np.ones(training.n_rows, dtype=bool)
+        absent[known] = False
+        self.models_ = []
+        for column in target.T:
+            if training.privileged is not None:
+                rows, values = training.privileged.rows, training.privileged.values
+                seen = ~absent[rows]
+                teacher = ridge(
+                    values[seen], column[rows[seen]], weight[rows[seen]], self.alpha
+                )
+                opinion = teacher.decision(values)
+                column[rows] = np.where(seen, (column[rows] + opinion) / 2, opinion)
+            self.models_.append(ridge(training.X, column, weight, self.alpha))
+        return self
+
+    def rows(self, training):
+        return training.learnable()
+
+    def decision_function(self, X):
+        X = self._validate_X(X)
+        values = np.column_stack([model.decision(X) for model in self.models_])
+        return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
+
+    def predict(self, X):
+        values = self.decision_function(X)
+        best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[best]
+
+    def __lupi_tags__(self):
+        return PrivilegedTags(uses_unlabelled=True)

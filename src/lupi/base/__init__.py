@@ -9,7 +9,7 @@ the model listed, compared, saved and drawn like those of the library.
 One file, one task:
 
 - `_privileged`: the one reader of the argument ``privileged``
-- `_target`: the one reader of the argument ``y``
+- `_target`: the one reader of the argument ``y``, which may be missing in some rows
 - `_data_frames`: tables that are left to an estimator of the user's, as they came
 - `_rows`: rows of whatever holds them
 - `_training`: ``Training``, what ``fit`` was given, checked
@@ -41,8 +41,8 @@ from lupi.base._privileged import (
     missing_rows,
 )
 from lupi.base._state import atomic_fit
-from lupi.base._tags import PrivilegedTags
-from lupi.base._target import read_target
+from lupi.base._tags import PrivilegedTags, uses_unlabelled
+from lupi.base._target import Target, missing_targets, read_target
 from lupi.base._templates import (
     Fitted,
     PrivilegedClassifierBase,
@@ -61,6 +61,7 @@ __all__ = [
     "PrivilegedRegressorBase",
     "PrivilegedTags",
     "SharedOver",
+    "Target",
     "TargetUnits",
     "Training",
     "atomic_fit",
@@ -72,5 +73,7 @@ __all__ = [
     "decisions_of_classes",
     "feature_names",
     "missing_rows",
+    "missing_targets",
     "read_target",
+    "uses_unlabelled",
 ]

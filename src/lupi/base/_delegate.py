@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from lupi.base._metadata import last_step
+from lupi.base._tags import PrivilegedTags, uses_unlabelled
 
 
 def stage_has(name: str) -> Callable[[Any], bool]:
@@ -158,6 +159,9 @@ class Wrapper(Delegate):
         features = self._stage_features(X)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._stage().score(features, y, **weights)
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        return PrivilegedTags(uses_unlabelled=uses_unlabelled(self.estimator))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

@@ -89,11 +89,24 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         else:
             X = validate_data(self, X, order="C", **self._reading)
         n_rows = X.shape[0]
-        y = read_target(y, n_rows, self, numeric=y_numeric)
+        target = read_target(
+            y,
+            n_rows,
+            self,
+            numeric=y_numeric,
+            missing=self.__lupi_tags__().uses_unlabelled,
+        )
         weight = check_weight(sample_weight, n_rows, self)
         read = self._read_privileged(privileged, n_rows)
         self._remember_privileged(read, privileged)
-        return Training(X, y, read, weight, np.arange(n_rows))
+        return Training(
+            X,
+            target.values,
+            read,
+            weight,
+            np.arange(n_rows),
+            unlabelled=target.unlabelled,
+        )
 
     def _remember_privileged(self, read: Privileged | None, given: Any) -> None:
         """Set the width and the names of the privileged table, as it was given."""

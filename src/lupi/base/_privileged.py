@@ -84,6 +84,24 @@ class Privileged:
             return None
         return Privileged(take_rows(self.values, place[rows]), rows, len(index))
 
+    def only(self, chosen: np.ndarray) -> Privileged:
+        """Keep some of the rows that exist; the training rows stay what they are.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool
+            One entry per row that exists.
+
+        Returns
+        -------
+        Privileged
+            As if the others had never existed.
+        """
+        index = np.flatnonzero(chosen)
+        if len(index) == len(self.rows):
+            return self
+        return Privileged(take_rows(self.values, index), self.rows[index], self.n_rows)
+
     def dense_full(self) -> np.ndarray:
         """Return all training rows as a dense array, NaN where X* is missing.
 
@@ -98,7 +116,11 @@ class Privileged:
 
 
 def check_privileged(
-    privileged: Any, n_rows: int, estimator: Any = None
+    privileged: Any,
+    n_rows: int,
+    estimator: Any = None,
+    *,
+    allow_partial: bool = False,
 ) -> Privileged | None:
     """Read `privileged`, or say in a sentence why it cannot be read.
 
@@ -110,6 +132,8 @@ def check_privileged(
         How many rows X has.
     estimator : estimator or str, optional
         Named in error messages.
+    allow_partial : bool, default=False
+        Whether single missing values may stay; otherwise they are refused.
 
     Returns
     -------
@@ -136,7 +160,7 @@ def check_privileged(
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(entries.sum()):
             return Privileged(values, np.arange(n_rows), n_rows)
-    rows = _available_rows(values, name_of(estimator))
+    rows = _available_rows(values, name_of(estimator), allow_partial)
     if len(rows) == 0:
         return None
     if len(rows) == n_rows:
@@ -315,8 +339,8 @@ def check_shape(values: Any, n_rows: int, name: str) -> None:
         )
 
 
-def _available_rows(values: Any, name: str) -> np.ndarray:
-    """Positions of the complete rows; part-NaN and infinite rows are refused."""
+def _available_rows(values: Any, name: str, allow_partial: bool) -> np.ndarray:
+    """Positions of the rows that are there; infinite and part-NaN ones are refused."""
     n_columns = values.shape[1]
     n_nan = _nan_counts(values)
     infinite = np.unique((abs(values) == np.inf).nonzero()[0])
@@ -326,8 +350,9 @@ def _available_rows(values: Any, name: str) -> np.ndarray:
             "Replace them by finite numbers, or make the whole row NaN if its "
             "privileged information is not available."
         )
-    refuse_partial_rows(n_nan, n_columns, name)
-    return np.flatnonzero(n_nan == 0)
+    if not allow_partial:
+        refuse_partial_rows(n_nan, n_columns, name)
+    return np.flatnonzero(n_nan < n_columns)
 
 
 def refuse_partial_rows(n_missing: np.ndarray, n_columns: int, name: str) -> None:

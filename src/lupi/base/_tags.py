@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,12 @@ class PrivilegedTags:
     tolerance : float, default=1e-6
         How far two fits that should agree may differ, relative to the largest output.
         Methods that stop early, at a duality gap say, need more than the default.
+    uses_unlabelled : bool, default=False
+        Whether ``fit`` takes rows in which y is missing and learns from those that have
+        X*. The others refuse such rows in a sentence.
+    takes_missing_cells : bool, default=False
+        Whether ``fit`` takes rows of X* in which single values are missing. The others
+        refuse such rows; a row whose every value is missing has no X* in any case.
 
     Examples
     --------
@@ -33,3 +40,40 @@ class PrivilegedTags:
 
     cannot_hold: Mapping[str, str] = field(default_factory=dict)
     tolerance: float = 1e-6
+    uses_unlabelled: bool = False
+    takes_missing_cells: bool = False
+
+
+def uses_unlabelled(estimator: Any) -> bool:
+    """Tell whether an estimator learns from rows in which y is missing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of this library, one that has the method ``__lupi_tags__``, or a pipeline
+        or a search around such an estimator.
+
+    Returns
+    -------
+    bool
+        Its tag `uses_unlabelled`, or that of the estimator inside.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lupi import GeneralizedDistillationClassifier, SVCPlus
+    >>> from lupi.base import uses_unlabelled
+    >>> uses_unlabelled(SVCPlus())
+    False
+    >>> uses_unlabelled(
+    ...     make_pipeline(StandardScaler(), GeneralizedDistillationClassifier())
+    ... )
+    True
+    """
+    says = getattr(estimator, "__lupi_tags__", None)
+    if says is not None:
+        return says().uses_unlabelled
+    steps = getattr(estimator, "steps", None)
+    inner = steps[-1][1] if steps else getattr(estimator, "estimator", None)
+    return inner is not None and uses_unlabelled(inner)

@@ -1,14 +1,43 @@
-"""The one reader of the argument ``y``."""
+"""The one reader of the argument ``y``, which may be missing in some rows.
+
+Missing is what the caller's container calls missing: NaN in numbers, None, NaN, NA and
+NaT among objects, the missing value of pandas' nullable, string and categorical types,
+null in Polars, a masked entry. A number such as −1, the text "nan" and the empty text
+are labels like any other.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_X_y
 
+from lupi.base._missing import missing_values
+from lupi.base._privileged import list_rows, name_of
 
-def read_target(y: Any, n_rows: int, estimator: Any, *, numeric: bool) -> np.ndarray:
+
+@dataclass(frozen=True)
+class Target:
+    """y, read.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples,)
+        Labels or float64 targets, of the type that they have without missing values.
+        Where y is missing, NaN in numbers and some label among labels.
+    unlabelled : ndarray of bool or None
+        In which rows y is missing; None when it is there in all of them.
+    """
+
+    values: np.ndarray
+    unlabelled: np.ndarray | None = None
+
+
+def read_target(
+    y: Any, n_rows: int, estimator: Any, *, numeric: bool, missing: bool = False
+) -> Target:
     """Read y, or say in a sentence why it cannot be read.
 
     Parameters
@@ -21,19 +50,110 @@ def read_target(y: Any, n_rows: int, estimator: Any, *, numeric: bool) -> np.nda
         Named in error messages.
     numeric : bool
         Whether y holds numbers; they are returned as float64.
+    missing : bool, default=False
+        Whether y may be missing in some rows.
 
     Returns
     -------
-    ndarray of shape (n_samples,)
+    Target
         The labels or targets.
 
     Examples
     --------
     >>> from lupi.base import read_target
-    >>> read_target(["b", "a"], 2, "Toy", numeric=False)
+    >>> read_target(["b", "a"], 2, "Toy", numeric=False).values
     array(['b', 'a'], dtype='<U1')
+    >>> target = read_target([1, None, 0], 3, "Toy", numeric=False, missing=True)
+    >>> target.values.dtype.kind, target.unlabelled
+    ('i', array([False,  True, False]))
     """
+    absent = missing_targets(y)
+    if not absent.any() or len(absent) != n_rows:
+        return Target(_checked(y, n_rows, estimator, numeric))
+    name = name_of(estimator)
+    if absent.all():
+        raise ValueError(
+            f"{name} got y without a value for any of the {n_rows} rows, so that there "
+            "is no outcome to learn. Give y for some of the rows."
+        )
+    if not missing:
+        kind = "Regressor" if numeric else "Classifier"
+        raise ValueError(
+            f"{name} learns from rows with y alone, but y is missing in "
+            f"{absent.sum()} of {n_rows} rows: {list_rows(np.flatnonzero(absent))}. "
+            "Leave these rows out, or use an estimator that learns from them, such as "
+            f"lupi.HedgedDistillation{kind}."
+        )
+    known = _checked(_present(y, ~absent), n_rows - absent.sum(), estimator, numeric)
+    values = np.full(n_rows, np.nan if numeric else known[0], dtype=known.dtype)
+    values[~absent] = known
+    return Target(values, absent)
+
+
+def missing_targets(y: Any) -> np.ndarray:
+    """Tell in which rows y is missing, as a boolean mask.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        A list, an array, a masked array, a series of pandas or Polars.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        True where y is missing. Empty when y is no sequence of labels at all.
+
+    Examples
+    --------
+    >>> from lupi.base import missing_targets
+    >>> missing_targets(["ill", None, "nan", "", float("nan")])
+    array([False,  True, False, False,  True])
+    """
+    if hasattr(y, "isna"):  # pandas
+        return _flat(y.isna())
+    try:
+        return _flat(missing_values(y))
+    except ValueError:  # ragged
+        return np.zeros(0, dtype=bool)
+
+
+def _flat(mask: Any) -> np.ndarray:
+    """Return a mask of one entry per row; an empty one for what is no column."""
+    mask = np.asarray(mask, dtype=bool)
+    column = mask.ndim == 1 or (mask.ndim == 2 and mask.shape[1] == 1)
+    return mask.ravel() if column else np.zeros(0, dtype=bool)
+
+
+def _present(y: Any, known: np.ndarray) -> Any:
+    """Return the rows of y that are there, in the container they came in."""
+    if isinstance(y, np.ma.MaskedArray):
+        return y.data[known]
+    if hasattr(y, "filter") and hasattr(y, "is_null"):  # Polars
+        return y.filter(known)
+    if hasattr(y, "dtype") or hasattr(y, "dtypes"):
+        return y[known]
+    return [value for value, there in zip(y, known, strict=True) if there]
+
+
+def _plain(y: Any) -> Any:
+    """Return numbers that some container wraps as the numbers they are."""
+    if isinstance(y, np.ma.MaskedArray):
+        return y.data
+    dtype = getattr(y, "dtype", None)
+    inner = getattr(dtype, "numpy_dtype", None)
+    if inner is not None and getattr(inner, "kind", "O") in "biuf":  # Int64 and kin
+        return np.asarray(y.astype(inner))
+    if getattr(dtype, "kind", None) == "O" and all(_is_number(one) for one in y):
+        return np.asarray(list(y))
+    return y
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | np.bool_ | np.number)
+
+
+def _checked(y: Any, n_rows: int, estimator: Any, numeric: bool) -> np.ndarray:
     # scikit-learn checks y together with a table; its values do not matter here.
     zeros = np.zeros((n_rows, 1))
-    y = check_X_y(zeros, y, y_numeric=numeric, estimator=estimator)[1]
+    y = check_X_y(zeros, _plain(y), y_numeric=numeric, estimator=estimator)[1]
     return y.astype(np.float64, copy=False) if numeric else y

@@ -22,7 +22,8 @@ class Training:
         Decision features. A data frame, as it came, for a model that leaves the
         values to an estimator given by the user.
     y : ndarray of shape (n_samples,)
-        The caller's labels, or float64 targets; ±1 in a binary problem.
+        The caller's labels, or float64 targets; ±1 in a binary problem. Without
+        meaning in the rows of `unlabelled`.
     privileged : Privileged or None
         The privileged rows that exist; None when there are none.
     weight : ndarray of shape (n_samples,)
@@ -32,6 +33,8 @@ class Training:
         Positions of these rows among those given to ``fit``.
     extra : dict from name to ndarray with n_samples rows
         What else the model was given for each row, such as sensitive features.
+    unlabelled : ndarray of bool of shape (n_samples,) or None
+        In which rows y is missing; None when it is there in all of them.
     settled : object
         What the model settled for all rows at once, such as ``gamma="scale"``; every
         part of the training rows has it.
@@ -52,12 +55,20 @@ class Training:
     weight: np.ndarray
     rows: np.ndarray
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
+    unlabelled: np.ndarray | None = None
     settled: Any = None
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
         return len(self.weight)
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """Positions of the rows that have y."""
+        if self.unlabelled is None:
+            return np.arange(self.n_rows)
+        return np.flatnonzero(~self.unlabelled)
 
     def take(self, index: np.ndarray) -> Training:
         """Return the rows `index`; all of them in order costs nothing.
@@ -74,7 +85,9 @@ class Training:
         """
         if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
             return self
-        privileged = self.privileged
+        privileged, unlabelled = self.privileged, self.unlabelled
+        if unlabelled is not None:
+            unlabelled = unlabelled[index]
         return replace(
             self,
             X=take_rows(self.X, index),
@@ -83,6 +96,9 @@ class Training:
             weight=self.weight[index],
             rows=self.rows[index],
             extra={name: values[index] for name, values in self.extra.items()},
+            unlabelled=None
+            if unlabelled is None or not unlabelled.any()
+            else unlabelled,
         )
 
     def counted(self) -> Training:
@@ -94,3 +110,21 @@ class Training:
             Without the rows of weight zero.
         """
         return self.take(np.flatnonzero(self.weight > 0))
+
+    def learnable(self) -> Training:
+        """Return the rows of positive weight that have y, X* or both.
+
+        A row that has neither says nothing, and changes nothing.
+
+        Returns
+        -------
+        Training
+            Without the others.
+        """
+        counts = self.weight > 0
+        if self.unlabelled is not None:
+            speaks = ~self.unlabelled
+            if self.privileged is not None:
+                speaks |= self.privileged.available
+            counts &= speaks
+        return self.take(np.flatnonzero(counts))

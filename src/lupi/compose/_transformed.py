@@ -19,6 +19,8 @@ from lupi.base import (
     check_weight,
     feature_names,
     missing_rows,
+    missing_targets,
+    uses_unlabelled,
 )
 from lupi.base._delegate import Wrapper, stage_has
 from lupi.base._metadata import fit_with
@@ -31,7 +33,8 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
     Which rows lack privileged information is read off the raw table: those whose every
     value is missing. The transformer is fitted on the other rows alone, with their y,
     and may impute single missing values in them; rows without privileged information
-    stay without. Used inside cross-validation, the transformer never sees a test fold.
+    stay without. Rows in which y is missing take part, unless the transformer needs y.
+    Used inside cross-validation, the transformer never sees a test fold.
 
     Parameters
     ----------
@@ -138,6 +141,7 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
 
     def __lupi_tags__(self) -> PrivilegedTags:
         inner = getattr(self.estimator, "__lupi_tags__", PrivilegedTags)()
+        inner = replace(inner, uses_unlabelled=uses_unlabelled(self.estimator))
         if self.transformer is None:
             return inner
         off = dict(inner.cannot_hold) | _TRANSFORMER_DECIDES
@@ -163,14 +167,24 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
         rows = np.flatnonzero(~missing & (weight > 0))
         if len(rows) == 0:
             return None
-        weights = {}
-        if sample_weight is not None and has_fit_parameter(
+        weighted = sample_weight is not None and has_fit_parameter(
             self.transformer, "sample_weight"
-        ):
-            weights["sample_weight"] = weight[rows]
-        self.transformer_ = clone(self.transformer).fit(
-            take_rows(privileged, rows), take_rows(y, rows), **weights
         )
+
+        def fit(rows: np.ndarray, y: Any) -> Any:
+            weights = {"sample_weight": weight[rows]} if weighted else {}
+            table = take_rows(privileged, rows)
+            answers = None if y is None else take_rows(y, rows)
+            return clone(self.transformer).fit(table, answers, **weights)
+
+        absent = missing_targets(y)
+        if not absent.any():
+            self.transformer_ = fit(rows, y)
+        else:
+            try:
+                self.transformer_ = fit(rows, None)
+            except (TypeError, ValueError):  # a transformer that needs y
+                self.transformer_ = fit(rows[~absent[rows]], y)
         return self._transform(privileged, missing)
 
     def _remember_table(self, privileged: Any, missing: Any) -> None:

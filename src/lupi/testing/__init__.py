@@ -15,7 +15,14 @@ from typing import Any, Literal
 
 from sklearn.base import is_classifier
 
-from lupi.testing import _containers, _interface, _refusals, _rows, _tools
+from lupi.testing import (
+    _containers,
+    _interface,
+    _refusals,
+    _rows,
+    _tools,
+    _unlabelled,
+)
 from lupi.testing._material import lupi_tags
 
 __all__ = [
@@ -25,7 +32,7 @@ __all__ = [
 ]
 
 Check = Callable[[Any], None]
-_GROUPS = (_interface, _rows, _containers, _refusals, _tools)
+_GROUPS = (_interface, _rows, _unlabelled, _containers, _refusals, _tools)
 
 
 @dataclass(frozen=True)

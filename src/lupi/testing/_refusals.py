@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from lupi.testing._material import Task, assert_refuses, task
+from lupi.testing._material import (
+    Task,
+    assert_refuses,
+    fitted,
+    lupi_tags,
+    outputs,
+    task,
+)
 
 
 def _refuses_privileged(
@@ -32,11 +39,15 @@ def check_refuses_one_dimension(estimator: Any) -> None:
 
 
 def check_refuses_partly_missing_rows(estimator: Any) -> None:
-    """NaN in part of a row is an error that names the row."""
+    """NaN in part of a row is an error that names the row, unless the tags say not."""
     data = task(estimator)
     P = data.P.copy()
     P[7] = np.nan
     P[13, 1] = np.nan
+    if lupi_tags(estimator).takes_missing_cells:
+        values = outputs(fitted(estimator, data, privileged=P), data.X_new)
+        assert np.isfinite(values).all(), "A missing cell of X* spoils the outputs."
+        return
     _refuses_privileged(estimator, data, P, "with NaN in part of row 13", ("13",))
 
 

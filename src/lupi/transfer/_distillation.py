@@ -27,16 +27,17 @@ error to the mixed target :math:`(1-\lambda) h(y_i) + \lambda \log s_i`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import loguniform
 from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, get_tags
 
-from lupi.base import Privileged, PrivilegedEstimator, Training
+from lupi.base import Privileged, PrivilegedEstimator, PrivilegedTags, Training
 from lupi.base._data_frames import check_privileged_table, side_by_side
 from lupi.base._metadata import accepts, last_step
 from lupi.base._rows import is_data_frame, take_rows
@@ -58,6 +59,14 @@ DISTILLATION: dict[str, Any] = {
     },
     "default": True,
 }
+
+
+class Opinions(NamedTuple):
+    """Soft labels of some rows, and λ: 1 where y is missing and they stand alone."""
+
+    rows: np.ndarray
+    soft: np.ndarray
+    share: np.ndarray
 
 
 class Distillation(PrivilegedEstimator):
@@ -109,6 +118,53 @@ class Distillation(PrivilegedEstimator):
             privileged, n_rows, self, allow_partial=takes_nan(self.teacher)
         )
 
+    def _learnable(self, training: Training) -> Training:
+        """Leave out the rows from which nothing is learned.
+
+        A row without y is learned by a teacher's opinion; without a teacher, or
+        without X*, it says nothing.
+        """
+        training = training.learnable()
+        if training.unlabelled is None:
+            return training
+        known = training.privileged
+        taught = known is not None and self.imitation_weight > 0
+        if known is not None and training.unlabelled[known.rows].all():
+            warnings.warn(
+                f"{type(self).__name__} got privileged information for no row that has "
+                "y, so that no teacher can learn. It is trained on the rows that have "
+                "y, as without privileged information.",
+                stacklevel=4,
+            )
+            taught = False
+        return training if taught else training.take(training.labelled)
+
+    def _student_weight(
+        self,
+        training: Training,
+        weight: np.ndarray | None,
+        class_factor: np.ndarray | None = None,
+    ) -> np.ndarray | None:
+        """Return weights for the student: a row without y has no share 1 − λ.
+
+        Parameters
+        ----------
+        training : Training
+            The rows.
+        weight : ndarray or None
+            Their weights; None when the caller gave none.
+        class_factor : ndarray or None
+            Factors of the rows without y: the class weights to be expected of them.
+        """
+        absent = training.unlabelled
+        if absent is None or (weight is None and self.imitation_weight == 1):
+            return weight
+        weight = np.ones(training.n_rows) if weight is None else weight.copy()
+        weight[absent] *= self.imitation_weight
+        if class_factor is not None:
+            weight[absent] *= class_factor
+        return weight
+
     def _view(self, X: Any, privileged: Privileged) -> Any:
         """Return what the teacher looks at, for the rows that have X*."""
         if self.teacher_view == "privileged":
@@ -134,7 +190,9 @@ class Distillation(PrivilegedEstimator):
         fit: Callable[..., Any],
         opinion: Callable[..., np.ndarray],
     ) -> tuple[Any, np.ndarray]:
-        """Return a teacher fitted on all rows with X*, and opinions of those rows.
+        """Return a teacher of the rows with X* and y, and opinions of all with X*.
+
+        The opinion of a row that has y comes from a teacher that has not seen it.
 
         Parameters
         ----------
@@ -145,12 +203,17 @@ class Distillation(PrivilegedEstimator):
         weight : ndarray or None
             Their weights; None when the caller gave none.
         strata : ndarray of int or None
-            Class codes, spread evenly over the folds.
+            Class codes, spread evenly over the folds; without meaning where y is
+            missing.
         fit : callable
             ``fit(view, y, weight)`` returns a fitted teacher.
         opinion : callable
             ``opinion(teacher, view)`` returns its soft labels, one row each.
         """
+        absent = np.zeros(len(privileged.rows), dtype=bool)
+        if training.unlabelled is not None:
+            absent = training.unlabelled[privileged.rows]
+        unanswered, privileged = privileged.only(absent), privileged.only(~absent)
         rows = privileged.rows
         y = training.y[rows]
         view = self._view(training.X, privileged)
@@ -171,7 +234,16 @@ class Distillation(PrivilegedEstimator):
         def ask(teacher: Any, test: np.ndarray) -> np.ndarray:
             return opinion(teacher, take_rows(view, test))
 
-        return fit_and_ask(fit_rows, ask, folds, len(rows))
+        teacher, known = fit_and_ask(fit_rows, ask, folds, len(rows))
+        if not absent.any():
+            return teacher, known
+        opinions = np.empty((len(absent), *known.shape[1:]))
+        opinions[~absent] = known
+        opinions[absent] = opinion(teacher, self._view(training.X, unanswered))
+        return teacher, opinions
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        return PrivilegedTags(uses_unlabelled=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,7 +23,12 @@ from lupi.base import (
 )
 from lupi.base._metadata import fit_with, seeded
 from lupi.base._rows import take_rows
-from lupi.transfer._distillation import DISTILLATION, Distillation, check_copies
+from lupi.transfer._distillation import (
+    DISTILLATION,
+    Distillation,
+    Opinions,
+    check_copies,
+)
 from lupi.transfer._fitting import for_outputs, precise_logistic, scaled
 from lupi.transfer._targets import (
     as_scores,
@@ -202,7 +207,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Decision features.
         y : array-like of shape (n_samples,)
-            Labels.
+            Labels; missing (NaN, None, NA) where the outcome is not known yet.
         privileged : {array-like, sparse matrix, data frame} of shape \
 (n_samples, n_privileged), default=None
             X*; a row of NaN is a row without it.
@@ -215,22 +220,30 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
             The fitted estimator.
         """
         self._check_parameters()
-        training = self._read(X, y, privileged, sample_weight)
-        labels = check_classes(training.y, training.weight, self)
-        training = training.take(labels.rows)
-        self.classes_, codes = labels.classes, labels.codes
+        training = self._learnable(self._read(X, y, privileged, sample_weight))
+        known_y = training.labelled
+        labels = check_classes(training.y[known_y], training.weight[known_y], self)
+        self.classes_, factor = labels.classes, None
+        codes = np.full(training.n_rows, -1)
+        codes[known_y] = labels.codes
         weight = None
         if sample_weight is not None or self.class_weight is not None:
             factor = class_weights(
-                self.class_weight, self.classes_, codes, training.weight
+                self.class_weight, self.classes_, labels.codes, training.weight[known_y]
             )
-            weight = training.weight * factor[codes]
+            weight = training.weight.copy()
+            weight[known_y] *= factor[labels.codes]
         student = seeded(self._student(sp.issparse(training.X)), self.random_state)
-        taught = None
+        taught = expected = None
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
-            self.soft_labels_ = self._ask_teacher(training, known, codes, weight)
-            taught = known.rows, self.soft_labels_
+            soft = self._ask_teacher(training, known, codes, weight)
+            absent = codes[known.rows] < 0
+            imitated = np.where(absent, 1.0, self.imitation_weight)[:, None]
+            taught = Opinions(known.rows, soft, imitated)
+            expected = None if factor is None else soft[absent] @ factor
+            self.soft_labels_ = soft
+        weight = self._student_weight(training, weight, expected)
         fit_student = self._fit_log_odds if is_regressor(student) else self._fit_copies
         self.student_ = fit_student(student, training, codes, taught, weight)
         return self
@@ -288,12 +301,12 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         student: Any,
         training: Training,
         codes: np.ndarray,
-        taught: tuple[np.ndarray, np.ndarray] | None,
+        taught: Opinions | None,
         weight: np.ndarray | None,
     ) -> Any:
         scores = hard_scores(codes, len(self.classes_))
         if taught is not None:
-            (rows, soft), share = taught, self.imitation_weight
+            rows, soft, share = taught
             scores[rows] = (1 - share) * scores[rows] + share * log_scores(soft)
         target = as_target(scores)
         student = for_outputs(student, target)
@@ -304,7 +317,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         student: Any,
         training: Training,
         codes: np.ndarray,
-        taught: tuple[np.ndarray, np.ndarray] | None,
+        taught: Opinions | None,
         weight: np.ndarray | None,
     ) -> Any:
         if not is_classifier(student):
@@ -316,9 +329,8 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
             return fit_with(student, training.X, training.y, sample_weight=weight)
         check_copies(student)
         share = np.eye(len(self.classes_))[codes]
-        rows, soft = taught
-        share[rows] = (1 - self.imitation_weight) * share[rows]
-        share[rows] += self.imitation_weight * soft
+        rows, soft, imitated = taught
+        share[rows] = (1 - imitated) * share[rows] + imitated * soft
         if weight is not None:
             share *= weight[:, None]
         row, label = np.nonzero(share)

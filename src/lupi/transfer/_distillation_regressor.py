@@ -122,7 +122,7 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Decision features.
         y : array-like of shape (n_samples,)
-            Targets.
+            Targets; missing (NaN, None, NA) where the outcome is not known yet.
         privileged : {array-like, sparse matrix, data frame} of shape \
 (n_samples, n_privileged), default=None
             X*; a row of NaN is a row without it.
@@ -135,8 +135,9 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
             The fitted estimator.
         """
         self._check_parameters()
-        training = self._read(X, y, privileged, sample_weight, y_numeric=True)
-        training = training.counted()
+        training = self._learnable(
+            self._read(X, y, privileged, sample_weight, y_numeric=True)
+        )
         weight = None if sample_weight is None else training.weight
         student = seeded(self._student(sp.issparse(training.X)), self.random_state)
         target = training.y.copy()
@@ -146,8 +147,15 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
                 training, known, weight, None, self._fit_teacher, _prediction
             )
             rows, share = known.rows, self.imitation_weight
-            target[rows] = (1 - share) * target[rows] + share * self.soft_targets_
-        self.student_ = fit_with(student, training.X, target, sample_weight=weight)
+            mixed = (1 - share) * target[rows] + share * self.soft_targets_
+            # Where y is missing the teacher speaks alone.
+            target[rows] = np.where(np.isnan(mixed), self.soft_targets_, mixed)
+        self.student_ = fit_with(
+            student,
+            training.X,
+            target,
+            sample_weight=self._student_weight(training, weight),
+        )
         return self
 
     def _fit_teacher(self, view: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -24,41 +25,29 @@ from lupi.base._rows import is_data_frame, take_columns
 
 
 def row_digests(*blocks: Any) -> np.ndarray:
-    """Return a hash of 64 bits per row of the blocks laid side by side.
+    """Return one short hash per row of the blocks laid side by side.
 
-    Dense and sparse blocks and data frames of the same values have the same digests:
-    a digest is the sum of one hash per cell, and a cell that is 0 counts for nothing.
+    Dense and sparse blocks and data frames of the same values have the same digests.
     """
-    digests: np.ndarray | None = None
-    first = 0
-    for block in blocks:
-        numbers = _as_numbers(block)
-        if digests is None:
-            digests = np.zeros(numbers.shape[0], dtype=np.uint64)
-        if sp.issparse(numbers):
-            cells = sp.coo_array(numbers)
-            cells.sum_duplicates()
-            np.add.at(digests, cells.row, _hashes(cells.data, first + cells.col))
-        else:
-            for column, values in enumerate(np.asarray(numbers, dtype=float).T):
-                digests += _hashes(values, first + column)
-        first += numbers.shape[1]
-    return np.empty(0, dtype=np.uint64) if digests is None else digests
+    columns = [as_numbers(block) for block in blocks]
+    table = sp.hstack([sp.csr_array(block) for block in columns], format="csr")
+    table.sum_duplicates()
+    table.eliminate_zeros()
+    table.data[np.isnan(table.data)] = np.nan  # of whatever sign
+    ends = table.indptr
+    return np.array(
+        [
+            blake2b(
+                table.indices[start:stop].astype(np.int64).tobytes()
+                + table.data[start:stop].tobytes(),
+                digest_size=16,
+            ).hexdigest()
+            for start, stop in pairwise(ends)
+        ]
+    )
 
 
-def _hashes(values: np.ndarray, columns: Any) -> np.ndarray:
-    """Return a hash of each value and its column; 0 for the value 0."""
-    values = np.array(values, dtype=float)
-    values[np.isnan(values)] = np.nan  # of whatever sign
-    place = np.asarray(columns, dtype=np.uint64) + np.ones(1, dtype=np.uint64)
-    bits = values.view(np.uint64) + place * np.uint64(0x9E3779B97F4A7C15)
-    # The finalizer of splitmix64.
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
-    return np.where(values == 0, np.uint64(0), bits ^ (bits >> np.uint64(31)))
-
-
-def _as_numbers(block: Any) -> Any:
+def as_numbers(block: Any) -> Any:
     """Return a matrix of numbers that are equal where the values are."""
     if is_data_frame(block):
         positions = range(block.shape[1])

@@ -81,10 +81,13 @@ def fundamental_elements(
         How many support vectors to keep; None keeps all that are distinct.
     """
     if len(np.unique(y)) < 2:
+        found = "have no y"
+        if len(y):
+            found = f"belong to the class {y[0]!r}"
         raise ValueError(
-            f"All {len(y)} rows that have privileged information belong to the "
-            f"class {y[0]!r}, so that no SVM can be trained on X*. Give X* for "
-            "rows of two classes at least, or use frames='features'."
+            f"The rows that have privileged information all {found}, so that no SVM "
+            "can be trained on X*. Give X* for rows of two classes at least, or use "
+            "frames='features'."
         )
     # At SVC's default tolerance it is left to chance which vectors support.
     machine = SVC(

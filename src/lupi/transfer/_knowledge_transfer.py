@@ -42,6 +42,7 @@ from lupi.base import (
     ModelInfo,
     Privileged,
     PrivilegedEstimator,
+    PrivilegedTags,
     SharedOver,
     Training,
     atomic_fit,
@@ -129,6 +130,9 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
 
     Notes
     -----
+    The third step, from x to functions of X*, needs no y: rows without y take part in
+    it, and in no other. A row that has neither y nor X* changes nothing.
+
     Rows without X* are left out of the first three steps; their frames are regressed
     by the regressor of all other rows, which has not seen them. Without any X* the
     model is its last stage, trained on X. So it is, with a warning, when X* is
@@ -218,7 +222,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Decision features.
         y : array-like of shape (n_samples,)
-            Labels.
+            Labels; missing (NaN, None, NA) where the outcome is not known.
         privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
 default=None
             X*; a row of NaN is a row without it.
@@ -231,14 +235,16 @@ default=None
             The fitted estimator.
         """
         check_frames(self.frames, self.n_frames, self.privileged_kernel)
-        training = self._validate_fit(X, y, privileged, sample_weight)
-        labels = check_classes(training.y, training.weight, self)
-        training = training.take(labels.rows)
-        self.classes_, codes = labels.classes, labels.codes
+        training = self._validate_fit(X, y, privileged, sample_weight).learnable()
+        answered = training.labelled
+        labels = check_classes(training.y[answered], training.weight[answered], self)
+        self.classes_ = labels.classes
         factor = class_weights(
-            self.class_weight, labels.classes, codes, training.weight
+            self.class_weight, labels.classes, labels.codes, training.weight[answered]
         )
-        cost = training.weight * factor[codes]
+        codes, cost = np.full(training.n_rows, -1), training.weight.copy()
+        codes[answered] = labels.codes
+        cost[answered] *= factor[labels.codes]
         given = None if sample_weight is None else training.weight
         features, extra = training.X, None
         known = training.privileged
@@ -253,15 +259,20 @@ default=None
                 )
             else:
                 features = self._learn_frames(training, known, codes, frames, given)
-                extra = known.values if known.complete else known.dense_full()
+                extra = known.take(answered)
         final = seeded(self._final(), self.random_state)
         refuse_regressor(final, "final_estimator", self)
+        if extra is None or not accepts(final, "privileged"):
+            seen = None
+        else:
+            seen = extra.values if extra.complete else extra.dense_full()
+        weighted = given is not None or self.class_weight is not None
         self.final_estimator_ = fit_with(
             final,
-            features,
-            training.y,
-            privileged=extra if accepts(final, "privileged") else None,
-            sample_weight=None if given is None and self.class_weight is None else cost,
+            features if len(answered) == training.n_rows else features[answered],
+            training.y[answered],
+            privileged=seen,
+            sample_weight=cost[answered] if weighted else None,
         )
         return self
 
@@ -282,20 +293,22 @@ default=None
         if self.frames == "features":
             frames = dense(privileged.values)
             return frames if np.ptp(frames, axis=0).any() else None
-        rows = privileged.rows
+        rows, values = privileged.rows, privileged.values
         self._kernel = settle_kernel(
             self.privileged_kernel,
             self.privileged_gamma,
             self.privileged_degree,
             self.privileged_coef0,
-            privileged.values,
+            values,
             training.weight[rows],
             prefix="privileged_",
         )
+        if training.unlabelled is not None:
+            privileged = privileged.only(~training.unlabelled[rows])
         found = fundamental_elements(
             privileged.values,
-            training.y[rows],
-            cost[rows],
+            training.y[privileged.rows],
+            cost[privileged.rows],
             C=self.privileged_C,
             kernel=self._kernel,
             n_vectors=self.n_frames,
@@ -303,7 +316,7 @@ default=None
         if found is None:
             return None
         self.machine_, self.frame_vectors_, self.frame_distance_ = found
-        return dense(self._kernel.between(privileged.values, self.frame_vectors_))
+        return dense(self._kernel.between(values, self.frame_vectors_))
 
     def _learn_frames(
         self,
@@ -387,6 +400,9 @@ default=None
             return X
         learned = self._predict_frames(self.regressor_, X)
         return side_by_side(learned, X) if self.passthrough else learned
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        return PrivilegedTags(uses_unlabelled=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

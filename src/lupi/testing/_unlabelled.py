@@ -1,0 +1,256 @@
+"""Rows in which y is missing: used by those who say so, refused by the others.
+
+`PrivilegedTags.uses_unlabelled` says which. Most checks concern the former alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import is_classifier
+from sklearn.utils import get_tags
+
+from lupi.base import uses_unlabelled
+from lupi.testing._material import (
+    Task,
+    assert_refuses,
+    assert_same,
+    fitted,
+    outputs,
+    ready,
+    task,
+)
+
+# In which rows X* is missing beside a known y, y beside a known X*, and both.
+_NO_X_STAR = np.array([2, 13, 30])
+_NO_Y = np.array([0, 5, 6, 17, 21, 22, 33, 34, 41, 48, 50, 59])
+_NEITHER = np.array([9, 25, 44])
+
+
+def _task(estimator: Any, **how: Any) -> Task:
+    """Draw the task with y missing in some rows, as NaN."""
+    data = task(estimator, **how).without_P_in(_NO_X_STAR)
+    y = data.y.astype(float)
+    y[_NO_Y] = np.nan
+    return replace(data, y=y)
+
+
+def _labelled(data: Task) -> Task:
+    return data.take(np.flatnonzero(~np.isnan(data.y)))
+
+
+def _containers(y: np.ndarray, classifier: bool) -> Iterator[tuple[str, Any, Any]]:
+    """Yield y in containers that can say missing, and the type of its values."""
+    import pandas as pd
+
+    absent = np.isnan(y)
+    objects = y.astype(object)
+    objects[absent] = None
+    yield "an array of floats with NaN", y, float
+    yield "an array of objects with None", objects, float
+    yield "a list with None", objects.tolist(), float
+    yield "a masked array", np.ma.masked_array(np.nan_to_num(y), absent), float
+    index = np.arange(len(y))[::-1]
+    yield "pandas' Float64", pd.Series(y, dtype="Float64", index=index), float
+    if not classifier:
+        return
+    codes = np.nan_to_num(y).astype(int)
+    whole = [None if gone else code for code, gone in zip(codes, absent, strict=True)]
+    yield (
+        "a list of integers with None",
+        [c if c is None else int(c) for c in whole],
+        int,
+    )
+    yield "pandas' Int64", pd.Series(whole, dtype="Int64", index=index), int
+    yield "a masked array of integers", np.ma.masked_array(codes, absent), int
+    words = np.array(["", "nan", "z"], dtype=object)[codes]
+    words[absent] = None
+    yield "an array of words with None", words, str
+    yield "pandas' string", pd.Series(words, dtype="string", index=index), str
+    yield "pandas' category", pd.Series(words, dtype="category", index=index), str
+    words = words.copy()
+    words[absent] = np.nan
+    yield "a list of words with NaN", words.tolist(), str
+
+
+def check_unlabelled_rows_are_refused_or_used(estimator: Any) -> None:
+    """Rows without y have an effect, or are refused with their number."""
+    data = _task(estimator)
+    if not uses_unlabelled(estimator):
+        for what, y, _ in _containers(data.y, is_classifier(estimator)):
+            assert_refuses(
+                estimator,
+                f"y that is missing in {len(_NO_Y)} rows of {what}",
+                (f"missing in {len(_NO_Y)}", "contains nan", "unlabelled"),
+                data.X,
+                y,
+                privileged=data.P,
+            )
+        return
+    used = outputs(fitted(estimator, data), data.X_new)
+    assert np.isfinite(used).all(), "Rows without y lead to outputs not finite."
+    left_out = outputs(fitted(estimator, _labelled(data)), data.X_new)
+    assert not np.allclose(used, left_out, rtol=1e-6, atol=1e-8), (
+        "Rows without y that have X* have no effect, but the tags say that they are "
+        "used."
+    )
+
+
+def check_unlabelled_rows_in_any_order(estimator: Any) -> None:
+    """It does not matter where the rows without y stand."""
+    if not uses_unlabelled(estimator):
+        return
+    data = _task(estimator)
+    expected = outputs(fitted(estimator, data), data.X_new)
+    absent = np.isnan(data.y)
+    for order in (
+        np.argsort(absent, kind="stable"),
+        np.argsort(~absent, kind="stable"),
+    ):
+        assert_same(
+            outputs(fitted(estimator, data.take(order)), data.X_new),
+            expected,
+            estimator,
+            "Rows without y sorted to one end",
+        )
+
+
+def check_unlabelled_rows_have_weights(estimator: Any) -> None:
+    """Weight 2 equals the row twice and weight 0 no row, with y or without."""
+    if not uses_unlabelled(estimator):
+        return
+    data = _task(estimator)
+    times = np.random.default_rng(4).integers(0, 4, size=len(data.y))
+    times[_NO_Y[:2]] = 0, 3
+    rows = np.repeat(np.arange(len(data.y)), times)
+    assert_same(
+        outputs(fitted(estimator, data, sample_weight=times.astype(float)), data.X_new),
+        outputs(fitted(estimator, data.take(rows)), data.X_new),
+        estimator,
+        "Weights and repeated rows, some of them without y",
+    )
+
+
+def check_unlabelled_rows_without_privileged_change_nothing(estimator: Any) -> None:
+    """A row that has neither y nor X* may as well be absent."""
+    if not uses_unlabelled(estimator):
+        return
+    data = _task(estimator).without_P_in(_NEITHER)
+    data.y[_NEITHER] = np.nan
+    kept = np.setdiff1d(np.arange(len(data.y)), _NEITHER)
+    assert_same(
+        outputs(fitted(estimator, data), data.X_new),
+        outputs(fitted(estimator, data.take(kept)), data.X_new),
+        estimator,
+        "Rows with neither y nor X*, and without these rows",
+    )
+    assert_same(
+        outputs(fitted(estimator, data, privileged=None), data.X_new),
+        outputs(fitted(estimator, _labelled(data), privileged=None), data.X_new),
+        estimator,
+        "privileged=None with rows without y, and without these rows",
+    )
+
+
+def check_missing_y_in_any_container(estimator: Any) -> None:
+    """NaN, None, NA, masked: the same rows are missing, and classes keep their type."""
+    if not uses_unlabelled(estimator):
+        return
+    data = _task(estimator)
+    classifier = is_classifier(estimator)
+    expected = outputs(fitted(estimator, data), data.X_new)
+    for what, y, kind in _containers(data.y, classifier):
+        model = ready(estimator).fit(data.X, y, privileged=data.P)
+        assert_same(outputs(model, data.X_new), expected, estimator, f"y as {what}")
+        if classifier:
+            labels = np.asarray(model.classes_).tolist()
+            assert len(labels) == 2, f"classes_ is {labels} for y as {what}."
+            assert all(type(label) is kind for label in labels), (
+                f"classes_ is {labels} for y as {what}, expected are labels of type "
+                f"{kind.__name__}."
+            )
+
+
+def check_complete_y_in_any_container(estimator: Any) -> None:
+    """A container that could say missing, and does not, changes no bit."""
+    data = task(estimator)
+    y = data.y.astype(float)
+    expected = outputs(fitted(estimator, data), data.X_new)
+    for what, given, _ in _containers(y, is_classifier(estimator)):
+        model = ready(estimator).fit(data.X, given, privileged=data.P)
+        assert np.array_equal(outputs(model, data.X_new), expected), (
+            f"y as {what}, with nothing missing, changes the model."
+        )
+
+
+def check_unlabelled_rows_with_sparse_X(estimator: Any) -> None:
+    """Rows without y are the same in a sparse X, if the estimator takes one."""
+    if not uses_unlabelled(estimator) or not get_tags(estimator).input_tags.sparse:
+        return
+    data = _task(estimator)
+    data.X[np.abs(data.X) < 0.3] = 0.0
+    model = ready(estimator).fit(sp.csr_matrix(data.X), data.y, privileged=data.P)
+    assert_same(
+        outputs(model, sp.csr_matrix(data.X_new)),
+        outputs(fitted(estimator, data), data.X_new),
+        estimator,
+        "Sparse and dense X with rows without y",
+    )
+
+
+def check_refuses_y_without_any_value(estimator: Any) -> None:
+    """Some rows must have y."""
+    data = task(estimator)
+    nothing = np.full(len(data.y), np.nan)
+    words = ("any of", "no row", "contains nan", "every row", "all rows")
+    assert_refuses(
+        estimator, "y without any value", words, data.X, nothing, privileged=data.P
+    )
+
+
+def check_refuses_infinite_y(estimator: Any) -> None:
+    """Infinity is not missing, also beside values that are."""
+    if is_classifier(estimator):
+        return
+    data = task(estimator)
+    for missing in (False, uses_unlabelled(estimator)):
+        y = data.y.astype(float)
+        y[3] = np.inf
+        if missing:
+            y[_NO_Y] = np.nan
+        assert_refuses(estimator, "infinite y", ("inf",), data.X, y, privileged=data.P)
+
+
+def check_unlabelled_rows_of_many_classes(estimator: Any) -> None:
+    """Three classes: rows without y belong to none, and make none."""
+    many = get_tags(estimator).classifier_tags.multi_class
+    if not uses_unlabelled(estimator) or not many:
+        return
+    data = _task(estimator, n_classes=3)
+    model = fitted(estimator, data)
+    assert list(model.classes_) == [0, 1, 2], f"classes_ is {list(model.classes_)}."
+    order = np.random.default_rng(1).permutation(len(data.y))
+    assert_same(
+        outputs(fitted(estimator, data.take(order)), data.X_new),
+        outputs(model, data.X_new),
+        estimator,
+        "Three classes and rows without y in another order",
+    )
+
+
+CHECKS = (
+    check_unlabelled_rows_are_refused_or_used,
+    check_unlabelled_rows_in_any_order,
+    check_unlabelled_rows_have_weights,
+    check_unlabelled_rows_without_privileged_change_nothing,
+    check_missing_y_in_any_container,
+    check_complete_y_in_any_container,
+    check_unlabelled_rows_with_sparse_X,
+    check_refuses_y_without_any_value,
+    check_refuses_infinite_y,
+)
+CLASSIFIER_CHECKS = (check_unlabelled_rows_of_many_classes,)
