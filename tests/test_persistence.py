@@ -56,10 +56,13 @@ def survivors():
         *("SVCPlus", "SVCDeltaPlus", "MarginTransferSVC", "DeviationSVCPlus"),
         *("UnifiedSVC", "L2SVCPlus", "LinearSVCPlus", "LinearSVCDeltaPlus"),
         *("KnowledgeTransferClassifier", "GeneralizedDistillationClassifier"),
-        *("IPLClassifier", "GBPlusClassifier"),
+        *("HedgedDistillationClassifier", "IPLClassifier", "GBPlusClassifier"),
     ]
     made = {name: (getattr(lupi, name)(), X, LABELS, FORCED) for name in plain}
-    for name in ("SVRPlus", "LinearSVRPlus", "IPLRegressor"):
+    for name in (
+        *("SVRPlus", "LinearSVRPlus", "IPLRegressor"),
+        "HedgedDistillationRegressor",
+    ):
         made[name] = (getattr(lupi, name)(), X, NUMBERS, FORCED)
     made["GeneralizedDistillationRegressor"] = (
         lupi.GeneralizedDistillationRegressor(),

@@ -49,6 +49,8 @@ from lupi.svm import (
 from lupi.transfer import (
     GeneralizedDistillationClassifier,
     GeneralizedDistillationRegressor,
+    HedgedDistillationClassifier,
+    HedgedDistillationRegressor,
     KnowledgeTransferClassifier,
 )
 
@@ -62,6 +64,8 @@ __all__ = [
     "GeneralizedDistillationClassifier",
     "GeneralizedDistillationRegressor",
     "HardMarginSVC",
+    "HedgedDistillationClassifier",
+    "HedgedDistillationRegressor",
     "IPLClassifier",
     "IPLRegressor",
     "KnowledgeBasedSVC",

@@ -5,7 +5,8 @@ from x what the teacher knows. The student may be any scikit-learn estimator.
 """
 
 from lupi.base._rooms import models_in
+from lupi.transfer._propensity import LabelPropensity, label_propensity
 
 _MODELS = models_in(__name__, __path__)
 globals().update(_MODELS)
-__all__ = list(_MODELS)
+__all__ = ["LabelPropensity", "label_propensity", *_MODELS]

@@ -75,12 +75,12 @@ def test_sums_of_products_do_what_the_rows_do(n_classes, options):
         atol=1e-9,
     )
     for name, vector in found[0].students.items():
-        ours, theirs = by_sums.student(vector), expected[0].students[name]
+        ours, theirs = by_sums.export_student(vector), expected[0].students[name]
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-6)
         assert ours.alpha_ == theirs.alpha_
     for view, vector in found[0].teachers.items():
-        ours, theirs = by_sums.teacher(view, vector), expected[0].teachers[view].model
+        ours, theirs = by_sums.export_teacher(vector), expected[0].teachers[view].model
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-9)
 
 

@@ -14,9 +14,10 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
-from lupi.base import take_rows
+from lupi.base._metadata import fit_with, last_step
+from lupi.base._rows import take_rows
 from lupi.transfer._distillation import check_copies
-from lupi.transfer._fitting import fit_with, for_outputs, last_step
+from lupi.transfer._fitting import for_outputs
 
 
 @dataclass(frozen=True)

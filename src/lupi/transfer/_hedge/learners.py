@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from lupi.base import take_rows
-from lupi.transfer._fitting import beside
+from lupi.base._data_frames import side_by_side
+from lupi.base._rows import take_rows
 from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.plan import UNLABELLED, Kept, Lesson
 from lupi.transfer._hedge.rows import Rows
@@ -50,6 +50,10 @@ class EstimatorLearner:
     student: Any
     factor: np.ndarray | None
     weighted: bool
+
+    def refold(self, fold: np.ndarray) -> EstimatorLearner:
+        """Return the same learner on other folds."""
+        return replace(self, fold=fold)
 
     def teach(self, view: str, kept: Kept) -> Teacher:
         """Return a teacher of the view."""
@@ -98,11 +102,19 @@ class EstimatorLearner:
         index = self.rows.labelled[self.fold == fold]
         return self.answers.values(student, take_rows(self.rows.X, index))
 
+    def export_student(self, student: Any) -> Any:
+        """Return a student as an estimator."""
+        return student
+
+    def export_teacher(self, teacher: Teacher) -> Any:
+        """Return a teacher as an estimator."""
+        return teacher.model
+
     def _view(self, view: str, index: np.ndarray) -> Any:
         known = self.rows.known(self.rows.place[index])
         if view == "privileged":
             return known
-        return beside(take_rows(self.rows.X, index), known)
+        return side_by_side(take_rows(self.rows.X, index), known)
 
     def _weight(self, index: np.ndarray, shares: Any) -> np.ndarray:
         """Return weights of rows that are of these classes, or may be."""

@@ -28,6 +28,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from lupi._stored import stored
 from lupi.transfer._hedge.filling import Filling
 
 ALPHAS = np.logspace(-2, 4, 25)
@@ -137,6 +138,7 @@ def _scale(centered: np.ndarray, raw: np.ndarray, n: float) -> np.ndarray:
     return np.where(centered > _CONSTANT * raw, scale, np.inf)
 
 
+@stored
 class GCVRidge(RegressorMixin, BaseEstimator):
     """Ridge regression on standardized columns, its penalty chosen by GCV.
 

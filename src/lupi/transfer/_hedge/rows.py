@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lupi.base import Privileged, take_rows
+from lupi.base import Privileged
+from lupi.base._rows import take_rows
 
 
 @dataclass(frozen=True)
@@ -67,3 +68,13 @@ class Rows:
     def unlabelled(self) -> np.ndarray:
         """Positions of the rows without y; all of them have X*."""
         return np.setdiff1d(np.arange(self.n_rows), self.labelled, assume_unique=True)
+
+    def labels_only(self) -> Rows:
+        """Return the labelled rows, without their X*."""
+        return Rows(
+            take_rows(self.X, self.labelled),
+            None,
+            np.arange(len(self.labelled)),
+            self.target,
+            self.labelled_weight,
+        )

@@ -10,6 +10,7 @@ per row.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +25,10 @@ from lupi.transfer._hedge.rows import Rows
 
 @dataclass(frozen=True)
 class Vector:
-    """A linear model in the coordinates [1, X, X*, y], and its penalty."""
+    """A linear model in the coordinates [1, X, X*, y], its view and its penalty."""
 
     coef: np.ndarray
+    view: str
     alpha: float
 
 
@@ -42,7 +44,7 @@ class SumsLearner:
     """
 
     def __init__(self, rows: Rows, fold: np.ndarray) -> None:
-        self.rows, self.fold = rows, fold
+        self.rows = rows
         n_targets = rows.target.shape[1]
         self.fill_X = Filling.of(rows.X, rows.weight)
         n_decision, n_privileged = self.fill_X.width, 0
@@ -59,12 +61,22 @@ class SumsLearner:
         }
         self.answers = np.zeros((1 + n_decision + n_privileged + n_targets, n_targets))
         self.answers[-n_targets:] = np.eye(n_targets)
-        self._taught, self._plain = {}, {}
-        for k in np.unique(fold):
-            of_fold = np.flatnonzero(fold == k)
-            self._taught[k] = self._products(of_fold[rows.taught[of_fold]])
-            self._plain[k] = self._products(of_fold[~rows.taught[of_fold]])
-        self._taught[UNLABELLED] = self._products(None)
+        self._unlabelled = self._products(None)
+        self._set_folds(fold)
+
+    def refold(self, fold: np.ndarray) -> SumsLearner:
+        """Return the same learner on other folds."""
+        other = copy(self)
+        other._set_folds(fold)
+        return other
+
+    def _set_folds(self, fold: np.ndarray) -> None:
+        self.fold = fold
+        self._taught, self._plain = {UNLABELLED: self._unlabelled}, {}
+        taught = self.rows.taught
+        for k in np.unique(fold).tolist():
+            self._taught[k] = self._products(np.flatnonzero((fold == k) & taught))
+            self._plain[k] = self._products(np.flatnonzero((fold == k) & ~taught))
 
     def _products(self, labelled: np.ndarray | None) -> np.ndarray:
         """Return A'WA of some labelled rows, or (None) of all rows without y."""
@@ -93,10 +105,9 @@ class SumsLearner:
         filled = self.fill_P.apply(self.rows.known(place))
         return filled if sp.issparse(filled) else filled - self.fill_P.shift
 
-    def _fit(
-        self, parts: list[tuple[np.ndarray, np.ndarray]], columns: np.ndarray
-    ) -> Vector:
+    def _fit(self, parts: list[tuple[np.ndarray, np.ndarray]], view: str) -> Vector:
         """Fit on rows given by their A'WA, each with the vector of its target."""
+        columns = self.columns[view]
         gram = np.zeros((len(self.answers), len(self.answers)))
         coef, cross = np.zeros_like(self.answers), np.zeros_like(self.answers)
         square = np.zeros(cross.shape[1])
@@ -108,12 +119,12 @@ class SumsLearner:
         coef[columns], alpha = ridge_from_sums(
             gram[np.ix_(columns, columns)], cross[columns], square
         )
-        return Vector(coef, alpha)
+        return Vector(coef, view, alpha)
 
     def teach(self, view: str, kept: Kept) -> Vector:
         """Return a teacher of the view."""
         parts = [(self._taught[fold], self.answers) for fold in sorted(kept)]
-        return self._fit(parts, self.columns[view])
+        return self._fit(parts, view)
 
     def study(self, lessons: list[Lesson]) -> Vector:
         """Return a student of X."""
@@ -124,7 +135,7 @@ class SumsLearner:
                 parts.append((self._taught[lesson.fold], self.answers))
             else:
                 parts.append((self._taught[lesson.fold], lesson.teacher.coef))
-        return self._fit(parts, self.columns["decision"])
+        return self._fit(parts, "decision")
 
     def predict(self, student: Vector, fold: int) -> np.ndarray:
         """Return predictions for the labelled rows of a fold."""
@@ -133,16 +144,11 @@ class SumsLearner:
         parts = [self._decision(index[part]) @ coef for part in blocks(len(index))]
         return np.concatenate(parts) if parts else np.empty((0, coef.shape[1]))
 
-    def student(self, vector: Vector) -> GCVRidge:
-        """Return a student as an estimator."""
-        return self._estimator(vector, [("decision", self.fill_X)])
-
-    def teacher(self, view: str, vector: Vector) -> GCVRidge:
-        """Return a teacher as an estimator."""
-        seen = [("decision", self.fill_X)] if view == "both" else []
-        return self._estimator(vector, [*seen, ("privileged", self.fill_P)])
-
-    def _estimator(self, vector: Vector, tables: list[tuple[str, Filling]]) -> GCVRidge:
+    def export_student(self, vector: Vector) -> GCVRidge:
+        """Return a model as an estimator that looks at its view."""
+        tables = [] if vector.view == "privileged" else [("decision", self.fill_X)]
+        if vector.view != "decision":
+            tables.append(("privileged", self.fill_P))
         intercept, parts = vector.coef[0], []
         for name, filling in tables:
             coef = vector.coef[self.columns[name][1:]]
@@ -153,6 +159,8 @@ class SumsLearner:
         return GCVRidge().set_fitted(
             intercept, slopes, missing, vector.alpha, flat=flat
         )
+
+    export_teacher = export_student
 
 
 def _beside(pieces: list[Any]) -> Any:

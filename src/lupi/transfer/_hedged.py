@@ -1,0 +1,332 @@
+r"""Hedged distillation: use X* as far as it has proved itself, and rows without y.
+
+Three candidates, each a student that sees x alone:
+
+1. ``labels`` learns y on the labelled rows;
+2. ``privileged`` learns the opinions of a teacher that sees X*;
+3. ``both`` learns the opinions of a teacher that sees X beside X*.
+
+The taught ones learn on all rows that have X*, whether or not y is known there. The
+prediction is a blend :math:`\sum_c w_c f_c(x)`. Its weights are chosen by predictions
+of rows that neither the student nor its teacher was trained on:
+
+.. math::
+    \min_{w \ge 0,\, 1^\top w = 1} \; \sum_i s_i \Big(\sum_c w_c f_c^{(-i)}(x_i) - y_i
+    \Big)^2 + k\, \bar e \, \|w - \pi\|^2,
+
+with :math:`\pi = (\tfrac12, \tfrac14, \tfrac14)` and :math:`\bar e` the mean squared
+error of the candidates. X* alone wins where X* lies between x and y, X beside X* where
+x acts beside it, labels where X* says nothing; the blend is never far from the best.
+
+Opinions must be made inside the folds. With opinions made once, and the weights chosen
+by cross-validation of the students alone, each opinion contains the labels that it is
+judged by, and a teacher of pure noise gets most of the weight.
+
+=====================================  ======================
+symbol                                 name
+=====================================  ======================
+:math:`w`                              ``weights_``
+:math:`f_c`                            ``students_``
+:math:`k`, rows the prior is worth     ``prior_strength``
+:math:`s`                              ``sample_weight``
+=====================================  ======================
+
+Related: E. Xia and M. Wainwright, "Prediction aided by surrogate training", 2024 (arXiv
+2412.09364), one teacher of X and X* on all rows; D. Lopez-Paz, L. Bottou, B. Schölkopf
+and V. Vapnik, "Unifying distillation and privileged information", ICLR 2016.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import _name_estimators
+from sklearn.utils import get_tags
+
+from lupi.base import (
+    Privileged,
+    PrivilegedEstimator,
+    PrivilegedTags,
+    Training,
+    check_privileged,
+)
+from lupi.base._data_frames import check_privileged_table
+from lupi.base._metadata import seeded
+from lupi.base._rows import is_data_frame
+from lupi.transfer._fitting import takes_nan
+from lupi.transfer._hedge.answers import Numbers, Probabilities
+from lupi.transfer._hedge.folds import (
+    deal,
+    folds_of,
+    most_folds,
+    shuffles,
+    units_of,
+)
+from lupi.transfer._hedge.hedge import Hedge, Pair, hedge
+from lupi.transfer._hedge.ridge import GCVRidge, linear_values
+from lupi.transfer._hedge.rows import Rows
+
+VIEWS = ("privileged", "both")
+
+# What both say of themselves.
+HEDGED: dict[str, Any] = {
+    "title": "Hedged distillation",
+    "paper": "Xia & Wainwright 2024, arXiv 2412.09364; the hedge is of this library",
+    "cite": "xia2024surrogate",
+    "formulas": __name__,
+    "helps": "X\\* lies between X and y, or beside X on the way to y; rows without y "
+    "multiply the gain. Where X\\* says nothing it costs next to nothing",
+    "cost": "with the default ridge a few regressions on all rows; else about 95 fits",
+    "tune": "nothing; `student`",
+    "default": True,
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked: y of the labelled rows, and what kind of answer is wanted.
+
+    Attributes
+    ----------
+    answers : Numbers or Probabilities
+        The kind of answer.
+    target : ndarray of shape (n_labelled, n_targets)
+        y in its terms.
+    codes : ndarray of int of shape (n_labelled,)
+        Classes, spread evenly over the folds; zeros for numbers.
+    factor : ndarray or None
+        Class weights.
+    """
+
+    answers: Numbers | Probabilities
+    target: np.ndarray
+    codes: np.ndarray
+    factor: np.ndarray | None = None
+
+
+class HedgedDistillation(PrivilegedEstimator):
+    """What the classifier and the regressor share."""
+
+    def _ask(self, training: Training) -> Question:
+        """Return what the labelled rows answer; the classifier and the regressor do."""
+        raise TypeError(f"{type(self).__name__} does not define _ask.")
+
+    def _hedge(
+        self,
+        X: Any,
+        y: Any,
+        privileged: Any,
+        sample_weight: Any,
+        groups: Any,
+        **how: Any,
+    ) -> tuple[Rows, Question, Hedge]:
+        """Fit students and weights, and set the attributes that tell of them."""
+        self._check_parameters()
+        pairs = self._pairs()
+        given = self._validate_fit(
+            X,
+            y,
+            privileged,
+            sample_weight,
+            keep_data_frame=any(pair.student is not None for pair in pairs),
+            allow_nan_X=all(_takes_nan(pair.student) for pair in pairs),
+            **how,
+        )
+        training = given.learnable()
+        question = self._ask(training)
+        for pair in pairs:
+            for role, model in (("teacher", pair.teacher), ("student", pair.student)):
+                if model is not None:
+                    question.answers.check(model, role)
+        rows = Rows(
+            training.X,
+            training.privileged,
+            training.labelled,
+            question.target,
+            training.weight,
+        )
+        if groups is None:
+            units = units_of(rows)
+        else:
+            units = _group_numbers(groups, given, training.rows[rows.labelled])
+        n_folds = self.cv
+        if isinstance(self.cv, Integral):
+            n_folds = most_folds(units, question.codes, int(self.cv))
+        views = self._usable_views(rows, units, n_folds)
+        if not views:
+            rows = rows.labels_only()
+        found = hedge(
+            rows,
+            question.answers,
+            pairs,
+            self._folds(rows, question, units, n_folds, given, groups is not None),
+            views=views,
+            prior_strength=float(self.prior_strength),
+            factor=question.factor,
+            weighted=sample_weight is not None,
+            n_jobs=self.n_jobs,
+        )
+        self.students_, self.teachers_ = found.students, found.teachers
+        self.weights_, self.candidate_scores_ = found.weights, found.scores
+        self._blend_lines()
+        return rows, question, found
+
+    def _check_parameters(self) -> None:
+        views = (self.views,) if isinstance(self.views, str) else tuple(self.views)
+        if not views or len(set(views)) < len(views) or not set(views) <= set(VIEWS):
+            raise ValueError(
+                f"views={self.views!r}: give 'privileged' (a teacher that sees X* "
+                "alone), 'both' (one that sees X beside X*), or a tuple of the two."
+            )
+        if isinstance(self.cv, Integral) and (isinstance(self.cv, bool) or self.cv < 2):
+            raise ValueError(
+                f"cv={self.cv!r}: the candidates are weighed by predictions out of "
+                "fold, which need at least 2 folds."
+            )
+        if not isinstance(self.n_repeats, Integral) or self.n_repeats < 1:
+            raise ValueError(
+                f"n_repeats={self.n_repeats!r}: give a positive whole number."
+            )
+        strength = self.prior_strength
+        if not isinstance(strength, Real) or not 0 <= float(strength) < np.inf:
+            raise ValueError(
+                f"prior_strength={strength!r}: give the number of rows that the prior "
+                "is worth, 0 or more."
+            )
+
+    def _pairs(self) -> list[Pair]:
+        """Return the students with their teachers, seeded."""
+        several = isinstance(self.student, list | tuple)
+        students = list(self.student) if several else [self.student]
+        teachers = [self.teacher] * len(students)
+        if isinstance(self.teacher, list | tuple):
+            teachers = list(self.teacher)
+        if not students or len(teachers) != len(students):
+            raise ValueError(
+                f"student has {len(students)} estimators and teacher {len(teachers)}. "
+                "Give one teacher for each student, or teacher=None, which makes each "
+                "student's teacher one of its own kind."
+            )
+        named = [GCVRidge() if one is None else one for one in students]
+        names = [name for name, _ in _name_estimators(named)] if several else [""]
+        pairs = []
+        for name, teacher, student in zip(names, teachers, students, strict=True):
+            teacher = student if teacher is None else teacher
+            pairs.append(Pair(name, *map(self._seeded, (teacher, student))))
+        return pairs
+
+    def _seeded(self, estimator: Any) -> Any:
+        return None if estimator is None else seeded(estimator, self.random_state)
+
+    def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
+        teachers = [pair.teacher for pair in self._pairs()]
+        partial = all(_takes_nan(teacher) for teacher in teachers)
+        own = any(teacher is not None for teacher in teachers)
+        table = own and is_data_frame(privileged)
+        read = check_privileged_table if table else check_privileged
+        return read(privileged, n_rows, self, allow_partial=partial)
+
+    def _usable_views(
+        self, rows: Rows, units: np.ndarray, n_folds: Any
+    ) -> tuple[str, ...]:
+        """Return the views that teachers can learn from; warn if X* is of no use."""
+        if rows.privileged is None:
+            return ()
+        taught = len(np.unique(units[rows.taught]))
+        why = None
+        if not isinstance(n_folds, Integral):
+            n_folds = 3
+        if taught == 0:
+            why = "X* is there for no row that has y, so that no teacher can learn"
+        elif n_folds < 2:
+            why = (
+                "A class has fewer than two distinct labelled rows (or groups), so "
+                "that no prediction is out of fold"
+            )
+        elif taught < min(3, n_folds):
+            why = f"X* is there for only {taught} distinct rows (or groups) that have y"
+        if why is None:
+            return (self.views,) if isinstance(self.views, str) else tuple(self.views)
+        warnings.warn(
+            f"{type(self).__name__} learns from the labels alone. {why}.", stacklevel=4
+        )
+        return ()
+
+    def _folds(
+        self,
+        rows: Rows,
+        question: Question,
+        units: np.ndarray,
+        n_folds: Any,
+        given: Training,
+        grouped: bool,
+    ) -> list[np.ndarray]:
+        """Return the folds of the labelled rows that count, once per repetition."""
+        if not isinstance(n_folds, Integral):
+            counted = given.weight[given.labelled] > 0
+            return [
+                folds_of(n_folds, counted, question.codes, units if grouped else None)
+                for _ in range(self.n_repeats)
+            ]
+        if n_folds < 2:
+            return []
+        strata = 2 * question.codes + rows.taught
+        weight = rows.labelled_weight
+        return [
+            deal(units, strata, weight, int(n_folds), shuffle)
+            for shuffle in shuffles(self.n_repeats, self.random_state)
+        ]
+
+    def _blend_lines(self) -> None:
+        """Set the one linear model that a blend of ridge regressions is."""
+        students = self.students_.values()
+        if not all(isinstance(student, GCVRidge) for student in students):
+            return
+        weights = np.array(list(self.weights_.values()))
+        for name in ("coef_", "intercept_", "missing_coef_"):
+            parts = np.array([getattr(student, name) for student in students])
+            setattr(self, name, np.tensordot(weights, parts, axes=1))
+
+    def _blend(self, X: Any, answers: Numbers | Probabilities) -> np.ndarray:
+        """Return the weighted sum of the students, (n_rows, n_targets)."""
+        if hasattr(self, "coef_"):
+            values = linear_values(X, self.coef_, self.missing_coef_, self.intercept_)
+            return values.reshape(X.shape[0], answers.n_targets)
+        total = np.zeros((X.shape[0], answers.n_targets))
+        for name, weight in self.weights_.items():
+            if weight > 0:
+                total += weight * answers.values(self.students_[name], X)
+        return total
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        partial = all(_takes_nan(pair.teacher) for pair in self._pairs())
+        return PrivilegedTags(uses_unlabelled=True, takes_missing_cells=partial)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        students = [
+            get_tags(GCVRidge() if pair.student is None else pair.student)
+            for pair in self._pairs()
+        ]
+        tags.input_tags.sparse = all(tag.input_tags.sparse for tag in students)
+        tags.input_tags.allow_nan = all(tag.input_tags.allow_nan for tag in students)
+        return tags
+
+
+def _group_numbers(groups: Any, given: Training, chosen: np.ndarray) -> np.ndarray:
+    """Number the groups of the chosen rows."""
+    groups = np.asarray(groups)
+    if groups.shape != (given.n_rows,):
+        raise ValueError(
+            f"groups has the shape {groups.shape} for {given.n_rows} rows of X. Give "
+            "one group per row, as a 1-D array."
+        )
+    return np.unique(groups[chosen], return_inverse=True)[1]
+
+
+def _takes_nan(estimator: Any) -> bool:
+    return estimator is None or takes_nan(estimator)

@@ -1,0 +1,269 @@
+"""Hedged distillation for classes; the method is told in `_hedged`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin
+
+from lupi.base import (
+    ModelInfo,
+    Training,
+    atomic_fit,
+    check_classes,
+    class_weights,
+)
+from lupi.transfer._hedge.answers import Probabilities
+from lupi.transfer._hedge.calibration import Calibration, calibrate
+from lupi.transfer._hedged import HEDGED, VIEWS, HedgedDistillation, Question
+
+
+class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
+    """A blend of students that trusts X* as far as it has proved itself.
+
+    One student learns y, one the opinions of a teacher that sees X*, one those of a
+    teacher that sees X and X*. The taught ones also learn on rows whose y is not known.
+    All of them predict from X alone.
+
+    Parameters
+    ----------
+    teacher : estimator, list of estimators or None, default=None
+        Learns y from X*, or from X beside X*: a classifier with ``predict_proba``, or a
+        regressor, which learns the class indicators. None is of the student's own kind.
+    student : estimator, list of estimators or None, default=None
+        Learns from X. A regressor learns class indicators and opinions. A classifier
+        with ``predict_proba`` learns opinions from weighted copies of each row, one per
+        class; those of XGBoost and LightGBM, with two classes, by their own objectives
+        for labels in [0, 1]. None is ridge regression on standardized columns whose
+        penalty is chosen by generalized cross-validation; single missing cells of X and
+        X* are then filled with the median and marked by a column. A list makes three
+        candidates of each of its estimators, with teachers of their own.
+    views : {"privileged", "both"} or tuple of these, default=("privileged", "both")
+        What teachers see: X* alone, X beside X*, or one of each.
+    cv : int, splitter or iterable, default=5
+        Folds by which the candidates are weighed; teacher and student are both
+        refitted without the fold. An integer deals the labelled rows by their content,
+        stratified, as in :class:`GeneralizedDistillationClassifier`; there are fewer
+        folds when a class has fewer rows. A splitter or an iterable of splits must
+        partition the labelled rows.
+    n_repeats : int, default=2
+        How often the folds are dealt; predictions are averaged.
+    prior_strength : float, default=10.0
+        How many rows the prior weights (one half for the labels, the rest evenly over
+        the views) are worth. 0 trusts the labelled rows alone.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the weights of the rows. A row without y has the class weight that
+        is to be expected by its opinion.
+    n_jobs : int or None, default=None
+        Fits at a time, for estimators given by the user.
+    random_state : int, RandomState or None, default=None
+        Shuffles the folds and seeds those ``random_state`` of teachers and students
+        that are None. With None the folds are fixed by the content of the rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    weights_ : dict from candidate to float
+        Weights of ``"labels"``, ``"privileged"`` and ``"both"``, which sum to 1; with a
+        list of students the names of the estimators precede, as in
+        ``"gcvridge__labels"``. Only ``"labels"`` when X* could not be used.
+    candidate_scores_ : dict from candidate to (float, float)
+        R² of its probabilities out of fold (1 − Brier score / variance), and the
+        standard error.
+    students_ : dict from candidate to fitted estimator
+        They see X.
+    teachers_ : dict from view to fitted estimator
+        Trained on all rows that have y and X*.
+    coef_, intercept_ : ndarray
+        The blend before calibration, where all students are the default: it is one
+        linear model, of shape (n_features,), or (n_classes, n_features) beyond two
+        classes.
+    missing_coef_ : ndarray of the shape of ``coef_``
+        What a missing cell adds to it, in place of value × coefficient.
+    calibration_slope_ : float
+        a, positive.
+    calibration_intercept_ : ndarray of shape (n_classes,)
+        b.
+
+    See Also
+    --------
+    HedgedDistillationRegressor : The same for a continuous target.
+    GeneralizedDistillationClassifier : One teacher, with a fixed share.
+
+    Notes
+    -----
+    A row with y and X* serves all candidates, a row with y alone the first, a row with
+    X* alone the taught ones, and a row with neither changes nothing.
+
+    The blend predicts class indicators by squared error. ``predict_proba`` is the
+    softmax of a·log(blend) + b, fitted to the predictions out of fold with the slope
+    held near 1 and above 0, so that probabilities rank rows as the blend does.
+    ``decision_function`` are the log-odds of these probabilities.
+
+    References
+    ----------
+    E. Xia and M. Wainwright, "Prediction aided by surrogate training", 2024.
+
+    Examples
+    --------
+    The outcome is known for 60 rows of 600; an intermediate state is known for all.
+
+    >>> import numpy as np
+    >>> from lupi import HedgedDistillationClassifier
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(600, 10))
+    >>> later = X @ rng.normal(size=(10, 1)) + rng.normal(size=(600, 1))
+    >>> outcome = later[:, 0] + 3 * rng.normal(size=600) > 0
+    >>> y = np.where(np.arange(600) < 60, outcome, None)
+    >>> model = HedgedDistillationClassifier().fit(X, y, privileged=later)
+    >>> labels_only = HedgedDistillationClassifier().fit(X[:60], outcome[:60])
+    >>> unknown = slice(60, None)
+    >>> round(labels_only.score(X[unknown], outcome[unknown]), 2)
+    0.7
+    >>> round(model.score(X[unknown], outcome[unknown]), 2)
+    0.76
+    >>> model.classes_
+    array([False,  True])
+    """
+
+    __lupi_info__ = ModelInfo(**HEDGED, rank=1)
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        student: Any = None,
+        *,
+        views: Any = VIEWS,
+        cv: Any = 5,
+        n_repeats: int = 2,
+        prior_strength: float = 10.0,
+        class_weight: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.teacher = teacher
+        self.student = student
+        self.views = views
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.prior_strength = prior_strength
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @atomic_fit
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        privileged: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> HedgedDistillationClassifier:
+        """Fit all candidates, their weights and the calibration.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            Labels; missing (NaN, None, NA) where the outcome is not known yet.
+        privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged), default=None
+            X*; a row of NaN is a row without it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are kept together in every fold.
+
+        Returns
+        -------
+        self : HedgedDistillationClassifier
+            The fitted estimator.
+        """
+        rows, question, found = self._hedge(X, y, privileged, sample_weight, groups)
+        answers = self._answers()
+        calibration = Calibration.none(len(self.classes_))
+        if found.blend is not None:
+            weight = rows.labelled_weight
+            if question.factor is not None:
+                weight = weight * question.factor[question.codes]
+            calibration = calibrate(answers.full(found.blend), question.codes, weight)
+        self.calibration_slope_ = calibration.slope
+        self.calibration_intercept_ = calibration.intercept
+        return self
+
+    def _ask(self, training: Training) -> Question:
+        known = training.labelled
+        labels = check_classes(training.y[known], training.weight[known], self)
+        self.classes_ = labels.classes
+        factor = class_weights(
+            self.class_weight, labels.classes, labels.codes, training.weight[known]
+        )
+        return Question(
+            self._answers(),
+            self._answers().indicators(labels.codes),
+            labels.codes,
+            None if np.all(factor == 1) else factor,
+        )
+
+    def _answers(self) -> Probabilities:
+        return Probabilities(self.classes_)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return calibrated scores, one column per class."""
+        X, answers = self._validate_X(X), self._answers()
+        blend = answers.full(self._blend(X, answers))
+        calibration = Calibration(self.calibration_slope_, self.calibration_intercept_)
+        return calibration.scores(blend)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the log-odds of the calibrated probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column per class when there are more than two classes.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return calibrated class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return softmax(self._scores(X), axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One of ``classes_`` for every row.
+        """
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]

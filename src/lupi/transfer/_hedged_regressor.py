@@ -1,0 +1,176 @@
+"""Hedged distillation for a continuous target; the method is told in `_hedged`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from lupi.base import ModelInfo, Training, atomic_fit
+from lupi.transfer._hedge.answers import Numbers
+from lupi.transfer._hedged import HEDGED, VIEWS, HedgedDistillation, Question
+
+
+class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
+    """A blend of students that trusts X* as far as it has proved itself.
+
+    One student learns y, one the opinions of a teacher that sees X*, one those of a
+    teacher that sees X and X*. The taught ones also learn on rows whose y is not known.
+    All of them predict from X alone.
+
+    Parameters
+    ----------
+    teacher : regressor, list of regressors or None, default=None
+        Learns y from X*, or from X beside X*. None is of the student's own kind.
+    student : regressor, list of regressors or None, default=None
+        Learns from X. None is ridge regression on standardized columns whose penalty
+        is chosen by generalized cross-validation; single missing cells of X and X* are
+        then filled with the median and marked by a column. A list makes three
+        candidates of each of its estimators, with teachers of their own.
+    views : {"privileged", "both"} or tuple of these, default=("privileged", "both")
+        What teachers see: X* alone, X beside X*, or one of each.
+    cv : int, splitter or iterable, default=5
+        Folds by which the candidates are weighed; teacher and student are both
+        refitted without the fold. An integer deals the labelled rows by their content,
+        as in :class:`GeneralizedDistillationRegressor`. A splitter or an iterable of
+        splits must partition the labelled rows.
+    n_repeats : int, default=2
+        How often the folds are dealt; predictions are averaged.
+    prior_strength : float, default=10.0
+        How many rows the prior weights (one half for the labels, the rest evenly over
+        the views) are worth. 0 trusts the labelled rows alone.
+    n_jobs : int or None, default=None
+        Fits at a time, for estimators given by the user.
+    random_state : int, RandomState or None, default=None
+        Shuffles the folds and seeds those ``random_state`` of teachers and students
+        that are None. With None the folds are fixed by the content of the rows.
+
+    Attributes
+    ----------
+    weights_ : dict from candidate to float
+        Weights of ``"labels"``, ``"privileged"`` and ``"both"``, which sum to 1; with a
+        list of students the names of the estimators precede, as in
+        ``"gcvridge__labels"``. Only ``"labels"`` when X* could not be used.
+    candidate_scores_ : dict from candidate to (float, float)
+        R² of its predictions out of fold, and the standard error.
+    students_ : dict from candidate to fitted estimator
+        They see X.
+    teachers_ : dict from view to fitted estimator
+        Trained on all rows that have y and X*.
+    coef_, intercept_ : ndarray of shape (n_features,), float
+        The blend, where all students are the default: it is one linear model.
+    missing_coef_ : ndarray of shape (n_features,)
+        What a missing cell adds to it, in place of value × coefficient.
+
+    See Also
+    --------
+    HedgedDistillationClassifier : The same for classes.
+    GeneralizedDistillationRegressor : One teacher, with a fixed share.
+
+    Notes
+    -----
+    A row with y and X* serves all candidates, a row with y alone the first, a row with
+    X* alone the taught ones, and a row with neither changes nothing.
+
+    References
+    ----------
+    E. Xia and M. Wainwright, "Prediction aided by surrogate training", 2024.
+
+    Examples
+    --------
+    The outcome is known for 30 rows of 300; an intermediate state is known for all.
+
+    >>> import numpy as np
+    >>> from lupi import HedgedDistillationRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 10))
+    >>> later = X @ rng.normal(size=(10, 1)) + rng.normal(size=(300, 1))
+    >>> outcome = later[:, 0] + 2 * rng.normal(size=300)
+    >>> y = np.where(np.arange(300) < 30, outcome, np.nan)
+    >>> model = HedgedDistillationRegressor().fit(X, y, privileged=later)
+    >>> labels_only = HedgedDistillationRegressor().fit(X[:30], y[:30])
+    >>> unknown = slice(30, None)
+    >>> round(labels_only.score(X[unknown], outcome[unknown]), 2)
+    0.43
+    >>> round(model.score(X[unknown], outcome[unknown]), 2)
+    0.56
+    >>> model.weights_["labels"] < 0.5
+    True
+    """
+
+    __lupi_info__ = ModelInfo(**HEDGED, rank=2)
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        student: Any = None,
+        *,
+        views: Any = VIEWS,
+        cv: Any = 5,
+        n_repeats: int = 2,
+        prior_strength: float = 10.0,
+        n_jobs: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.teacher = teacher
+        self.student = student
+        self.views = views
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.prior_strength = prior_strength
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @atomic_fit
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        privileged: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> HedgedDistillationRegressor:
+        """Fit all candidates and their weights.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            Targets; missing (NaN, None, NA) where the outcome is not known yet.
+        privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged), default=None
+            X*; a row of NaN is a row without it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are kept together in every fold.
+
+        Returns
+        -------
+        self : HedgedDistillationRegressor
+            The fitted estimator.
+        """
+        self._hedge(X, y, privileged, sample_weight, groups, y_numeric=True)
+        return self
+
+    def _ask(self, training: Training) -> Question:
+        known = training.y[training.labelled]
+        return Question(Numbers(), known[:, None], np.zeros(len(known), dtype=int))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One number for every row.
+        """
+        return self._blend(self._validate_X(X), Numbers())[:, 0]
