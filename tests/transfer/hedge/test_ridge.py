@@ -119,6 +119,18 @@ def test_missing_cells_are_imputed_by_the_median_and_marked():
     assert np.isfinite(model.predict(np.full((1, 5), np.nan))).all()
 
 
+def test_a_cell_that_is_missing_only_when_predicting_says_nothing():
+    """It leaves the prediction where it is on average."""
+    X, y, _ = _data(60, 5)
+    X[::7, 1] = np.nan
+    model = GCVRidge().fit(X, y)
+    row = X[3:4].copy()
+    row[0, 3] = np.nan
+    known = np.repeat(X[3:4], 60, axis=0)
+    known[:, 3] = X[:, 3]
+    np.testing.assert_allclose(model.predict(row), model.predict(known).mean())
+
+
 def test_missing_cells_of_a_sparse_table_are_refused():
     X, y, _ = _data()
     X[0, 0] = np.nan

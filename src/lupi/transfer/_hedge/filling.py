@@ -17,8 +17,9 @@ class Filling:
 
     Attributes
     ----------
-    median : ndarray of shape (n_features,)
-        What stands in for a missing cell.
+    value : ndarray of shape (n_features,)
+        What stands in for a missing cell: the median; in a column that had none, but
+        may have some when predicting, the mean.
     marked : ndarray of int
         Columns that had missing cells; each is marked by a column of 0 and 1.
     shift : ndarray of shape (n_features + n_marked,)
@@ -26,7 +27,7 @@ class Filling:
         digits. Zero for a sparse table, which would be filled by it.
     """
 
-    median: np.ndarray
+    value: np.ndarray
     marked: np.ndarray
     shift: np.ndarray
 
@@ -50,15 +51,16 @@ class Filling:
             sums += weight[rows] @ part
             counted += weight[rows].sum()
         marked = np.flatnonzero(missing)
-        median, mean = np.zeros(n_columns), sums / counted
+        mean = sums / counted
+        value = mean.copy()
         share = np.empty(len(marked))
         for place, column in enumerate(marked):
             known = ~np.isnan(X[:, column])
             values, heavy = X[known, column], weight[known]
-            median[column] = weighted_median(values, heavy)
+            value[column] = weighted_median(values, heavy)
             share[place] = 1 - heavy.sum() / counted
-            mean[column] = (heavy @ values) / counted + share[place] * median[column]
-        return cls(median, marked, np.concatenate([mean, share]))
+            mean[column] = (heavy @ values) / counted + share[place] * value[column]
+        return cls(value, marked, np.concatenate([mean, share]))
 
     @property
     def width(self) -> int:
@@ -70,7 +72,7 @@ class Filling:
         if len(self.marked) == 0 and (sp.issparse(X) or not np.isnan(X).any()):
             return X
         missing = np.isnan(X)
-        return np.hstack([np.where(missing, self.median, X), missing[:, self.marked]])
+        return np.hstack([np.where(missing, self.value, X), missing[:, self.marked]])
 
     def with_ones(self, filled: Any) -> Any:
         """Return [1, filled − shift]."""
@@ -81,9 +83,9 @@ class Filling:
 
     def split(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the summand of a value, and that of a missing cell, per column."""
-        slopes = coef[: len(self.median)]
-        missing = slopes * self.median[:, None]
-        missing[self.marked] += coef[len(self.median) :]
+        slopes = coef[: len(self.value)]
+        missing = slopes * self.value[:, None]
+        missing[self.marked] += coef[len(self.value) :]
         return slopes, missing
 
 
