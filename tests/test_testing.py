@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from lupi.base import PrivilegedTags
 from lupi.testing import (
     CheckResult,
-    PrivilegedTags,
     check_privileged_estimator,
     privileged_estimator_checks,
 )

@@ -161,7 +161,7 @@ class Wrapper(Delegate):
         return self._stage().score(features, y, **weights)
 
     def __lupi_tags__(self) -> PrivilegedTags:
-        return PrivilegedTags(uses_unlabelled=uses_unlabelled(self.estimator))
+        return PrivilegedTags(uses_unlabelled=uses_unlabelled(self._stage()))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

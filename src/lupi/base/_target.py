@@ -29,6 +29,12 @@ class Target:
         Where y is missing, NaN in numbers and some label among labels.
     unlabelled : ndarray of bool or None
         In which rows y is missing; None when it is there in all of them.
+
+    Examples
+    --------
+    >>> from lupi.base import read_target
+    >>> read_target([2.5, None], 2, "Toy", numeric=True, missing=True).values
+    array([2.5, nan])
     """
 
     values: np.ndarray

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 
+from lupi._optional import installed
 from lupi.base import uses_unlabelled
 from lupi.testing._material import (
     Task,
@@ -43,10 +44,8 @@ def _labelled(data: Task) -> Task:
     return data.take(np.flatnonzero(~np.isnan(data.y)))
 
 
-def _containers(y: np.ndarray, classifier: bool) -> Iterator[tuple[str, Any, Any]]:
+def _containers(y: np.ndarray, classifier: bool) -> Iterator[tuple[str, Any, type]]:
     """Yield y in containers that can say missing, and the type of its values."""
-    import pandas as pd
-
     absent = np.isnan(y)
     objects = y.astype(object)
     objects[absent] = None
@@ -54,27 +53,37 @@ def _containers(y: np.ndarray, classifier: bool) -> Iterator[tuple[str, Any, Any
     yield "an array of objects with None", objects, float
     yield "a list with None", objects.tolist(), float
     yield "a masked array", np.ma.masked_array(np.nan_to_num(y), absent), float
-    index = np.arange(len(y))[::-1]
-    yield "pandas' Float64", pd.Series(y, dtype="Float64", index=index), float
+    yield from _series(objects.tolist(), "Float64", float)
     if not classifier:
         return
     codes = np.nan_to_num(y).astype(int)
-    whole = [None if gone else code for code, gone in zip(codes, absent, strict=True)]
-    yield (
-        "a list of integers with None",
-        [c if c is None else int(c) for c in whole],
-        int,
-    )
-    yield "pandas' Int64", pd.Series(whole, dtype="Int64", index=index), int
+    whole = [None if gone else int(c) for c, gone in zip(codes, absent, strict=True)]
+    yield "a list of integers with None", whole, int
     yield "a masked array of integers", np.ma.masked_array(codes, absent), int
+    yield from _series(whole, "Int64", int)
     words = np.array(["", "nan", "z"], dtype=object)[codes]
     words[absent] = None
     yield "an array of words with None", words, str
-    yield "pandas' string", pd.Series(words, dtype="string", index=index), str
-    yield "pandas' category", pd.Series(words, dtype="category", index=index), str
+    yield from _series(words.tolist(), "string", str)
+    yield from _series(words.tolist(), "category", str)
     words = words.copy()
     words[absent] = np.nan
     yield "a list of words with NaN", words.tolist(), str
+
+
+def _series(
+    values: list[Any], dtype: str, kind: type
+) -> Iterator[tuple[str, Any, type]]:
+    """Yield a series of each library that is installed."""
+    if installed("pandas"):
+        import pandas as pd
+
+        index = np.arange(len(values))[::-1]
+        yield f"pandas' {dtype}", pd.Series(values, dtype=dtype, index=index), kind
+    if installed("polars"):
+        import polars as pl
+
+        yield "a series of Polars", pl.Series(values), kind
 
 
 def check_unlabelled_rows_are_refused_or_used(estimator: Any) -> None:

@@ -82,7 +82,6 @@ HEDGED: dict[str, Any] = {
     "multiply the gain. Where X\\* says nothing it costs next to nothing",
     "cost": "with the default ridge a few regressions on all rows; else about 95 fits",
     "tune": "nothing; `student`",
-    "default": True,
 }
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
+from lupi._optional import optional
 from lupi.datasets._shipped import (
     load_actg175,
     load_breast_cancer_privileged,
@@ -14,7 +13,11 @@ from lupi.datasets._shipped import (
 from lupi.datasets._tables._registry import r_table, table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from lupi.datasets._tables._registry import Parts
+else:
+    pd = optional("pandas", "Reading a table")
 
 YEAR = 365.25
 

