@@ -41,7 +41,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.pipeline import _name_estimators
@@ -109,6 +109,9 @@ class Question:
 
 class HedgedDistillation(PrivilegedEstimator):
     """What the classifier and the regressor share."""
+
+    # Teachers may hold rows of X* (neighbors, support vectors); predicting needs none.
+    _privileged_state: ClassVar = ("teachers_",)
 
     def _ask(self, training: Training) -> Question:
         """Return what the labelled rows answer; the classifier and the regressor do."""

@@ -138,6 +138,17 @@ def test_missing_cells_of_a_sparse_table_are_refused():
         GCVRidge().fit(sp.csr_array(X), y)
 
 
+def test_a_table_that_is_large_both_ways_is_refused_in_a_sentence(monkeypatch):
+    from lupi.transfer._hedge import ridge
+
+    monkeypatch.setattr(ridge, "LARGEST", 10)
+    X, y, _ = _data(12, 11)
+    with pytest.raises(ValueError, match=r"12 rows and 11 columns.*student"):
+        GCVRidge().fit(X, y)
+    GCVRidge().fit(X[:, :10], y)
+    GCVRidge().fit(X[:10], y[:10])
+
+
 def test_a_target_without_variation_is_predicted_as_it_is():
     X, _, _ = _data()
     model = GCVRidge().fit(X, np.full(40, 3.0))

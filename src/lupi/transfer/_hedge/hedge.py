@@ -11,7 +11,7 @@ import numpy as np
 from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.learners import EstimatorLearner
 from lupi.transfer._hedge.plan import LABELS, fit_candidates, out_of_fold
-from lupi.transfer._hedge.ridge import GCVRidge
+from lupi.transfer._hedge.ridge import LARGEST, GCVRidge
 from lupi.transfer._hedge.rows import Rows
 from lupi.transfer._hedge.sums import SumsLearner
 from lupi.transfer._hedge.weights import simplex_weights
@@ -158,7 +158,7 @@ def _learner(
 ) -> SumsLearner | EstimatorLearner:
     known = rows.privileged
     n_columns = rows.X.shape[1] + (0 if known is None else known.values.shape[1])
-    few = n_columns <= max(_SUMS_COLUMNS, len(rows.labelled))
+    few = n_columns <= max(_SUMS_COLUMNS, min(len(rows.labelled), LARGEST))
     # Class weights of rows without y follow their opinions, which sums do not know.
     if pair.teacher is None and pair.student is None and factor is None and few:
         return SumsLearner(rows, fold)

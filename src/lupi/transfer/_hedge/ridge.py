@@ -32,6 +32,8 @@ from lupi._stored import stored
 from lupi.transfer._hedge.filling import Filling
 
 ALPHAS = np.logspace(-2, 4, 25)
+# The eigenvalues of a matrix of this size take a minute.
+LARGEST = 5000
 # A column whose variance is so small a part of its mean square is constant.
 _CONSTANT = 1e-12
 # Below this share of the rows left to the residuals, GCV divides by next to nothing.
@@ -179,6 +181,13 @@ class GCVRidge(RegressorMixin, BaseEstimator):
         )
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         filling = Filling.of(X, weight)
+        if min(X.shape) > LARGEST:
+            raise ValueError(
+                f"X has {X.shape[0]} rows and {X.shape[1]} columns. This ridge "
+                "regression needs the eigenvalues of a square matrix of the smaller "
+                f"number, and takes at most {LARGEST}. Give a student of your own, "
+                "such as make_pipeline(TruncatedSVD(100), Ridge()), or fewer columns."
+            )
         A = filling.with_ones(filling.apply(X))
         target = y.reshape(len(y), -1).astype(np.float64, copy=False)
         if A.shape[0] < A.shape[1]:
