@@ -16,7 +16,7 @@ import io
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,6 @@ else:
     pd = optional("pandas", "Reading tables")
 
 _SEPARATORS = ",;\t|"
-_MAX_CLASSES = 20
 
 
 class TableError(ValueError):
@@ -274,21 +273,6 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     return folded[found[0]] if found else None
 
 
-def guess_task(target: pd.Series) -> Literal["classification", "regression"]:
-    """Tell regression from classification as a reader of the column would.
-
-    Numbers with more than 20 different values are measurements; everything else
-    names classes.
-    """
-    if pd.api.types.is_bool_dtype(target) or not pd.api.types.is_numeric_dtype(target):
-        return "classification"
-    fractional = not np.all(np.mod(target.to_numpy(float), 1) == 0)
-    many = target.nunique() > _MAX_CLASSES
-    return (
-        "regression"
-        if many or (fractional and target.nunique() > 2)
-        else ("classification")
-    )
 
 
 def target_values(target: pd.Series) -> np.ndarray[Any, Any]:
