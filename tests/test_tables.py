@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
+import shutil
+import subprocess
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -14,6 +18,7 @@ from lupi._tables import (
     read_table,
     resolve_columns,
     target_values,
+    to_csv,
 )
 
 COLUMNS = ["id", "age", "bmi", "sex", "cd4_0", "cd4_20", "cd8_20", "a,b", "t:0"]
@@ -134,6 +139,39 @@ def test_unknown_columns_get_the_nearest_name(pattern, sentence):
 
 def test_nearest_is_none_when_nothing_is_near():
     assert nearest("qqqqq", COLUMNS) is None
+
+
+DANGEROUS = ["=1+1", '=HYPERLINK("http://x")', "+1+2", "-1-2", "@SUM(1)", "\t=1", "a"]
+
+
+def test_no_cell_of_a_written_table_is_a_formula():
+    table = pd.DataFrame({"=name": DANGEROUS, "p": np.linspace(-1, 1, 7)})
+    table["kind"] = pd.Categorical(["-x", "=y", "-5", "+1e3", "b", None, "c"])
+    read = pd.read_csv(io.StringIO(to_csv(table)), dtype=str, keep_default_na=False)
+    assert list(read.columns) == ["'=name", "p", "kind"]
+    assert read["'=name"].tolist() == [f"'{cell}" for cell in DANGEROUS[:-1]] + ["a"]
+    # Numbers stay numbers.
+    assert read["p"].astype(float).tolist() == table["p"].tolist()
+    assert read["kind"].tolist() == ["'-x", "'=y", "-5", "+1e3", "b", "", "c"]
+
+
+@pytest.mark.slow
+def test_a_spreadsheet_reads_no_formula(tmp_path):
+    convert = shutil.which("ssconvert")
+    if convert is None:
+        pytest.fail("This test needs Debian's gnumeric: apt-get install gnumeric")
+
+    def formulas(text):
+        (tmp_path / "t.csv").write_text(text)
+        command = [convert, str(tmp_path / "t.csv"), str(tmp_path / "t.xlsx")]
+        subprocess.run(command, check=True, capture_output=True)
+        with zipfile.ZipFile(tmp_path / "t.xlsx") as book:
+            sheet = book.read("xl/worksheets/sheet1.xml").decode()
+        return sheet.count("<f>")
+
+    table = pd.DataFrame({"id": DANGEROUS, "prediction": range(7)})
+    assert formulas(table.to_csv(index=False)) > 0
+    assert formulas(to_csv(table)) == 0
 
 
 def test_target_keeps_labels_as_the_file_has_them():

@@ -275,6 +275,40 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
 
 
 
+def to_csv(table: pd.DataFrame) -> str:
+    """Write a table whose text no spreadsheet takes for a formula.
+
+    Text that begins with =, +, -, @, a tab or a carriage return gets an apostrophe in
+    front, unless it is a number.
+
+    Examples
+    --------
+    >>> print(to_csv(pd.DataFrame({"id": ["=1+1", "-5", "a"], "p": [-0.5, 1, 0]})))
+    id,p
+    '=1+1,-0.5
+    -5,1.0
+    a,0.0
+    <BLANKLINE>
+    """
+    safe = table.rename(columns=_neutral)
+    for place, (_, column) in enumerate(table.items()):
+        if not pd.api.types.is_numeric_dtype(column):
+            safe.isetitem(place, column.astype(object).map(_neutral))
+    return safe.to_csv(index=False)
+
+
+def _neutral(cell: Any) -> Any:
+    if not isinstance(cell, str) or not cell.startswith(
+        ("=", "+", "-", "@", "\t", "\r")
+    ):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
 def target_values(target: pd.Series) -> np.ndarray[Any, Any]:
     """Return the target as a plain array: text stays text, whole numbers whole."""
     if pd.api.types.is_bool_dtype(target):

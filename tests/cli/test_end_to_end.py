@@ -64,7 +64,7 @@ def test_compare_leaves_report_results_figures_and_model(run):
         "results.json",
     ]
     table = pd.read_csv(folder / "results.csv")
-    assert list(table["arm"]) == ["without", "with", "shuffled", "oracle"]
+    assert list(table["arm"]) == ["without", "with", "shuffled", "self", "oracle"]
     stored = Comparison.from_json(folder / "results.json")
     assert stored.settings["target"] == "outcome"
     assert stored.settings["features"] == KNOWN

@@ -26,20 +26,17 @@ def verdicts_on_noise(n_samples, **options):
             **options,
         )
         kinds[result.verdict.kind] += 1
-        if result.verdict.kind == "no evidence":
-            assert str(result.verdict).startswith("No evidence that it helps")
     return kinds
 
 
 @pytest.mark.slow
-def test_noise_is_no_evidence():
-    kinds = verdicts_on_noise(200, cv=5)
-    assert kinds["no evidence"] >= 38
+def test_noise_is_not_found_to_help_on_folds():
+    assert verdicts_on_noise(200, cv=5)["helps"] <= 2
 
 
 @pytest.mark.slow
 def test_noise_is_not_found_to_help_small_training_sets():
-    # A teacher of noise does harm where rows are few, and may be told to.
+    # It may be found to hurt: a teacher of noise does harm where rows are few.
     assert verdicts_on_noise(600, train_size=50, cv=10)["helps"] <= 2
 
 

@@ -1,15 +1,12 @@
 """Scores that suit the target, and sentences for those that do not."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, get_scorer, get_scorer_names
 
-from lupi.datasets import make_mediator
-from lupi.evaluation._plan import plan
-from lupi.evaluation._scoring import SteadyScorer, check_scorer, choose_scorer
+from lupi.evaluation._scoring import check_scorer, choose_scorer, score_on
 
 WORDS = np.array(["no", "yes", "no", "yes", "yes"] * 4)
 X = np.zeros((20, 1))
@@ -41,18 +38,78 @@ def test_the_last_digits_of_a_constant_do_not_rank_rows(size, score):
     target = np.repeat([0, 1], 10)
     model = Constant().fit(X, target)
     model.size = size
-    scorer = SteadyScorer(get_scorer("roc_auc"))
-    assert scorer(model, X, target) == score
+    assert score_on(get_scorer("roc_auc"), model, X, target) == (score, None)
     # Probabilities and predictions are the model's own.
-    assert SteadyScorer(get_scorer("accuracy"))(model, X, target) == 0.5
-    assert pickle.loads(pickle.dumps(scorer))(model, X, target) == score
+    assert score_on(get_scorer("accuracy"), model, X, target) == (0.5, None)
 
 
-def test_a_comparison_by_name_uses_it():
-    data = make_mediator(60, random_state=0)
-    study = plan(data.data, data.target, data.privileged, scoring="roc_auc")
-    assert isinstance(study.scorer, SteadyScorer)
-    assert study.settings["optimum"] == 1.0
+class Asked(DummyClassifier):
+    times = 0
+
+    def predict_proba(self, X):
+        self.times += 1
+        return super().predict_proba(X)
+
+
+def test_pseudo_values_are_those_of_the_jackknife_and_ask_once():
+    rng = np.random.default_rng(0)
+    table, target = rng.normal(size=(60, 2)), np.resize([0, 1], 60)
+    group, weight = np.arange(60) % 4, rng.uniform(0.5, 2, 60)
+    model = LogisticRegression().fit(table, target)
+    for name in ("roc_auc", "accuracy", "neg_log_loss"):
+        scorer = get_scorer(name)
+        total, values = score_on(scorer, model, table, target, weight, group, 4)
+        expected = scorer(model, table, target, sample_weight=weight)
+        assert total == pytest.approx(expected)
+        for number, value in enumerate(values):
+            left = group != number
+            without = scorer(
+                model, table[left], target[left], sample_weight=weight[left]
+            )
+            assert value == pytest.approx(4 * expected - 3 * without)
+    asked = Asked(strategy="prior").fit(table, target)
+    score_on(get_scorer("neg_log_loss"), asked, table, target, None, group, 4)
+    assert asked.times == 1
+
+
+def test_a_function_as_score_sees_the_model_and_the_rows():
+    table, target = np.arange(20.0)[:, None], np.resize([0, 1], 20)
+    model = DummyClassifier(strategy="constant", constant=1).fit(table, target)
+
+    def share(model, X, y):
+        assert X.shape == (len(y), 1)
+        return model.score(X, y)
+
+    total, values = score_on(share, model, table, target, None, np.arange(20) % 5, 5)
+    assert total == 0.5
+    assert values == pytest.approx([0.5] * 5)
+
+
+def test_a_group_without_rows_or_whose_rows_hold_a_class_has_no_value():
+    table, target = np.arange(10.0)[:, None], np.array([1, 1] + 8 * [0])
+    model = LogisticRegression().fit(table, target)
+    group = np.array([0, 0, 1, 1, 1, 3, 3, 3, 3, 3])
+    total, values = score_on(
+        get_scorer("roc_auc"), model, table, target, None, group, 5
+    )
+    assert total == 1.0
+    assert np.isnan(values).tolist() == [True, False, True, False, True]
+
+
+def test_variance_of_pseudo_values_is_that_of_another_draw_of_rows():
+    rng = np.random.default_rng(0)
+    scorer = get_scorer("roc_auc")
+    model = LogisticRegression().fit([[-1.0], [1.0]], [0, 1])
+    scores, variances = [], []
+    for _ in range(300):
+        target = np.resize([0, 1], 200)
+        table = target[:, None] + rng.normal(scale=1.5, size=(200, 1))
+        total, values = score_on(
+            scorer, model, table, target, None, np.arange(200) // 2 % 10, 10
+        )
+        scores.append(total)
+        variances.append(np.var(values, ddof=1) / 10)
+    assert np.mean(variances) == pytest.approx(np.var(scores), rel=0.2)
 
 
 def test_defaults_by_target():

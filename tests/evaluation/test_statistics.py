@@ -28,14 +28,22 @@ def test_without_test_rows_it_is_the_ordinary_t_test():
     assert result.p_greater == pytest.approx(expected)
 
 
-def test_small_training_sets_add_both_sources_of_chance():
+def test_small_training_sets_by_hand():
     groups = np.array([[0.1, 0.3, 0.2], [0.2, 0.5, 0.1], [0.0, 0.4, 0.2]])
     differences = groups.mean(axis=1)
-    result = corrected_contrast(differences, Design(10, 90, 0.05), groups)
-    splits = (1 / 3 + 0.05) * differences.var(ddof=1)
-    rows = np.array([0.1, 0.4, 1 / 6]).var(ddof=1) / 3
-    assert result.std_error == pytest.approx(np.sqrt(splits + rows))
-    expected = stats.t(2).sf(differences.mean() / np.sqrt(splits + rows))
+    result = corrected_contrast(differences, Design(10, 90), groups)
+    # Means of the groups 0.1, 0.4, 1/6 and of the splits 0.2, 4/15, 0.2; their
+    # residuals give the mean square of the interaction, on 2 · 2 degrees of freedom.
+    columns = np.array([0.1, 0.4, 1 / 6])
+    rest = groups - differences[:, None] - columns + groups.mean()
+    interaction = (rest**2).sum() / 4 / 9
+    splits, rows = differences.var(ddof=1) / 3, columns.var(ddof=1) / 3
+    variance = splits + rows - interaction
+    assert rows > interaction
+    assert result.std_error == pytest.approx(np.sqrt(variance))
+    freedom = variance**2 / (splits**2 / 2 + rows**2 / 2 + interaction**2 / 4)
+    assert result.freedom == pytest.approx(freedom)
+    expected = stats.t(freedom).sf(differences.mean() / np.sqrt(variance))
     assert result.p_greater == pytest.approx(expected)
     # The published formula is there as well: factor 1/3 + 90/10.
     published = np.sqrt((1 / 3 + 9) * differences.var(ddof=1))
@@ -43,17 +51,63 @@ def test_small_training_sets_add_both_sources_of_chance():
     assert result.p_nadeau_bengio == pytest.approx(expected)
 
 
-def test_small_training_sets_keep_their_level_when_both_sources_are_at_work():
-    # No true difference, but training rows and test rows both push the scores.
+def test_folds_correct_what_training_sets_cause():
+    groups = np.array([[0.1, 0.3], [0.2, 0.5], [0.0, 0.4], [0.3, 0.3], [0.1, 0.0]])
+    differences = np.array([0.2, 0.4, 0.1, 0.3, 0.0])
+    result = corrected_contrast(differences, Design(80, 20), groups)
+    testing = groups.var(axis=1, ddof=1).mean() / 2
+    spread = differences.var(ddof=1)
+    expected = spread / 5 + 0.25 * (spread - testing)
+    assert spread > testing
+    assert result.std_error == pytest.approx(np.sqrt(expected))
+    assert result.freedom == 4
+    # Rows that explain the whole spread leave the ordinary t-test.
+    ordinary = corrected_contrast(differences, Design(80, 20), 100 * groups)
+    assert ordinary.std_error == pytest.approx(np.sqrt(spread / 5))
+    # Twenty splits pass over the rows four times; two are counted, one for a level.
+    again = [np.tile(differences, 4), Design(80, 20), np.tile(100 * groups, (4, 1))]
+    spread = np.tile(differences, 4).var(ddof=1)
+    found = corrected_contrast(*again).std_error
+    assert found == pytest.approx(np.sqrt(spread / 10))
+    found = corrected_contrast(*again, paired=False).std_error
+    assert found == pytest.approx(np.sqrt(spread / 5))
+
+
+@pytest.mark.parametrize(
+    ("training", "testing", "both"),
+    [(1.0, 1.5, 0.5), (1.0, 0.0, 0.5), (0.0, 0.0, 1.0), (0.3, 1.0, 3.0), (0.0, 1, 0.1)],
+)
+def test_small_training_sets_keep_their_level(training, testing, both):
+    # No true difference; training rows, test rows and their interaction add noise.
     rng = np.random.default_rng(0)
-    found = 0
+    p = []
     for _ in range(2000):
-        training = rng.normal(0, 1.0, size=(20, 1))
-        testing = rng.normal(0, 1.5, size=(1, 10))
-        groups = training + testing + rng.normal(0, 0.5, size=(20, 10))
-        result = corrected_contrast(groups.mean(axis=1), Design(10, 90), groups)
-        found += result.p_greater <= 0.05
-    assert found / 2000 <= 0.06
+        groups = training * rng.normal(size=(20, 1)) + testing * rng.normal(size=10)
+        groups = groups + both * rng.normal(size=(20, 10))
+        p.append(
+            corrected_contrast(groups.mean(axis=1), Design(10, 90), groups).p_greater
+        )
+    assert 0.03 <= np.mean(np.array(p) <= 0.05) <= 0.07
+    assert 0.9 <= stats.norm.isf(p).std() <= 1.1
+
+
+@pytest.mark.parametrize(
+    ("training", "testing", "largest"),
+    # Ten splits cannot tell a small share of the training sets from none.
+    [(0.0, 1.0, 0.06), (1.0, 0.1, 0.06), (0.5, 1.0, 0.08)],
+)
+def test_folds_keep_their_level(training, testing, largest):
+    # Two times five folds; training sets correlate as Nadeau and Bengio assume.
+    rng = np.random.default_rng(0)
+    p = []
+    for _ in range(2000):
+        common, own = rng.normal(size=1), rng.normal(size=(10, 1))
+        trained = training * (np.sqrt(0.2) * common + np.sqrt(0.8) * own)
+        groups = trained + testing * np.sqrt(8) * rng.normal(size=(10, 8))
+        result = corrected_contrast(groups.mean(axis=1), Design(80, 20), groups)
+        p.append(result.p_greater)
+    assert 0.03 <= np.mean(np.array(p) <= 0.05) <= largest
+    assert 0.85 <= stats.norm.isf(p).std() <= 1.1
 
 
 def test_the_uncorrected_test_would_not_keep_its_level():
@@ -66,11 +120,22 @@ def test_the_uncorrected_test_would_not_keep_its_level():
     assert found / 500 > 0.15
 
 
-def test_groups_without_a_score_in_a_split_are_left_out_of_it():
-    groups = np.array([[0.1, np.nan, 0.3, np.nan], [0.3, 0.2, 0.1, np.nan]])
-    result = corrected_contrast([0.2, 0.2], Design(10, 90), groups)
-    expected = np.sqrt(np.array([0.2, 0.2, 0.2]).var(ddof=1) / 3)
-    assert result.std_error == pytest.approx(expected)
+def test_groups_without_a_score_in_some_split_are_left_out():
+    rng = np.random.default_rng(0)
+    groups = rng.normal(size=(6, 4))
+    holes = np.column_stack([groups, rng.normal(size=6)])
+    holes[2, 4] = np.nan
+    for design in (Design(10, 90), Design(80, 20)):
+        whole, found = (
+            corrected_contrast(groups.mean(axis=1), design, table)
+            for table in (groups, holes)
+        )
+        assert found == whole
+    # With one group left the formula of Nadeau and Bengio remains.
+    holes[0, :3] = np.nan
+    found = corrected_contrast(groups.mean(axis=1), Design(80, 20), holes)
+    spread = groups.mean(axis=1).var(ddof=1)
+    assert found.std_error == pytest.approx(np.sqrt((1 / 6 + 0.25) * spread))
 
 
 def test_equal_scores_are_no_evidence_either_way():

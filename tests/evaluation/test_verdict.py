@@ -5,21 +5,26 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from lupi.evaluation import Comparison
+from lupi.evaluation._arms import ARMS
 from lupi.evaluation._comparison import FOLD_COLUMNS
 
 RNG = np.random.default_rng(0)
-JITTER = RNG.normal(0, 0.01, size=(8, 10))
+JITTER = RNG.normal(0, 0.01, size=(10, 10))
 
 
 def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
     """Build a comparison from a level per method and arm, with a little jitter."""
     lines = []
     for m, (method, scores) in enumerate(levels.items()):
-        for r, arm in enumerate(("without", "with", "shuffled", "oracle")):
+        # Without a level of its own, self is as good as without.
+        if len(scores) == 4:
+            scores = (*scores[:3], scores[0], scores[3])
+        for r, arm in enumerate(ARMS):
             for split in range(n_splits):
-                score = scores[r] + JITTER[(4 * m + r) % 8, split]
+                score = scores[r] + JITTER[(5 * m + r) % 10, split]
                 if method in failed:
                     score = np.nan
                 lines.append(
@@ -37,7 +42,7 @@ def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
                     }
                 )
     splits = {"kind": "folds", "n_splits": n_splits, "n_train": 90.0, "n_test": 10.0}
-    splits |= {"train_overlap": 0.0, "train_size": None}
+    splits |= {"train_size": None}
     splits |= {"grouped": False, "weighted": False}
     settings = {
         "task": "classification",
@@ -51,6 +56,7 @@ def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
         "privileged": ["x*0"],
         "splits": splits,
         "search": {"n_candidates": 1, "inner_cv": 3},
+        "negligible": 0.01,
         "random_state": 0,
         "seconds": 1.0,
     }
@@ -60,57 +66,97 @@ def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
 
 
 @pytest.mark.parametrize(
-    ("rows", "kind"),
+    ("levels", "kind"),
     [
-        ((0.70, 0.80, 0.69, 0.90), "helps"),
+        ((0.70, 0.80, 0.69, 0.70, 0.90), "helps"),
         # Extra freedom: shuffled X* does the same.
-        ((0.70, 0.80, 0.80, 0.90), "no evidence"),
-        ((0.70, 0.70, 0.60, 0.90), "no evidence"),
-        ((0.70, 0.60, 0.60, 0.90), "hurts"),
-        ((0.70, 0.70, 0.70, 0.70), "no evidence"),
+        ((0.70, 0.80, 0.80, 0.70, 0.90), "no evidence"),
+        # The method itself gains: X in the place of X* does the same.
+        ((0.70, 0.80, 0.70, 0.80, 0.90), "no evidence"),
+        ((0.70, 0.70, 0.60, 0.60, 0.90), "no evidence"),
+        ((0.70, 0.60, 0.60, 0.60, 0.90), "hurts"),
+        ((0.70, 0.70, 0.70, 0.70, 0.70), "no evidence"),
     ],
 )
-def test_one_method(rows, kind):
-    result = comparison({"A": rows})
+def test_one_method(levels, kind):
+    result = comparison({"A": levels})
     assert result.verdict.kind == kind
     assert result.summary["verdict"].tolist() == [kind]
     words = {
-        "helps": "helps: A gains",
-        "no evidence": "No evidence that it helps",
-        "hurts": "hurts",
+        "helps": "The privileged information helps: with it, A scores 0.79",
+        "no evidence": "There is no evidence that the privileged information helps",
+        "hurts": "The privileged information hurts.",
     }
-    assert words[kind] in str(result.verdict)
+    assert str(result.verdict).startswith(words[kind])
+    # One method is not corrected for.
+    assert "corrected" not in str(result.verdict)
 
 
-@pytest.mark.parametrize(("oracle", "nothing"), [(0.70, True), (0.90, False)])
-def test_no_evidence_says_whether_there_was_anything_to_gain(oracle, nothing):
-    result = comparison({"A": (0.70, 0.70, 0.70, oracle)})
-    assert result.verdict.kind == "no evidence"
-    assert str(result.verdict).startswith("No evidence that it helps")
-    assert (
-        "nothing to gain: X* adds nothing measurable" in str(result.verdict)
-    ) is nothing
-    assert result.verdict.nothing_to_gain is nothing
-    assert result.summary["nothing_to_gain"].tolist() == [nothing]
+def quiet(levels, wobble):
+    """A comparison whose scores wobble by this much, the same in every arm but one."""
+    result = comparison({"A": levels})
+    folds = result.folds
+    for r, arm in enumerate(ARMS):
+        noise = wobble * np.linspace(-1, 1, 10) if arm == "oracle" else 0.0
+        folds.loc[folds["arm"] == arm, "score"] = levels[r] + noise
+    return result
 
 
-def test_one_oracle_that_gains_is_something_to_gain():
-    result = comparison({"A": (0.7, 0.7, 0.7, 0.7), "B": (0.7, 0.7, 0.7, 0.9)})
-    assert result.summary["nothing_to_gain"].tolist() == [True, False]
+def test_nothing_to_gain_is_said_of_a_bound_and_not_of_missing_significance():
+    sure = quiet((0.7, 0.7, 0.7, 0.7, 0.7), 0.003)
+    assert sure.verdict.nothing_to_gain
+    bound = sure.summary["gap_upper"][0]
+    scores = sure.folds[sure.folds["arm"] == "oracle"]["score"].to_numpy() - 0.7
+    error = np.sqrt((1 / 10 + 10 / 90) * scores.var(ddof=1))
+    assert bound == pytest.approx(stats.t.ppf(0.95, 9) * error)
+    assert bound <= 0.01
+    assert "nothing to gain" in sure.verdict.headline
+    assert f"at most +{bound:.3f}" in sure.verdict.sentence
+    assert sure.summary["rows_needed"].isna().all()
+
+    unsure = quiet((0.7, 0.7, 0.7, 0.7, 0.76), 0.15)
+    summary = unsure.summary.iloc[0]
+    assert summary["p_gap"] > 0.05
+    assert summary["gap_upper"] > 0.01
+    assert not unsure.verdict.nothing_to_gain
+    assert "too few rows to tell" in unsure.verdict.headline
+    # The bound reaches twice as far as the gap itself, say: four times the rows.
+    reach = summary["gap_upper"] - summary["gap"]
+    expected = 100 * (reach / summary["gap"]) ** 2
+    assert unsure.verdict.rows_needed == pytest.approx(expected, rel=0.05)
+    assert f"About {unsure.verdict.rows_needed:,} rows" in unsure.verdict.sentence
+
+
+def test_what_is_negligible_can_be_chosen():
+    result = quiet((0.7, 0.7, 0.7, 0.7, 0.7), 0.03)
     assert not result.verdict.nothing_to_gain
+    wide = quiet((0.7, 0.7, 0.7, 0.7, 0.7), 0.03)
+    wide.settings["negligible"] = 0.05
+    assert wide.verdict.nothing_to_gain
 
 
-def test_the_published_test_decides_on_folds():
+def test_a_gap_that_no_method_closes_is_something_to_gain():
+    result = quiet((0.7, 0.7, 0.7, 0.7, 0.9), 0.01)
+    assert result.verdict.kind == "no evidence"
+    assert not result.verdict.nothing_to_gain
+    assert result.verdict.rows_needed is None
+    assert "so there is something to gain" in result.verdict.sentence
+    both = comparison({"A": (0.7, 0.7, 0.7, 0.7), "B": (0.7, 0.7, 0.7, 0.9)})
+    assert not both.verdict.nothing_to_gain
+    assert "corrected for 2 methods" in both.verdict.sentence
+
+
+def test_without_groups_of_rows_the_published_test_decides():
     summary = comparison({"A": (0.7, 0.8, 0.7, 0.9), "B": (0.7, 0.7, 0.7, 0.9)}).summary
     pd.testing.assert_series_equal(
         summary["p_helps"], summary["p_helps_nadeau_bengio"], check_names=False
     )
 
 
-def test_the_claim_is_the_weaker_of_both_differences_corrected_over_methods():
+def test_the_claim_is_the_weakest_difference_corrected_over_methods():
     result = comparison({"A": (0.7, 0.8, 0.79, 0.9), "B": (0.7, 0.71, 0.5, 0.9)})
     summary = result.summary.set_index("method")
-    claims = summary[["p_without", "p_shuffled"]].max(axis=1)
+    claims = summary[["p_without", "p_shuffled", "p_self"]].max(axis=1)
     small, large = claims.min(), claims.max()
     expected = {
         claims.idxmin(): min(1, 2 * small),
@@ -166,7 +212,7 @@ def test_failed_methods_stay_in_the_tables_and_out_of_the_verdict():
         {"A": (0.7, 0.8, 0.7, 0.9), "B": (0.7, 0.8, 0.7, 0.9)}, failed=["B"]
     )
     assert result.verdict.methods == {"A": "helps", "B": "failed"}
-    assert result.table["score"].isna().sum() == 4
+    assert result.table["score"].isna().sum() == 5
     everything = comparison({"B": (0.7, 0.8, 0.7, 0.9)}, failed=["B"])
     assert everything.verdict.kind == "failed"
 
@@ -179,12 +225,7 @@ def test_json_holds_everything_and_reads_back(tmp_path):
     stored = json.loads(path.read_text())
     assert stored["verdict"]["kind"] == "helps"
     assert stored["summary"][1]["gain"] is None
-    assert {line["arm"] for line in stored["folds"]} == {
-        "without",
-        "with",
-        "shuffled",
-        "oracle",
-    }
+    assert {line["arm"] for line in stored["folds"]} == set(ARMS)
     again = Comparison.from_json(path)
     pd.testing.assert_frame_equal(again.summary, result.summary)
     pd.testing.assert_frame_equal(again.table, result.table)

@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from lupi.evaluation._arms import ARMS
 from lupi.inspection import GainDisplay
 from tests.report.made import made_comparison
-
-ARMS = ("without", "with", "shuffled", "oracle")
 
 
 def marks(container):
@@ -45,7 +44,7 @@ def test_scores_and_intervals_are_those_of_the_folds():
 def test_differences_are_paired():
     comparison = made_comparison()
     display = comparison.plot(kind="difference", confidence=0.8)
-    assert set(display.intervals_) == {"with", "shuffled", "oracle"}
+    assert set(display.intervals_) == set(ARMS) - {"without"}
     scores = comparison.folds.query("method == 'SVCPlus'").pivot(
         index="split", columns="arm", values="score"
     )
@@ -56,31 +55,31 @@ def test_differences_are_paired():
     assert (high - low)[0] == pytest.approx(2 * factor * gains.std(ddof=1))
 
 
-def test_small_training_sets_have_the_degrees_of_freedom_of_their_groups():
+def test_intervals_are_those_of_the_tests():
     comparison = made_comparison({"SVCPlus": 0.05})
     comparison.settings["splits"] |= {"n_train": 20.0, "n_test": 180.0}
     rng = np.random.default_rng(0)
     folds = comparison.folds
     folds["group_scores"] = [list(s + rng.normal(size=4)) for s in folds["score"]]
-    display = comparison.plot()
-    table = comparison.table.set_index("arm")
+    display = comparison.plot(kind="difference")
+    gain = comparison._scores["SVCPlus"].difference("with", "without")
     at, low, high = marks(display.intervals_["with"])
-    # Four groups of test rows leave three degrees of freedom.
-    expected = stats.t.ppf(0.975, 3) * table.loc["with", "std_error"]
-    assert (high - at)[0] == pytest.approx(expected)
-    assert (at - low)[0] == pytest.approx(expected)
+    reach = stats.t.ppf(0.975, gain.freedom) * gain.std_error
+    assert (high - at)[0] == pytest.approx(reach)
+    assert (at - low)[0] == pytest.approx(reach)
 
 
 def test_arms_are_told_by_marker_and_colour_and_name():
     display = GainDisplay.from_results(made_comparison())
     lines = [display.intervals_[arm][0] for arm in ARMS]
-    assert len({line.get_marker() for line in lines}) == 4
-    assert len({line.get_color() for line in lines}) == 4
+    assert len({line.get_marker() for line in lines}) == 5
+    assert len({line.get_color() for line in lines}) == 5
     (legend,) = display.figure_.legends
     assert [text.get_text() for text in legend.get_texts()] == [
         "without X*",
         "with X*",
         "shuffled X*",
+        "X as X*",
         "oracle",
     ]
 
@@ -89,7 +88,7 @@ def test_one_method_names_its_arms_and_shows_its_splits():
     comparison = made_comparison()
     display = comparison.plot(kind="difference", methods=["SVCPlus"], splits=True)
     ticks = [text.get_text() for text in display.ax_.get_yticklabels()]
-    assert ticks == ["with X*", "shuffled X*", "oracle"]
+    assert ticks == ["with X*", "shuffled X*", "X as X*", "oracle"]
     assert not display.figure_.legends
     scores = comparison.folds.query("method == 'SVCPlus'").pivot(
         index="split", columns="arm", values="score"
@@ -100,7 +99,7 @@ def test_one_method_names_its_arms_and_shows_its_splits():
         for each in dots
         if len(each.get_offsets()) == 10
     ]
-    for arm, values in zip(("with", "shuffled", "oracle"), drawn, strict=True):
+    for arm, values in zip(list(ARMS)[1:], drawn, strict=True):
         expected = np.sort(scores[arm] - scores["without"])
         np.testing.assert_allclose(values, expected)
 

@@ -32,9 +32,8 @@ def test_the_curve_holds_the_compared_scores_at_the_compared_size(comparison):
     for arm in ("without", "with"):
         assert curve.scores[arm].shape == (4, 4)
         assert curve.scores[arm][1].mean() == pytest.approx(scores[arm], abs=1e-12)
-    # Training sets are disjoint at the compared size and overlap when they grow.
-    assert curve.designs[1].train_overlap == 0.0
-    assert curve.designs[2].train_overlap > 0.1
+        assert curve.group_scores[arm].shape == (4, 4, 10)
+    assert [design.n_test for design in curve.designs] == [260, 260, 220, 140]
 
 
 def test_one_more_fit_by_hand_gives_the_same_point(comparison):

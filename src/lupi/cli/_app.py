@@ -165,8 +165,9 @@ def compare(
 ) -> None:
     """Say whether the privileged information helps, and write a report.
 
-    Every method runs without it, with it, with its rows shuffled, and with it
-    available when predicting, on the same splits. Interrupted runs resume.
+    Every method runs without it, with it, with its rows shuffled, with the known
+    columns in its place, and with it available when predicting, on the same splits.
+    Interrupted runs resume.
     """
     from lupi.cli._compare import run_compare
     from lupi.cli._data import Request

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lupi._atomic import write_atomically
 from lupi._optional import require
+from lupi._tables import to_csv
 from lupi.cli._errors import InputError
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def write_results(
         # A model of an older run would not belong to this report.
         (folder / "model.skops").unlink(missing_ok=True)
     comparison.to_json(folder / "results.json")
-    write_atomically(folder / "results.csv", comparison.table.to_csv(index=False))
+    write_atomically(folder / "results.csv", to_csv(comparison.table))
     _write_figures(folder / "figures", comparison)
     write_html(comparison, folder / "report.html", usage, curves)
 

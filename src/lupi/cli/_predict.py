@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lupi._atomic import write_atomically
 from lupi._persistence import load_with_details
-from lupi._tables import TableError, nearest, read_table, resolve_columns
+from lupi._tables import TableError, nearest, read_table, resolve_columns, to_csv
 from lupi._words import listed
 from lupi.cli._errors import InputError, refusing
 from lupi.cli._out import prepare_file
@@ -125,4 +125,4 @@ def _write(predictions: pd.DataFrame, out: Path) -> None:
         predictions.to_parquet(buffer, index=False)
         write_atomically(out, buffer.getvalue())
     else:
-        write_atomically(out, predictions.to_csv(index=False))
+        write_atomically(out, to_csv(predictions))

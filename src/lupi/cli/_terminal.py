@@ -24,7 +24,6 @@ from lupi.report._words import (
     share,
     shortened,
     split_words,
-    verdict_words,
     warning_words,
 )
 
@@ -93,11 +92,10 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
     console.print(_table(comparison, wide=console.width >= _WIDE))
     for name, why in comparison.failures.items():
         console.print(Text(f"{name} could not be fitted: {why}", style="red"))
-    headline, support = verdict_words(comparison)
-    body = Text(headline, style="bold")
-    for sentence in support:
-        body.append("\n\n" + sentence, style="not bold")
-    style = STYLES.get(comparison.verdict.kind, "cyan")
+    verdict = comparison.verdict
+    body = Text(verdict.headline, style="bold")
+    body.append("\n\n" + verdict.sentence, style="not bold")
+    style = STYLES.get(verdict.kind, "cyan")
     console.print(
         Panel(body, title="verdict", border_style=style, padding=(1, 2), expand=False)
     )

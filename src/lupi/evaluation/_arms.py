@@ -38,6 +38,12 @@ ARMS = {
             "that survives this does not come from the content of X*",
         ),
         Arm(
+            "self",
+            "X as X*",
+            "trained with the features X in the place of X*: a gain that this has too "
+            "comes from the method, not from X*",
+        ),
+        Arm(
             "oracle",
             "oracle",
             "a model that sees X* when predicting too: how much there is to gain",

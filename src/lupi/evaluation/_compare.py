@@ -37,6 +37,7 @@ def compare(
     n_candidates: int = 12,
     inner_cv: int = 3,
     task: Task | None = None,
+    negligible: float = 0.01,
     checkpoint: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -44,11 +45,11 @@ def compare(
 ) -> Comparison:
     """Measure whether privileged information helps, with the controls it takes.
 
-    Every method is run in four arms, on the same splits, with the same number of
+    Every method is run in five arms, on the same splits, with the same number of
     candidate parameters, chosen on inner folds of the training rows: *without* X*,
-    *with* X*, with X* *shuffled* among the training rows, and an *oracle* that sees
-    X* when predicting too. A method *helps* when it is better than *without* and
-    *shuffled*.
+    *with* X*, with X* *shuffled* among the training rows, *self* with the features X
+    in the place of X*, and an *oracle* that sees X* when predicting too. A method
+    *helps* when it is better than *without*, *shuffled* and *self*.
 
     Parameters
     ----------
@@ -86,6 +87,9 @@ def compare(
     task : {"classification", "regression"}, default=None
         Read off the methods or the target by default: text, booleans and up to 20
         different whole numbers are classes.
+    negligible : float, default=0.01
+        A gain of the score that is not worth having. There is "nothing to gain" where
+        the oracle's gain is at most this much, with 95 % confidence.
     checkpoint : path-like, default=None
         File that keeps finished pieces of work. An interrupted run continues from
         there and gives the same result.
@@ -114,7 +118,7 @@ def compare(
     ...     train_size=30, cv=5, n_candidates=4,
     ... )
     >>> list(result.table["arm"])
-    ['without', 'with', 'shuffled', 'oracle']
+    ['without', 'with', 'shuffled', 'self', 'oracle']
     """
     study = plan(
         X,
@@ -129,6 +133,7 @@ def compare(
         n_candidates=n_candidates,
         inner_cv=inner_cv,
         task=task,
+        negligible=negligible,
         random_state=random_state,
     )
     return run(study, checkpoint=checkpoint, n_jobs=n_jobs, progress=progress)

@@ -12,7 +12,8 @@ import pandas as pd
 from lupi.evaluation._arms import ARMS
 from lupi.evaluation._json import FORMAT, FORMAT_VERSION, read_json, write_json
 from lupi.evaluation._statistics import Design
-from lupi.evaluation._verdict import FoldScores, Verdict, judge, summarise
+from lupi.evaluation._summary import ArmScores, summarise
+from lupi.evaluation._verdict import Verdict, judge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,10 +44,10 @@ class Comparison:
     Attributes
     ----------
     folds : pandas.DataFrame
-        One line per method, arm ("without", "with", "shuffled", "oracle") and split:
-        ``score``, the ``inner_score`` and ``params`` of the chosen candidate,
-        ``n_train``, ``n_test``, ``seconds`` (search and fit together) and, for small
-        training sets, ``group_scores``.
+        One line per method, arm ("without", "with", "shuffled", "self", "oracle") and
+        split: ``score``, the ``inner_score`` and ``params`` of the chosen candidate,
+        ``n_train``, ``n_test``, ``seconds`` (search and fit together) and
+        ``group_scores``, the pseudo-values of the score for each group of test rows.
     settings : dict
         How the comparison was made; the layout is that of the JSON file.
     failures : dict of str to str
@@ -69,7 +70,7 @@ class Comparison:
     ...     n_candidates=1,
     ... )
     >>> list(result.table["arm"])
-    ['without', 'with', 'shuffled', 'oracle']
+    ['without', 'with', 'shuffled', 'self', 'oracle']
     """
 
     folds: pd.DataFrame
@@ -87,11 +88,11 @@ class Comparison:
         return list(dict.fromkeys(self.folds["method"]))
 
     @cached_property
-    def _scores(self) -> dict[str, FoldScores]:
+    def _scores(self) -> dict[str, ArmScores]:
         splits = self.settings["splits"]
-        design = Design(splits["n_train"], splits["n_test"], splits["train_overlap"])
+        design = Design(splits["n_train"], splits["n_test"])
         return {
-            method: FoldScores(self.folds[self.folds["method"] == method], design)
+            method: ArmScores(self.folds[self.folds["method"] == method], design)
             for method in self.methods
         }
 
@@ -99,14 +100,15 @@ class Comparison:
     def summary(self) -> pd.DataFrame:
         """One line per method: scores, tests, share of the gap closed, verdict.
 
-        ``gain`` is *with* minus *without*, ``p_helps`` the Holm-corrected p-value of
-        beating *without* and *shuffled* both, ``gap`` is *oracle* minus *without*.
-        ``p_helps_nadeau_bengio`` is the same claim by the formula of Nadeau and
-        Bengio to the letter; it differs from ``p_helps`` only where training sets
-        are smaller than test sets. ``nothing_to_gain`` marks methods without
-        evidence whose oracle gains nothing either.
+        ``gain`` is *with* minus *without*, ``p_helps`` the largest of the p-values of
+        beating *without*, *shuffled* and *self*, corrected over the methods by Holm;
+        ``p_helps_nadeau_bengio`` is the same claim by the formula of Nadeau and Bengio
+        to the letter. ``gap`` is *oracle* minus *without*, ``gap_upper`` its 95 %
+        upper bound. ``nothing_to_gain`` marks methods without evidence whose bound is
+        negligible; ``rows_needed`` is the number of rows that would tell, where
+        neither a gap nor its absence is established.
         """
-        return summarise(self._scores, self.settings["optimum"])
+        return summarise(self._scores, self.settings)
 
     @cached_property
     def table(self) -> pd.DataFrame:

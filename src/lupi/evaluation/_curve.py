@@ -42,8 +42,10 @@ class LearningCurve:
         Numbers of training rows.
     scores : dict of str to ndarray of shape (n_sizes, n_splits)
         Per arm, the score of every split.
+    group_scores : dict of str to ndarray of shape (n_sizes, n_splits, n_groups)
+        Per arm, the pseudo-values of the scores for each group of test rows.
     designs : list of Design
-        Per size, how the splits overlap.
+        Per size, the numbers of training and test rows.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class LearningCurve:
     scoring: str
     train_sizes: np.ndarray
     scores: dict[str, np.ndarray]
+    group_scores: dict[str, np.ndarray]
     designs: list[Design]
 
 
@@ -100,26 +103,32 @@ def learning_curves(
         if size != compared
     )
     found = iter(fitted)
-    scores: dict[tuple[str, str, int], list[float]] = {}
+    scores: dict[tuple[str, str, int], list[tuple[float, list[float]]]] = {}
     for name, arm, size, split in places:
+        line = folds.loc[(name, arm, split)]
         known = size == compared
-        score = folds.at[(name, arm, split), "score"] if known else next(found)
+        score = (line["score"], line["group_scores"]) if known else next(found)
         scores.setdefault((name, arm, size), []).append(score)
     curves = {}
     for name in dict.fromkeys(name for name, *_ in places):
-        by_arm = {
-            arm: np.array([scores[name, arm, size] for size in sizes], dtype=float)
-            for arm in CURVE_ARMS
-        }
-        # A training set may lack what the method needs; its size is left out.
-        kept = np.isfinite([table.mean(axis=1) for table in by_arm.values()]).all(
-            axis=0
+        by_arm, groups = (
+            {
+                arm: np.array(
+                    [[pair[k] for pair in scores[name, arm, n]] for n in sizes]
+                )
+                for arm in CURVE_ARMS
+            }
+            for k in (0, 1)
         )
+        # A training set may lack what the method needs; its size is left out.
+        means = [table.mean(axis=1) for table in by_arm.values()]
+        kept = np.isfinite(means).all(axis=0)
         curves[name] = LearningCurve(
             name,
             study.settings["scoring"],
             np.array(sizes)[kept],
             {arm: table[kept] for arm, table in by_arm.items()},
+            {arm: table[kept] for arm, table in groups.items()},
             [describe(splits[size]) for size in np.array(sizes)[kept]],
         )
     return curves
@@ -142,16 +151,18 @@ def _score(
     arm: str,
     split: tuple[np.ndarray, np.ndarray],
     params: dict[str, Any],
-) -> float:
+) -> tuple[float, list[float]]:
     train, test = split
     with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
         # The comparison has reported its warnings.
         warnings.simplefilter("ignore")
         try:
             fold = study.folds.fold(arm, train, test, train)
-            return study.score(study.fit(study.method(name), params, fold), fold)
+            model = study.fit(study.method(name), params, fold)
+            score, groups = study.score(model, fold, groups=True)
+            return score, groups or []
         except Exception:
-            return float("nan")
+            return np.nan, [np.nan] * study.n_groups
 
 
 def _resized(study: Study, size: int, split: int) -> tuple[np.ndarray, np.ndarray]:

@@ -17,6 +17,7 @@ import numpy as np
 from lupi.evaluation._prepare import (
     PreparedPrivileged,
     make_transformer,
+    rows_missing,
     side_by_side,
     take_rows,
 )
@@ -65,6 +66,7 @@ class Folds:
 
     X: Any
     privileged: Any
+    has_privileged: np.ndarray
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def fold(
@@ -86,6 +88,9 @@ class Folds:
         )
         if arm == "without":
             return Fold(X_train, X_test, None, train, test, 0)
+        if arm == "self":
+            own = rows_missing(X_train, ~self.has_privileged[train])
+            return Fold(X_train, X_test, own, train, test, X_train.shape[1])
         prepared, privileged = self._recall(
             lambda: self._prepare_privileged(source), "X*", train, source
         )

@@ -14,14 +14,15 @@ Layout of the JSON file (``Comparison.to_json``), format version 2::
         "n_privileged_rows": 2139,      # rows that have X*
         "features": [...], "privileged": [...],        # column names
         "splits": {"kind": "folds" | "small training sets", "n_splits": 10,
-                   "n_train": 1711.2, "n_test": 427.8, "train_overlap": 0.0,
+                   "n_train": 1711.2, "n_test": 427.8,
                    "train_size": null, "grouped": false, "weighted": false},
         "search": {"n_candidates": 12, "inner_cv": 3},
+        "negligible": 0.01,             # a gain not worth having
         "random_state": 0, "seconds": 41.2
       },
-      "verdict": {"kind": ..., "sentence": ..., "method": ..., "leak": false,
-                  "methods": {"SVCPlus": "no evidence", ...},
-                  "nothing_to_gain": false},
+      "verdict": {"kind": ..., "headline": ..., "sentence": ..., "method": ...,
+                  "methods": {"SVCPlus": "no evidence", ...}, "leak": false,
+                  "nothing_to_gain": false, "rows_needed": null},
       "summary": [ {one record per method: the columns of Comparison.summary} ],
       "table":   [ {one record per method and arm: the columns of Comparison.table} ],
       "folds":   [ {one record per method, arm and split: Comparison.folds} ],

@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 
 from lupi.evaluation._methods import Task, choose_methods
 from lupi.evaluation._prepare import as_table, column_names, rows_with_values
-from lupi.evaluation._scoring import SteadyScorer, check_scorer, choose_scorer
+from lupi.evaluation._scoring import check_scorer, choose_scorer
 from lupi.evaluation._splits import (
     check_inner_groups,
     deal_into_groups,
@@ -35,6 +35,7 @@ def plan(
     n_candidates: int = 12,
     inner_cv: int = 3,
     task: Task | None = None,
+    negligible: float = 0.01,
     random_state: int = 0,
 ) -> Study:
     """Check the arguments of `compare` and return the study, without doing any work.
@@ -66,9 +67,6 @@ def plan(
     optimum = 0.0 if getattr(scorer, "_sign", 1) < 0 else 1.0
     if not callable(scoring):
         check_scorer(name, scorer, task, y)
-        if task == "classification":
-            scorer = SteadyScorer(scorer)
-    small = design.small_training_sets
     settings = {
         "task": task,
         "scoring": name,
@@ -80,16 +78,16 @@ def plan(
         "features": column_names(X, "x"),
         "privileged": [] if privileged is None else column_names(privileged, "x*"),
         "splits": {
-            "kind": "small training sets" if small else "folds",
+            "kind": "small training sets" if design.small_training_sets else "folds",
             "n_splits": len(splits),
             "n_train": design.n_train,
             "n_test": design.n_test,
-            "train_overlap": design.train_overlap,
             "train_size": train_size,
             "grouped": groups is not None,
             "weighted": sample_weight is not None,
         },
         "search": {"n_candidates": n_candidates, "inner_cv": inner_cv},
+        "negligible": negligible,
         "random_state": random_state,
     }
     return Study(
@@ -103,9 +101,7 @@ def plan(
         scorer=scorer,
         groups=groups,
         sample_weight=sample_weight,
-        group_of_row=(
-            deal_into_groups(n_rows, strata, groups, random_state) if small else None
-        ),
+        group_of_row=deal_into_groups(n_rows, strata, groups, random_state),
         n_candidates=n_candidates,
         inner_cv=inner_cv,
         seed=random_state,

@@ -80,9 +80,13 @@ def make_transformer(table: Any) -> Pipeline:
     array([[-1.],
            [ 1.]])
     """
+    # Arrays, whatever output is configured.
     if sp.issparse(table):
-        return make_pipeline(MaxAbsScaler())
-    numbers = [SimpleImputer(keep_empty_features=True), StandardScaler()]
+        return make_pipeline(MaxAbsScaler().set_output(transform="default"))
+    numbers = [
+        step.set_output(transform="default")
+        for step in (SimpleImputer(keep_empty_features=True), StandardScaler())
+    ]
     if isinstance(table, pd.DataFrame) and not _all_numbers(table):
         vectorizer = require("skrub", "A table with text, categories or dates").TableVectorizer
         # Every category gets a column of its own: skrub's encoder drops one of two,
@@ -124,6 +128,17 @@ class PreparedPrivileged:
         full = np.full((len(there), values.shape[1]), np.nan)
         full[there] = values
         return full
+
+
+def rows_missing(values: Any, missing: np.ndarray) -> Any:
+    """Return prepared rows, NaN throughout where they are missing; None without any."""
+    if missing.all():
+        return None
+    if not missing.any():
+        return values
+    values = values.toarray() if sp.issparse(values) else np.array(values, dtype=float)
+    values[missing] = np.nan
+    return values
 
 
 def side_by_side(X: Any, privileged: Any, width: int) -> Any:

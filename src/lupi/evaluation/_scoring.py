@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -64,37 +64,92 @@ def metric_name(scoring: str) -> str:
     return METRIC_NAMES.get(scoring, scoring.replace("_", " "))
 
 
-@dataclass(frozen=True)
-class SteadyScorer:
-    """A score for which decision values that differ by rounding alone are equal.
+def score_on(
+    scorer: Callable[..., float],
+    model: Any,
+    X: Any,
+    y: np.ndarray,
+    weight: np.ndarray | None = None,
+    group: np.ndarray | None = None,
+    n_groups: int = 0,
+) -> tuple[float, list[float] | None]:
+    """Score a model on some rows, and by the jackknife for each group of them.
 
-    A model that found the trivial solution has a constant decision function, up to
-    the last digits. Ranked by those, rows would get an AUC that is a matter of luck
-    and of the machine, where 0.5 is the truth.
+    Parameters
+    ----------
+    scorer : callable
+        A scorer of scikit-learn, or a function of model, X and y.
+    model : estimator
+        Fitted.
+    X, y, weight
+        The rows; ``weight`` may be None.
+    group : ndarray of int, default=None
+        The group of each row.
+    n_groups : int, default=0
+        The number of groups, some of which may have no row here.
+
+    Returns
+    -------
+    score : float
+        On all rows.
+    pseudo_values : list of float or None
+        G · score − (G − 1) · (score without the group) for each of G groups. Their
+        mean is about the score, and their variance divided by G is that of the score
+        under another draw of the rows. NaN for a group without rows.
+    """
+    if hasattr(scorer, "_score_func"):
+        # A scorer of scikit-learn asks for answers only, which are computed once.
+        model, X = _Answers(model, X), np.arange(len(y))
+
+    def score(rows: Any) -> float:
+        more = {} if weight is None else {"sample_weight": weight[rows]}
+        return float(scorer(model, X[rows], y[rows], **more))
+
+    total = score(np.arange(len(y)))
+    if group is None:
+        return total, None
+    count = len(np.unique(group))
+    values = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in range(n_groups):
+            others = np.flatnonzero(group != name)
+            value = np.nan
+            if count > 1 and len(others) < len(group):
+                # Without the group a class may be missing.
+                with suppress(ValueError):
+                    value = count * total - (count - 1) * score(others)
+            values.append(value)
+    return total, values
+
+
+class _Answers:
+    """A model whose answers on a table are computed once and looked up by row.
+
+    Decision values that differ by rounding alone are equal: ranked by their last
+    digits, rows would get an AUC that depends on the machine, where 0.5 is the truth.
     """
 
-    scorer: Callable[..., float]
-
-    def __call__(self, model: Any, X: Any, y: Any, **more: Any) -> float:
-        """Score the model on these rows."""
-        if hasattr(model, "decision_function"):
-            model = _Steady(model)
-        return self.scorer(model, X, y, **more)
-
-
-class _Steady:
-    """The model itself but for its decision values."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
+    def __init__(self, model: Any, X: Any) -> None:
+        self._model, self._X = model, X
+        self._found: dict[str, np.ndarray] = {}
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+        found = getattr(self._model, name)
+        if name not in ("predict", "decision_function", "predict_proba"):
+            return found
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        values = np.asarray(self._model.decision_function(X))
-        limit = max(TINY, ROUNDING * np.abs(values).max())
-        return np.zeros_like(values) if np.ptp(values) <= limit else values
+        def answer(rows: np.ndarray) -> np.ndarray:
+            if name not in self._found:
+                values = np.asarray(found(self._X))
+                if name == "decision_function":
+                    limit = max(TINY, ROUNDING * np.abs(values).max())
+                    values = values if np.ptp(values) > limit else 0.0 * values
+                self._found[name] = values
+            return self._found[name][rows]
+
+        answer.__name__ = name
+        return answer
 
 
 def choose_scorer(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -289,17 +288,9 @@ def deal_into_groups(
 
 
 def describe(splits: Splits) -> Design:
-    """Return mean sizes and the mean overlap of the training sets."""
+    """Return the mean sizes of the splits."""
     n_train = float(np.mean([len(train) for train, _ in splits]))
-    n_test = float(np.mean([len(test) for _, test in splits]))
-    overlap = 0.0
-    if n_train < n_test:
-        shared = [
-            np.intersect1d(one, other).size / min(len(one), len(other))
-            for (one, _), (other, _) in combinations(splits, 2)
-        ]
-        overlap = float(np.mean(shared))
-    return Design(n_train, n_test, overlap)
+    return Design(n_train, float(np.mean([len(test) for _, test in splits])))
 
 
 def inner_splits(

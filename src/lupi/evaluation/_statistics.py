@@ -1,26 +1,35 @@
-"""Paired tests between two models scored on the same splits.
+r"""Paired tests between two arms scored on the same splits.
 
-Scores of resampled splits are not independent: the splits share rows. Dividing their
-spread by the square root of their number finds differences that are not there, so
-the variance of the mean difference is corrected in one of two ways.
+Scores of resampled splits are not independent: the splits share rows. The variance of
+the mean difference d̄ over J splits is therefore put together from its sources. Let s²
+be the variance of the differences over the splits. The test rows are dealt into G
+groups, and every split has a jackknife pseudo-value of its difference for each group
+(`lupi.evaluation._scoring`), so that the part of the spread that is due to the test
+rows can be told from the part that is due to the training rows.
 
-*Large training sets* (the usual folds). Nadeau & Bengio (2003) replace ``1/J`` by
-``1/J + n_test/n_train``:
+*Small training sets, the rest as test rows* (``train_size``, ``labelled``). All splits
+are tested on nearly the same rows, so d_jg = μ + a_j + b_g + e_jg with an effect of the
+training set, one of the test rows and their interaction, and
 
-    t = d̄ / sqrt( (1/J + n_test/n_train) · s² ),    J − 1 degrees of freedom
+    Var(d̄) = σ_a²/J + σ_b²/G + σ_e²/(JG) = s²/J + max(0, s_G² − σ̂_e²/J) / G
 
-*Small training sets, the rest as test rows* (``train_size``). There the ratio above
-exceeds one and describes the wrong overlap: the training sets hardly meet, while
-every split is scored on nearly the same rows. The two sources of chance are then
-estimated apart, the draw of the training rows over the J splits and the draw of the
-test rows over G fixed groups of rows:
+where s_G² is the variance over the groups of the mean over the splits, and σ̂_e² the
+residual mean square. Both s²/J and s_G²/G contain σ_e²/(JG); adding them would count
+the interaction twice. The degrees of freedom are Satterthwaite's. Rows that two
+training sets share are test rows of the other splits; their effect is part of s_G².
 
-    Var(d̄) = (1/J + f) · s²  +  s²_groups / G,     min(J, G) − 1 degrees of freedom
+*Large training sets* (the usual folds). Splits are tested on different rows, d_j =
+a_j + t_j, and their training sets overlap, so that the a_j are correlated. Nadeau and
+Bengio (2003) propose the correlation ρ with ρ/(1 − ρ) = n_test/n_train. Then
 
-where ``f`` is the expected share of rows two training sets have in common (0 when
-they are drawn disjoint) and ``s²_groups`` the variance, over the groups, of the
-difference averaged over the splits. The p-value by the first formula is kept beside
-it (``p_nadeau_bengio``) for whoever wants the published test to the letter.
+    Var(d̄) = s²/J + n_test/n_train · max(0, s² − σ̂_t²),    J − 1 degrees of freedom
+
+where σ̂_t² is the mean over the splits of the variance over the groups, divided by G.
+The formula of Nadeau and Bengio has σ_t² = 0: it takes the whole spread for the
+effect of training sets that overlap. Its p-value is kept as ``p_nadeau_bengio``.
+Splits beyond the second pass over the rows test the same rows again and are not
+counted in J. A mean score, unlike a difference of two arms, depends on its test rows
+alike in every pass; there the first pass alone counts.
 
 References
 ----------
@@ -40,34 +49,23 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Design:
-    """How the splits overlap: what the variance of a mean over them depends on.
-
-    Parameters
-    ----------
-    n_train, n_test : float
-        Mean number of training and test rows of a split.
-    train_overlap : float
-        Expected share of rows two training sets have in common. Only read when
-        training sets are smaller than test sets.
-    """
+    """Mean number of training and test rows of a split."""
 
     n_train: float
     n_test: float
-    train_overlap: float = 0.0
 
     @property
     def small_training_sets(self) -> bool:
-        """Whether chance is split into training rows and test rows."""
+        """Whether all splits are tested on nearly the same rows."""
         return self.n_train < self.n_test
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """A mean over splits, its corrected standard error, and one-sided p-values.
+    """A mean over splits, its standard error, and one-sided p-values.
 
     ``freedom`` are the degrees of freedom of the standard error. ``p_nadeau_bengio``
-    is the p-value of a mean above zero by the formula of Nadeau and Bengio whatever
-    the splits; for large training sets it is ``p_greater``.
+    is the p-value of a mean above zero by the formula of Nadeau and Bengio.
     """
 
     mean: float
@@ -86,7 +84,9 @@ class Contrast:
 def corrected_contrast(
     differences: ArrayLike,
     design: Design,
-    group_differences: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    *,
+    paired: bool = True,
 ) -> Contrast:
     """Test whether a mean over overlapping splits differs from zero.
 
@@ -95,40 +95,67 @@ def corrected_contrast(
     differences : array-like of shape (n_splits,)
         One paired difference (or one score) per split.
     design : Design
-        The overlap of the splits.
-    group_differences : array-like of shape (n_splits, n_groups), optional
-        The same difference within each group of test rows. Needed for small
-        training sets; without it the variance due to the test rows is left out.
+        The sizes of the splits.
+    groups : array-like of shape (n_splits, n_groups), default=None
+        Pseudo-values of the difference for each group of test rows. Without them the
+        variance is that of Nadeau and Bengio.
+    paired : bool, default=True
+        False for the mean score of one arm.
 
     Returns
     -------
     contrast : Contrast
-        Mean, corrected standard error and one-sided p-values.
+        Mean, standard error and one-sided p-values.
     """
     differences = np.asarray(differences, dtype=float)
     n_splits = len(differences)
     mean = float(differences.mean())
     if n_splits < 2:
         return Contrast(mean, np.nan, 0, np.nan, np.nan, np.nan)
-    spread = differences.var(ddof=1)
-    freedom = n_splits - 1
+    spread = float(differences.var(ddof=1))
     classical = (1 / n_splits + design.n_test / design.n_train) * spread
-    published = _one_sided(mean, float(np.sqrt(classical)), freedom)[0]
-    if design.small_training_sets:
-        variance = (1 / n_splits + design.train_overlap) * spread
-        if group_differences is not None:
-            groups = np.asarray(group_differences, dtype=float)
-            # A group without rows, or with one class only, has no score in a split.
-            scored = ~np.isnan(groups).all(axis=0)
-            over_splits = np.nanmean(groups[:, scored], axis=0)
-            n_groups = len(over_splits)
-            variance += over_splits.var(ddof=1) / n_groups
-            freedom = min(n_splits, n_groups) - 1
-    else:
-        variance = classical
+    published = _one_sided(mean, float(np.sqrt(classical)), n_splits - 1)[0]
+    variance, freedom = classical, float(n_splits - 1)
+    table = None if groups is None else np.asarray(groups, dtype=float)
+    if table is not None:
+        # A group without rows in some split has no pseudo-value there.
+        table = table[:, ~np.isnan(table).any(axis=0)]
+        if table.shape[1] > 1 and design.small_training_sets:
+            variance, freedom = _of_common_test_rows(spread, table)
+        elif table.shape[1] > 1:
+            variance = _of_folds(spread, table, design, paired=paired)
     std_error = float(np.sqrt(variance))
     greater, less = _one_sided(mean, std_error, freedom)
     return Contrast(mean, std_error, freedom, greater, less, published)
+
+
+def _of_common_test_rows(spread: float, table: np.ndarray) -> tuple[float, float]:
+    """Return variance and degrees of freedom where all splits share their test rows."""
+    n_splits, n_groups = table.shape
+    over_splits = table.mean(axis=0)
+    rest = table - over_splits - table.mean(axis=1, keepdims=True) + table.mean()
+    rest_freedom = (n_splits - 1) * (n_groups - 1)
+    interaction = float((rest**2).sum()) / rest_freedom / (n_splits * n_groups)
+    rows = float(over_splits.var(ddof=1)) / n_groups
+    parts = [(spread / n_splits, n_splits - 1)]
+    variance = spread / n_splits
+    if rows > interaction:
+        variance += rows - interaction
+        parts += [(rows, n_groups - 1), (interaction, rest_freedom)]
+    chance = sum(part**2 / freedom for part, freedom in parts)
+    return variance, variance**2 / chance if chance > 0 else float(n_splits - 1)
+
+
+def _of_folds(
+    spread: float, table: np.ndarray, design: Design, *, paired: bool
+) -> float:
+    """Return the variance where splits are tested on different rows."""
+    n_splits, n_groups = table.shape
+    testing = float(table.var(axis=1, ddof=1).mean()) / n_groups
+    a_pass = (design.n_train + design.n_test) / design.n_test
+    counted = min(n_splits, (2 if paired else 1) * a_pass)
+    training = max(0.0, spread - testing)
+    return spread / counted + design.n_test / design.n_train * training
 
 
 def _one_sided(mean: float, std_error: float, freedom: float) -> tuple[float, float]:

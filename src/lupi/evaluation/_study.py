@@ -27,6 +27,7 @@ from lupi.evaluation._folds import Fold, Folds
 from lupi.evaluation._identity import fingerprint
 from lupi.evaluation._methods import Method, Task
 from lupi.evaluation._prepare import make_transformer
+from lupi.evaluation._scoring import score_on
 from lupi.evaluation._spaces import draw, join, resolve
 from lupi.evaluation._splits import Splits, inner_splits
 
@@ -63,19 +64,24 @@ class Study:
     scorer: Callable[..., float]
     groups: np.ndarray | None
     sample_weight: np.ndarray | None
-    group_of_row: np.ndarray | None
+    group_of_row: np.ndarray
     n_candidates: int
     inner_cv: int
     seed: int
     settings: dict[str, Any]
 
     def __post_init__(self) -> None:
-        self.folds = Folds(self.X, self.privileged)
+        self.folds = Folds(self.X, self.privileged, self.has_privileged)
 
     @cached_property
     def representatives(self) -> dict[str, Method]:
         """The first method of every family."""
         return {method.baseline: method for method in reversed(self.methods)}
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups of test rows."""
+        return int(self.group_of_row.max()) + 1
 
     @property
     def strata(self) -> np.ndarray | None:
@@ -187,16 +193,17 @@ class Study:
         params, inner = self.search(method, arm, train, source, split)
         fold = self.folds.fold(arm, train, test, source)
         model = self.fit(method, params, fold)
+        score, group_scores = self.score(model, fold, groups=True)
         return {
             "arm": arm,
             "split": split,
-            "score": self.score(model, fold),
+            "score": score,
             "inner_score": inner,
             "params": self._resolved(params, fold),
             "n_train": len(train),
             "n_test": len(test),
             "seconds": time.perf_counter() - start,
-            "group_scores": self._group_scores(model, fold),
+            "group_scores": group_scores,
         }
 
     def _privileged_rows(self, arm: str, train: np.ndarray, split: int) -> np.ndarray:
@@ -250,7 +257,7 @@ class Study:
         with gram_cache():
             for i, params in enumerate(candidates):
                 try:
-                    score = self.score(self.fit(method, params, fold), fold)
+                    score, _ = self.score(self.fit(method, params, fold), fold)
                     if not np.isfinite(score):
                         raise ValueError(
                             f"The score of an inner fold is {score}; the training rows "
@@ -287,29 +294,21 @@ class Study:
         more = fit_arguments(model, privileged=fold.privileged, sample_weight=weight)
         return model.fit(fold.X_train, self.y[fold.train], **more)
 
-    def score(self, model: BaseEstimator, fold: Fold) -> float:
-        """Score a model on the test rows of a fold."""
-        return self._score_rows(model, fold, np.arange(len(fold.test)))
-
-    def _score_rows(self, model: BaseEstimator, fold: Fold, rows: np.ndarray) -> float:
-        more = {}
-        if self.sample_weight is not None:
-            more["sample_weight"] = self.sample_weight[fold.test[rows]]
-        return float(
-            self.scorer(model, fold.X_test[rows], self.y[fold.test[rows]], **more)
+    def score(
+        self, model: BaseEstimator, fold: Fold, *, groups: bool = False
+    ) -> tuple[float, list[float] | None]:
+        """Score a model on the test rows of a fold, and on groups of them if asked."""
+        weight = None if self.sample_weight is None else self.sample_weight[fold.test]
+        group = self.group_of_row[fold.test] if groups else None
+        return score_on(
+            self.scorer,
+            model,
+            fold.X_test,
+            self.y[fold.test],
+            weight,
+            group,
+            self.n_groups,
         )
-
-    def _group_scores(self, model: BaseEstimator, fold: Fold) -> list[float] | None:
-        if self.group_of_row is None:
-            return None
-        group = self.group_of_row[fold.test]
-        scores = []
-        for each in range(self.group_of_row.max() + 1):
-            rows = np.flatnonzero(group == each)
-            # The training set may have taken all rows of a group.
-            score = self._score_rows(model, fold, rows) if len(rows) else np.nan
-            scores.append(score)
-        return scores
 
     def final_estimator(self, name: str, arm: str, *, refit: bool) -> BaseEstimator:
         """Search on all rows and return the pipeline to keep, fitted or not."""

@@ -1,32 +1,17 @@
-"""From the scores of the splits to a verdict.
-
-The arms of a method (`lupi.evaluation._arms`) are scored on the same splits. A method
-*helps* when it is better than *without* and *shuffled*. The p-value of that claim is
-the larger of the two one-sided p-values, corrected by Holm over the methods.
-
-What neither helps nor hurts is *no evidence that it helps*. When the oracle is not
-better than *without* either, there is *nothing to gain*.
-"""
+"""The verdict over all methods, in words."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lupi.evaluation._arms import ARMS
+from lupi._words import listed
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._statistics import Contrast, Design, corrected_contrast, holm
-
-SIGNIFICANCE = 0.05
-PERFECT = 1e-3
-
-HELPS = "helps"
-NO_EVIDENCE = "no evidence"
-HURTS = "hurts"
-FAILED = "failed"
+from lupi.evaluation._summary import FAILED, HELPS, HURTS, NO_EVIDENCE, SIGNIFICANCE
 
 
 @dataclass(frozen=True)
@@ -37,36 +22,44 @@ class Verdict:
     ----------
     kind : {"helps", "no evidence", "hurts", "failed"}
         The answer over all methods: "helps" when one of them does.
+    headline : str
+        The answer in one sentence.
     sentence : str
-        The answer in plain words, with its numbers.
+        What stands behind it, with its numbers.
     method : str or None
-        The method the sentence speaks of.
+        The method the sentence is about.
+    methods : dict of str to str
+        The kind of verdict of each method.
     leak : bool
         True when a model that sees X* when predicting is perfect and the one
         without it is not: X* then likely contains the target.
-    methods : dict of str to str
-        The kind of verdict of each method.
     nothing_to_gain : bool
-        True when there is no evidence that X* helps and none that it could: no model
-        that sees X* when predicting is better than the one without it.
+        True when there is no evidence that X* helps, and even a model that sees X*
+        when predicting gains no more than is negligible, with 95 % confidence.
+    rows_needed : int or None
+        About how many rows it would take to tell whether there is anything to gain,
+        where these are too few.
 
     Examples
     --------
     >>> from lupi.evaluation import Verdict
-    >>> verdict = Verdict("helps", "It helps.", "SVCPlus", False, {"SVCPlus": "helps"})
+    >>> methods = {"SVCPlus": "no evidence"}
+    >>> verdict = Verdict("no evidence", "Who knows?", "Nobody.", "SVCPlus", methods)
     >>> print(verdict)
-    It helps.
+    Who knows? Nobody.
     """
 
     kind: str
+    headline: str
     sentence: str
     method: str | None
-    leak: bool
     methods: dict[str, str]
+    leak: bool = False
     nothing_to_gain: bool = False
+    rows_needed: int | None = None
 
     def __str__(self) -> str:
-        return self.sentence
+        return f"{self.headline} {self.sentence}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as plain data.
@@ -79,174 +72,94 @@ class Verdict:
         return asdict(self)
 
 
-class FoldScores:
-    """The scores of one method: one array per arm, aligned by split."""
-
-    def __init__(self, folds: pd.DataFrame, design: Design):
-        self.design = design
-        self.scores: dict[str, np.ndarray] = {}
-        self.groups: dict[str, np.ndarray | None] = {}
-        self.seconds: dict[str, float] = {}
-        for arm, part in folds.sort_values("split").groupby("arm"):
-            self.scores[arm] = part["score"].to_numpy(dtype=float)
-            groups = part["group_scores"].tolist()
-            scored = all(isinstance(each, list) for each in groups)
-            self.groups[arm] = np.array(groups, dtype=float) if scored else None
-            self.seconds[arm] = float(part["seconds"].sum())
-
-    @property
-    def failed(self) -> bool:
-        """Whether any arm has a split without a score."""
-        return set(self.scores) != set(ARMS) or any(
-            np.isnan(values).any() for values in self.scores.values()
-        )
-
-    def level(self, arm: str) -> Contrast:
-        """Mean score of an arm with its corrected standard error."""
-        return corrected_contrast(self.scores[arm], self.design, self.groups[arm])
-
-    def difference(self, arm: str, other: str) -> Contrast:
-        """Paired difference of two arms over the splits."""
-        groups, others = self.groups[arm], self.groups[other]
-        paired = None if groups is None or others is None else groups - others
-        return corrected_contrast(
-            self.scores[arm] - self.scores[other], self.design, paired
-        )
-
-
-def summarise(scores: dict[str, FoldScores], optimum: float) -> pd.DataFrame:
-    """Return one line per method with its tests and its verdict.
-
-    Parameters
-    ----------
-    scores : dict of str to FoldScores
-        The scores of each method.
-    optimum : float
-        The best value the score can take (1 for accuracy, 0 for a negated loss).
-    """
-    lines = []
-    for method, folds in scores.items():
-        line: dict[str, Any] = {"method": method}
-        line["seconds"] = sum(folds.seconds.values())
-        if folds.failed:
-            lines.append(line)
-            continue
-        for arm in ARMS:
-            line[arm] = float(folds.scores[arm].mean())
-        gain = folds.difference("with", "without")
-        content = folds.difference("with", "shuffled")
-        gap = folds.difference("oracle", "without")
-        line |= {
-            "gain": gain.mean,
-            "gain_std_error": gain.std_error,
-            "p_without": gain.p_greater,
-            "p_shuffled": content.p_greater,
-            "p_less": gain.p_less,
-            "published": max(gain.p_nadeau_bengio, content.p_nadeau_bengio),
-            "gap": gap.mean,
-            "gap_std_error": gap.std_error,
-            "p_gap": gap.p_greater,
-            "leak": _is_leak(line["oracle"], line["without"], optimum),
-        }
-        lines.append(line)
-    columns = [
-        *("method", *ARMS, "gain", "gain_std_error", "p_without", "p_shuffled"),
-        *("p_helps", "p_helps_nadeau_bengio", "p_hurts"),
-        *("gap", "gap_std_error", "p_gap", "gap_closed"),
-        *("leak", "verdict", "nothing_to_gain", "seconds", "p_less", "published"),
-    ]
-    table = pd.DataFrame(lines).reindex(columns=columns)
-    claims = table[["p_without", "p_shuffled"]].max(axis=1, skipna=False)
-    table["p_helps"] = holm(claims.to_numpy(dtype=float))
-    table["p_helps_nadeau_bengio"] = holm(table["published"].to_numpy(dtype=float))
-    table["p_hurts"] = holm(table["p_less"].to_numpy(dtype=float))
-    worth = table["p_gap"] <= SIGNIFICANCE
-    table["gap_closed"] = (table["gain"] / table["gap"]).where(worth)
-    table["leak"] = table["leak"].eq(True)
-    table["verdict"] = [_kind(line) for line in table.to_dict("records")]
-    table["nothing_to_gain"] = (table["verdict"] == NO_EVIDENCE) & ~worth
-    return table.drop(columns=["p_less", "published"])
-
-
-def _is_leak(oracle: float, without: float, optimum: float) -> bool:
-    if optimum == 0:
-        return abs(oracle) <= PERFECT * abs(without)
-    return optimum - oracle <= PERFECT < optimum - without
-
-
-def _kind(line: dict[str, Any]) -> str:
-    if np.isnan(line["gain"]):
-        return FAILED
-    if line["p_helps"] <= SIGNIFICANCE:
-        return HELPS
-    if line["p_hurts"] <= SIGNIFICANCE:
-        return HURTS
-    return NO_EVIDENCE
-
-
 def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
-    """Put the answer over all methods into a sentence."""
-    scoring = metric_name(scoring)
+    """Put the answer over all methods into sentences."""
+    metric = metric_name(scoring)
     kinds = dict(zip(summary["method"], summary["verdict"], strict=True))
     ran = summary[summary["verdict"] != FAILED]
-    leak = bool(ran["leak"].any())
     if ran.empty:
-        sentence = "No verdict: no method could be fitted; see the failures."
-        return Verdict(FAILED, sentence, None, False, kinds)
-    best = ran.loc[ran["with"].idxmax()]
-    nothing = False
+        headline = "No verdict: no method could be fitted."
+        return Verdict(FAILED, headline, "See the failures.", None, kinds)
+    corrected = f", corrected for {len(ran)} methods" if len(ran) > 1 else ""
     helping = ran[ran["verdict"] == HELPS]
+    nothing, rows = False, None
     if len(helping):
         best, kind = helping.loc[helping["with"].idxmax()], HELPS
+        headline = (
+            f"The privileged information helps: with it, {best['method']} scores "
+            f"{best['with']:.3f} instead of {best['without']:.3f} {metric}."
+        )
         sentence = (
-            f"The privileged information helps: {best['method']} gains "
-            f"{_plus_minus(best)} {scoring} over the same model without it "
-            f"({_p(best['p_helps'])}, Holm), and shuffled X* does not do the same."
+            f"The gain is {_plus_minus(best)} (p {_p(best['p_helps'])} against no X*, "
+            f"shuffled X* and X as X*{corrected})."
         )
         if not np.isnan(best["gap_closed"]):
             sentence += (
-                f" It closes {best['gap_closed']:.0%} of the gap to a model that "
-                "sees X* when predicting."
+                f" It closes {best['gap_closed']:.0%} of the gap to a model that sees "
+                "X* when predicting."
             )
     elif (ran["verdict"] == HURTS).all():
         best, kind = ran.loc[ran["gain"].idxmax()], HURTS
+        headline = "The privileged information hurts."
         sentence = (
-            f"The privileged information hurts: even {best['method']}, which loses "
-            f"least, scores {_plus_minus(best)} {scoring} against the same model "
-            f"without it ({_p(best['p_hurts'])}, Holm)."
-        )
-    elif not (ran["p_gap"] <= SIGNIFICANCE).any():
-        kind, nothing = NO_EVIDENCE, True
-        widest = ran.loc[ran["gap"].idxmax()]
-        sentence = (
-            "No evidence that it helps, and nothing to gain: X* adds nothing "
-            "measurable even when it is available for predicting (the best oracle "
-            "scores "
-            f"{_plus_minus(widest, 'gap')} {scoring} against the same model without "
-            "X*)."
+            f"Even {best['method']}, which loses least, scores {_plus_minus(best)} "
+            f"{metric} against the same model without X* (p {_p(best['p_hurts'])}"
+            f"{corrected})."
         )
     else:
-        kind = NO_EVIDENCE
+        best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
+        widest = ran.loc[ran["gap"].idxmax()]
+        headline = "There is no evidence that the privileged information helps."
         sentence = (
-            f"No evidence that it helps: the best method, {best['method']}, scores "
-            f"{_plus_minus(best)} {scoring} against the same model without X* "
-            f"({_p(best['p_helps'])}, Holm)."
+            f"The best gain is that of {best['method']}, {_plus_minus(best)} {metric} "
+            f"over the same model without X* (p {_p(best['p_helps'])} against no X*, "
+            f"shuffled X* and X as X*{corrected})."
         )
+        oracle = (
+            f"A model that sees X* when predicting gains {_plus_minus(widest, 'gap')}"
+        )
+        if ran["nothing_to_gain"].all():
+            nothing = True
+            headline = headline.removesuffix(".") + ", and nothing to gain."
+            sentence += (
+                f" {oracle}, with 95 % confidence at most "
+                f"{_signed(ran['gap_upper'].max())}."
+            )
+        elif not (ran["p_gap"] <= SIGNIFICANCE).any():
+            rows = _largest(ran["rows_needed"])
+            headline = headline.removesuffix(".") + ": too few rows to tell."
+            sentence += f" {oracle}, which may be chance."
+            if rows is not None:
+                sentence += f" About {rows:,} rows would tell."
+        else:
+            sentence += f" {oracle}, so there is something to gain."
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
+    leak = bool(ran["leak"].any())
     if leak:
         sentence += (
             " Careful: a model that sees X* is perfect, so X* likely contains the "
             "target itself (a leak)."
         )
-    return Verdict(kind, sentence, str(best["method"]), leak, kinds, nothing)
+    method = str(best["method"])
+    return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
 
 
-def _plus_minus(line: pd.Series, name: str = "gain") -> str:
-    value = f"{line[name]:+.3f}".replace("-", "−")
-    return f"{value} ± {line[name + '_std_error']:.3f}"
+def _largest(rows: pd.Series) -> int | None:
+    largest = rows.max()
+    return None if np.isnan(largest) else int(largest)
+
+
+def _signed(value: float) -> str:
+    # Adding zero turns −0.0 into 0.0.
+    return f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")
+
+
+def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str = "gain") -> str:
+    return f"{_signed(line[name])} ± {line[name + '_std_error']:.3f}"
 
 
 def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+

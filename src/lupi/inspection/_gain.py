@@ -74,7 +74,7 @@ class GainDisplay:
     ... )
     >>> display = GainDisplay.from_results(comparison)
     >>> list(display.intervals_)
-    ['without', 'with', 'shuffled', 'oracle']
+    ['without', 'with', 'shuffled', 'self', 'oracle']
     """
 
     table: pd.DataFrame

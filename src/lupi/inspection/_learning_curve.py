@@ -42,7 +42,10 @@ class PrivilegedLearningCurveDisplay:
     scores : dict of str to ndarray of shape (n_sizes, n_splits)
         Test scores of the arms.
     designs : list of Design
-        Per size, how the splits overlap.
+        Per size, the numbers of training and test rows.
+    group_scores : dict of str to ndarray, default=None
+        Pseudo-values of the scores for groups of test rows, of shape (n_sizes,
+        n_splits, n_groups); the bands are then those of the tests of `compare`.
     scoring : str, default="score"
         Name of the score.
     estimator_name : str, default=""
@@ -78,6 +81,7 @@ class PrivilegedLearningCurveDisplay:
     train_sizes: np.ndarray
     scores: dict[str, np.ndarray]
     designs: Sequence[Design]
+    group_scores: dict[str, np.ndarray] | None = None
     scoring: str = "score"
     estimator_name: str = ""
 
@@ -200,6 +204,7 @@ class PrivilegedLearningCurveDisplay:
             curve.train_sizes,
             curve.scores,
             curve.designs,
+            curve.group_scores,
             metric_name(curve.scoring),
             curve.method,
         )
@@ -227,19 +232,24 @@ class PrivilegedLearningCurveDisplay:
         if kind not in ("score", "difference"):
             raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
         found = {}
-        for arm, scores in self.scores.items():
-            if kind == "difference":
-                if arm == "without":
-                    continue
-                scores = scores - self.scores["without"]
-            levels = [
-                corrected_contrast(values, design)
-                for values, design in zip(scores, self.designs, strict=True)
-            ]
-            found[arm] = np.array(
-                [(level.mean, *level.interval(confidence)) for level in levels]
-            ).T
+        paired = kind == "difference"
+        for arm in self.scores:
+            if paired and arm == "without":
+                continue
+            lines = []
+            for size, design in enumerate(self.designs):
+                values = self._values(self.scores, arm, paired)[size]
+                groups = None
+                if self.group_scores is not None:
+                    groups = self._values(self.group_scores, arm, paired)[size]
+                level = corrected_contrast(values, design, groups, paired=paired)
+                lines.append((level.mean, *level.interval(confidence)))
+            found[arm] = np.array(lines).T
         return found
+
+    @staticmethod
+    def _values(table: dict[str, np.ndarray], arm: str, paired: bool) -> np.ndarray:
+        return table[arm] - table["without"] if paired else table[arm]
 
     def plot(
         self,

@@ -19,9 +19,21 @@ GRAY = "#7A7A7A"
 
 # The arms of a comparison look the same in every display; their labels are in
 # lupi.evaluation._arms.
-ARM_COLORS = {"without": GRAY, "with": BLUE, "shuffled": ORANGE, "oracle": GREEN}
-ARM_MARKERS = {"without": "s", "with": "o", "shuffled": "X", "oracle": "D"}
-ARM_STYLES = {"without": "--", "with": "-", "shuffled": ":", "oracle": "-."}
+ARM_COLORS = {
+    "without": GRAY,
+    "with": BLUE,
+    "shuffled": ORANGE,
+    "self": PURPLE,
+    "oracle": GREEN,
+}
+ARM_MARKERS = {"without": "s", "with": "o", "shuffled": "X", "self": "P", "oracle": "D"}
+ARM_STYLES = {
+    "without": "--",
+    "with": "-",
+    "shuffled": ":",
+    "self": (0, (5, 1, 1, 1, 1, 1)),
+    "oracle": "-.",
+}
 
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 CYCLE_MARKERS = ("o", "s", "^", "D", "v", "P", "X")

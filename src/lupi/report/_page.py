@@ -25,7 +25,6 @@ from lupi.report._words import (
     share,
     shortened,
     split_words,
-    verdict_words,
     warning_words,
 )
 
@@ -43,12 +42,12 @@ def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> dict[str
     from lupi import __version__
 
     settings = comparison.settings
-    headline, support = verdict_words(comparison)
+    verdict = comparison.verdict
     return {
         "title": f"Does the privileged information help? {usage.source}",
-        "headline": headline,
-        "support": support,
-        "verdict_class": _css(comparison.verdict.kind),
+        "headline": verdict.headline,
+        "support": verdict.sentence,
+        "verdict_class": _css(verdict.kind),
         "warnings": _warnings(comparison),
         "facts": _facts(settings),
         "methods": [
@@ -110,42 +109,41 @@ def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _table_notes(comparison: Comparison) -> list[str]:
+    several = len(comparison.methods) > 1
+    corrected = ", corrected for the number of methods (Holm)" if several else ""
     notes = [
-        "Gain: with X* minus without X*, ± its standard error. p: probability of "
-        "beating both the same model without X* and the one with shuffled X* by "
-        "chance, corrected for the number of methods (Holm). Gap closed: gain as a "
-        "share of what a model gains that may use X* when predicting; left empty when "
-        "even that gain could be chance."
+        "Gain: with X* minus without X*, ± its standard error. p: the largest of the "
+        "p-values against the same model without X*, with shuffled X* and with X as "
+        f"X*{corrected}. Gap closed: gain as a share of what a model gains that may "
+        "use X* when predicting; left empty when even that gain could be chance."
     ]
-    splits = comparison.settings["splits"]
-    if splits["kind"] != "folds":
-        values = ", ".join(
-            f"{line['method']} {p_value(line['p_helps_nadeau_bengio'])}"
-            for line in comparison.summary.to_dict("records")
-        )
-        factor = splits["n_test"] / splits["n_train"]
-        notes.append(
-            "The formula of Nadeau and Bengio to the letter was made for folds. Here "
-            f"it multiplies the variance by 1/{splits['n_splits']} + {factor:.3g}, as "
-            "if training sets that share hardly a row were nearly the same, and finds "
-            f"almost nothing at this size; its p-values: {values}."
-        )
+    values = ", ".join(
+        f"{line['method']} {p_value(line['p_helps_nadeau_bengio'])}"
+        for line in comparison.summary.to_dict("records")
+    )
+    notes.append(
+        "By the formula of Nadeau and Bengio to the letter, which attributes the whole "
+        f"spread to training sets that overlap, p is: {values}."
+    )
     return notes
 
 
 def _test_note(settings: Mapping[str, Any]) -> str:
-    correction = "Nadeau and Bengio, 2003"
+    correction = (
+        "after Nadeau and Bengio, 2003, whose correction is applied to the variance "
+        "that training sets cause"
+    )
     if settings["splits"]["kind"] != "folds":
         correction = (
-            "after Nadeau and Bengio, 2003, with the variance due to the training rows "
-            "and that due to the test rows estimated apart, because training sets are "
-            "small here"
+            "the variance due to the training sets and that due to the test rows are "
+            "estimated apart"
         )
     return (
-        "“Helps” means better than without X* and better than with shuffled X*, both "
-        "one-sided at 5 %, by a t-test whose variance is corrected for splits that "
-        f"share rows ({correction}), and corrected for the number of methods (Holm, "
-        "1979)."
+        "“Helps” means better than without X*, than with shuffled X* and than with X "
+        "as X*, each one-sided at 5 % by a t-test that accounts for the rows that "
+        f"splits share ({correction}), and corrected for the number of methods (Holm, "
+        "1979). “Nothing to gain” means that even a model that sees X* when predicting "
+        f"gains at most {settings['negligible']:g}, with 95 % confidence."
     )
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
-
-if TYPE_CHECKING:
-    from lupi.evaluation import Comparison
 
 
 def number(value: float) -> str:
@@ -29,7 +26,8 @@ def signed(value: float) -> str:
     """Write a difference with its sign."""
     if value is None or pd.isna(value):
         return "–"
-    text = f"{value:+.3f}" if abs(value) < 100 else f"{value:+,.4g}"
+    # Adding zero turns −0.0 into 0.0.
+    text = f"{round(value, 3) + 0.0:+.3f}" if abs(value) < 100 else f"{value:+,.4g}"
     return text.replace("-", "−")
 
 
@@ -67,14 +65,14 @@ def duration(seconds: float) -> str:
 
 
 def share(value: float) -> str:
-    """Write a share in percent; an absent one is empty.
+    """Write a share in percent; an absent or negative one is empty.
 
     Examples
     --------
     >>> share(0.47), share(-0.071), share(float("nan"))
-    ('47 %', '−7 %', '')
+    ('47 %', '', '')
     """
-    return "" if pd.isna(value) else f"{100 * value:.0f} %".replace("-", "−")
+    return "" if pd.isna(value) or value < 0 else f"{100 * value:.0f} %"
 
 
 def warning_words(item: Mapping[str, Any]) -> str:
@@ -115,22 +113,8 @@ def split_words(splits: Mapping[str, Any]) -> str:
 
 def method_verdict(line: Mapping[str, Any]) -> str:
     """Return the verdict on one method, as a line of the summary has it."""
-    more = ", nothing to gain" if line["nothing_to_gain"] else ""
-    return f"{line['verdict']}{more}"
-
-
-def verdict_words(comparison: Comparison) -> tuple[str, list[str]]:
-    """Return the answer as a headline of one sentence, and the sentences behind it."""
-    verdict = comparison.verdict
-    answers = {
-        "helps": f"Yes, it helps: {verdict.method} predicts better with it.",
-        "no evidence": "There is no evidence that it helps.",
-        "hurts": "No, it hurts.",
-        "failed": "No verdict: no method could be fitted.",
-    }
-    headline = answers[verdict.kind]
-    if verdict.nothing_to_gain:
-        headline = "There is no evidence that it helps, and nothing to gain."
-    if verdict.kind == "failed":
-        return headline, [f"{name}: {why}" for name, why in comparison.failures.items()]
-    return headline, [verdict.sentence]
+    if line["nothing_to_gain"]:
+        return f"{line['verdict']}, nothing to gain"
+    if not pd.isna(line["rows_needed"]):
+        return f"{line['verdict']}, too few rows to tell"
+    return str(line["verdict"])

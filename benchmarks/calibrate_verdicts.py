@@ -1,0 +1,270 @@
+"""How often does `compare` reject what is true, and how often does it find a gain?
+
+    python benchmarks/calibrate_verdicts.py [--comparisons 60] [--jobs 2]
+
+Calibration: X* is a random permutation of the rows of the privileged columns, so the
+arms *with* and *shuffled* are two independent shuffles of the same X*, and the mean of
+their difference is exactly zero. Every comparison draws rows of its table anew; the
+method is distillation by ridge regression in closed form, with imitation weights from
+0.3 to 1 (a student of pure noise) and three strengths of regularization. Reported are
+the share of comparisons rejected one-sided at 5 %, above and below, and the standard
+deviation of z, the p-value as a quantile of the normal distribution; both are 5 %, 5 %
+and 1 for an exact test. "before" is the sum of both variances, which counts the
+interaction of training and test rows twice and adds the overlap of training sets.
+
+Power: the share of verdicts "helps" on `make_mediator`, by the test as it is and by
+the one before (which did not ask for *self*), and on shuffled X*, where it must not
+exceed 5 %.
+"""
+
+import argparse
+import warnings
+from itertools import combinations
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import stats
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import r2_score
+
+from lupi.datasets import (
+    load_actg175,
+    load_breast_cancer_privileged,
+    load_german_credit,
+    load_pima,
+    make_mediator,
+)
+from lupi.evaluation import Method, compare
+from lupi.evaluation._plan import plan
+from lupi.evaluation._statistics import Design, corrected_contrast
+
+WEIGHTS, ALPHAS = (0.3, 0.5, 0.7, 1.0), (3.0, 10.0, 30.0)
+
+
+def ridge(A, t, alpha):
+    mean = A.mean(axis=0)
+    B = A - mean
+    coef = np.linalg.solve(B.T @ B + alpha * np.eye(A.shape[1]), B.T @ (t - t.mean()))
+    return lambda rows: (rows - mean) @ coef + t.mean()
+
+
+class Distillation(BaseEstimator):
+    """A ridge student of a cross-fitted ridge teacher."""
+
+    def __init__(self, weight=0.5, alpha=10.0):
+        self.weight = weight
+        self.alpha = alpha
+
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        target = self._encode(y)
+        if privileged is not None:
+            said = np.empty(len(y))
+            for fold in range(3):
+                out = np.arange(len(y)) % 3 == fold
+                teacher = ridge(privileged[~out], target[~out], 1.0)
+                said[out] = teacher(privileged[out])
+            target = (1 - self.weight) * target + self.weight * said
+        self.student_ = ridge(X, target, self.alpha)
+        return self
+
+
+class DistillationClassifier(ClassifierMixin, Distillation):
+    def _encode(self, y):
+        self.classes_ = np.unique(y)
+        return (y == self.classes_[1]).astype(float)
+
+    def decision_function(self, X):
+        return self.student_(X) - 0.5
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+class DistillationRegressor(RegressorMixin, Distillation):
+    def _encode(self, y):
+        return y
+
+    def predict(self, X):
+        return self.student_(X)
+
+
+def fast_auc(model, X, y):
+    """The area under the curve without scikit-learn's checks, which take longer."""
+    scores, positive = model.decision_function(X), y == model.classes_[1]
+    ranks = stats.rankdata(scores)
+    n = positive.sum()
+    return (ranks[positive].sum() - n * (n + 1) / 2) / (n * (len(y) - n))
+
+
+def fast_r2(model, X, y):
+    return r2_score(y, model.predict(X))
+
+
+TABLES = {
+    "make_mediator": None,
+    "ACTG 175": load_actg175,
+    "Pima": load_pima,
+    "German credit": load_german_credit,
+    "breast cancer": load_breast_cancer_privileged,
+    "CD4, week 96": lambda: load_actg175(target="cd4-week-96"),
+}
+# (rows of the table, options of compare)
+DESIGNS = {
+    "folds": ((150, 500), {}),
+    "train_size, disjoint": ((1000,), {"train_size": 40}),
+    "train_size, overlapping": ((200, 400), {"train_size": 60}),
+}
+
+
+def draw(name, n_rows, seed, *, shuffle=True):
+    """Return some rows of a table, X* shuffled as a whole or not."""
+    rng = np.random.default_rng([seed, n_rows])
+    if TABLES[name] is None:
+        data = make_mediator(n_rows, random_state=seed)
+    else:
+        data = TABLES[name]()
+    X, P = np.asarray(data.data, float), np.asarray(data.privileged, float)
+    y = np.asarray(data.target)
+    known = ~np.isnan(y) if y.dtype.kind == "f" else np.ones(len(y), bool)
+    rows = rng.permutation(np.flatnonzero(known))[:n_rows]
+    source = rng.permutation(rows) if shuffle else rows
+    return X[rows], y[rows], P[source]
+
+
+def method(name, seed):
+    rng = np.random.default_rng(seed)
+    options = {"weight": rng.choice(WEIGHTS), "alpha": rng.choice(ALPHAS)}
+    if name == "CD4, week 96":
+        model, task = DistillationRegressor(**options), "regression"
+    else:
+        model, task = DistillationClassifier(**options), "classification"
+    return Method("distillation", task, estimator=model)
+
+
+def contrast(name, design, seed):
+    """Return the p-values of with > shuffled, as it is and before."""
+    sizes, options = DESIGNS[design]
+    X, y, P = draw(name, sizes[seed % len(sizes)], seed)
+    score = fast_r2 if name == "CD4, week 96" else fast_auc
+    chosen = method(name, seed)
+    options = {"n_candidates": 1, "scoring": score, "random_state": seed} | options
+    study = plan(X, y, P, methods=chosen, **options)
+    with config_context(skip_parameter_validation=True, assume_finite=True):
+        pairs = [
+            [study._run_arm(chosen, arm, split) for arm in ("with", "shuffled")]
+            for split in range(len(study.splits))
+        ]
+    scores, groups = (
+        np.array([np.subtract(one[key], other[key]) for one, other in pairs])
+        for key in ("score", "group_scores")
+    )
+    sizes = study.settings["splits"]
+    now = corrected_contrast(scores, Design(sizes["n_train"], sizes["n_test"]), groups)
+    return now.p_greater, before(scores, groups, study)
+
+
+def before(scores, groups, study):
+    """The p-value by the sum of the two variances, or by Nadeau and Bengio."""
+    n_splits, n_groups = groups.shape
+    sizes = study.settings["splits"]
+    spread, freedom = scores.var(ddof=1), n_splits - 1
+    if sizes["n_train"] >= sizes["n_test"]:
+        variance = (1 / n_splits + sizes["n_test"] / sizes["n_train"]) * spread
+    else:
+        pairs = combinations([train for train, _ in study.splits], 2)
+        overlap = np.mean([len(np.intersect1d(*pair)) for pair in pairs])
+        variance = (1 / n_splits + overlap / sizes["n_train"]) * spread
+        variance += np.nanmean(groups, axis=0).var(ddof=1) / n_groups
+        freedom = min(n_splits, n_groups) - 1
+    return stats.t.sf(scores.mean() / np.sqrt(variance), freedom)
+
+
+def calibrate(comparisons, jobs):
+    print("| design | table | comparisons | rejected above, below | sd of z | before |")
+    print("|---|---|---|---|---|---|")
+    for design in DESIGNS:
+        everything = []
+        for name in TABLES:
+            p = np.array(
+                Parallel(jobs)(
+                    delayed(contrast)(name, design, seed) for seed in range(comparisons)
+                )
+            )
+            everything.append(p)
+            show(design, name, p)
+        show(f"**{design}**", "all", np.concatenate(everything))
+
+
+def show(design, name, p):
+    now, old = (stats.norm.isf(np.clip(column, 1e-12, 1 - 1e-12)) for column in p.T)
+    line = stats.norm.isf(0.05)
+    cells = [design, name, str(len(p))]
+    for z in (now, old):
+        cells.append(f"{np.mean(z > line):.1%}, {np.mean(z < -line):.1%}")
+        cells.append(f"{z.std():.2f}")
+    print("| " + " | ".join([*cells[:5], ", ".join(cells[5:])]) + " |", flush=True)
+
+
+def verdict(n_rows, train_size, n_splits, shuffle, seed):
+    """Return whether `compare` says "helps" now, and whether it would have before."""
+    X, y, P = draw("make_mediator", n_rows, seed, shuffle=shuffle)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = compare(
+            X,
+            y,
+            P,
+            methods=Method(
+                "distillation",
+                "classification",
+                estimator=DistillationClassifier(weight=0.7, alpha=30.0),
+            ),
+            n_candidates=1,
+            train_size=train_size,
+            cv=n_splits,
+            scoring=fast_auc,
+            random_state=seed,
+            progress=False,
+        )
+    scores = result._scores["distillation"]
+    old = [
+        before(
+            scores.scores["with"] - scores.scores[arm],
+            scores.groups["with"] - scores.groups[arm],
+            result.study,
+        )
+        for arm in ("without", "shuffled")
+    ]
+    return result.verdict.kind == "helps", max(old) <= 0.05
+
+
+def power(comparisons, jobs):
+    print("\n| make_mediator | X* | comparisons | says it helps | before |")
+    print("|---|---|---|---|---|")
+    settings = ((150, 20, 8), (400, 20, 8), (200, None, None), (400, None, None))
+    for n_rows, train_size, n_splits in settings:
+        for shuffle in (False, True):
+            said = Parallel(jobs)(
+                delayed(verdict)(n_rows, train_size, n_splits, shuffle, seed)
+                for seed in range(comparisons)
+            )
+            now, old = np.mean(said, axis=0)
+            size = "5 folds, twice"
+            if train_size is not None:
+                size = f"{n_splits} training sets of {train_size}"
+            what = "shuffled" if shuffle else "as it is"
+            print(
+                f"| {n_rows} rows, {size} | {what} | {comparisons} | {now:.1%} "
+                f"| {old:.1%} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--comparisons", type=int, default=60, help="per table")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    calibrate(arguments.comparisons, arguments.jobs)
+    power(2 * arguments.comparisons, arguments.jobs)
