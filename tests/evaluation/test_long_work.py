@@ -127,7 +127,7 @@ def test_a_cluster_gives_the_same_result_though_a_worker_dies(tmp_path, uninterr
     checkpoint = tmp_path / "run.checkpoint"
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
