@@ -10,7 +10,6 @@ import pytest
 
 from lupi._tables import (
     TableError,
-    guess_task,
     nearest,
     read_table,
     resolve_columns,
@@ -135,23 +134,6 @@ def test_unknown_columns_get_the_nearest_name(pattern, sentence):
 
 def test_nearest_is_none_when_nothing_is_near():
     assert nearest("qqqqq", COLUMNS) is None
-
-
-@pytest.mark.parametrize(
-    ("values", "task"),
-    [
-        ([0, 1, 1, 0], "classification"),
-        ([True, False], "classification"),
-        (["yes", "no"], "classification"),
-        ([1.0, 2.0, 1.0], "classification"),
-        ([0.5, 1.5, 0.5], "classification"),
-        ([0.5, 1.25, 2.75], "regression"),
-        (list(range(21)), "regression"),
-        (list(range(20)), "classification"),
-    ],
-)
-def test_the_task_is_read_off_the_target(values, task):
-    assert guess_task(pd.Series(values)) == task
 
 
 def test_target_keeps_labels_as_the_file_has_them():

@@ -20,7 +20,7 @@ comparison = compare(
     mediator.privileged,
     methods=[GeneralizedDistillationClassifier(), SVCPlus()],
     cv=5,
-    search=4,
+    n_candidates=4,
     random_state=0,
 )
 print(comparison.verdict)

@@ -36,7 +36,7 @@ comparison = compare(
     methods=[GeneralizedDistillationClassifier(), SVCPlus()],
     train_size=30,
     cv=12,
-    search=6,
+    n_candidates=6,
     random_state=0,
 )
 print(comparison.verdict)

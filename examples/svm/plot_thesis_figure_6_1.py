@@ -95,8 +95,8 @@ for seed in range(20):
         noise,
         param_grid={"C": [0.1, 1.0, 10.0, 100.0], "gamma": [0.1, 1.0, 10.0, 100.0]},
         scoring=("accuracy",),
-        outer=5,
-        inner=3,
+        cv=5,
+        inner_cv=3,
         random_state=seed,
     )
     inner_scores.append(result.folds["inner_accuracy"].mean())

@@ -12,8 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.feature_selection import RFE
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-
-from lupi.evaluation import two_stage_search
+from two_stage import two_stage_search
 
 NAMES = ("SVM", "SVM+", "MT", "SVMd+", "SVMu", "KT")
 # Table 7.1 as printed: kernels of X, X* and X**.
@@ -82,5 +81,5 @@ def study():
         # Trivial solutions are candidates like any other, and lose.
         warnings.filterwarnings("ignore", message=".*trivial solution.*")
         return two_stage_search(
-            datasets(), coarse=(1.0,), wide=(0.1, 10.0), outer=3, inner=2
+            datasets(), coarse=(1.0,), wide=(0.1, 10.0), cv=3, inner_cv=2
         )

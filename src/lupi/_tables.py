@@ -16,13 +16,12 @@ import io
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 _SEPARATORS = ",;\t|"
-_MAX_CLASSES = 20
 
 
 class TableError(ValueError):
@@ -269,23 +268,6 @@ def shortlist(names: Sequence[str], most: int = 8) -> str:
     """Write out the first few names, and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def guess_task(target: pd.Series) -> Literal["classification", "regression"]:
-    """Tell regression from classification as a reader of the column would.
-
-    Numbers with more than 20 different values are measurements; everything else
-    names classes.
-    """
-    if pd.api.types.is_bool_dtype(target) or not pd.api.types.is_numeric_dtype(target):
-        return "classification"
-    fractional = not np.all(np.mod(target.to_numpy(float), 1) == 0)
-    many = target.nunique() > _MAX_CLASSES
-    return (
-        "regression"
-        if many or (fractional and target.nunique() > 2)
-        else ("classification")
-    )
 
 
 def target_values(target: pd.Series) -> np.ndarray[Any, Any]:

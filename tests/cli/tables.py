@@ -50,7 +50,7 @@ def clinic(n=160, seed=0):
 ROLES = ["--target", "outcome", "--privileged", "*_week_20", "--drop", "patient"]
 QUICK = [
     *("--methods", "generalized-distillation-classifier"),
-    *("--splits", "2", "--search", "2"),
+    *("--cv", "2", "--n-candidates", "2"),
 ]
 
 

@@ -71,9 +71,9 @@ def test_one_value_or_none_and_words_after_two_dashes_are_left_alone():
 
 
 def test_an_option_keeps_its_own_value():
-    words = ["compare", "t.csv", "-j", "-1", "--search=3", "-m", "a", "b"]
+    words = ["compare", "t.csv", "-j", "-1", "--n_candidates=3", "-m", "a", "b"]
     assert write_out_lists(words) == [
-        *("compare", "t.csv", "-j", "-1", "--search=3", "-m", "a", "-m", "b"),
+        *("compare", "t.csv", "-j", "-1", "--n_candidates=3", "-m", "a", "-m", "b"),
     ]
 
 
@@ -93,7 +93,7 @@ def test_columns_and_methods_in_every_form_give_the_same_roles(
         if number == 1:
             methods = "-m generalized-distillation-classifier,svc-plus"
         words = f"compare {form} -t outcome {methods} --out out{number}"
-        words += " --splits 2 --search 1 --no-model -j 1"
+        words += " --cv 2 --n-candidates 1 --no-model -j 1"
         assert main(words.split()) == 0
         stored = json.loads((tmp_path / f"out{number}" / "results.json").read_text())
         assert stored["settings"]["features"] == ["age"]

@@ -30,7 +30,7 @@ def run(tmp_path_factory):
     compared = lupi("compare", "table.csv", *ROLES, *QUICK, cwd=folder)
     fitted = lupi(
         *("fit", "table.csv", *ROLES, "-m", "GeneralizedDistillationClassifier"),
-        *("--search", "3"),
+        *("--n-candidates", "3"),
         cwd=folder,
     )
     predicted = lupi(
@@ -49,7 +49,7 @@ def test_compare_says_what_was_compared_the_table_and_the_verdict(run):
     assert "table.csv, 160 rows" in said
     assert "2: count_week_20, remark_week_20" in said
     assert "16 of 160 rows lack the privileged information" in said
-    for word in ("without", "with X*", "shuffled", "oracle", "gain", "verdict"):
+    for word in ("without", "with", "shuffled", "oracle", "gain", "verdict"):
         assert word in said
     assert "lupi-report/report.html" in said.splitlines()[-1]
 
@@ -64,7 +64,7 @@ def test_compare_leaves_report_results_figures_and_model(run):
         "results.json",
     ]
     table = pd.read_csv(folder / "results.csv")
-    assert list(table["row"]) == ["without", "with", "shuffled", "oracle"]
+    assert list(table["arm"]) == ["without", "with", "shuffled", "oracle"]
     stored = Comparison.from_json(folder / "results.json")
     assert stored.settings["target"] == "outcome"
     assert stored.settings["features"] == KNOWN
@@ -146,8 +146,8 @@ def test_regression_groups_and_small_training_sets(tmp_path, monkeypatch, capsys
     code = main(
         [
             *("compare", "houses.csv", "--target", "price", "--privileged", "later"),
-            *("--group", "house", "--train-size", "40", "--splits", "4", "-j", "1"),
-            *("--methods", "generalized-distillation-regressor", "--search", "2"),
+            *("--group", "house", "--train-size", "40", "--cv", "4", "-j", "1"),
+            *("--methods", "generalized-distillation-regressor", "--n-candidates", "2"),
         ]
     )
     assert code == 0

@@ -16,8 +16,8 @@ from tests.cli.tables import clinic, command, environment, lupi
 
 ASK = [
     *("compare", "table.csv", "--target", "outcome", "--privileged", "count_week_20"),
-    *("--methods", "generalized-distillation-classifier", "--splits", "4"),
-    *("--search", "2", "--no-model"),
+    *("--methods", "generalized-distillation-classifier", "--cv", "4"),
+    *("--n-candidates", "2", "--no-model"),
 ]
 
 
@@ -79,7 +79,7 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
 
     again = lupi(*ASK, "--jobs", jobs, cwd=tmp_path)
     assert again.returncode == 0
-    assert f"going on with a run of {kept} finished pieces" in again.stdout
+    assert f"{kept} pieces of an interrupted run are kept" in again.stdout
     assert results(tmp_path) == uninterrupted
     assert not checkpoint.exists()
 

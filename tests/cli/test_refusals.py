@@ -148,7 +148,7 @@ def test_predicting_with_text_where_numbers_were(capsys, folder):
 
 def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
     roles = ["--target", "outcome", "--privileged", "*_week_20", "--drop", "patient"]
-    fit = ["fit", "table.csv", *roles, "-m", "svc-plus", "--search", "1"]
+    fit = ["fit", "table.csv", *roles, "-m", "svc-plus", "--n-candidates", "1"]
     assert main(fit) == 0
     capsys.readouterr()
     age = clinic()["age"].astype(object)
@@ -174,19 +174,22 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
         ),
         (["compare", "table.csv", *ROLES, "--metric", "r2"], "measures numbers"),
         (["compare", "table.csv", *ROLES, "-m", "svm-plus"], "Did you mean"),
-        (["compare", "table.csv", *ROLES, "-m", "svr-plus"], "is for regression"),
+        (
+            ["compare", "table.csv", *ROLES, "-m", "svr-plus"],
+            "regression needs numbers",
+        ),
         (["compare", "table.csv", *ROLES, "--task", "guess"], "--task is 'guess'"),
         (["compare", "table.csv", *ROLES, "--task", "regression"], "needs numbers"),
         (["compare", "table.csv", *ROLES, "--group", "admited"], "'admitted'"),
         (["compare", "table.csv", *ROLES, "--group", "outcome"], "is the target"),
         (["compare", "table.csv", *ROLES, "--train-size", "159"], "159 training rows"),
         (["compare", "table.csv", *ROLES, "--train-size", "0"], "'--train-size'"),
-        (["compare", "table.csv", *ROLES, "--splits", "1"], "'--splits'"),
+        (["compare", "table.csv", *ROLES, "--cv", "1"], "'--cv'"),
         (["compare", "table.csv", *ROLES, "--seed", "-1"], "'--seed'"),
         (["compare", "table.csv", *ROLES, "--jobs", "0"], "--jobs is 0"),
         (["compare", "table.csv", *ROLES, "--out", "table.csv"], "is a file"),
         (
-            ["compare", "table.csv", *ROLES, "--group", "ward", "--splits", "2"],
+            ["compare", "table.csv", *ROLES, "--group", "ward", "--cv", "2"],
             "one group only",
         ),
         (

@@ -3,6 +3,7 @@
 Usage: python -m tests.evaluation.interrupted_run CHECKPOINT RESULT [SECONDS_PER_FIT]
 """
 
+import os
 import sys
 import time
 
@@ -12,15 +13,14 @@ from tests.toys import TaughtClassifier
 
 
 class Slow(TaughtClassifier):
-    seconds = 0.0
-
     def fit(self, X, y, *, privileged=None, sample_weight=None):
-        time.sleep(Slow.seconds)
+        # In the environment, because attributes and globals are part of the study.
+        time.sleep(float(os.environ["LUPI_TEST_SECONDS"]))
         return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
 
 
 def run(checkpoint=None, seconds=0.0, **options):
-    Slow.seconds = seconds
+    os.environ["LUPI_TEST_SECONDS"] = str(seconds)
     data = make_mediator(90, random_state=0)
     return compare(
         data.data,
@@ -28,7 +28,7 @@ def run(checkpoint=None, seconds=0.0, **options):
         data.privileged,
         methods=[Slow()],
         scoring="accuracy",
-        search=1,
+        n_candidates=1,
         cv=4,
         checkpoint=checkpoint,
         **options,

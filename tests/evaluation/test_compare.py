@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lupi.datasets import make_mediator, make_useless
 from lupi.evaluation import Method, compare
-from lupi.evaluation._compare import plan
+from lupi.evaluation._plan import plan
 from tests.toys import TaughtClassifier
 
 TAUGHT = Method(
@@ -33,28 +33,28 @@ def quick(data, **options):
     options = {
         "methods": TAUGHT,
         "cv": 2,
-        "search": 2,
-        "inner_folds": 2,
+        "n_candidates": 2,
+        "inner_cv": 2,
         "scoring": "accuracy",
     } | options
     return compare(data.data, data.target, data.privileged, **options)
 
 
-def scores(result, row, method=None):
-    folds = result.folds[result.folds["row"] == row]
+def scores(result, arm, method=None):
+    folds = result.folds[result.folds["arm"] == arm]
     if method is not None:
         folds = folds[folds["method"] == method]
     return folds.sort_values("split")["score"].to_numpy()
 
 
-def test_rows_are_what_a_plain_reading_gives(data):
+def test_arms_are_what_a_plain_reading_gives(data):
     splits = list(StratifiedKFold(4).split(data.data, data.target))
     result = quick(
-        data, cv=splits, search=4, inner_folds=3, random_state=5, scoring="roc_auc"
+        data, cv=splits, n_candidates=4, inner_cv=3, random_state=5, scoring="roc_auc"
     )
     alphas = [0.1, 1.0, 10.0, 100.0]
     scorer = get_scorer("roc_auc")
-    for row in ("without", "with", "oracle"):
+    for arm in ("without", "with", "oracle"):
         expected = []
         for split, (train, test) in enumerate(splits):
             inner = StratifiedKFold(3, shuffle=True, random_state=5 + split)
@@ -62,24 +62,24 @@ def test_rows_are_what_a_plain_reading_gives(data):
             means = [
                 np.mean(
                     [
-                        _fit_and_score(data, row, alpha, train[one], train[two], scorer)
+                        _fit_and_score(data, arm, alpha, train[one], train[two], scorer)
                         for one, two in folds
                     ]
                 )
                 for alpha in alphas
             ]
             best = alphas[int(np.argmax(means))]
-            expected.append(_fit_and_score(data, row, best, train, test, scorer))
-        np.testing.assert_allclose(scores(result, row), expected)
+            expected.append(_fit_and_score(data, arm, best, train, test, scorer))
+        np.testing.assert_allclose(scores(result, arm), expected)
 
 
-def _fit_and_score(data, row, alpha, train, test, scorer):
+def _fit_and_score(data, arm, alpha, train, test, scorer):
     X, P, y = data.data, data.privileged, data.target
-    if row == "oracle":
+    if arm == "oracle":
         X = np.hstack([X, P])
     scaler = StandardScaler().fit(X[train])
     privileged = None
-    if row == "with":
+    if arm == "with":
         privileged = StandardScaler().fit_transform(P[train])
     model = TaughtClassifier(alpha=alpha)
     model.fit(scaler.transform(X[train]), y[train], privileged=privileged)
@@ -98,7 +98,7 @@ class Recorder(TaughtClassifier):
 
 def test_shuffled_rows_are_the_training_rows_in_another_order(data):
     Recorder.seen = []
-    quick(data, methods=Recorder(), search=1)
+    quick(data, methods=Recorder(), n_candidates=1)
     # Per split: without and oracle, then with and shuffled.
     n_splits = 4
     assert len(Recorder.seen) == 4 * n_splits
@@ -118,7 +118,9 @@ def test_shuffling_keeps_rows_without_privileged_values_where_they_are(data):
     privileged = data.privileged.copy()
     privileged[::3] = np.nan
     Recorder.seen = []
-    compare(data.data, data.target, privileged, methods=Recorder(), cv=2, search=1)
+    compare(
+        data.data, data.target, privileged, methods=Recorder(), cv=2, n_candidates=1
+    )
     for X, P in Recorder.seen:
         if P is not None:
             assert np.isnan(P).all(axis=1).sum() == pytest.approx(len(X) / 3, abs=6)
@@ -126,7 +128,7 @@ def test_shuffling_keeps_rows_without_privileged_values_where_they_are(data):
     np.testing.assert_array_equal(np.isnan(given), np.isnan(shuffled))
 
 
-def test_every_row_has_the_same_number_of_trials_and_the_same_shared_values(data):
+def test_every_arm_has_the_same_number_of_trials_and_the_same_shared_values(data):
     method = Method(
         "Taught",
         "classification",
@@ -134,8 +136,8 @@ def test_every_row_has_the_same_number_of_trials_and_the_same_shared_values(data
         space={"alpha": loguniform(0.1, 10)},
         privileged_space={"multi_class": ["ovo", "ovr"]},
     )
-    study = quick(data, methods=method, search=5).study
-    candidates = {row: study.candidates(method, row) for row in ("without", "with")}
+    study = quick(data, methods=method, n_candidates=5).study
+    candidates = {arm: study.candidates(method, arm) for arm in ("without", "with")}
     assert len(candidates["without"]) == len(candidates["with"]) == 5
     for plain, more in zip(candidates["without"], candidates["with"], strict=True):
         assert plain["alpha"] == more["alpha"]
@@ -152,11 +154,34 @@ def test_parameters_of_privileged_space_do_not_follow_the_shared_ones(data):
         space={"alpha": loguniform(0.1, 10)},
         privileged_space={"strength": loguniform(0.1, 10)},
     )
-    study, _ = plan(data.data, data.target, data.privileged, methods=method, search=200)
+    study = plan(
+        data.data, data.target, data.privileged, methods=method, n_candidates=200
+    )
     drawn = study.candidates(method, "with")
     alphas, strengths = ([np.log(c[k]) for c in drawn] for k in ("alpha", "strength"))
     # Independent ranks of 200 correlate by less than 0.2 in 99.5 % of draws.
     assert abs(np.corrcoef(alphas, strengths)[0, 1]) < 0.2
+
+
+class Counting(TaughtClassifier):
+    fits: list = []  # noqa: RUF012
+
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        Counting.fits.append(self.alpha)
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
+
+
+def test_equal_candidates_are_tried_once(data):
+    Counting.fits = []
+    quick(data, methods=Counting(), n_candidates=12)
+    # Four arms on four splits, no search.
+    assert len(Counting.fits) == 16
+    Counting.fits = []
+    space = {"alpha": [1.0, 10.0]}
+    method = Method("Two", "classification", estimator=Counting(), space=space)
+    quick(data, methods=method, n_candidates=12)
+    # Two candidates on two inner folds, and the chosen one.
+    assert len(Counting.fits) == 16 * (2 * 2 + 1)
 
 
 def test_the_same_call_gives_the_same_result(data):
@@ -204,7 +229,7 @@ def test_weight_two_is_the_row_twice_in_the_scores(data):
     weight = np.ones(120)
     weight[:60:2] = 2
     weighted = quick(
-        data, cv=splits, search=1, sample_weight=weight, scoring="accuracy"
+        data, cv=splits, n_candidates=1, sample_weight=weight, scoring="accuracy"
     )
     model = TaughtClassifier()
     train, test = splits[1]
@@ -270,7 +295,7 @@ def test_a_method_that_fails_is_reported_and_the_others_go_on(data):
     assert result.verdict.methods["Taught"] != "failed"
     small = quick(data, methods=[Stubborn(), TAUGHT], train_size=30, cv=3)
     assert small.verdict.methods["Stubborn"] == "failed"
-    alone = quick(data, methods=[Stubborn()], search=1)
+    alone = quick(data, methods=[Stubborn()], n_candidates=1)
     with pytest.raises(ValueError, match="no method could be fitted"):
         alone.best_estimator()
 
@@ -284,7 +309,7 @@ class Grumbling(TaughtClassifier):
 
 
 def test_warnings_are_gathered_by_kind(data):
-    result = quick(data, methods=[Grumbling()], search=1)
+    result = quick(data, methods=[Grumbling()], n_candidates=1)
     (warning,) = result.warnings
     assert warning["message"] == "UserWarning: Stopped after # steps."
     assert warning["count"] == 4 * 4
@@ -318,7 +343,7 @@ def test_methods_of_one_family_share_what_they_are_without(data):
         ({"privileged": np.zeros((60, 2))}, "privileged has 60 rows"),
         ({"X": np.zeros(120)}, "1 dimension"),
         ({"methods": "svc-pluss"}, "Did you mean svc-plus"),
-        ({"methods": "SVRPlus"}, "is for regression"),
+        ({"methods": ["SVRPlus", "SVCPlus"]}, "is for regression"),
         ({"methods": "adviceptron"}, "needs rules"),
         ({"methods": []}, "empty"),
         ({"methods": [3]}, "names, estimators and Method"),
@@ -342,9 +367,9 @@ def test_bad_input_is_refused_in_words(data, change, message):
 
 def test_a_pipeline_can_be_a_method(data):
     pipeline = make_pipeline(SimpleImputer(), TaughtClassifier())
-    result = quick(data, methods=[pipeline, TaughtClassifier()], search=1)
+    result = quick(data, methods=[pipeline, TaughtClassifier()], n_candidates=1)
     assert result.failures == {}
-    for row in ("without", "with", "shuffled"):
+    for arm in ("without", "with", "shuffled"):
         np.testing.assert_array_equal(
-            scores(result, row, "Pipeline"), scores(result, row, "TaughtClassifier")
+            scores(result, arm, "Pipeline"), scores(result, arm, "TaughtClassifier")
         )

@@ -46,7 +46,9 @@ def test_regression(data):
 def test_more_than_two_classes_and_words_for_labels(data):
     rank = np.digitize(data.data[:, 0], [-0.5, 0.5])
     labels = np.array(["low", "middle", "high"])[rank]
-    result = compare(data.data, labels, data.privileged, methods=TAUGHT, cv=2, search=2)
+    result = compare(
+        data.data, labels, data.privileged, methods=TAUGHT, cv=2, n_candidates=2
+    )
     assert result.settings["scoring"] == "accuracy"
     assert result.settings["classes"] == ["high", "low", "middle"]
     assert scores(result, "without").mean() > 0.5
@@ -54,9 +56,9 @@ def test_more_than_two_classes_and_words_for_labels(data):
 
 def test_sparse_tables(data):
     X, P = sp.csr_matrix(data.data), sp.csr_matrix(data.privileged)
-    result = compare(X, data.target, P, methods=TAUGHT, cv=2, search=2)
+    result = compare(X, data.target, P, methods=TAUGHT, cv=2, n_candidates=2)
     assert not result.failures
-    dense = quick(data, search=2)
+    dense = quick(data, n_candidates=2)
     assert np.abs(scores(result, "with") - scores(dense, "with")).max() < 0.2
 
 
@@ -70,7 +72,7 @@ def test_tables_as_people_have_them(data):
     P.loc[::5] = None
     P.loc[1::9, "later"] = np.nan
     y = pd.Series(data.target, name="outcome")
-    result = compare(X, y, P, methods=TAUGHT, cv=2, search=2)
+    result = compare(X, y, P, methods=TAUGHT, cv=2, n_candidates=2)
     assert result.failures == {}
     assert result.settings["target"] == "outcome"
     assert result.settings["n_privileged_rows"] == 96
@@ -85,7 +87,9 @@ def test_numbers_with_many_values_are_regression():
     whole = np.arange(60)
     for y, task in ((data.target, "regression"), (whole, "regression")):
         method = Method("T", "regression", estimator=TaughtRegressor())
-        result = compare(data.data, y, data.privileged, methods=method, cv=2, search=1)
+        result = compare(
+            data.data, y, data.privileged, methods=method, cv=2, n_candidates=1
+        )
         assert result.settings["task"] == task
 
 
@@ -97,7 +101,7 @@ def test_text_in_an_array_is_a_table_with_text(data):
         words,
         methods=TaughtClassifier(),
         cv=2,
-        search=1,
+        n_candidates=1,
     )
     assert result.failures == {}
     assert scores(result, "oracle").mean() > scores(result, "without").mean()
@@ -108,7 +112,12 @@ def test_every_method_of_the_library_runs(task):
     data = make_mediator(40, n_features=4, task=task, random_state=0)
     splits = [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))]
     result = compare(
-        data.data, data.target, data.privileged, methods="all", cv=splits, search=1
+        data.data,
+        data.target,
+        data.privileged,
+        methods="all",
+        cv=splits,
+        n_candidates=1,
     )
     assert result.failures == {}
     assert len(result.methods) == {"classification": 12, "regression": 4}[task]

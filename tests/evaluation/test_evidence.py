@@ -20,8 +20,8 @@ def verdicts_on_noise(n_samples, **options):
             data.target,
             data.privileged,
             methods=DISTILLATION,
-            search=4,
-            inner_folds=2,
+            n_candidates=4,
+            inner_cv=2,
             random_state=seed,
             **options,
         )
@@ -54,8 +54,8 @@ def test_the_ideal_teacher_is_found_to_help():
             data.privileged,
             methods="svc-plus",
             scoring="accuracy",
-            search=4,
-            inner_folds=2,
+            n_candidates=4,
+            inner_cv=2,
             random_state=seed,
         )
         kinds.append(result.verdict.kind)

@@ -5,19 +5,26 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from functools import partial
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import fbeta_score, make_scorer
 
 from lupi._gram_cache import gram_cache
+from lupi.datasets import make_mediator
 from lupi.evaluation import Comparison
-from lupi.evaluation._running import Checkpoint, fingerprint, progress_bar
+from lupi.evaluation._identity import fingerprint
+from lupi.evaluation._plan import plan
+from lupi.evaluation._running import Checkpoint, progress_bar
 from lupi.kernels import Kernel
 from tests.evaluation.interrupted_run import run
+from tests.toys import TaughtClassifier
 
 N_PIECES = 16
 
@@ -115,6 +122,85 @@ def test_other_files_are_not_overwritten(tmp_path, content):
     with pytest.raises(ValueError, match="not a checkpoint"):
         Checkpoint(path, "study").read()
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "line", [b"{not json}", b"{}", b'{"piece": "a", "result": {}}', b"[]", b"3"]
+)
+def test_a_damaged_checkpoint_is_refused_in_a_sentence(tmp_path, line):
+    path = tmp_path / "run.checkpoint"
+    run(path)
+    content = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([content[0], line, *content[2:], b""]))
+    with pytest.raises(ValueError, match="not a checkpoint of lupi, or it is damaged"):
+        run(path)
+
+
+def study_with(**options):
+    data = make_mediator(40, random_state=0)
+    return plan(data.data, data.target, data.privileged, **options)
+
+
+def fbeta(beta):
+    return make_scorer(fbeta_score, beta=beta)
+
+
+class Other(TaughtClassifier):
+    """Another class with the parameters of its parent."""
+
+    def _fit_binary(self, X, y, privileged, weight, *, rows):
+        return super()._fit_binary(X, y, None, weight, rows=rows)
+
+
+def renamed(kind):
+    """The same class name and parameters, but another class."""
+    return type("TaughtClassifier", (kind,), {})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"scoring": fbeta(0.5)}, {"scoring": fbeta(5)}),
+        ({"scoring": lambda m, X, y: 1.0}, {"scoring": lambda m, X, y: 2.0}),
+        ({"methods": TaughtClassifier()}, {"methods": renamed(Other)()}),
+        ({"methods": TaughtClassifier()}, {"methods": TaughtClassifier(alpha=2.0)}),
+        ({"scoring": "roc_auc"}, {"scoring": "accuracy"}),
+    ],
+)
+def test_a_study_is_identified_by_content(one, other):
+    common = {"methods": TaughtClassifier()}
+    first, second = study_with(**common | one), study_with(**common | other)
+    assert first.identity == study_with(**common | one).identity
+    assert first.identity != second.identity
+
+
+def test_what_has_no_content_cannot_have_a_checkpoint(tmp_path):
+    lock = threading.Lock()
+
+    def score(model, X, y):
+        with lock:
+            return 1.0
+
+    with pytest.raises(ValueError, match="checkpoint could not be trusted"):
+        _ = study_with(methods=TaughtClassifier(), scoring=score).identity
+
+
+def test_values_behind_a_function_are_part_of_it():
+    def scorer(beta):
+        return lambda model, X, y: fbeta_score(y, model.predict(X), beta=beta)
+
+    assert fingerprint([scorer(1)]) == fingerprint([scorer(1)])
+    assert fingerprint([scorer(1)]) != fingerprint([scorer(2)])
+    assert fingerprint([partial(scorer, 1)]) != fingerprint([partial(scorer, 2)])
+    assert fingerprint([read_global]) != fingerprint([read_two_globals])
+
+
+def read_global():
+    return N_PIECES
+
+
+def read_two_globals():
+    return N_PIECES + read_global()
 
 
 def test_processes_give_the_same_result(uninterrupted):

@@ -3,21 +3,16 @@
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
-from sklearn.model_selection import ParameterGrid, StratifiedKFold
+from sklearn.model_selection import ParameterSampler, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from lupi.datasets import make_mediator, make_plane
 from lupi.evaluation import nested_cross_validate
-from lupi.evaluation._nested_work import best_candidate
-from lupi.evaluation._protocol import (
-    coarse_grid,
-)
+from lupi.evaluation._nested import best_candidate
 from lupi.svm import SVCPlus
-from tests.toys import TaughtClassifier
-
-SEVEN = (0.001, 0.01, 0.1, 1, 10, 100, 1000)
+from tests.toys import TaughtClassifier, TaughtRegressor
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +21,7 @@ def data():
 
 
 def nested(data, **options):
-    options = {"param_grid": {"alpha": [0.1, 10.0, 1000.0]}, "outer": 3, "inner": 2} | (
+    options = {"param_grid": {"alpha": [0.1, 10.0, 1000.0]}, "cv": 3, "inner_cv": 2} | (
         options
     )
     return nested_cross_validate(
@@ -85,62 +80,11 @@ def test_ties_go_to_the_other_metric_and_then_to_the_first():
     assert best_candidate(rounding, 0) == 0
 
 
-def test_random_search_draws_from_the_grid(data):
-    grid = {"alpha": [0.1, 1.0, 10.0, 100.0], "multi_class": ["ovo", "ovr"]}
-    result = nested(data, param_grid=grid, search="random", n_candidates=3)
-    assert len(result.candidates) == 3
-    assert all(each in list(ParameterGrid(grid)) for each in result.candidates)
-    everything = nested(data, param_grid=grid, search="random", n_candidates=99)
-    assert len(everything.candidates) == 8
-    with pytest.raises(ValueError, match="needs n_candidates"):
-        nested(data, search="random")
-    with pytest.raises(ValueError, match="'grid', 'random' or 'halving'"):
-        nested(data, search="annealing")
-
-
-class Counting(TaughtClassifier):
-    fits: list = []  # noqa: RUF012
-
-    def fit(self, X, y, *, privileged=None, sample_weight=None):
-        Counting.fits.append((self.alpha, len(y)))
-        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
-
-
-def test_successive_halving_spends_full_rows_on_few_candidates():
-    data = make_mediator(270, n_features=5, random_state=0)
-    alphas = np.logspace(-2, 6, 9).tolist()
-    Counting.fits = []
-    result = nested_cross_validate(
-        Counting(),
-        data.data,
-        data.target,
-        data.privileged,
-        param_grid={"alpha": alphas},
-        outer=2,
-        inner=2,
-        search="halving",
-        scoring=["accuracy"],
-    )
-    # 135 training rows: 9 candidates on 45 of them, the best 3 on all.
-    sizes = sorted({size for _, size in Counting.fits if size < 100})
-    assert all(22 <= size <= 23 or 67 <= size <= 68 for size in sizes)
-    few = [alpha for alpha, size in Counting.fits if size <= 23]
-    many = [alpha for alpha, size in Counting.fits if 67 <= size <= 68]
-    assert len(few) == 2 * 2 * 9
-    assert len(many) == 2 * 2 * 3
-    grid = nested_cross_validate(
-        TaughtClassifier(),
-        data.data,
-        data.target,
-        data.privileged,
-        param_grid={"alpha": alphas},
-        outer=2,
-        inner=2,
-        scoring="accuracy",
-    )
-    assert result.table["accuracy"][0] == pytest.approx(
-        grid.table["accuracy"][0], abs=0.05
-    )
+def test_any_iterable_of_candidates_is_a_grid(data):
+    space = {"alpha": [0.1, 1.0, 10.0, 100.0], "multi_class": ["ovo", "ovr"]}
+    sampler = ParameterSampler(space, 3, random_state=0)
+    result = nested(data, param_grid=sampler)
+    assert result.candidates == list(sampler)
 
 
 def test_pipelines_groups_weights_and_words_for_labels(data):
@@ -152,20 +96,37 @@ def test_pipelines_groups_weights_and_words_for_labels(data):
         words,
         data.privileged,
         param_grid={"taughtclassifier__alpha": [1.0]},
-        outer=2,
-        inner=2,
+        cv=2,
+        inner_cv=2,
         groups=groups,
         sample_weight=np.ones(90),
     )
     assert result.table["f1"].between(0.3, 1.0).all()
 
 
-def test_three_classes_use_the_mean_f_score(data):
+def test_three_classes(data):
     labels = np.digitize(data.data[:, 0], [-0.5, 0.5])
+    options = {"param_grid": {"C": [1.0]}, "cv": 2, "inner_cv": 2}
+    scoring = ("accuracy", "f1_macro")
+    result = nested_cross_validate(SVC(), data.data, labels, scoring=scoring, **options)
+    assert result.table["f1_macro"].between(0.3, 1.0).all()
+    with pytest.raises(ValueError, match="use 'f1_macro'"):
+        nested_cross_validate(SVC(), data.data, labels, **options)
+
+
+def test_regressors_have_folds_without_strata(data):
     result = nested_cross_validate(
-        SVC(), data.data, labels, param_grid={"C": [1.0]}, outer=2, inner=2
+        TaughtRegressor(),
+        data.data,
+        data.data[:, 0] ** 2,
+        data.privileged,
+        param_grid={"alpha": [1.0, 10.0]},
+        scoring="r2",
+        cv=3,
+        inner_cv=2,
     )
-    assert result.table["f1"].between(0.3, 1.0).all()
+    assert result.folds["split"].tolist() == [0, 1, 2]
+    assert result.table["r2"].notna().all()
 
 
 def test_checkpoints_keep_outer_folds(data, tmp_path):
@@ -179,22 +140,12 @@ def test_checkpoints_keep_outer_folds(data, tmp_path):
 
 
 def test_bad_input_is_refused_in_words(data):
-    with pytest.raises(ValueError, match="privileged has 3 rows"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         nested_cross_validate(
             TaughtClassifier(), data.data, data.target, np.ones((3, 1)), param_grid={}
         )
     with pytest.raises(ValueError, match="fewer than the 60 folds"):
-        nested(data, outer=60)
-
-
-def test_the_default_grid_is_that_of_the_source():
-    data = make_plane("separable", 20, random_state=0)
-    result = nested_cross_validate(SVC(), data.data, data.target, outer=2, inner=2)
-    assert len(result.candidates) == 3 * 3
-    assert {each["C"] for each in result.candidates} == {0.1, 1.0, 10.0}
-    assert len(ParameterGrid(coarse_grid(SVCPlus()))) == 9 * 9
-    with pytest.raises(ValueError, match="no grid for TaughtClassifier"):
-        coarse_grid(TaughtClassifier())
+        nested(data, cv=60)
 
 
 def test_candidates_of_one_kernel_share_its_gram_matrix(monkeypatch):
@@ -217,8 +168,8 @@ def test_candidates_of_one_kernel_share_its_gram_matrix(monkeypatch):
         data.target,
         data.privileged,
         param_grid={"C": [0.1, 1.0], "privileged_reg": [0.1, 1.0]},
-        outer=2,
-        inner=2,
+        cv=2,
+        inner_cv=2,
     )
     # Four candidates and two kernels on each of four inner folds.
     assert sum(computed) == 2 * 4

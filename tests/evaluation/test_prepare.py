@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from lupi.compose import TransformedPrivileged
+from lupi.evaluation._folds import Recent
 from lupi.evaluation._prepare import (
     PreparedPrivileged,
-    Recent,
     as_table,
     make_transformer,
     rows_with_values,

@@ -14,18 +14,18 @@ JITTER = RNG.normal(0, 0.01, size=(8, 10))
 
 
 def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
-    """Build a comparison from a level per method and row, with a little jitter."""
+    """Build a comparison from a level per method and arm, with a little jitter."""
     lines = []
-    for m, (method, rows) in enumerate(levels.items()):
-        for r, row in enumerate(("without", "with", "shuffled", "oracle")):
+    for m, (method, scores) in enumerate(levels.items()):
+        for r, arm in enumerate(("without", "with", "shuffled", "oracle")):
             for split in range(n_splits):
-                score = rows[r] + JITTER[(4 * m + r) % 8, split]
+                score = scores[r] + JITTER[(4 * m + r) % 8, split]
                 if method in failed:
                     score = np.nan
                 lines.append(
                     {
                         "method": method,
-                        "row": row,
+                        "arm": arm,
                         "split": split,
                         "score": score,
                         "inner_score": None,
@@ -50,7 +50,7 @@ def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
         "features": ["x0"],
         "privileged": ["x*0"],
         "splits": splits,
-        "search": {"n_candidates": 1, "inner_folds": 3},
+        "search": {"n_candidates": 1, "inner_cv": 3},
         "random_state": 0,
         "seconds": 1.0,
     }
@@ -142,7 +142,7 @@ def test_the_share_of_the_gap_is_told_when_there_is_a_gap():
 def test_a_perfect_oracle_is_flagged_as_a_leak():
     result = comparison({"A": (0.7, 0.7, 0.7, 1.0)})
     folds = result.folds
-    folds.loc[folds["row"] == "oracle", "score"] = 1.0
+    folds.loc[folds["arm"] == "oracle", "score"] = 1.0
     assert result.verdict.leak
     assert "leak" in str(result.verdict)
 
@@ -157,7 +157,7 @@ def test_an_easy_problem_is_not_a_leak():
 
 def test_a_leak_is_seen_in_a_negated_loss_too():
     result = comparison({"A": (-3.0, -3.0, -3.0, 0.0)}, optimum=0.0)
-    result.folds.loc[result.folds["row"] == "oracle", "score"] = -1e-6
+    result.folds.loc[result.folds["arm"] == "oracle", "score"] = -1e-6
     assert result.verdict.leak
 
 
@@ -179,7 +179,7 @@ def test_json_holds_everything_and_reads_back(tmp_path):
     stored = json.loads(path.read_text())
     assert stored["verdict"]["kind"] == "helps"
     assert stored["summary"][1]["gain"] is None
-    assert {line["row"] for line in stored["folds"]} == {
+    assert {line["arm"] for line in stored["folds"]} == {
         "without",
         "with",
         "shuffled",
@@ -193,6 +193,9 @@ def test_json_holds_everything_and_reads_back(tmp_path):
 
 
 def test_other_files_are_refused(tmp_path):
+    (tmp_path / "a.json").write_text('{"format": "lupi-comp')
+    with pytest.raises(ValueError, match="not valid JSON"):
+        Comparison.from_json(tmp_path / "a.json")
     (tmp_path / "a.json").write_text('{"format": "other"}')
     with pytest.raises(ValueError, match="not a comparison"):
         Comparison.from_json(tmp_path / "a.json")
@@ -200,6 +203,15 @@ def test_other_files_are_refused(tmp_path):
     (tmp_path / "b.json").write_text(json.dumps(stored, default=str))
     with pytest.raises(ValueError, match="version 9"):
         Comparison.from_json(tmp_path / "b.json")
+    stored = comparison({"A": (0.7, 0.8, 0.7, 0.9)}).to_dict()
+    for change, words in (
+        ({"folds": []}, "holds no scores"),
+        ({"settings": None}, "lacks settings"),
+    ):
+        part = {k: v for k, v in (stored | change).items() if v is not None}
+        (tmp_path / "c.json").write_text(json.dumps(part, default=str))
+        with pytest.raises(ValueError, match=words):
+            Comparison.from_json(tmp_path / "c.json")
 
 
 def test_a_comparison_from_a_file_has_no_model(tmp_path):

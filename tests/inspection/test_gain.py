@@ -8,7 +8,7 @@ from scipy import stats
 from lupi.inspection import GainDisplay
 from tests.report.made import made_comparison
 
-ROWS = ("without", "with", "shuffled", "oracle")
+ARMS = ("without", "with", "shuffled", "oracle")
 
 
 def marks(container):
@@ -24,11 +24,11 @@ def test_scores_and_intervals_are_those_of_the_folds():
     assert isinstance(display, GainDisplay)
     # Nadeau and Bengio's standard error, by hand: 10 splits of 180 and 20 rows.
     factor = stats.t.ppf(0.975, 9) * np.sqrt(1 / 10 + 20 / 180)
-    for row in ROWS:
-        at, low, high = marks(display.intervals_[row])
+    for arm in ARMS:
+        at, low, high = marks(display.intervals_[arm])
         for k, method in enumerate(("SVCPlus", "GBPlusClassifier")):
             folds = comparison.folds
-            chosen = (folds["method"] == method) & (folds["row"] == row)
+            chosen = (folds["method"] == method) & (folds["arm"] == arm)
             score = folds.loc[chosen, "score"].to_numpy()
             assert at[k] == pytest.approx(score.mean())
             reach = factor * score.std(ddof=1)
@@ -37,7 +37,7 @@ def test_scores_and_intervals_are_those_of_the_folds():
     ticks = [t.get_text().split("\n")[0] for t in display.ax_.get_yticklabels()]
     assert ticks == ["SVCPlus", "GBPlusClassifier"]
     assert "helps" in display.ax_.get_yticklabels()[1].get_text()
-    assert display.ax_.get_xlabel() == "roc_auc (95% interval)"
+    assert display.ax_.get_xlabel() == "AUC (95% interval)"
     title = display.figure_.get_suptitle().replace("\n", " ")
     assert title == comparison.verdict.sentence
 
@@ -47,7 +47,7 @@ def test_differences_are_paired():
     display = comparison.plot(kind="difference", confidence=0.8)
     assert set(display.intervals_) == {"with", "shuffled", "oracle"}
     scores = comparison.folds.query("method == 'SVCPlus'").pivot(
-        index="split", columns="row", values="score"
+        index="split", columns="arm", values="score"
     )
     gains = (scores["with"] - scores["without"]).to_numpy()
     factor = stats.t.ppf(0.9, 9) * np.sqrt(1 / 10 + 20 / 180)
@@ -63,7 +63,7 @@ def test_small_training_sets_have_the_degrees_of_freedom_of_their_groups():
     folds = comparison.folds
     folds["group_scores"] = [list(s + rng.normal(size=4)) for s in folds["score"]]
     display = comparison.plot()
-    table = comparison.table.set_index("row")
+    table = comparison.table.set_index("arm")
     at, low, high = marks(display.intervals_["with"])
     # Four groups of test rows leave three degrees of freedom.
     expected = stats.t.ppf(0.975, 3) * table.loc["with", "std_error"]
@@ -71,18 +71,38 @@ def test_small_training_sets_have_the_degrees_of_freedom_of_their_groups():
     assert (at - low)[0] == pytest.approx(expected)
 
 
-def test_rows_are_told_by_marker_and_colour_and_name():
+def test_arms_are_told_by_marker_and_colour_and_name():
     display = GainDisplay.from_results(made_comparison())
-    lines = [display.intervals_[row][0] for row in ROWS]
+    lines = [display.intervals_[arm][0] for arm in ARMS]
     assert len({line.get_marker() for line in lines}) == 4
     assert len({line.get_color() for line in lines}) == 4
     (legend,) = display.figure_.legends
     assert [text.get_text() for text in legend.get_texts()] == [
         "without X*",
         "with X*",
-        "with shuffled X*",
-        "oracle (sees X* when predicting)",
+        "shuffled X*",
+        "oracle",
     ]
+
+
+def test_one_method_names_its_arms_and_shows_its_splits():
+    comparison = made_comparison()
+    display = comparison.plot(kind="difference", methods=["SVCPlus"], splits=True)
+    ticks = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert ticks == ["with X*", "shuffled X*", "oracle"]
+    assert not display.figure_.legends
+    scores = comparison.folds.query("method == 'SVCPlus'").pivot(
+        index="split", columns="arm", values="score"
+    )
+    dots = display.ax_.collections
+    drawn = [
+        np.sort(each.get_offsets()[:, 0])
+        for each in dots
+        if len(each.get_offsets()) == 10
+    ]
+    for arm, values in zip(("with", "shuffled", "oracle"), drawn, strict=True):
+        expected = np.sort(scores[arm] - scores["without"])
+        np.testing.assert_allclose(values, expected)
 
 
 def test_draws_on_given_axes():

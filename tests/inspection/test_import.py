@@ -6,7 +6,7 @@ import sys
 from matplotlib.colors import to_rgb
 
 import lupi
-from lupi.inspection._style import CYCLE, ROW_COLOURS
+from lupi.inspection._style import ARM_COLORS, CYCLE
 
 
 def test_matplotlib_is_imported_when_drawing_only():
@@ -28,7 +28,7 @@ def test_colours_differ_in_lightness_or_hue_as_seen_without_red_cones():
         mixed = [sum(m * c for m, c in zip(row, linear, strict=True)) for row in matrix]
         return [max(m, 0.0) ** (1 / 2.2) for m in mixed]
 
-    for colours in (CYCLE, tuple(ROW_COLOURS.values())):
+    for colours in (CYCLE, tuple(ARM_COLORS.values())):
         for i, one in enumerate(colours):
             for other in colours[:i]:
                 apart = sum(

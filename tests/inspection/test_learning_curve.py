@@ -44,18 +44,18 @@ def test_full_training_sets_score_as_a_plain_loop_does(data, display):
 
 def test_lines_are_means_and_bands_student_intervals(display):
     factor = stats.t.ppf(0.975, 2)
-    for row, line in display.lines_.items():
-        scores = display.scores[row]
+    for arm, line in display.lines_.items():
+        scores = display.scores[arm]
         np.testing.assert_array_equal(line.get_xdata(), [10, 20, 40])
         np.testing.assert_allclose(line.get_ydata(), scores.mean(axis=1))
-        corners = display.bands_[row].get_paths()[0].vertices
+        corners = display.bands_[arm].get_paths()[0].vertices
         top = max(corners[corners[:, 0] == 40, 1])
         # 40 training and 20 test rows in each of three splits.
         reach = factor * np.sqrt(1 / 3 + 20 / 40) * scores[-1].std(ddof=1)
         assert top == pytest.approx(scores[-1].mean() + reach)
     assert display.ax_.get_ylabel() == "accuracy on test rows (95% band)"
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts == ["without X*", "with X*", "with shuffled X*"]
+    assert texts == ["without X*", "with X*", "shuffled X*"]
 
 
 def test_differences_are_paired(display):

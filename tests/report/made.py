@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lupi.evaluation._comparison import FOLD_COLUMNS, Comparison
+from lupi.evaluation import Comparison, LearningCurve
+from lupi.evaluation._comparison import FOLD_COLUMNS
+from lupi.evaluation._statistics import Design
 
 SCRIPT = "<script>document.title='run'</script>"
 
@@ -22,11 +24,11 @@ def made_comparison(
             shift, noise = rng.normal(scale=0.01), rng.normal(scale=0.003, size=4)
             means = {"without": 0.65, "with": 0.65 + gain, "shuffled": 0.63}
             means["oracle"] = 0.75
-            for (row, mean), wobble in zip(means.items(), noise, strict=True):
+            for (arm, mean), wobble in zip(means.items(), noise, strict=True):
                 lines.append(
                     {
                         "method": method,
-                        "row": row,
+                        "arm": arm,
                         "split": split,
                         "score": mean + shift + wobble,
                         "inner_score": mean,
@@ -58,17 +60,20 @@ def made_comparison(
             "grouped": False,
             "weighted": False,
         },
-        "search": {"n_candidates": 12, "inner_folds": 3},
+        "search": {"n_candidates": 12, "inner_cv": 3},
         "random_state": 0,
         "seconds": 41.2,
     }
     return Comparison(folds, settings)
 
 
-CURVES = {
-    "GBPlusClassifier": [
-        {"n_train": 50, "without": 0.60, "with": 0.66},
-        {"n_train": 100, "without": 0.63, "with": 0.68},
-        {"n_train": 180, "without": 0.65, "with": 0.70},
-    ]
-}
+def curve(method):
+    """A learning curve of three sizes and ten splits, 0.05 better with X*."""
+    sizes = np.array([50, 100, 180])
+    without = np.array([0.60, 0.63, 0.65])[:, None] + np.linspace(-0.01, 0.01, 10)
+    designs = [Design(size, 20) for size in sizes]
+    scores = {"without": without, "with": without + 0.05}
+    return LearningCurve(method, "roc_auc", sizes, scores, designs)
+
+
+CURVES = {"GBPlusClassifier": curve("GBPlusClassifier")}

@@ -12,7 +12,7 @@ import matplotlib.image
 import pytest
 
 from lupi.report import Usage, write_html
-from tests.report.made import CURVES, SCRIPT, made_comparison
+from tests.report.made import SCRIPT, curve, made_comparison
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,8 @@ def page(tmp_path_factory):
         {"GeneralizedDistillationClassifier": 0.05, "SVCPlus": 0.0},
         features=("age", SCRIPT, "a_rather_long_name_of_a_column_" * 3),
     )
-    curves = {"GeneralizedDistillationClassifier": CURVES["GBPlusClassifier"]}
+    name = "GeneralizedDistillationClassifier"
+    curves = {name: curve(name)}
     path = tmp_path_factory.mktemp("page") / "report.html"
     return write_html(comparison, path, Usage("patients.csv"), curves)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from lupi.datasets import make_mediator
 from lupi.evaluation import Comparison, compare
-from lupi.evaluation._curve import _resized, learning_curves
+from lupi.evaluation._curve import _resized
 
 METHOD = "GeneralizedDistillationClassifier"
 
@@ -22,30 +21,32 @@ def comparison():
         methods=[METHOD],
         train_size=40,
         cv=4,
-        search=2,
+        n_candidates=2,
     )
 
 
 def test_the_curve_holds_the_compared_scores_at_the_compared_size(comparison):
-    (curve,) = learning_curves(comparison).values()
-    sizes = [point["n_train"] for point in curve]
-    assert sizes == [20, 40, 80, 160]
-    scores = comparison.table.set_index("row")["score"]
-    for row in ("without", "with"):
-        assert curve[1][row] == pytest.approx(scores[row], abs=1e-12)
+    (curve,) = comparison.learning_curves().values()
+    assert curve.train_sizes.tolist() == [20, 40, 80, 160]
+    scores = comparison.table.set_index("arm")["score"]
+    for arm in ("without", "with"):
+        assert curve.scores[arm].shape == (4, 4)
+        assert curve.scores[arm][1].mean() == pytest.approx(scores[arm], abs=1e-12)
+    # Training sets are disjoint at the compared size and overlap when they grow.
+    assert curve.designs[1].train_overlap == 0.0
+    assert curve.designs[2].train_overlap > 0.1
 
 
 def test_one_more_fit_by_hand_gives_the_same_point(comparison):
-    (curve,) = learning_curves(comparison).values()
+    (curve,) = comparison.learning_curves().values()
     study, folds = comparison.study, comparison.folds
-    scores = []
     for split in range(4):
         train, test = _resized(study, 80, split)
-        chosen = folds[(folds["row"] == "without") & (folds["split"] == split)]
-        fold = study._fold("without", train, test, train)
-        model = study._fit(study.methods[0], chosen["params"].iloc[0], fold)
-        scores.append(study.scorer(model, fold.X_test, study.y[test]))
-    assert curve[2]["without"] == pytest.approx(np.mean(scores), abs=1e-12)
+        chosen = folds[(folds["arm"] == "without") & (folds["split"] == split)]
+        fold = study.folds.fold("without", train, test, train)
+        model = study.fit(study.methods[0], chosen["params"].iloc[0], fold)
+        score = study.scorer(model, fold.X_test, study.y[test])
+        assert curve.scores["without"][2, split] == pytest.approx(score, abs=1e-12)
 
 
 def test_training_sets_are_nested_and_never_tested_on(comparison):
@@ -63,4 +64,4 @@ def test_training_sets_are_nested_and_never_tested_on(comparison):
 
 def test_a_comparison_read_from_a_file_has_no_data_to_fit(comparison, tmp_path):
     comparison.to_json(tmp_path / "c.json")
-    assert learning_curves(Comparison.from_json(tmp_path / "c.json")) == {}
+    assert Comparison.from_json(tmp_path / "c.json").learning_curves() == {}

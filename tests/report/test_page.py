@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from lupi.report import Usage, render_html
-from lupi.report._charts import learning_curves, marks, nice_scale
-from lupi.report._figures import comparison_figure
-from tests.report.made import CURVES, SCRIPT, made_comparison
+from tests.report.made import CURVES, SCRIPT, curve, made_comparison
 
 
 class Reader(HTMLParser):
@@ -74,9 +72,9 @@ def test_scores_gains_and_tests_are_those_of_the_folds(page, comparison):
     folds = comparison.folds
     for method in comparison.methods:
         own = folds[folds["method"] == method]
-        mean = own.groupby("row")["score"].mean()
-        for row in ("without", "with", "shuffled", "oracle"):
-            assert f"{mean[row]:.3f}" in text
+        mean = own.groupby("arm")["score"].mean()
+        for arm in ("without", "with", "shuffled", "oracle"):
+            assert f"{mean[arm]:.3f}" in text
         gain = f"{mean['with'] - mean['without']:+.3f}".replace("-", "−")
         assert gain in text
 
@@ -105,7 +103,7 @@ def test_every_score_of_every_split_is_on_the_page(page, comparison):
         cells = re.findall(r'<td class="number">([^<]*)</td>', section)
         method = next(name for name in comparison.methods if name in section)
         folds = comparison.folds[comparison.folds["method"] == method]
-        expected = folds.pivot(index="split", columns="row", values="score")
+        expected = folds.pivot(index="split", columns="arm", values="score")
         expected = expected[["without", "with", "shuffled", "oracle"]].to_numpy()
         np.testing.assert_allclose(np.array(cells, float), expected.ravel(), atol=6e-4)
 
@@ -144,15 +142,12 @@ def test_names_from_the_file_are_shown_and_never_run():
     comparison.failures[SCRIPT] = SCRIPT
     comparison.warnings.append({"method": SCRIPT, "message": SCRIPT, "count": 2})
     usage = Usage(SCRIPT, None, {SCRIPT: SCRIPT})
-    page = render_html(comparison, usage, {SCRIPT: CURVES_OF_ONE})
+    page = render_html(comparison, usage, {SCRIPT: curve(SCRIPT)})
     reader = Reader(page)
     assert "script" not in reader.tags
     assert "img" not in reader.tags
     assert reader.text.count(SCRIPT) >= 6
     assert "a&b" in reader.text
-
-
-CURVES_OF_ONE = CURVES["GBPlusClassifier"]
 
 
 @pytest.mark.parametrize(
@@ -171,8 +166,8 @@ def test_headlines(gains, headline):
 def test_nothing_to_gain_and_leaks_are_said():
     comparison = made_comparison({"A": 0.0})
     folds = comparison.folds
-    oracle = folds["row"] == "oracle"
-    without = folds.loc[folds["row"] == "without", "score"].to_numpy()
+    oracle = folds["arm"] == "oracle"
+    without = folds.loc[folds["arm"] == "without", "score"].to_numpy()
     folds.loc[oracle, "score"] = without
     assert "nothing to gain" in Reader(render_html(comparison)).texts[1]
     leaking = made_comparison({"A": 0.0})
@@ -210,35 +205,17 @@ def test_a_comparison_read_from_a_file_has_the_same_page(comparison, tmp_path):
     assert render_html(stored) == render_html(comparison)
 
 
-def test_marks_stand_where_their_scores_are():
-    scale = nice_scale([0.5, 0.9])
-    placed = marks([("a", "a", 0.5, 0.1), ("b", "b", 0.9, np.nan)], scale)
-    share = (placed[1].at - placed[0].at) / 100
-    assert share == pytest.approx(0.4 / (scale.high - scale.low), abs=1e-3)
-    assert placed[1].low == placed[1].at == placed[1].high
-    assert placed[0].low < placed[0].at < placed[0].high
-
-
-@pytest.mark.parametrize("values", [[0.61, 0.75], [-3.0, 1200.0], [0.5, 0.5], [0.0]])
-def test_scales_have_a_few_round_ticks_inside(values):
-    ticks = nice_scale(values).ticks
-    assert 2 <= len(ticks) <= 9
-    assert all(0 <= tick.at <= 100 for tick in ticks)
-    steps = np.diff([float(tick.label) for tick in ticks])
-    np.testing.assert_allclose(steps, steps[0])
-
-
-def test_learning_curves_rise_on_the_page_when_scores_rise():
-    points = [(50, 0.6), (100, 0.7), (200, 0.65)]
-    curves, rows, _ = learning_curves([("method", "with", points)], 170)
-    (x0, y0, _), (x1, y1, _), (x2, y2, _) = curves[0].points
-    assert y1 < y2 < y0
-    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.05)
-    assert [tick.label for tick in rows] == ["50", "100", "200"]
-
-
-def test_the_figure_shows_every_score(comparison):
-    ax = comparison_figure(comparison).axes[0]
-    drawn = sorted(float(x) for line in ax.containers for x in line[0].get_xdata())
-    np.testing.assert_allclose(drawn, sorted(comparison.table["score"]))
-    assert [label.get_text() for label in ax.get_yticklabels()] == comparison.methods
+def test_the_charts_are_the_displays_with_the_colors_of_the_page(page, comparison):
+    charts = re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
+    # Scores for two widths and gains for two methods, and one learning curve.
+    assert len(charts) == 2 * 3 + 1
+    for chart in charts:
+        assert "var(--with)" in chart
+        assert not re.search(r"#[0-9a-f]{6}\b", chart, flags=re.IGNORECASE)
+        assert "system-ui" in chart
+        assert "DejaVu" not in chart
+    names = re.findall(r'\bid="([^"]*)"', page)
+    assert len(names) == len(set(names))
+    labels = re.findall(r'aria-label="([^"]*)"', page)
+    means = comparison.table.set_index(["method", "arm"])["score"]
+    assert f"with X* {means['SVCPlus', 'with']:.3f}" in labels[0]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
-from lupi.cli._app import ClickException, app
+from lupi._optional import missing
 from lupi.cli._arguments import write_out_lists
 from lupi.cli._errors import INTERRUPTED, WRONG_INPUT, InputError, Interrupted
 
@@ -31,6 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error says why, and nothing is written), 130 when interrupted.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    for package in ("typer", "rich", "pandas", "jinja2", "matplotlib"):
+        if find_spec(package) is None:
+            return _refuse(missing(package, "cli"))
+    from lupi.cli._app import ClickException, app
+
     try:
         # Without a command there is one helpful answer.
         words = write_out_lists(arguments) or ["--help"]

@@ -71,13 +71,22 @@ Group = Annotated[
         help="Rows with the same value stay on one side of every split.",
     ),
 ]
-Search = Annotated[
+Candidates = Annotated[
     int,
     typer.Option(
-        "--search",
+        "--n-candidates",
         metavar="N",
         min=1,
-        help="Parameter settings to try for each model; 1 takes the defaults.",
+        help="Candidate parameters to try for each model; 1 takes the defaults.",
+    ),
+]
+InnerCv = Annotated[
+    int,
+    typer.Option(
+        "--inner-cv",
+        metavar="N",
+        min=2,
+        help="Folds of the training rows on which candidates are scored.",
     ),
 ]
 Seed = Annotated[
@@ -133,13 +142,17 @@ def compare(
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")
     ] = Path("lupi-report"),
     force: Force = False,
-    splits: Annotated[
+    cv: Annotated[
         int | None,
         typer.Option(
-            "--splits", metavar="N", min=2, help="How many splits of the rows."
+            "--cv",
+            metavar="N",
+            min=2,
+            help="Folds (5), each set dealt twice; with --train-size, splits (20).",
         ),
     ] = None,
-    search: Search = 12,
+    n_candidates: Candidates = 12,
+    inner_cv: InnerCv = 3,
     task: Task = None,
     model: Annotated[
         bool,
@@ -155,12 +168,21 @@ def compare(
     Every method runs without it, with it, with its rows shuffled, and with it
     available when predicting, on the same splits. Interrupted runs resume.
     """
-    from lupi.cli._compare import Options, run_compare
-    from lupi.cli._data import Ask
+    from lupi.cli._compare import run_compare
+    from lupi.cli._data import Request
 
     run_compare(
-        Ask(file, target, privileged or [], drop or [], group, task),
-        Options(methods or ["default"], metric, train_size, splits, search, seed, jobs),
+        Request(file, target, privileged or [], drop or [], group, task),
+        methods=methods or ["default"],
+        options={
+            "scoring": metric,
+            "train_size": train_size,
+            "cv": cv,
+            "n_candidates": n_candidates,
+            "inner_cv": inner_cv,
+            "random_state": seed,
+        },
+        jobs=jobs,
         out=out,
         force=force,
         save_model=model,
@@ -183,7 +205,8 @@ def fit(
         Path, typer.Option("--out", "-o", metavar="MODEL", help="The file to write.")
     ] = Path("model.skops"),
     force: Force = False,
-    search: Search = 12,
+    n_candidates: Candidates = 12,
+    inner_cv: InnerCv = 3,
     task: Task = None,
     seed: Seed = 0,
 ) -> None:
@@ -191,17 +214,20 @@ def fit(
 
     Without --privileged the method's own counterpart without it is fitted.
     """
-    from lupi.cli._data import Ask
+    from lupi.cli._data import Request
     from lupi.cli._fit import run_fit
 
     run_fit(
-        Ask(file, target, privileged or [], drop or [], group, task),
+        Request(file, target, privileged or [], drop or [], group, task),
         method=method,
-        metric=metric,
+        options={
+            "scoring": metric,
+            "n_candidates": n_candidates,
+            "inner_cv": inner_cv,
+            "random_state": seed,
+        },
         out=out,
         force=force,
-        search=search,
-        seed=seed,
     )
 
 

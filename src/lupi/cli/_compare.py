@@ -5,17 +5,15 @@ from __future__ import annotations
 import shlex
 import warnings
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from rich.console import Console
 from rich.text import Text
 from sklearn.base import BaseEstimator
 
 from lupi._persistence import ModelFileError, check_savable
-from lupi.cli._data import Ask, Data, check_class_sizes, check_metric, read_data
+from lupi.cli._data import Data, Request, check_class_sizes, check_metric, read_data
 from lupi.cli._errors import InputError, Interrupted, refusing
 from lupi.cli._out import CHECKPOINT, prepare_folder, write_results
 from lupi.cli._terminal import (
@@ -25,71 +23,79 @@ from lupi.cli._terminal import (
     show_data,
     show_notes,
 )
-from lupi.evaluation import Comparison, compare
-from lupi.evaluation._curve import learning_curves
+from lupi.evaluation import Comparison
+from lupi.evaluation._compare import FIELDS, run
+from lupi.evaluation._methods import find_method
+from lupi.evaluation._plan import plan
+from lupi.evaluation._running import Checkpoint
+from lupi.evaluation._splits import DEFAULT_FOLDS
+from lupi.evaluation._study import Study
 from lupi.report import Usage
 
 DEMO_TRAIN_SIZE = 60
 
 
-@dataclass(frozen=True)
-class Options:
-    """How to compare, as typed."""
-
-    methods: list[str]
-    metric: str | None
-    train_size: int | None
-    splits: int | None
-    search: int
-    seed: int
-    jobs: int
-
-
 def run_compare(
-    ask: Ask, options: Options, *, out: Path, force: bool, save_model: bool
+    request: Request,
+    *,
+    methods: list[str],
+    options: dict[str, Any],
+    jobs: int,
+    out: Path,
+    force: bool,
+    save_model: bool,
 ) -> None:
     """Answer whether the privileged information helps, and write the report."""
-    from lupi.evaluation._splits import DEFAULT_FOLDS
-
-    if options.jobs == 0:
+    if jobs == 0:
         raise InputError("--jobs is 0; write a number of processes, or -1 for all.")
-    data = _demo(ask) if ask.file is None else read_data(ask, need_privileged=True)
-    arguments = _arguments(data, options, demo=ask.file is None)
-    if arguments["train_size"] is None and data.groups is None:
-        check_class_sizes(data, options.splits or DEFAULT_FOLDS)
-    identity = _check_plan(arguments)
+    names = [name for word in methods for name in word.replace(",", " ").split()]
+    if request.file is None:
+        data = _demo(request)
+        options["train_size"] = options["train_size"] or DEMO_TRAIN_SIZE
+    else:
+        data = read_data(request, methods=names, need_privileged=True)
+    if options["train_size"] is None and data.groups is None:
+        check_class_sizes(data, options["cv"] or DEFAULT_FOLDS)
+    study = _plan(data, names, options)
     prepare_folder(out, force=force)
-    kept = _check_checkpoint(out / CHECKPOINT, identity, force=force)
+    kept = _check_checkpoint(out / CHECKPOINT, study, force=force)
     console = make_console()
     show_data(console, data)
     if kept:
-        show_notes(console, [f"going on with a run of {kept} finished pieces."])
+        show_notes(console, [f"{kept} pieces of an interrupted run are kept."])
     try:
-        comparison = _compare(arguments, out, options.jobs)
+        comparison = _compare(study, out, jobs)
         show_comparison(console, comparison)
         model = _best_model(console, comparison) if save_model else None
-        with console.status("Drawing learning curves"):
-            curves = learning_curves(comparison, n_jobs=options.jobs)
+        with console.status("Computing learning curves"):
+            curves = comparison.learning_curves(n_jobs=jobs)
     except KeyboardInterrupt:
-        # joblib warns of the work it drops; that is what an interrupt is for.
+        # joblib warns of the work it drops, which is what an interrupt is for.
         warnings.simplefilter("ignore")
         raise Interrupted(
-            f"interrupted; what is finished is kept in {out}. The same command goes on "
-            "from there."
+            f"interrupted; what is finished is kept in {out}. The same command "
+            "continues from there."
         ) from None
     usage = Usage(
         source=data.source,
         model=None if model is None else str(out / "model.skops"),
-        commands=_fit_commands(ask, comparison.methods),
+        commands=_fit_commands(request, comparison.methods),
     )
     write_results(out, comparison, usage, curves, model, data.details)
     (out / CHECKPOINT).unlink()
     _show_places(console, out, saved=model is not None)
 
 
-def _compare(arguments: dict[str, Any], out: Path, jobs: int) -> Comparison:
+@refusing(ValueError)
+def _plan(data: Data, methods: list[str], options: dict[str, Any]) -> Study:
+    """Have every argument checked before anything is written or computed."""
+    check_metric(options["scoring"])
+    return plan(**data.arguments, methods=methods, **options)
+
+
+def _compare(study: Study, out: Path, jobs: int) -> Comparison:
     checkpoint = out / CHECKPOINT
-    comparison = compare(**arguments, checkpoint=checkpoint, n_jobs=jobs)
+    comparison = run(study, checkpoint=checkpoint, n_jobs=jobs)
     if comparison.verdict.kind == "failed":
         checkpoint.unlink()
         with suppress(OSError):
@@ -115,11 +121,11 @@ def _best_model(console: Console, comparison: Comparison) -> BaseEstimator | Non
     return model
 
 
-def _demo(ask: Ask) -> Data:
+def _demo(request: Request) -> Data:
     """Return the shipped trial: small training sets, where X* can help."""
     from lupi.datasets import load_actg175
 
-    if ask.target or ask.privileged or ask.drop or ask.group:
+    if request.target or request.privileged or request.drop or request.group:
         raise InputError(
             "Columns were named but no FILE was given; write: lupi compare FILE ..."
         )
@@ -140,45 +146,11 @@ def _demo(ask: Ask) -> Data:
     )
 
 
-def _arguments(data: Data, options: Options, *, demo: bool) -> dict[str, Any]:
-    train_size = options.train_size
-    if demo and train_size is None:
-        train_size = DEMO_TRAIN_SIZE
-    names: Any = [
-        name for word in options.methods for name in word.replace(",", " ").split()
-    ]
-    if names in (["default"], ["all"]):
-        names = names[0]
-    return {
-        "X": data.X,
-        "y": pd.Series(data.y, name=data.target),
-        "privileged": data.privileged,
-        "methods": names,
-        "scoring": check_metric(options.metric),
-        "cv": options.splits,
-        "groups": data.groups,
-        "train_size": train_size,
-        "search": options.search,
-        "task": data.task,
-        "random_state": options.seed,
-    }
-
-
 @refusing(ValueError)
-def _check_plan(arguments: dict[str, Any]) -> str:
-    """Have every argument checked before anything is written or computed."""
-    from lupi.evaluation._compare import identify, plan
-
-    return identify(*plan(**arguments))
-
-
-@refusing(ValueError)
-def _check_checkpoint(path: Path, identity: str, *, force: bool) -> int:
-    """Return how much of this very comparison is finished already."""
-    from lupi.evaluation._running import Checkpoint
-
+def _check_checkpoint(path: Path, study: Study, *, force: bool) -> int:
+    """Return how many pieces of this very comparison are finished already."""
     try:
-        return len(Checkpoint(path, identity).read())
+        return len(Checkpoint(path, study.identity, FIELDS).read())
     except ValueError as error:
         if not force:
             raise InputError(
@@ -189,19 +161,20 @@ def _check_checkpoint(path: Path, identity: str, *, force: bool) -> int:
         return 0
 
 
-def _fit_commands(ask: Ask, methods: list[str]) -> dict[str, str]:
+def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
     """Return, per method, the command that fits it on the same columns."""
-    if ask.file is None:
+    if request.file is None:
         return {}
-    from lupi.evaluation._methods import find_method
-
-    words = ["lupi", "fit", str(ask.file), "--target", str(ask.target)]
-    for option, values in (("--privileged", ask.privileged), ("--drop", ask.drop)):
+    words = ["lupi", "fit", str(request.file), "--target", str(request.target)]
+    for option, values in (
+        ("--privileged", request.privileged),
+        ("--drop", request.drop),
+    ):
         words += [option, *values] if values else []
-    if ask.group:
-        words += ["--group", ask.group]
-    if ask.task:
-        words += ["--task", ask.task]
+    if request.group:
+        words += ["--group", request.group]
+    if request.task:
+        words += ["--task", request.task]
     commands = {}
     for name in methods:
         # A method asked for twice is called "SVCPlus (2)" the second time.

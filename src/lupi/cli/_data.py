@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,6 @@ import pandas as pd
 from lupi._tables import (
     TableError,
     column_named,
-    guess_task,
     nearest,
     read_table,
     resolve_columns,
@@ -20,13 +19,14 @@ from lupi._tables import (
     target_values,
 )
 from lupi.cli._errors import InputError, refusing
+from lupi.evaluation._methods import Task
+from lupi.evaluation._task import read_task
 
-Task = Literal["classification", "regression"]
 TASKS: tuple[Task, ...] = ("classification", "regression")
 
 
 @dataclass(frozen=True)
-class Ask:
+class Request:
     """What the user asked for, as typed."""
 
     file: Path | None
@@ -52,6 +52,17 @@ class Data:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """What `plan` is given of the table."""
+        return {
+            "X": self.X,
+            "y": pd.Series(self.y, name=self.target),
+            "privileged": self.privileged,
+            "groups": self.groups,
+            "task": self.task,
+        }
+
+    @property
     def details(self) -> dict[str, Any]:
         """What a saved model remembers of the table."""
         privileged = [] if self.privileged is None else list(self.privileged.columns)
@@ -65,25 +76,31 @@ class Data:
 
 
 @refusing(TableError)
-def read_data(ask: Ask, *, need_privileged: bool) -> Data:
+def read_data(request: Request, *, methods: list[str], need_privileged: bool) -> Data:
     """Read the file and give every column its role."""
-    if ask.file is None:
+    if request.file is None:
         raise InputError("A FILE is needed.")
-    if ask.target is None:
+    if request.target is None:
         raise InputError("Say which column to predict: --target COL.")
-    if need_privileged and not ask.privileged:
+    if need_privileged and not request.privileged:
         raise InputError(
             "Say which columns are known for training rows only: --privileged COLS."
         )
-    asked = next((task for task in TASKS if task == ask.task), None)
-    if asked != ask.task:
-        raise InputError(f"--task is {ask.task!r}; write classification or regression.")
-    table, notes = read_table(ask.file)
+    asked = next((task for task in TASKS if task == request.task), None)
+    if asked != request.task:
+        raise InputError(
+            f"--task is {request.task!r}; write classification or regression."
+        )
+    table, notes = read_table(request.file)
     columns = list(table.columns)
-    target = column_named(ask.target, columns, "--target")
-    privileged = resolve_columns(ask.privileged, columns, "--privileged")
-    dropped = resolve_columns(ask.drop, columns, "--drop")
-    group = None if ask.group is None else column_named(ask.group, columns, "--group")
+    target = column_named(request.target, columns, "--target")
+    privileged = resolve_columns(request.privileged, columns, "--privileged")
+    dropped = resolve_columns(request.drop, columns, "--drop")
+    group = (
+        None
+        if request.group is None
+        else column_named(request.group, columns, "--group")
+    )
     _check_roles(target, privileged, dropped, group)
     privileged = [name for name in privileged if name not in dropped]
     taken = {target, group, *privileged, *dropped}
@@ -94,16 +111,17 @@ def read_data(ask: Ask, *, need_privileged: bool) -> Data:
         raise InputError("--drop leaves no privileged column.")
     _check_values(table.drop(columns=dropped))
     table = _with_target(table, target, notes)
-    task = asked or guess_task(table[target])
+    y = target_values(table[target])
+    task = asked or read_task(y, methods)
     _check_target(table[target], task)
     return Data(
         X=table[known],
-        y=target_values(table[target]),
+        y=y,
         privileged=_privileged(table[privileged], notes) if privileged else None,
         groups=None if group is None else _groups(table[group]),
         target=target,
         task=task,
-        source=ask.file.name,
+        source=request.file.name,
         notes=notes,
     )
 
@@ -171,7 +189,7 @@ def check_class_sizes(data: Data, folds: int) -> None:
         raise InputError(
             f"Class {str(names[rarest])!r} of the target {data.target!r} has "
             f"{counts[rarest]} row(s), fewer than the {folds} folds; leave those rows "
-            "out, join classes, or ask for fewer with --splits."
+            "out, join classes, or ask for fewer with --cv."
         )
 
 

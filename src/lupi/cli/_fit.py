@@ -5,44 +5,41 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from rich.text import Text
 
 from lupi._persistence import save_with_details
-from lupi.cli._data import Ask, Data, check_class_sizes, check_metric, read_data
+from lupi.cli._data import Data, Request, check_class_sizes, check_metric, read_data
 from lupi.cli._errors import InputError, refusing
 from lupi.cli._out import prepare_file
 from lupi.cli._terminal import collected_warnings, make_console, show_notes
-
-FOLDS = 3
+from lupi.evaluation._plan import plan
+from lupi.evaluation._study import Study
 
 
 def run_fit(
-    ask: Ask,
+    request: Request,
     *,
     method: str | None,
-    metric: str | None,
+    options: dict[str, Any],
     out: Path,
     force: bool,
-    search: int,
-    seed: int,
 ) -> None:
     """Search on all rows, fit the best candidate, save it."""
     console = make_console()
     if method is None:
         raise InputError("Say which method to fit: --method NAME; see: lupi methods.")
-    data = read_data(ask, need_privileged=False)
-    check_class_sizes(data, FOLDS)
-    study = _plan(data, method, check_metric(metric), search, seed)
+    data = read_data(request, methods=[method], need_privileged=False)
+    check_class_sizes(data, options["inner_cv"])
+    study = _plan(data, method, options)
     name = study.methods[0].name
     prepare_file(out, force=force)
     show_notes(console, data.notes)
-    row = "without" if data.privileged is None else "with"
+    arm = "without" if data.privileged is None else "with"
     with (
         console.status(f"Fitting {name} on {len(data.y):,} rows"),
         collected_warnings() as said,
     ):
-        model = study.final_estimator(name, row, refit=True)
+        model = study.final_estimator(name, arm, refit=True)
     show_notes(console, said)
     save_with_details(model, out, {**data.details, "method": name})
     console.print(
@@ -55,23 +52,8 @@ def run_fit(
 
 
 @refusing(ValueError)
-def _plan(data: Data, method: str, scoring: str | None, search: int, seed: int) -> Any:
+def _plan(data: Data, method: str, options: dict[str, Any]) -> Study:
     """Have the arguments checked, and lay out the search."""
-    from lupi.evaluation._compare import plan
-
-    study, _ = plan(
-        data.X,
-        pd.Series(data.y, name=data.target),
-        # Without privileged columns the model is fitted without them and this table
-        # is never looked at; the plan only wants one of the right length.
-        data.X if data.privileged is None else data.privileged,
-        methods=[method],
-        scoring=scoring,
-        cv=FOLDS,
-        inner_folds=FOLDS,
-        groups=data.groups,
-        search=search,
-        task=data.task,
-        random_state=seed,
-    )
-    return study
+    check_metric(options["scoring"])
+    folds = options["inner_cv"]
+    return plan(**data.arguments, methods=[method], cv=folds, **options)

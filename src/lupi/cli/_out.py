@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lupi._atomic import write_atomically
+from lupi._optional import require
 from lupi.cli._errors import InputError
 
 if TYPE_CHECKING:
@@ -85,10 +86,10 @@ def write_results(
 
 
 def _write_figures(folder: Path, comparison: Comparison) -> None:
-    from lupi.report._figures import comparison_figure
-
+    matplotlib = require("matplotlib", "cli")
+    matplotlib.use("Agg")
     folder.mkdir(exist_ok=True)
-    figure = comparison_figure(comparison)
+    figure = comparison.plot().figure_
     for suffix in ("svg", "png"):
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix, dpi=150)

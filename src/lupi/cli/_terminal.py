@@ -14,10 +14,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from lupi.evaluation._arms import ARMS
+from lupi.evaluation._scoring import metric_name
 from lupi.report._words import (
-    KINDS,
     method_verdict,
-    metric_name,
     number,
     p_value,
     score_with_error,
@@ -116,8 +116,8 @@ def _table(comparison: Comparison, *, wide: bool) -> Table:
         header_style="bold",
     )
     table.add_column("method", no_wrap=True)
-    for heading in ("without", "with X*", "shuffled", "oracle"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    for arm in ARMS:
+        table.add_column(arm, justify="right", no_wrap=True)
     for heading in ("gain", "p", "gap closed")[: 3 if wide else 2]:
         table.add_column(heading, justify="right", no_wrap=True)
     for line in comparison.summary.to_dict("records"):
@@ -125,7 +125,7 @@ def _table(comparison: Comparison, *, wide: bool) -> Table:
         name = Text(line["method"] if wide else _in_lines(line["method"]))
         name.append(f"\n{method_verdict(line)}", style=STYLES.get(verdict, "dim"))
         cells = [
-            *(number(line[row]) for row, _, _ in KINDS),
+            *(number(line[arm]) for arm in ARMS),
             score_with_error(line["gain"], line["gain_std_error"], sign=True),
             p_value(line["p_helps"]),
         ]

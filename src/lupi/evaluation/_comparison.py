@@ -1,62 +1,30 @@
-"""What `compare` returns: fold scores, tables, a verdict, and the files made of them.
-
-Layout of the JSON file (``Comparison.to_json``), format version 1::
-
-    {
-      "format": "lupi-comparison", "version": 1, "lupi_version": "...",
-      "settings": {
-        "task": "classification" | "regression",
-        "scoring": "roc_auc",           # the score, larger is better
-        "optimum": 1.0,                 # its best value (0 for a negated loss)
-        "target": "event",              # name of y, or "y"
-        "classes": [...] | null,
-        "n_rows": 2139,
-        "n_privileged_rows": 2139,      # rows that have X*
-        "features": [...], "privileged": [...],        # column names
-        "splits": {"kind": "folds" | "small training sets", "n_splits": 10,
-                   "n_train": 1711.2, "n_test": 427.8, "train_overlap": 0.0,
-                   "train_size": null, "grouped": false, "weighted": false},
-        "search": {"n_candidates": 12, "inner_folds": 3},
-        "random_state": 0, "seconds": 41.2
-      },
-      "verdict": {"kind": ..., "sentence": ..., "method": ..., "leak": false,
-                  "methods": {"SVCPlus": "no evidence", ...},
-                  "nothing_to_gain": false},
-      "summary": [ {one record per method: the columns of Comparison.summary} ],
-      "table":   [ {one record per method and row: the columns of Comparison.table} ],
-      "folds":   [ {one record per method, row and split: Comparison.folds} ],
-      "failures": {"SVCPlus": "the error, in a sentence"},
-      "warnings": [ {"method": ..., "message": ..., "count": 3} ]
-    }
-
-A value that does not exist (the p-value of a method that failed) is null.
-"""
+"""What `compare` returns: scores, tables, a verdict, and the files made of them."""
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import pandas as pd
 
-from lupi._atomic import write_atomically
+from lupi.evaluation._arms import ARMS
+from lupi.evaluation._json import FORMAT, FORMAT_VERSION, read_json, write_json
 from lupi.evaluation._statistics import Design
-from lupi.evaluation._verdict import ROWS, FoldScores, Verdict, judge, summarise
+from lupi.evaluation._verdict import FoldScores, Verdict, judge, summarise
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sklearn.base import BaseEstimator
 
+    from lupi.evaluation._curve import LearningCurve
     from lupi.evaluation._study import Study
 
 FOLD_COLUMNS = (
     "method",
-    "row",
+    "arm",
     "split",
     "score",
     "inner_score",
@@ -75,7 +43,7 @@ class Comparison:
     Attributes
     ----------
     folds : pandas.DataFrame
-        One line per method, row ("without", "with", "shuffled", "oracle") and split:
+        One line per method, arm ("without", "with", "shuffled", "oracle") and split:
         ``score``, the ``inner_score`` and ``params`` of the chosen candidate,
         ``n_train``, ``n_test``, ``seconds`` (search and fit together) and, for small
         training sets, ``group_scores``.
@@ -98,9 +66,9 @@ class Comparison:
     ...     data.target,
     ...     data.privileged,
     ...     methods="generalized-distillation-classifier",
-    ...     search=1,
+    ...     n_candidates=1,
     ... )
-    >>> list(result.table["row"])
+    >>> list(result.table["arm"])
     ['without', 'with', 'shuffled', 'oracle']
     """
 
@@ -142,22 +110,22 @@ class Comparison:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One line per method and row: score, difference to *without*, time.
+        """One line per method and arm: score, difference to *without*, time.
 
-        Standard errors and one-sided p-values (``p_value``: the row is better than
+        Standard errors and one-sided p-values (``p_value``: the arm is better than
         *without*) are corrected for the overlap of the splits, not for the number of
         methods; ``p_nadeau_bengio`` is the p-value by the published formula.
         """
         lines = []
         for method, folds in self._scores.items():
-            for row in ROWS:
-                line: dict[str, Any] = {"method": method, "row": row}
+            for arm in ARMS:
+                line: dict[str, Any] = {"method": method, "arm": arm}
                 if not folds.failed:
-                    level = folds.level(row)
+                    level = folds.level(arm)
                     line |= {"score": level.mean, "std_error": level.std_error}
-                    line["seconds"] = folds.seconds[row]
-                    if row != "without":
-                        gain = folds.difference(row, "without")
+                    line["seconds"] = folds.seconds[arm]
+                    if arm != "without":
+                        gain = folds.difference(arm, "without")
                         line |= {
                             "difference": gain.mean,
                             "difference_std_error": gain.std_error,
@@ -165,9 +133,45 @@ class Comparison:
                             "p_nadeau_bengio": gain.p_nadeau_bengio,
                         }
                 lines.append(line)
-        columns = ["method", "row", "score", "std_error", "difference"]
+        columns = ["method", "arm", "score", "std_error", "difference"]
         columns += ["difference_std_error", "p_value", "p_nadeau_bengio", "seconds"]
         return pd.DataFrame(lines).reindex(columns=columns)
+
+    def intervals(
+        self,
+        kind: Literal["score", "difference"] = "score",
+        confidence: float = 0.95,
+    ) -> pd.DataFrame:
+        """Return Student's intervals of the arms of every method that was fitted.
+
+        Parameters
+        ----------
+        kind : {"score", "difference"}, default="score"
+            Of the scores, or of the paired differences to *without*.
+        confidence : float, default=0.95
+            Level of the intervals, which are corrected for the overlap of the splits.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``method``, ``arm``, ``value``, ``low``, ``high``.
+        """
+        if kind not in ("score", "difference"):
+            raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
+        lines = []
+        for method, folds in self._scores.items():
+            if folds.failed:
+                continue
+            for arm in ARMS if kind == "score" else list(ARMS)[1:]:
+                contrast = (
+                    folds.level(arm)
+                    if kind == "score"
+                    else folds.difference(arm, "without")
+                )
+                low, high = contrast.interval(confidence)
+                line = {"method": method, "arm": arm, "value": contrast.mean}
+                lines.append(line | {"low": low, "high": high})
+        return pd.DataFrame(lines, columns=["method", "arm", "value", "low", "high"])
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -176,11 +180,10 @@ class Comparison:
 
     @cached_property
     def choice(self) -> tuple[str, str]:
-        """The method and the row that `best_estimator` returns.
+        """The method and the arm that `best_estimator` returns.
 
-        The best-scoring method among those that help, row "with"; when none does,
-        the best model without privileged information, row "without", because that is
-        what the comparison supports.
+        The best-scoring method among those that help, arm "with"; when none does,
+        the best model without privileged information, arm "without".
         """
         ran = self.summary[self.summary["verdict"] != "failed"]
         if ran.empty:
@@ -216,15 +219,15 @@ class Comparison:
                 "This comparison was read from a file, which does not hold the data; "
                 "call compare(...) on the data to get a fitted model."
             )
-        row = "with"
+        arm = "with"
         if method is None:
-            method, row = self.choice
+            method, arm = self.choice
         elif method not in self.methods:
             raise ValueError(
                 f"{method!r} was not compared; the methods are "
                 f"{', '.join(self.methods)}."
             )
-        return self.study.final_estimator(method, row, refit=refit)
+        return self.study.final_estimator(method, arm, refit=refit)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the gain of every method with `lupi.inspection.GainDisplay`.
@@ -244,6 +247,26 @@ class Comparison:
         from lupi.inspection import GainDisplay
 
         return GainDisplay.from_results(self, ax=ax, **options)
+
+    def learning_curves(self, n_jobs: int | None = None) -> dict[str, LearningCurve]:
+        """Score every method with and without X* on training sets of several sizes.
+
+        Every split keeps the parameters that the comparison chose for it.
+
+        Parameters
+        ----------
+        n_jobs : int, default=None
+            As in joblib.
+
+        Returns
+        -------
+        dict of str to LearningCurve
+            By method. Methods that could not be fitted, and comparisons read from a
+            file, have none.
+        """
+        from lupi.evaluation._curve import learning_curves
+
+        return learning_curves(self, n_jobs=n_jobs)
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the report as one self-contained page.
@@ -273,14 +296,14 @@ class Comparison:
         from lupi import __version__
 
         return {
-            "format": "lupi-comparison",
-            "version": 1,
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
             "lupi_version": __version__,
             "settings": self.settings,
             "verdict": self.verdict.to_dict(),
-            "summary": _records(self.summary),
-            "table": _records(self.table),
-            "folds": _records(self.folds),
+            "summary": self.summary.to_dict("records"),
+            "table": self.table.to_dict("records"),
+            "folds": self.folds.to_dict("records"),
             "failures": self.failures,
             "warnings": self.warnings,
         }
@@ -298,8 +321,7 @@ class Comparison:
         pathlib.Path
             The file.
         """
-        text = json.dumps(to_plain(self.to_dict()), indent=1, allow_nan=False)
-        return write_atomically(path, text + "\n")
+        return write_json(self.to_dict(), path)
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Comparison:
@@ -315,37 +337,7 @@ class Comparison:
         Comparison
             Without the data: `best_estimator` cannot fit.
         """
-        with open(path, encoding="utf-8") as file:
-            stored = json.load(file)
-        if not isinstance(stored, dict) or stored.get("format") != "lupi-comparison":
-            raise ValueError(f"{path} is not a comparison written by lupi.")
-        if stored["version"] != 1:
-            raise ValueError(
-                f"{path} has format version {stored['version']}; this lupi reads "
-                "version 1. Read it with the lupi that wrote it "
-                f"({stored['lupi_version']})."
-            )
+        stored = read_json(path)
         folds = pd.DataFrame(stored["folds"], columns=list(FOLD_COLUMNS))
         folds["score"] = folds["score"].astype(float)
         return cls(folds, stored["settings"], stored["failures"], stored["warnings"])
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return table.to_dict("records")
-
-
-def to_plain(value: Any) -> Any:
-    """Turn numpy scalars and arrays into JSON's types, NaN and infinity into null."""
-    if isinstance(value, dict):
-        return {str(key): to_plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [to_plain(item) for item in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    if value is None or isinstance(value, str):
-        return value
-    return str(value)

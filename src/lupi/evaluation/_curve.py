@@ -1,8 +1,8 @@
-"""How the scores change as the training sets of a comparison shrink and grow.
+"""Learning curves of a comparison: scores as the training sets shrink and grow.
 
-Every split keeps its own parameters, those the comparison chose for it, so a point of
+Every split keeps the parameters that the comparison chose for it, so that a point of
 the curve costs one fit per split and the curve passes through the scores of the
-comparison itself. It shows the trend; it is not a search at every size.
+comparison itself.
 """
 
 from __future__ import annotations
@@ -15,126 +15,141 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn import config_context
 
-from lupi.evaluation._splits import evenly_mixed
+from lupi.evaluation._splits import describe, evenly_mixed
+from lupi.evaluation._statistics import Design
 
 if TYPE_CHECKING:
     from lupi.evaluation._comparison import Comparison
     from lupi.evaluation._study import Study
 
-CURVE_ROWS = ("without", "with")
+CURVE_ARMS = ("without", "with")
 MOST_ROWS = 1000
 FEWEST_ROWS = 20
 MOST_SIZES = 5
 
 
 @dataclass(frozen=True)
-class _Point:
-    """One fit: a method and row, on one split resized."""
+class LearningCurve:
+    """The scores of one method over the number of training rows.
+
+    Attributes
+    ----------
+    method : str
+        The method.
+    scoring : str
+        Name of the score.
+    train_sizes : ndarray of shape (n_sizes,)
+        Numbers of training rows.
+    scores : dict of str to ndarray of shape (n_sizes, n_splits)
+        Per arm, the score of every split.
+    designs : list of Design
+        Per size, how the splits overlap.
+    """
 
     method: str
-    row: str
-    size: int
-    split: int
+    scoring: str
+    train_sizes: np.ndarray
+    scores: dict[str, np.ndarray]
+    designs: list[Design]
 
 
 def learning_curves(
     comparison: Comparison, *, n_jobs: int | None = None
-) -> dict[str, list[dict[str, float]]]:
-    """Score every method with and without X* on training sets of several sizes.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        As returned by `compare`, with its data.
-    n_jobs : int, optional
-        As in joblib.
-
-    Returns
-    -------
-    dict of str to list of dict
-        Per method, points with ``n_train``, ``without`` and ``with``, by size.
-        Methods that could not be fitted, and comparisons read from a file, have none.
-    """
+) -> dict[str, LearningCurve]:
+    """Do what `Comparison.learning_curves` documents."""
     study = comparison.study
     if study is None:
         return {}
-    methods = [name for name in comparison.methods if name not in comparison.failures]
-    folds = {
-        (line["method"], line["row"], line["split"]): line
-        for line in comparison.folds.to_dict("records")
+    folds = comparison.folds.set_index(["method", "arm", "split"])
+    compared, sizes = _sizes(study)
+    splits = {
+        size: [_resized(study, size, split) for split in range(len(study.splits))]
+        for size in sizes
     }
-    compared, others = _sizes(study)
-    points = [
-        _Point(name, row, size, split)
-        for name in methods
-        for row in CURVE_ROWS
-        for size in others
+    places = [
+        (name, arm, size, split)
+        for name in comparison.methods
+        if name not in comparison.failures
+        for arm in CURVE_ARMS
+        for size in sizes
         for split in range(len(study.splits))
     ]
-    scores = Parallel(n_jobs=n_jobs)(
+    fitted = Parallel(n_jobs=n_jobs)(
         delayed(_score)(
-            study, point, folds[point.method, point.row, point.split]["params"]
+            study,
+            name,
+            arm,
+            splits[size][split],
+            folds.at[(name, arm, split), "params"],
         )
-        for point in points
+        for name, arm, size, split in places
+        if size != compared
     )
-    gathered: dict[tuple[str, str, int], list[float]] = {}
-    for point, score in zip(points, scores, strict=True):
-        gathered.setdefault((point.method, point.row, point.size), []).append(score)
-    for name in methods:
-        for row in CURVE_ROWS:
-            gathered[name, row, compared] = [
-                folds[name, row, split]["score"] for split in range(len(study.splits))
-            ]
-    return {
-        name: _curve(name, sorted([compared, *others]), gathered) for name in methods
-    }
+    found = iter(fitted)
+    scores: dict[tuple[str, str, int], list[float]] = {}
+    for name, arm, size, split in places:
+        known = size == compared
+        score = folds.at[(name, arm, split), "score"] if known else next(found)
+        scores.setdefault((name, arm, size), []).append(score)
+    curves = {}
+    for name in dict.fromkeys(name for name, *_ in places):
+        by_arm = {
+            arm: np.array([scores[name, arm, size] for size in sizes], dtype=float)
+            for arm in CURVE_ARMS
+        }
+        # A training set may lack what the method needs; its size is left out.
+        kept = np.isfinite([table.mean(axis=1) for table in by_arm.values()]).all(
+            axis=0
+        )
+        curves[name] = LearningCurve(
+            name,
+            study.settings["scoring"],
+            np.array(sizes)[kept],
+            {arm: table[kept] for arm, table in by_arm.items()},
+            [describe(splits[size]) for size in np.array(sizes)[kept]],
+        )
+    return curves
 
 
 def _sizes(study: Study) -> tuple[int, list[int]]:
-    """Return the size compared, and others that halve and double it."""
+    """Return the size compared, and all sizes: it halved and doubled."""
     compared = len(study.splits[0][0])
     # Moving rows from the test side would tear groups apart: only shrink then.
     largest = compared if study.groups is not None else int(0.8 * len(study.y))
     powers = [*range(-1, -5, -1), *range(1, 4)]
     sizes = [round(compared * 2.0**power) for power in powers]
     fitting = [size for size in sizes if FEWEST_ROWS <= size <= min(largest, MOST_ROWS)]
-    return compared, sorted(fitting[: MOST_SIZES - 1])
+    return compared, sorted([compared, *fitting[: MOST_SIZES - 1]])
 
 
-def _score(study: Study, point: _Point, params: dict[str, Any]) -> float:
-    method = next(each for each in study.methods if each.name == point.method)
+def _score(
+    study: Study,
+    name: str,
+    arm: str,
+    split: tuple[np.ndarray, np.ndarray],
+    params: dict[str, Any],
+) -> float:
+    train, test = split
     with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
-        # The comparison has said what there is to warn of.
+        # The comparison has reported its warnings.
         warnings.simplefilter("ignore")
         try:
-            train, test = _resized(study, point.size, point.split)
-            fold = study._fold(point.row, train, test, train)
-            return study._score(study._fit(method, params, fold), fold)
+            fold = study.folds.fold(arm, train, test, train)
+            return study.score(study.fit(study.method(name), params, fold), fold)
         except Exception:
-            # A training set this small may lack what the method needs; the point is
-            # then missing from the curve, which is all it means.
             return float("nan")
 
 
 def _resized(study: Study, size: int, split: int) -> tuple[np.ndarray, np.ndarray]:
     """Shrink the training rows, or grow them by rows of the test side."""
     train, test = study.splits[split]
+    if size == len(train):
+        return train, test
     rng = np.random.default_rng([study.seed, size, split])
-    source = train if size <= len(train) else test
+    source = train if size < len(train) else test
     strata = None if study.strata is None else study.strata[source]
     order = source[evenly_mixed(len(source), strata, rng)]
-    if size <= len(train):
+    if size < len(train):
         return np.sort(order[:size]), test
     more = size - len(train)
     return np.sort(np.r_[train, order[:more]]), np.sort(order[more:])
-
-
-def _curve(
-    method: str, sizes: list[int], gathered: dict[tuple[str, str, int], list[float]]
-) -> list[dict[str, float]]:
-    curve = []
-    for size in sizes:
-        means = {row: float(np.mean(gathered[method, row, size])) for row in CURVE_ROWS}
-        if all(np.isfinite(mean) for mean in means.values()):
-            curve.append({"n_train": size, **means})
-    return curve

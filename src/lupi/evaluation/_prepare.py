@@ -8,8 +8,6 @@ transformer of X* learns from the other rows only.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,8 @@ import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+
+from lupi._optional import require
 
 
 def as_table(values: Any, name: str) -> Any:
@@ -84,12 +84,11 @@ def make_transformer(table: Any) -> Pipeline:
         return make_pipeline(MaxAbsScaler())
     numbers = [SimpleImputer(keep_empty_features=True), StandardScaler()]
     if isinstance(table, pd.DataFrame) and not _all_numbers(table):
-        from skrub import TableVectorizer
-
+        vectorizer = require("skrub", "compare").TableVectorizer
         # Every category gets a column of its own: skrub's encoder drops one of two,
         # and a category never seen before then looks like the dropped one.
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        return make_pipeline(TableVectorizer(low_cardinality=encoder), *numbers)
+        return make_pipeline(vectorizer(low_cardinality=encoder), *numbers)
     return make_pipeline(*numbers)
 
 
@@ -136,21 +135,3 @@ def side_by_side(X: Any, privileged: Any, width: int) -> Any:
     if sp.issparse(X) or sp.issparse(privileged):
         return sp.hstack([X, privileged], format="csr")
     return np.hstack([X, privileged])
-
-
-class Recent:
-    """The last few results of an expensive preparation, by key."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._results: OrderedDict[Hashable, Any] = OrderedDict()
-
-    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
-        """Return what is kept under the key, computing it if need be."""
-        if key in self._results:
-            self._results.move_to_end(key)
-            return self._results[key]
-        result = self._results[key] = compute()
-        if len(self._results) > self.most:
-            self._results.popitem(last=False)
-        return result

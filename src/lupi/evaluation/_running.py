@@ -1,28 +1,26 @@
-"""Long work: in parallel, with a bar, kept in a file as it goes.
+"""Long work: in parallel, with a progress bar, kept in a checkpoint.
 
-The checkpoint is a text file: a first line that names the study, then one line per
-finished piece of work, appended and forced to disk as soon as the piece is done. A
+The checkpoint is a text file: a first line that identifies the study, then one line
+per finished piece of work, appended and forced to disk as soon as the piece is done. A
 run that is killed loses the pieces in flight; a last line that was cut short is
 dropped when the file is read again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from lupi.evaluation._comparison import to_plain
+from lupi._optional import require
+from lupi.evaluation._json import to_plain
 
 CHECKPOINT_FORMAT = "lupi-checkpoint-1"
 
@@ -32,6 +30,7 @@ def run_all(
     pieces: list[Any],
     *,
     identity: str,
+    fields: tuple[str, ...],
     checkpoint: str | os.PathLike[str] | None,
     n_jobs: int | None,
     progress: bool | None,
@@ -46,17 +45,19 @@ def run_all(
     pieces : list
         Objects with a ``key`` that is unique and the same in every run.
     identity : str
-        Fingerprint of everything the results depend on.
+        Fingerprint of everything the results depend on; read with a checkpoint.
+    fields : tuple of str
+        The entries of every result.
     checkpoint : path-like or None
         File that keeps finished pieces.
     n_jobs : int or None
-        As in joblib, whose ``parallel_config`` is obeyed.
+        As in joblib, whose ``parallel_config`` applies.
     progress : bool or None
         Show a bar; None shows one when the standard error is a terminal.
     title : str
         Words beside the bar.
     """
-    file = None if checkpoint is None else Checkpoint(checkpoint, identity)
+    file = None if checkpoint is None else Checkpoint(checkpoint, identity, fields)
     done = {} if file is None else file.read()
     waiting = [piece for piece in pieces if piece.key not in done]
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
@@ -78,9 +79,15 @@ def _run_one(work: Callable[[Any], Any], piece: Any) -> tuple[str, dict[str, Any
 class Checkpoint:
     """A file of finished pieces that belongs to one study."""
 
-    def __init__(self, path: str | os.PathLike[str], identity: str):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        identity: str,
+        fields: tuple[str, ...] = (),
+    ):
         self.path = Path(path)
         self.identity = identity
+        self.fields = fields
 
     def read(self) -> dict[str, dict[str, Any]]:
         """Return finished pieces, and leave the file ready to be appended to."""
@@ -89,30 +96,32 @@ class Checkpoint:
             self._start(header)
             return {}
         content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        lines = whole.splitlines()
+        complete = content[: content.rfind(b"\n") + 1]
+        lines = complete.splitlines()
         if not lines and json.dumps(header).encode().startswith(content):
             self._start(header)
             return {}
         try:
             first, *rest = [json.loads(line) for line in lines]
             known = first["format"] == CHECKPOINT_FORMAT
+            done = {entry["piece"]: entry["result"] for entry in rest}
+            whole = all(set(self.fields) <= set(part) for part in done.values())
         except (ValueError, TypeError, KeyError):
             known = False
-        if not known:
+        if not known or not whole:
             raise ValueError(
-                f"{self.path} is not a checkpoint of lupi; name another file, or "
-                "remove this one."
+                f"{self.path} is not a checkpoint of lupi, or it is damaged; name "
+                "another file, or remove this one."
             )
         if first["study"] != self.identity:
             raise ValueError(
-                f"{self.path} belongs to a comparison with other data, methods or "
-                "settings, and its results cannot be mixed with this one. Name "
-                "another file, or remove it to start anew."
+                f"{self.path} belongs to work on other data, methods or settings, and "
+                "its results cannot be mixed with this one. Name another file, or "
+                "remove it to start anew."
             )
-        if len(whole) < len(content):
-            os.truncate(self.path, len(whole))
-        return {entry["piece"]: entry["result"] for entry in rest}
+        if len(complete) < len(content):
+            os.truncate(self.path, len(complete))
+        return done
 
     def _start(self, header: dict[str, str]) -> None:
         with open(self.path, "wb") as file:
@@ -136,10 +145,11 @@ def progress_bar(
 ) -> Iterator[Callable[[], None]]:
     """Show a bar with the time left, on the standard error."""
     if show is None:
-        show = sys.stderr.isatty()
+        show = sys.stderr.isatty() and find_spec("rich") is not None
     if not show:
         yield lambda: None
         return
+    require("rich", "cli")
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -163,26 +173,3 @@ def progress_bar(
     with Progress(*columns, console=console, transient=console.is_terminal) as bar:
         task = bar.add_task(title, total=total, completed=completed)
         yield lambda: bar.advance(task)
-
-
-def fingerprint(parts: Iterable[Any]) -> str:
-    """Return a digest of tables, arrays and plain values."""
-    digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        digest.update(type(part).__name__.encode())
-        if isinstance(part, pd.DataFrame):
-            digest.update(repr(list(part.columns)).encode())
-            rows = pd.util.hash_pandas_object(part, index=False)
-            digest.update(rows.to_numpy().tobytes())
-        elif sp.issparse(part):
-            part = sp.csr_array(part)
-            for array in (part.data, part.indices, part.indptr):
-                digest.update(np.ascontiguousarray(array).tobytes())
-        elif isinstance(part, np.ndarray) and part.dtype != object:
-            digest.update(repr((part.shape, part.dtype.str)).encode())
-            digest.update(np.ascontiguousarray(part).tobytes())
-        elif isinstance(part, np.ndarray):
-            digest.update(repr(part.tolist()).encode())
-        else:
-            digest.update(repr(part).encode())
-    return digest.hexdigest()

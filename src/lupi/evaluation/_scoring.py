@@ -38,9 +38,30 @@ FOR_MORE_CLASSES = {
     "roc_auc": "roc_auc_ovr",
 }
 OF_NUMBERS = ("r2", "explained_variance", "error", "deviance", "pinball")
+METRIC_NAMES = {
+    "roc_auc": "AUC",
+    "roc_auc_ovr": "AUC (one vs rest)",
+    "roc_auc_ovo": "AUC (one vs one)",
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1 score",
+    "average_precision": "average precision",
+    "neg_log_loss": "negative log loss",
+    "neg_brier_score": "negative Brier score",
+    "r2": "R²",
+    "neg_mean_squared_error": "negative mean squared error",
+    "neg_root_mean_squared_error": "negative root mean squared error",
+    "neg_mean_absolute_error": "negative mean absolute error",
+}
 ROWS_OF_TRIAL = 200
-# Ten times what the support vector machines call a constant decision function.
-CONSTANT = 1e-5
+# Decision values that vary by less, relative to the largest or at all, are constant.
+ROUNDING = 1e-9
+TINY = 1e-12
+
+
+def metric_name(scoring: str) -> str:
+    """Name a scikit-learn score as a reader would."""
+    return METRIC_NAMES.get(scoring, scoring.replace("_", " "))
 
 
 @dataclass(frozen=True)
@@ -72,7 +93,8 @@ class _Steady:
 
     def decision_function(self, X: Any) -> np.ndarray:
         values = np.asarray(self._model.decision_function(X))
-        return np.zeros_like(values) if np.ptp(values) < CONSTANT else values
+        limit = max(TINY, ROUNDING * np.abs(values).max())
+        return np.zeros_like(values) if np.ptp(values) <= limit else values
 
 
 def choose_scorer(

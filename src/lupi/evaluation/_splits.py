@@ -35,7 +35,7 @@ def outer_splits(
     train_size: int | float | None,
     seed: int,
 ) -> Splits:
-    """Return the splits every row of the comparison is scored on.
+    """Return the splits every arm of the comparison is scored on.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def check_inner_groups(splits: Splits, groups: np.ndarray) -> None:
         raise ValueError(
             "A training set has rows of one group only, so that its parameters cannot "
             "be chosen on inner folds that keep groups together; use more folds or "
-            "larger training sets, or take parameters as they are with search=1."
+            "larger training sets, or take parameters as they are with n_candidates=1."
         )
 
 

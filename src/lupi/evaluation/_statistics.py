@@ -65,15 +65,22 @@ class Design:
 class Contrast:
     """A mean over splits, its corrected standard error, and one-sided p-values.
 
-    ``p_nadeau_bengio`` is the p-value of a mean above zero by the formula of Nadeau
-    and Bengio whatever the splits; for large training sets it is ``p_greater``.
+    ``freedom`` are the degrees of freedom of the standard error. ``p_nadeau_bengio``
+    is the p-value of a mean above zero by the formula of Nadeau and Bengio whatever
+    the splits; for large training sets it is ``p_greater``.
     """
 
     mean: float
     std_error: float
+    freedom: float
     p_greater: float
     p_less: float
     p_nadeau_bengio: float
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return Student's interval around the mean."""
+        reach = interval_factor(confidence, self.freedom) * self.std_error
+        return self.mean - reach, self.mean + reach
 
 
 def corrected_contrast(
@@ -102,7 +109,7 @@ def corrected_contrast(
     n_splits = len(differences)
     mean = float(differences.mean())
     if n_splits < 2:
-        return Contrast(mean, np.nan, np.nan, np.nan, np.nan)
+        return Contrast(mean, np.nan, 0, np.nan, np.nan, np.nan)
     spread = differences.var(ddof=1)
     freedom = n_splits - 1
     classical = (1 / n_splits + design.n_test / design.n_train) * spread
@@ -121,10 +128,10 @@ def corrected_contrast(
         variance = classical
     std_error = float(np.sqrt(variance))
     greater, less = _one_sided(mean, std_error, freedom)
-    return Contrast(mean, std_error, greater, less, published)
+    return Contrast(mean, std_error, freedom, greater, less, published)
 
 
-def _one_sided(mean: float, std_error: float, freedom: int) -> tuple[float, float]:
+def _one_sided(mean: float, std_error: float, freedom: float) -> tuple[float, float]:
     """Return the p-values of a mean above zero and of one below."""
     # Equal scores on every split leave rounding behind, which must not pass for
     # a difference that is always the same.
@@ -137,6 +144,15 @@ def _one_sided(mean: float, std_error: float, freedom: int) -> tuple[float, floa
         float(stats.t.sf(statistic, freedom)),
         float(stats.t.cdf(statistic, freedom)),
     )
+
+
+def interval_factor(confidence: float, freedom: float) -> float:
+    """Return how many standard errors Student's interval reaches to each side."""
+    if not 0 < confidence < 1:
+        raise ValueError(
+            f"confidence={confidence!r}: a level lies between 0 and 1, as 0.95."
+        )
+    return float(stats.t.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else np.nan
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:

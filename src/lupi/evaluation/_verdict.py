@@ -1,21 +1,11 @@
-"""From fold scores to a verdict in plain words.
+"""From the scores of the splits to a verdict.
 
-Each method is scored in four rows on the same splits:
-
-========  =========================================================  ==================
-row       what it is                                                 what it tells
-========  =========================================================  ==================
-without   the same model, ``privileged=None``                        the baseline
-with      with privileged information                                the claim
-shuffled  with the rows of X* permuted among the training rows       content or freedom
-oracle    a model that sees X and X* when predicting too             how much to gain
-========  =========================================================  ==================
-
-A method *helps* when it beats *without* and *shuffled* both. The p-value of that claim
-is the larger of the two one-sided p-values, corrected by Holm over the methods.
+The arms of a method (`lupi.evaluation._arms`) are scored on the same splits. A method
+*helps* when it is better than *without* and *shuffled*. The p-value of that claim is
+the larger of the two one-sided p-values, corrected by Holm over the methods.
 
 What neither helps nor hurts is *no evidence that it helps*. When the oracle is not
-better than *without* either, the same verdict says more: there is *nothing to gain*.
+better than *without* either, there is *nothing to gain*.
 """
 
 from __future__ import annotations
@@ -26,9 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lupi.evaluation._arms import ARMS
+from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import Contrast, Design, corrected_contrast, holm
 
-ROWS = ("without", "with", "shuffled", "oracle")
 SIGNIFICANCE = 0.05
 PERFECT = 1e-3
 
@@ -89,37 +80,37 @@ class Verdict:
 
 
 class FoldScores:
-    """The scores of one method: one array per row, aligned by split."""
+    """The scores of one method: one array per arm, aligned by split."""
 
     def __init__(self, folds: pd.DataFrame, design: Design):
         self.design = design
         self.scores: dict[str, np.ndarray] = {}
         self.groups: dict[str, np.ndarray | None] = {}
         self.seconds: dict[str, float] = {}
-        for row, part in folds.sort_values("split").groupby("row"):
-            self.scores[row] = part["score"].to_numpy(dtype=float)
+        for arm, part in folds.sort_values("split").groupby("arm"):
+            self.scores[arm] = part["score"].to_numpy(dtype=float)
             groups = part["group_scores"].tolist()
             scored = all(isinstance(each, list) for each in groups)
-            self.groups[row] = np.array(groups, dtype=float) if scored else None
-            self.seconds[row] = float(part["seconds"].sum())
+            self.groups[arm] = np.array(groups, dtype=float) if scored else None
+            self.seconds[arm] = float(part["seconds"].sum())
 
     @property
     def failed(self) -> bool:
-        """Whether any row has a split without a score."""
-        return set(self.scores) != set(ROWS) or any(
+        """Whether any arm has a split without a score."""
+        return set(self.scores) != set(ARMS) or any(
             np.isnan(values).any() for values in self.scores.values()
         )
 
-    def level(self, row: str) -> Contrast:
-        """Mean score of a row with its corrected standard error."""
-        return corrected_contrast(self.scores[row], self.design, self.groups[row])
+    def level(self, arm: str) -> Contrast:
+        """Mean score of an arm with its corrected standard error."""
+        return corrected_contrast(self.scores[arm], self.design, self.groups[arm])
 
-    def difference(self, row: str, other: str) -> Contrast:
-        """Paired difference of two rows over the splits."""
-        groups, others = self.groups[row], self.groups[other]
+    def difference(self, arm: str, other: str) -> Contrast:
+        """Paired difference of two arms over the splits."""
+        groups, others = self.groups[arm], self.groups[other]
         paired = None if groups is None or others is None else groups - others
         return corrected_contrast(
-            self.scores[row] - self.scores[other], self.design, paired
+            self.scores[arm] - self.scores[other], self.design, paired
         )
 
 
@@ -140,8 +131,8 @@ def summarise(scores: dict[str, FoldScores], optimum: float) -> pd.DataFrame:
         if folds.failed:
             lines.append(line)
             continue
-        for row in ROWS:
-            line[row] = float(folds.scores[row].mean())
+        for arm in ARMS:
+            line[arm] = float(folds.scores[arm].mean())
         gain = folds.difference("with", "without")
         content = folds.difference("with", "shuffled")
         gap = folds.difference("oracle", "without")
@@ -159,7 +150,7 @@ def summarise(scores: dict[str, FoldScores], optimum: float) -> pd.DataFrame:
         }
         lines.append(line)
     columns = [
-        *("method", *ROWS, "gain", "gain_std_error", "p_without", "p_shuffled"),
+        *("method", *ARMS, "gain", "gain_std_error", "p_without", "p_shuffled"),
         *("p_helps", "p_helps_nadeau_bengio", "p_hurts"),
         *("gap", "gap_std_error", "p_gap", "gap_closed"),
         *("leak", "verdict", "nothing_to_gain", "seconds", "p_less", "published"),
@@ -195,6 +186,7 @@ def _kind(line: dict[str, Any]) -> str:
 
 def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
     """Put the answer over all methods into a sentence."""
+    scoring = metric_name(scoring)
     kinds = dict(zip(summary["method"], summary["verdict"], strict=True))
     ran = summary[summary["verdict"] != FAILED]
     leak = bool(ran["leak"].any())

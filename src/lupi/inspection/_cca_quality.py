@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lupi.inspection._style import BLUE, GREY, one_axes, tidy
+from lupi.inspection._style import BLUE, GRAY, one_axes, tidy
 
 if TYPE_CHECKING:
     from lupi.evaluation._cca import CCAQuality
@@ -101,7 +101,7 @@ class CCAQualityDisplay:
         self.splits_ = ax.scatter(
             np.concatenate(list(self.scores.values())),
             np.repeat(heights, counts),
-            color=GREY,
+            color=GRAY,
             alpha=0.5,
             s=22,
             label="one split",

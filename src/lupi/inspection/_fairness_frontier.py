@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing
 
-from lupi.evaluation._statistics import Design, corrected_contrast
-from lupi.inspection._style import BLUE, GREY, interval_factor, one_axes, tidy
+from lupi.evaluation._statistics import Design, corrected_contrast, interval_factor
+from lupi.inspection._style import BLUE, GRAY, one_axes, tidy
 from lupi.svm._sensitive import read_sensitive
 
 MOST_GROUPS = 12
@@ -254,7 +254,7 @@ class FairnessFrontierDisplay:
             "↖ better",
             transform=ax.transAxes,
             va="top",
-            color=GREY,
+            color=GRAY,
         )
         tidy(ax)
         return self

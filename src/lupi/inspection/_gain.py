@@ -1,48 +1,51 @@
-"""What a comparison found: the scores of its four rows, or their differences."""
+"""What a comparison found: the scores of its arms, or their differences."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
+from lupi.evaluation._arms import ARMS
+from lupi.evaluation._scoring import metric_name
 from lupi.inspection._style import (
+    ARM_COLORS,
+    ARM_MARKERS,
     BLACK,
-    ROW_COLOURS,
-    ROW_LABELS,
-    ROW_MARKERS,
-    interval_factor,
     one_axes,
     tidy,
 )
 
 if TYPE_CHECKING:
-    from lupi.evaluation import Comparison
+    import pandas as pd
 
-KINDS = ("score", "difference")
+    from lupi.evaluation import Comparison
 
 
 @dataclass
 class GainDisplay:
-    """Scores without, with, with shuffled X* and of the oracle, with intervals.
+    """Scores of the arms of a comparison, or their differences, with intervals.
 
     Make it with `from_results`, or with ``Comparison.plot()``.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        One line per method and row: ``method``, ``row``, ``value``, ``low``, ``high``.
+        One line per method and arm: ``method``, ``arm``, ``value``, ``low``, ``high``.
     verdicts : dict of str to str
         The verdict on each method.
-    sentence : str
+    sentence : str, default=""
         The verdict in words, for the title.
-    axis_label : str
+    axis_label : str, default="score"
         What the values are.
-    kind : {"score", "difference"}
+    kind : {"score", "difference"}, default="score"
         Whether values are scores or differences to *without*.
+    splits : pandas.DataFrame, default=None
+        The values of single splits, drawn as small dots: ``method``, ``arm``,
+        ``value``.
 
     Attributes
     ----------
@@ -51,7 +54,7 @@ class GainDisplay:
     figure_ : matplotlib Figure
         The figure.
     intervals_ : dict of str to matplotlib ErrorbarContainer
-        The marks of each row.
+        The marks of each arm.
 
     See Also
     --------
@@ -67,11 +70,11 @@ class GainDisplay:
     >>> method = GeneralizedDistillationClassifier()
     >>> comparison = compare(
     ...     data.data, data.target, data.privileged,
-    ...     methods=[method], cv=3, search=1, random_state=0,
+    ...     methods=[method], cv=3, n_candidates=1, random_state=0,
     ... )
     >>> display = GainDisplay.from_results(comparison)
-    >>> sorted(display.intervals_)
-    ['oracle', 'shuffled', 'with', 'without']
+    >>> list(display.intervals_)
+    ['without', 'with', 'shuffled', 'oracle']
     """
 
     table: pd.DataFrame
@@ -79,6 +82,7 @@ class GainDisplay:
     sentence: str = ""
     axis_label: str = "score"
     kind: Literal["score", "difference"] = "score"
+    splits: pd.DataFrame | None = None
 
     @classmethod
     def from_results(
@@ -86,6 +90,8 @@ class GainDisplay:
         comparison: Comparison,
         *,
         kind: Literal["score", "difference"] = "score",
+        methods: Sequence[str] | None = None,
+        splits: bool = False,
         confidence: float = 0.95,
         ax: Any = None,
     ) -> GainDisplay:
@@ -97,61 +103,49 @@ class GainDisplay:
             What `lupi.evaluation.compare` returned, or one read from a file.
         kind : {"score", "difference"}, default="score"
             Draw the scores, or the paired differences to *without*, whose intervals
-            are the narrower ones, since the splits are shared.
+            are narrower, since the splits are shared.
+        methods : sequence of str, default=None
+            The methods to draw; all that could be fitted by default.
+        splits : bool, default=False
+            Draw the value of every split as well.
         confidence : float, default=0.95
             Level of the intervals: Student's t times the standard error, which is
             corrected for the overlap of the splits.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
 
         Returns
         -------
         display : GainDisplay
             Drawn. Methods that failed are left out.
         """
-        if kind not in KINDS:
-            raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
-        scoring = comparison.settings["scoring"]
-        factor = interval_factor(confidence, _freedom(comparison))
-        error = "std_error" if kind == "score" else "difference_std_error"
-        table = comparison.table.dropna(subset=[kind])
-        reach = factor * table[error].to_numpy(dtype=float)
-        values = table[kind].to_numpy(dtype=float)
-        drawn = pd.DataFrame(
-            {
-                "method": table["method"].to_numpy(),
-                "row": table["row"].to_numpy(),
-                "value": values,
-                "low": values - reach,
-                "high": values + reach,
-            }
-        )
-        if drawn.empty:
+        scoring = metric_name(comparison.settings["scoring"])
+        table = comparison.intervals(kind, confidence)
+        if methods is not None:
+            table = table[table["method"].isin(methods)]
+        if table.empty:
             raise ValueError(
                 f"There is nothing to draw: no method was scored. {comparison.verdict}"
             )
-        summary = comparison.summary.set_index("method")["verdict"]
+        verdicts = comparison.summary.set_index("method")["verdict"]
+        what = scoring if kind == "score" else f"gain in {scoring} over without X*"
         display = cls(
-            table=drawn,
-            verdicts={method: summary[method] for method in drawn["method"].unique()},
+            table=table,
+            verdicts={method: verdicts[method] for method in table["method"].unique()},
             sentence=comparison.verdict.sentence,
-            axis_label=(
-                f"{scoring} ({confidence:.0%} interval)"
-                if kind == "score"
-                else f"{scoring} gained over the same model without X* "
-                f"({confidence:.0%} interval)"
-            ),
+            axis_label=f"{what} ({confidence:.0%} interval)",
             kind=kind,
+            splits=_split_values(comparison, kind) if splits else None,
         )
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> GainDisplay:
-        """Draw one line of marks per method and row.
+        """Draw one line of marks per method and arm.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
 
         Returns
         -------
@@ -159,58 +153,87 @@ class GainDisplay:
             With ``ax_``, ``figure_``, ``intervals_``.
         """
         methods = list(self.verdicts)
-        rows = [row for row in ROW_LABELS if (self.table["row"] == row).any()]
+        arms = [arm for arm in ARMS if (self.table["arm"] == arm).any()]
         own = ax is None
-        self.ax_ = ax = one_axes(ax, (8.5, 1.9 + 1.15 * len(methods)))
+        height = 1.9 + 0.25 * len(arms) * len(methods)
+        self.ax_ = ax = one_axes(ax, (8.5, height))
         self.figure_ = ax.figure
         self.intervals_ = {}
         if self.kind == "difference":
             ax.axvline(0.0, color=BLACK, linewidth=1.0)
-        for place, row in enumerate(rows):
-            part = self.table[self.table["row"] == row].set_index("method")
-            part = part.reindex([m for m in methods if m in part.index])
-            step = 0.18 * (place - (len(rows) - 1) / 2)
-            heights = np.array([methods.index(m) for m in part.index]) + step
+        step = 0.72 / len(arms)
+        for place, arm in enumerate(arms):
+            shift = step * (place - (len(arms) - 1) / 2)
+            # Below the interval, which would hide them.
+            self._draw_splits(arm, methods, shift + 0.3 * step)
+            part = self.table[self.table["arm"] == arm].set_index("method")
+            part = part.loc[[method for method in methods if method in part.index]]
             value, low, high = part[["value", "low", "high"]].to_numpy(dtype=float).T
-            self.intervals_[row] = ax.errorbar(
+            self.intervals_[arm] = ax.errorbar(
                 value,
-                heights,
-                xerr=[value - low, high - value],
-                fmt=ROW_MARKERS[row],
-                color=ROW_COLOURS[row],
+                [methods.index(method) + shift for method in part.index],
+                xerr=np.nan_to_num([value - low, high - value]),
+                fmt=ARM_MARKERS[arm],
+                color=ARM_COLORS[arm],
                 markersize=7,
                 elinewidth=1.8,
                 capsize=3,
-                label=ROW_LABELS[row],
+                label=ARMS[arm].label,
             )
-        ax.set_yticks(
-            range(len(methods)),
-            [f"{m}\n{self.verdicts[m]}" for m in methods],
+        self._label(methods, arms, step, own=own)
+        return self
+
+    def _draw_splits(self, arm: str, methods: list[str], shift: float) -> None:
+        if self.splits is None:
+            return
+        part = self.splits[
+            (self.splits["arm"] == arm) & self.splits["method"].isin(methods)
+        ]
+        self.ax_.scatter(
+            part["value"],
+            [methods.index(method) + shift for method in part["method"]],
+            s=18,
+            color=ARM_COLORS[arm],
+            alpha=0.4,
+            linewidths=0,
         )
+
+    def _label(
+        self, methods: list[str], arms: list[str], step: float, *, own: bool
+    ) -> None:
+        """Name the methods at the axis; a single method leaves room for its arms."""
+        ax = self.ax_
+        alone = len(methods) == 1
+        if alone:
+            places = step * (np.arange(len(arms)) - (len(arms) - 1) / 2)
+            ax.set_yticks(places, [ARMS[arm].label for arm in arms])
+        else:
+            names = [f"{method}\n{self.verdicts[method]}" for method in methods]
+            ax.set_yticks(range(len(methods)), names)
         ax.set_ylim(len(methods) - 0.5, -0.5)
         ax.set_xlabel(self.axis_label)
         tidy(ax, grid="x")
         if own:
-            wide = textwrap.fill(self.sentence, 84)
-            self.figure_.suptitle(wide, x=0.01, ha="left", fontsize=10)
-            self.figure_.legend(
-                *ax.get_legend_handles_labels(),
-                loc="outside lower center",
-                ncols=4,
-                frameon=False,
-                fontsize=9,
-            )
-        else:
-            ax.legend(fontsize=8)
-        return self
+            title = textwrap.fill(self.sentence, 84)
+            self.figure_.suptitle(title, x=0.01, ha="left", fontsize=10)
+        if alone:
+            return
+        where = self.figure_ if own else ax
+        options = {"loc": "outside lower center"} if own else {}
+        where.legend(
+            *ax.get_legend_handles_labels(),
+            ncols=len(arms) if own else 1,
+            frameon=not own,
+            fontsize=9,
+            **options,
+        )
 
 
-def _freedom(comparison: Comparison) -> int:
-    """Degrees of freedom, as in the tests of the comparison."""
-    splits = comparison.settings["splits"]
-    count = splits["n_splits"]
-    if splits["n_train"] < splits["n_test"]:
-        # The chance of the test rows is estimated over fixed groups of them.
-        groups = comparison.folds["group_scores"].dropna()
-        count = min([count, *map(len, groups.iloc[:1])])
-    return count - 1
+def _split_values(comparison: Comparison, kind: str) -> pd.DataFrame:
+    """Return the scores of all splits, or their differences to *without*."""
+    scores = comparison.folds.pivot(
+        index=["method", "split"], columns="arm", values="score"
+    )
+    if kind == "difference":
+        scores = scores.sub(scores["without"], axis=0).drop(columns="without")
+    return scores.stack().rename("value").reset_index()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -12,37 +12,40 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
+from lupi.evaluation._arms import ARMS
+from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._splits import evenly_mixed
 from lupi.evaluation._statistics import Design, corrected_contrast
 from lupi.inspection._style import (
-    ROW_COLOURS,
-    ROW_LABELS,
-    ROW_MARKERS,
-    ROW_STYLES,
-    interval_factor,
+    ARM_COLORS,
+    ARM_MARKERS,
+    ARM_STYLES,
     one_axes,
     tidy,
 )
+
+if TYPE_CHECKING:
+    from lupi.evaluation import LearningCurve
 
 
 @dataclass
 class PrivilegedLearningCurveDisplay:
     """Score against training size: without X*, with it, and with its rows shuffled.
 
-    The three curves share their training and test rows. Make it with
-    `from_estimator`.
+    The curves share their training and test rows. Make it with `from_estimator`, or
+    with `from_results` for the learning curve of a comparison.
 
     Parameters
     ----------
     train_sizes : ndarray of shape (n_sizes,)
         Numbers of training rows.
     scores : dict of str to ndarray of shape (n_sizes, n_splits)
-        Test scores of "without", "with" and "shuffled".
-    n_test : float
-        Mean number of test rows.
-    scoring : str
+        Test scores of the arms.
+    designs : list of Design
+        Per size, how the splits overlap.
+    scoring : str, default="score"
         Name of the score.
-    estimator_name : str
+    estimator_name : str, default=""
         For the title.
 
     Attributes
@@ -74,7 +77,7 @@ class PrivilegedLearningCurveDisplay:
 
     train_sizes: np.ndarray
     scores: dict[str, np.ndarray]
-    n_test: float
+    designs: Sequence[Design]
     scoring: str = "score"
     estimator_name: str = ""
 
@@ -108,7 +111,7 @@ class PrivilegedLearningCurveDisplay:
             A larger set holds the smaller ones.
         cv : int, splitter or None
             As in scikit-learn; 5 folds by default, stratified for classifiers.
-        scoring : str or callable, optional
+        scoring : str or callable, default=None
             As in scikit-learn; the score of the estimator by default.
         shuffled : bool, default=True
             Whether to draw the curve with the rows of X* permuted among the training
@@ -119,10 +122,10 @@ class PrivilegedLearningCurveDisplay:
         confidence : float, default=0.95
             Level of the bands; the standard error is corrected for the overlap of
             the splits.
-        random_state : int, optional
+        random_state : int, default=None
             Seed of the draws and permutations.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
 
         Returns
         -------
@@ -134,8 +137,8 @@ class PrivilegedLearningCurveDisplay:
         splits = list(check_cv(cv, labels, classifier=classifier).split(X, labels))
         sizes = _sizes(train_sizes, min(len(train) for train, _ in splits))
         scorer = check_scoring(estimator, scoring)
-        rows = ("without", "with", "shuffled") if shuffled else ("without", "with")
-        scores = {row: np.empty((len(sizes), len(splits))) for row in rows}
+        arms = ("without", "with", "shuffled") if shuffled else ("without", "with")
+        scores = {arm: np.empty((len(sizes), len(splits))) for arm in arms}
         for column, (train, test) in enumerate(splits):
             rng = np.random.default_rng([random_state or 0, column])
             strata = labels[train] if classifier else None
@@ -147,19 +150,58 @@ class PrivilegedLearningCurveDisplay:
                     "with": _safe_indexing(privileged, part),
                     "shuffled": _safe_indexing(privileged, rng.permutation(part)),
                 }
-                for row in rows:
+                for arm in arms:
                     model = clone(estimator).fit(
-                        _safe_indexing(X, part), labels[part], privileged=given[row]
+                        _safe_indexing(X, part), labels[part], privileged=given[arm]
                     )
-                    scores[row][line, column] = scorer(
+                    scores[arm][line, column] = scorer(
                         model, _safe_indexing(X, test), labels[test]
                     )
+        n_test = float(np.mean([len(test) for _, test in splits]))
         display = cls(
             train_sizes=sizes,
             scores=scores,
-            n_test=float(np.mean([len(test) for _, test in splits])),
+            # Parts of overlapping folds overlap less than the folds do: counting the
+            # test rows no higher than the training rows is conservative.
+            designs=[Design(max(size, n_test), n_test) for size in sizes],
             scoring=_score_name(scoring, classifier),
             estimator_name=type(estimator).__name__,
+        )
+        return display.plot(ax=ax, kind=kind, confidence=confidence)
+
+    @classmethod
+    def from_results(
+        cls,
+        curve: LearningCurve,
+        *,
+        kind: Literal["score", "difference"] = "score",
+        confidence: float = 0.95,
+        ax: Any = None,
+    ) -> PrivilegedLearningCurveDisplay:
+        """Draw the learning curve of a comparison.
+
+        Parameters
+        ----------
+        curve : LearningCurve
+            One of those that ``Comparison.learning_curves()`` returns.
+        kind : {"score", "difference"}, default="score"
+            Draw the scores, or the paired differences to *without*.
+        confidence : float, default=0.95
+            Level of the bands.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : PrivilegedLearningCurveDisplay
+            Drawn.
+        """
+        display = cls(
+            curve.train_sizes,
+            curve.scores,
+            curve.designs,
+            metric_name(curve.scoring),
+            curve.method,
         )
         return display.plot(ax=ax, kind=kind, confidence=confidence)
 
@@ -185,21 +227,18 @@ class PrivilegedLearningCurveDisplay:
         if kind not in ("score", "difference"):
             raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
         found = {}
-        for row, scores in self.scores.items():
+        for arm, scores in self.scores.items():
             if kind == "difference":
-                if row == "without":
+                if arm == "without":
                     continue
                 scores = scores - self.scores["without"]
-            factor = interval_factor(confidence, scores.shape[1] - 1)
-            lines = []
-            for size, values in zip(self.train_sizes, scores, strict=True):
-                # Parts of overlapping folds overlap less than the folds do: counting
-                # the test rows no higher than the training rows stays on the safe side.
-                design = Design(max(size, self.n_test), self.n_test)
-                level = corrected_contrast(values, design)
-                reach = factor * level.std_error
-                lines.append((level.mean, level.mean - reach, level.mean + reach))
-            found[row] = np.array(lines).T
+            levels = [
+                corrected_contrast(values, design)
+                for values, design in zip(scores, self.designs, strict=True)
+            ]
+            found[arm] = np.array(
+                [(level.mean, *level.interval(confidence)) for level in levels]
+            ).T
         return found
 
     def plot(
@@ -213,8 +252,8 @@ class PrivilegedLearningCurveDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
         kind : {"score", "difference"}, default="score"
             Draw the scores, or the paired differences to *without*.
         confidence : float, default=0.95
@@ -228,24 +267,24 @@ class PrivilegedLearningCurveDisplay:
         self.ax_ = ax = one_axes(ax, (7.0, 4.4))
         self.figure_ = ax.figure
         self.lines_, self.bands_ = {}, {}
-        for row, (mean, low, high) in self.intervals(kind, confidence).items():
-            (self.lines_[row],) = ax.plot(
+        for arm, (mean, low, high) in self.intervals(kind, confidence).items():
+            (self.lines_[arm],) = ax.plot(
                 self.train_sizes,
                 mean,
-                color=ROW_COLOURS[row],
-                marker=ROW_MARKERS[row],
-                linestyle=ROW_STYLES[row],
+                color=ARM_COLORS[arm],
+                marker=ARM_MARKERS[arm],
+                linestyle=ARM_STYLES[arm],
                 linewidth=2,
-                label=ROW_LABELS[row],
+                label=ARMS[arm].label,
             )
-            self.bands_[row] = ax.fill_between(
-                self.train_sizes, low, high, color=ROW_COLOURS[row], alpha=0.11, lw=0
+            self.bands_[arm] = ax.fill_between(
+                self.train_sizes, low, high, color=ARM_COLORS[arm], alpha=0.11, lw=0
             )
         ax.set_xlabel("training rows")
         what = f"{self.scoring} on test rows"
         if kind == "difference":
             what = f"{self.scoring} gained over the model without X*"
-            ax.axhline(0.0, color=ROW_COLOURS["without"], linewidth=1.5, linestyle="--")
+            ax.axhline(0.0, color=ARM_COLORS["without"], linewidth=1.5, linestyle="--")
         ax.set_ylabel(f"{what} ({confidence:.0%} band)")
         ax.set_title(self.estimator_name, loc="left", fontweight="bold")
         tidy(ax)

@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from lupi.inspection._style import interval_factor, one_axes, series_style, tidy
+from lupi.evaluation._statistics import interval_factor
+from lupi.inspection._style import one_axes, series_style, tidy
 
 
 @dataclass

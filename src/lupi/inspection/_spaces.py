@@ -20,7 +20,7 @@ from lupi.inspection._reading import (
     like,
     read_sensitive_space,
 )
-from lupi.inspection._style import BLACK, BLUE, GREY, ORANGE, several_axes, tidy
+from lupi.inspection._style import BLACK, BLUE, GRAY, ORANGE, several_axes, tidy
 
 CLASS_COLOURS = (ORANGE, BLUE)
 # Where the function of X* is a slack and not a class, only its sign is shaded.
@@ -315,7 +315,7 @@ class SpacesDisplay:
                     zorder=5,
                     arrowprops={
                         "arrowstyle": "-",
-                        "color": GREY,
+                        "color": GRAY,
                         "linewidth": 0.6,
                         "shrinkA": 0,
                         "shrinkB": 3,

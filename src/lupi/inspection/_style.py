@@ -1,8 +1,8 @@
-"""What the displays share: colours, axes, and intervals of means over splits.
+"""What the displays share: colors and axes.
 
-The colours are those of M. Okabe and K. Ito, which stay apart under the common forms of
-colour blindness; every one of them comes with a marker or a line style of its own, so
-that nothing is told by colour alone.
+The colors are those of M. Okabe and K. Ito, which can be told apart under the common
+forms of color blindness; every one of them comes with a marker or a line style of its
+own, so that nothing depends on color alone.
 """
 
 from __future__ import annotations
@@ -10,22 +10,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import stats
+
+from lupi._optional import require
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-GREY = "#7A7A7A"
+GRAY = "#7A7A7A"
 
-# The four rows of a comparison look the same in every display.
-ROW_COLOURS = {"without": GREY, "with": BLUE, "shuffled": ORANGE, "oracle": GREEN}
-ROW_MARKERS = {"without": "s", "with": "o", "shuffled": "X", "oracle": "D"}
-ROW_STYLES = {"without": "--", "with": "-", "shuffled": ":", "oracle": "-."}
-ROW_LABELS = {
-    "without": "without X*",
-    "with": "with X*",
-    "shuffled": "with shuffled X*",
-    "oracle": "oracle (sees X* when predicting)",
-}
+# The arms of a comparison look the same in every display; their labels are in
+# lupi.evaluation._arms.
+ARM_COLORS = {"without": GRAY, "with": BLUE, "shuffled": ORANGE, "oracle": GREEN}
+ARM_MARKERS = {"without": "s", "with": "o", "shuffled": "X", "oracle": "D"}
+ARM_STYLES = {"without": "--", "with": "-", "shuffled": ":", "oracle": "-."}
 
 CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 CYCLE_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -33,7 +29,7 @@ CYCLE_STYLES = ("-", "--", "-.", ":")
 
 
 def series_style(position: int) -> dict[str, Any]:
-    """Colour, marker and line style of the series at a position."""
+    """Return color, marker and line style of the series at a position."""
     return {
         "color": CYCLE[position % len(CYCLE)],
         "marker": CYCLE_MARKERS[position % len(CYCLE_MARKERS)],
@@ -45,8 +41,7 @@ def one_axes(ax: Any, figsize: tuple[float, float]) -> Any:
     """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
-
+    plt = require("matplotlib.pyplot", "plot")
     _, ax = plt.subplots(figsize=figsize, layout="constrained")
     return ax
 
@@ -54,8 +49,7 @@ def one_axes(ax: Any, figsize: tuple[float, float]) -> Any:
 def several_axes(ax: Any, count: int, figsize: tuple[float, float]) -> np.ndarray:
     """Return the axes given, one per panel, or those of a new figure."""
     if ax is None:
-        import matplotlib.pyplot as plt
-
+        plt = require("matplotlib.pyplot", "plot")
         _, axes = plt.subplots(
             1, count, figsize=figsize, layout="constrained", squeeze=False
         )
@@ -70,18 +64,9 @@ def several_axes(ax: Any, count: int, figsize: tuple[float, float]) -> np.ndarra
 
 
 def tidy(ax: Any, grid: str | None = "both") -> None:
-    """Take away what carries nothing, and lay a quiet grid below the marks."""
+    """Remove the upper and right spines and draw a light grid below the marks."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     ax.set_axisbelow(True)
     if grid is not None:
         ax.grid(axis=grid, color="#E6E6E6", linewidth=0.8)
-
-
-def interval_factor(confidence: float, freedom: int) -> float:
-    """Return how many standard errors the interval reaches to each side."""
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"confidence={confidence!r}: a level lies between 0 and 1, as 0.95."
-        )
-    return float(stats.t.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else np.nan

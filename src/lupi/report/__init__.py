@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lupi._atomic import write_atomically
-from lupi.report._page import build_page
-from lupi.report._parts import Curves, Usage
+from lupi._optional import require
+from lupi.report._page import Curves, build_page
+from lupi.report._usage import Usage
 
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison
@@ -27,11 +28,10 @@ def render_html(
     ----------
     comparison : Comparison
         What `lupi.evaluation.compare` returned.
-    usage : Usage, optional
+    usage : Usage, default=None
         Where the data came from and where the model is, for the page to say.
-    curves : mapping of str to sequence of mapping, optional
-        Per method, the points of its learning curve: ``n_train`` and the scores
-        ``without``, ``with`` and so on.
+    curves : mapping of str to LearningCurve, default=None
+        Per method, its learning curve, from ``comparison.learning_curves()``.
 
     Returns
     -------
@@ -50,11 +50,12 @@ def render_html(
     ...     data.target,
     ...     data.privileged,
     ...     methods="generalized-distillation-classifier",
-    ...     search=1,
+    ...     n_candidates=1,
     ... )
     >>> render_html(result)[:15]
     '<!DOCTYPE html>'
     """
+    require("jinja2", "cli")
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -68,7 +69,7 @@ def render_html(
     folder = Path(__file__).parent / "templates"
     style = Markup((folder / "style.css").read_text(encoding="utf-8"))
     page = build_page(comparison, usage or Usage(), curves or {})
-    return environment.get_template("page.html.j2").render(page=page, style=style)
+    return environment.get_template("page.html.j2").render(page, style=style)
 
 
 def write_html(
@@ -85,9 +86,9 @@ def write_html(
         What `lupi.evaluation.compare` returned.
     path : path-like
         The file to write.
-    usage : Usage, optional
+    usage : Usage, default=None
         As in `render_html`.
-    curves : mapping of str to sequence of mapping, optional
+    curves : mapping of str to LearningCurve, default=None
         As in `render_html`.
 
     Returns
@@ -107,7 +108,7 @@ def write_html(
     ...     data.target,
     ...     data.privileged,
     ...     methods="generalized-distillation-classifier",
-    ...     search=1,
+    ...     n_candidates=1,
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_html(result, os.path.join(folder, "report.html")).name

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from lupi.report._parts import CodePart, Usage
 
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison
@@ -12,13 +12,47 @@ if TYPE_CHECKING:
 SAVED = "model.skops"
 
 
+@dataclass(frozen=True)
+class Usage:
+    """How the reader gets from the page to predictions.
+
+    Attributes
+    ----------
+    source : str
+        What was compared: a file, or the name of a data set.
+    model : str or None
+        Path of the saved model as the reader would write it; None when none is saved.
+    commands : mapping of str to str
+        Per method, the command that fits and saves it, for the reader to copy.
+
+    Examples
+    --------
+    >>> from lupi.report import Usage
+    >>> Usage("patients.csv", model="model.skops").source
+    'patients.csv'
+    """
+
+    source: str = "data"
+    model: str | None = None
+    commands: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CodePart:
+    """How to save a model and use it."""
+
+    sentences: list[str]
+    command: str | None
+    code: str
+
+
 def page_usage(usage: Usage, comparison: Comparison) -> CodePart:
     """Say which model to use and how."""
     if comparison.verdict.kind == "failed":
         return CodePart(["There is no model to use."], None, four_lines(SAVED))
-    method, row = comparison.choice
+    method, arm = comparison.choice
     which = f"{method}, trained with X*"
-    if row == "without":
+    if arm == "without":
         which = (
             f"{method} without X*, because nothing here supports using the privileged "
             "information"
@@ -27,7 +61,7 @@ def page_usage(usage: Usage, comparison: Comparison) -> CodePart:
         sentence = f"The model saved as {usage.model} is {which}. In Python:"
         return CodePart([sentence], None, four_lines(usage.model))
     sentences = [f"The model to use is {which}."]
-    command = usage.commands.get(method) if row == "with" else None
+    command = usage.commands.get(method) if arm == "with" else None
     if command:
         sentences.append("Fit and save it, then use it in four lines of Python:")
     else:

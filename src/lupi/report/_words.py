@@ -11,47 +11,6 @@ import pandas as pd
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison
 
-# The rows of a comparison, how each is drawn, and what it is called.
-KINDS = (
-    ("without", "without", "without X*"),
-    ("with", "method", "with X*"),
-    ("shuffled", "shuffled", "with shuffled X*"),
-    ("oracle", "oracle", "oracle: sees X* when predicting"),
-)
-MEANINGS = (
-    ("without X*", "the same model trained without X*: the baseline that counts"),
-    ("with X*", "trained with X*, predicting without it: the claim"),
-    (
-        "with shuffled X*",
-        "the rows of X* permuted among the training rows: a gain that survives this "
-        "does not come from what X* says",
-    ),
-    (
-        "oracle",
-        "a model that sees X* when predicting too: how much there is to gain at all",
-    ),
-)
-_METRICS = {
-    "roc_auc": "AUC",
-    "roc_auc_ovr": "AUC (one vs rest)",
-    "roc_auc_ovo": "AUC (one vs one)",
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "f1": "F1 score",
-    "average_precision": "average precision",
-    "neg_log_loss": "negative log loss",
-    "neg_brier_score": "negative Brier score",
-    "r2": "R²",
-    "neg_mean_squared_error": "negative mean squared error",
-    "neg_root_mean_squared_error": "negative root mean squared error",
-    "neg_mean_absolute_error": "negative mean absolute error",
-}
-
-
-def metric_name(scoring: str) -> str:
-    """Name a scikit-learn score as a reader would."""
-    return _METRICS.get(scoring, scoring.replace("_", " "))
-
 
 def number(value: float) -> str:
     """Write a score; an absent one is a dash.
@@ -162,7 +121,7 @@ def method_verdict(line: Mapping[str, Any]) -> str:
 
 def verdict_words(comparison: Comparison) -> tuple[str, list[str]]:
     """Return the answer as a headline of one sentence, and the sentences behind it."""
-    verdict, settings = comparison.verdict, comparison.settings
+    verdict = comparison.verdict
     answers = {
         "helps": f"Yes, it helps: {verdict.method} predicts better with it.",
         "no evidence": "There is no evidence that it helps.",
@@ -171,11 +130,7 @@ def verdict_words(comparison: Comparison) -> tuple[str, list[str]]:
     }
     headline = answers[verdict.kind]
     if verdict.nothing_to_gain:
-        headline = (
-            "There is no evidence that it helps, and nothing to gain: X* adds nothing "
-            "measurable even when it is available."
-        )
+        headline = "There is no evidence that it helps, and nothing to gain."
     if verdict.kind == "failed":
         return headline, [f"{name}: {why}" for name, why in comparison.failures.items()]
-    scoring = settings["scoring"]
-    return headline, [verdict.sentence.replace(scoring, metric_name(scoring))]
+    return headline, [verdict.sentence]

@@ -1,0 +1,121 @@
+"""The tables of one fold, prepared on its training rows, for every arm.
+
+Preprocessing is not searched; it is therefore fitted once per fold and shared by all
+candidates, which gives what a pipeline fitted anew for each of them would give.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lupi.evaluation._prepare import (
+    PreparedPrivileged,
+    make_transformer,
+    side_by_side,
+    take_rows,
+)
+
+MOST_CELLS_KEPT = 5_000_000
+
+
+@dataclass
+class Fold:
+    """Prepared tables of one split of some rows; ``privileged`` is None without X*."""
+
+    X_train: Any
+    X_test: Any
+    privileged: Any
+    train: np.ndarray
+    test: np.ndarray
+    n_privileged: int
+
+
+class Recent:
+    """The last few results of an expensive preparation, by key."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._results: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """Return what is kept under the key, computing it if need be."""
+        if key in self._results:
+            self._results.move_to_end(key)
+            return self._results[key]
+        result = self._results[key] = compute()
+        if len(self._results) > self.most:
+            self._results.popitem(last=False)
+        return result
+
+
+# Tables prepared for a split serve all methods that run on it in this process. They
+# belong to the process because each task brings a study of its own.
+_prepared = Recent(most=12)
+
+
+@dataclass
+class Folds:
+    """The tables of a study, from which folds are prepared."""
+
+    X: Any
+    privileged: Any
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def fold(
+        self, arm: str, train: np.ndarray, test: np.ndarray, source: np.ndarray
+    ) -> Fold:
+        """Prepare a fold.
+
+        Parameters
+        ----------
+        arm : str
+            The arm.
+        train, test : ndarray of int
+            Rows that train and test.
+        source : ndarray of int
+            For each training row, the row whose X* it is given.
+        """
+        X_train, X_test = self._recall(
+            lambda: self._prepare_features(train, test), "X", train, test
+        )
+        if arm == "without":
+            return Fold(X_train, X_test, None, train, test, 0)
+        prepared, privileged = self._recall(
+            lambda: self._prepare_privileged(source), "X*", train, source
+        )
+        width = 0 if privileged is None else privileged.shape[1]
+        if arm != "oracle":
+            return Fold(X_train, X_test, privileged, train, test, width)
+        seen = prepared.transform(take_rows(self.privileged, test))
+        return Fold(
+            side_by_side(X_train, privileged, width),
+            side_by_side(X_test, seen, width),
+            None,
+            train,
+            test,
+            width,
+        )
+
+    def _recall(self, compute: Callable[[], Any], what: str, *rows: np.ndarray) -> Any:
+        # Preparing a large table is quick beside fitting on it, and keeping it is not
+        # free.
+        if self.X.shape[0] * self.X.shape[1] > MOST_CELLS_KEPT:
+            return compute()
+        key = (self.token, what, *(each.tobytes() for each in rows))
+        return _prepared.get(key, compute)
+
+    def _prepare_features(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
+        transformer = make_transformer(self.X)
+        X_train = transformer.fit_transform(take_rows(self.X, train))
+        return X_train, transformer.transform(take_rows(self.X, test))
+
+    def _prepare_privileged(self, source: np.ndarray) -> tuple[PreparedPrivileged, Any]:
+        table = take_rows(self.privileged, source)
+        prepared = PreparedPrivileged(make_transformer(self.privileged), table)
+        return prepared, prepared.transform(table)

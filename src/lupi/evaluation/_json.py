@@ -1,0 +1,93 @@
+"""Comparisons as JSON.
+
+Layout of the JSON file (``Comparison.to_json``), format version 2::
+
+    {
+      "format": "lupi-comparison", "version": 2, "lupi_version": "...",
+      "settings": {
+        "task": "classification" | "regression",
+        "scoring": "roc_auc",           # the score, larger is better
+        "optimum": 1.0,                 # its best value (0 for a negated loss)
+        "target": "event",              # name of y, or "y"
+        "classes": [...] | null,
+        "n_rows": 2139,
+        "n_privileged_rows": 2139,      # rows that have X*
+        "features": [...], "privileged": [...],        # column names
+        "splits": {"kind": "folds" | "small training sets", "n_splits": 10,
+                   "n_train": 1711.2, "n_test": 427.8, "train_overlap": 0.0,
+                   "train_size": null, "grouped": false, "weighted": false},
+        "search": {"n_candidates": 12, "inner_cv": 3},
+        "random_state": 0, "seconds": 41.2
+      },
+      "verdict": {"kind": ..., "sentence": ..., "method": ..., "leak": false,
+                  "methods": {"SVCPlus": "no evidence", ...},
+                  "nothing_to_gain": false},
+      "summary": [ {one record per method: the columns of Comparison.summary} ],
+      "table":   [ {one record per method and arm: the columns of Comparison.table} ],
+      "folds":   [ {one record per method, arm and split: Comparison.folds} ],
+      "failures": {"SVCPlus": "the error, in a sentence"},
+      "warnings": [ {"method": ..., "message": ..., "count": 3} ]
+    }
+
+A value that does not exist (the p-value of a method that failed) is null.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lupi._atomic import write_atomically
+
+FORMAT = "lupi-comparison"
+FORMAT_VERSION = 2
+PARTS = ("folds", "settings", "failures", "warnings")
+
+
+def write_json(content: dict[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Write plain data, NaN and infinity as null, in one step."""
+    text = json.dumps(to_plain(content), indent=1, allow_nan=False)
+    return write_atomically(path, text + "\n")
+
+
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a comparison, or say in a sentence why the file does not hold one."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            stored = json.load(file)
+    except ValueError as error:
+        raise ValueError(f"{path} is not valid JSON: {error}.") from error
+    if not isinstance(stored, dict) or stored.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a comparison written by lupi.")
+    if stored.get("version") != FORMAT_VERSION:
+        raise ValueError(
+            f"{path} has format version {stored.get('version')}; this lupi reads "
+            f"version {FORMAT_VERSION}. Read it with the lupi that wrote it "
+            f"({stored.get('lupi_version')})."
+        )
+    missing = [name for name in PARTS if name not in stored]
+    if missing or not stored["folds"]:
+        what = f"lacks {', '.join(missing)}" if missing else "holds no scores"
+        raise ValueError(f"{path} {what}; it was not written whole.")
+    return stored
+
+
+def to_plain(value: Any) -> Any:
+    """Turn numpy scalars and arrays into JSON's types, NaN and infinity into null."""
+    if isinstance(value, dict):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [to_plain(item) for item in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    if value is None or isinstance(value, str):
+        return value
+    return str(value)
