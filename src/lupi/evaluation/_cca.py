@@ -46,13 +46,28 @@ class CCAQuality:
         and the models of `also`.
     correlations : ndarray of shape (n_splits, n_components)
         Canonical correlations on the training rows of each split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from lupi.evaluation import CCAQuality
+    >>> scores = pd.DataFrame({"GB_EF": [0.8, 0.9], "GB_PF": [0.7, 0.8]})
+    >>> CCAQuality(scores, np.array([[0.9], [0.8]])).summary()["mean"]["GB_PF"]
+    np.float64(0.75)
     """
 
     scores: pd.DataFrame
     correlations: np.ndarray
 
     def summary(self) -> pd.DataFrame:
-        """Mean and standard deviation over the splits, one row per way of training."""
+        """Return mean and standard deviation over the splits.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per way of training, columns ``mean`` and ``std``.
+        """
         return pd.DataFrame(
             {"mean": self.scores.mean(), "std": self.scores.std(ddof=0)}
         )

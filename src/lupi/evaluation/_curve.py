@@ -44,6 +44,20 @@ class LearningCurve:
         Per arm, the score of every split.
     designs : list of Design
         Per size, how the splits overlap.
+
+    Examples
+    --------
+    >>> from lupi.datasets import make_mediator
+    >>> from lupi.evaluation import compare
+    >>> data = make_mediator(120, random_state=0)
+    >>> result = compare(
+    ...     data.data, data.target, data.privileged,
+    ...     methods="generalized-distillation-classifier",
+    ...     train_size=20, cv=3, n_candidates=1,
+    ... )
+    >>> (curve,) = result.learning_curves().values()
+    >>> curve.train_sizes.tolist()
+    [20, 40, 80]
     """
 
     method: str
