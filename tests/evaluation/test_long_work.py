@@ -207,6 +207,7 @@ def test_processes_give_the_same_result(uninterrupted):
     same(run(n_jobs=2), uninterrupted)
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_same_result_though_a_worker_dies(tmp_path, uninterrupted):
     import distributed
 
