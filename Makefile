@@ -24,7 +24,7 @@ demo: $(VENV)/.installed
 	$(ONE_THREAD) $(BIN)/lupi compare --out demo-report --force
 
 test: $(VENV)/.test
-	$(PYTEST) -n 2
+	$(PYTEST) -n 2 --durations 25
 
 test-slow: $(VENV)/.test
 	$(PYTEST) -n 2 -m "slow or not slow"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,13 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
 # -- Markdown and formulas ------------------------------------------------------------
-myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_inline"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_inline", "substitution"]
+# The numbers of errata.md, which the tests read too.
+myst_substitutions = {
+    "errata": tomllib.loads(
+        (Path(__file__).parent / "errata.toml").read_text(encoding="utf-8")
+    )
+}
 myst_heading_anchors = 3
 math_number_all = False
 bibtex_bibfiles = ["references.bib"]

@@ -23,16 +23,23 @@ from sklearn.base import BaseEstimator
 
 from lupi._atomic import write_atomically
 from lupi._compat import read_model_tree, tree_nodes
+from lupi._privacy import without_privileged
 from lupi._trusted_types import trusted_types
 from lupi._words import listed
 from lupi.exceptions import ModelFileError, ModelVersionWarning
 
 _DETAILS = "lupi.json"
 _FORMAT = 1
+MAX_SIZE = 1_000_000_000
 
 
-def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
-    """Write a model to disk without pickle.
+def save(
+    model: BaseEstimator,
+    path: str | os.PathLike[str],
+    *,
+    keep_privileged: bool = False,
+) -> None:
+    """Write a model to disk without pickle, and without the rows of X*.
 
     Parameters
     ----------
@@ -41,6 +48,10 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     path : str or path-like
         The file to write, by custom ending in ``.skops``. It is replaced in one step
         if it exists: an interrupted write leaves the old file.
+    keep_privileged : bool, default=False
+        Whether to keep what predicting does not need and what may hold rows of X*:
+        the functions behind ``correction``, teachers, transformers of X*, soft labels.
+        By default the file holds no row of X*.
 
     Raises
     ------
@@ -64,10 +75,10 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     ...     lupi.load(path).predict([[0.9]])
     array(['high'], dtype='<U4')
     """
-    save_with_details(model, path, {})
+    save_with_details(model, path, {}, keep_privileged=keep_privileged)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, max_size: int = MAX_SIZE) -> Any:
     """Read a model that `save` wrote.
 
     No code from the file is run: only types of a list kept inside lupi are built.
@@ -77,6 +88,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     ----------
     path : str or path-like
         The file to read.
+    max_size : int, default=1_000_000_000
+        Most bytes that the file may take when it is unpacked. A small file can unpack
+        to more than there is memory.
 
     Returns
     -------
@@ -86,8 +100,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        If the file is damaged, was not written by `save`, or holds a type that is
-        not allowed; the message says which.
+        If the file is damaged, was not written by `save`, is too large, or holds a
+        type that is not allowed; the message says which.
 
     Warns
     -----
@@ -109,12 +123,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     lupi.load(path).C
     3.0
     """
-    return load_with_details(path)[0]
+    return load_with_details(path, max_size=max_size)[0]
 
 
 def check_savable(model: BaseEstimator) -> None:
     """Raise what `save` would raise, without writing anything."""
-    _dumped(model)
+    _dumped(without_privileged(model))
 
 
 def _dumped(model: BaseEstimator) -> bytes:
@@ -142,12 +156,16 @@ def _dumped(model: BaseEstimator) -> bytes:
 
 
 def save_with_details(
-    model: BaseEstimator, path: str | os.PathLike[str], details: Mapping[str, Any]
+    model: BaseEstimator,
+    path: str | os.PathLike[str],
+    details: Mapping[str, Any],
+    *,
+    keep_privileged: bool = False,
 ) -> None:
     """Write a model together with facts about it that JSON can hold."""
     from lupi import __version__
 
-    data = _dumped(model)
+    data = _dumped(model if keep_privileged else without_privileged(model))
     about = {
         "format": _FORMAT,
         "lupi": __version__,
@@ -161,11 +179,14 @@ def save_with_details(
     write_atomically(path, buffer.getvalue())
 
 
-def load_with_details(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+def load_with_details(
+    path: str | os.PathLike[str], *, max_size: int = MAX_SIZE
+) -> tuple[Any, dict[str, Any]]:
     """Read a model and the facts saved with it."""
     path = Path(path)
     try:
         with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+            _check_size(archive, path, max_size)
             about = _read_about(archive, path)
             model = _read_model(archive, path)
     except (ModelFileError, OSError, MemoryError):
@@ -186,6 +207,31 @@ def load_with_details(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]
             f"{path} holds a {type(model).__name__}, where an estimator was expected."
         )
     return model, about["details"]
+
+
+def _check_size(archive: zipfile.ZipFile, path: Path, max_size: int) -> None:
+    """Refuse a file that unpacks to more than was allowed."""
+    # What is announced here bounds what can be read; the description may ask for the
+    # same part many times.
+    sizes = {part.filename: part.file_size for part in archive.infolist()}
+    total = sum(sizes.values())
+    if total <= max_size and "schema.json" in sizes:
+        waiting = [json.loads(archive.read("schema.json"))]
+        total = sizes["schema.json"]
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, dict):
+                waiting.extend(item.values())
+                name = item.get("file")
+                total += sizes.get(name, 0) if isinstance(name, str) else 0
+            elif isinstance(item, list):
+                waiting.extend(item)
+    if total > max_size:
+        raise ModelFileError(
+            f"{path} takes {total / 1e6:.0f} MB when it is unpacked, more than the "
+            f"{max_size / 1e6:.0f} MB that are allowed. If you trust its maker, load "
+            f"it with lupi.load(path, max_size={total})."
+        )
 
 
 def _read_about(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:

@@ -28,6 +28,8 @@ __all__ = [
     "settle_kernel",
 ]
 
+# Sums of squares are known to this share of themselves, and a little more.
+ROUNDING = 64 * np.finfo(float).eps
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
@@ -130,7 +132,8 @@ def settle_kernel(
     """Check the parameters of a kernel and turn ``gamma`` into a number.
 
     ``"scale"`` is 1/(n_features · variance) with the variance of all entries, each row
-    counted with its weight; ``"auto"`` is 1/n_features.
+    counted with its weight, and 1 where the entries do not vary; ``"auto"`` is
+    1/n_features.
 
     Parameters
     ----------
@@ -211,8 +214,29 @@ def _scale_gamma(rows: Any, weight: np.ndarray) -> float:
         variance = squares - mean**2
     else:
         mean = float(share @ rows.sum(axis=1))
+        squares = float(share @ (rows**2).sum(axis=1))
         variance = float(share @ ((rows - mean) ** 2).sum(axis=1))
-    return 1.0 / (rows.shape[1] * variance) if variance > 0 else 1.0
+    return 1.0 / (rows.shape[1] * variance) if varies(variance, squares) else 1.0
+
+
+def varies(variance: float, mean_square: float) -> bool:
+    """Tell variation from rounding.
+
+    A squared distance is a difference of squares, of which rounding leaves some ε =
+    2.2e-16 of the squares themselves: what varies by less does not vary, and dividing
+    by its variance would make features of rounding errors.
+
+    Parameters
+    ----------
+    variance, mean_square : float
+        Of the same numbers.
+
+    Returns
+    -------
+    bool
+        Whether the variance is more than rounding.
+    """
+    return bool(variance > ROUNDING * mean_square)
 
 
 def nearest_positive_semidefinite(

@@ -12,7 +12,7 @@ from lupi.advice._problem import Region
 def box(low, high, sign=1.0, weight=np.inf):
     p = len(low)
     D = np.vstack([np.eye(p), -np.eye(p)])
-    return Region(D, np.concatenate([high, -np.asarray(low)]), sign, weight)
+    return Region.of(D, np.concatenate([high, -np.asarray(low)]), sign, weight)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -33,7 +33,7 @@ def test_least_value_on_a_cone(seed):
     p = int(rng.integers(2, 5))
     D, v, b = rng.normal(size=(p, p)), rng.normal(size=p), rng.normal()
     u = rng.uniform(0.1, 1, p)
-    region = Region(D, D @ v, 1.0, 1.0)
+    region = Region.of(D, D @ v, 1.0, 1.0)
     w = -D.T @ u
     assert least_value(region, w, b) == pytest.approx(w @ v - b, abs=1e-5)
     u[0] = -0.1
@@ -41,7 +41,7 @@ def test_least_value_on_a_cone(seed):
 
 
 def test_weights_of_columns_that_are_not_mentioned():
-    region = Region(np.array([[-1.0, 0.0]]), np.array([-2.0]), 1.0, 1.0)
+    region = Region.of(np.array([[-1.0, 0.0]]), np.array([-2.0]), 1.0, 1.0)
     assert least_value(region, np.array([1.0, 0.0]), 0.5) == pytest.approx(1.5)
     assert least_value(region, np.array([1.0, 0.1]), 0.5) == -np.inf
     # What an interior point leaves of a zero is a zero.
@@ -54,8 +54,8 @@ def test_empty_regions():
     assert is_empty(box(low, high))
     assert least_value(box(low, high), np.ones(2), 0.0) == np.inf
     assert not is_empty(box(low, low))
-    assert is_empty(Region(np.zeros((1, 2)), np.array([-1.0]), 1.0, 1.0))
-    assert not is_empty(Region(np.zeros((1, 2)), np.array([1.0]), 1.0, 1.0))
+    assert is_empty(Region.of(np.zeros((1, 2)), np.array([-1.0]), 1.0, 1.0))
+    assert not is_empty(Region.of(np.zeros((1, 2)), np.array([1.0]), 1.0, 1.0))
 
 
 def separable(regions, fit_intercept):

@@ -113,7 +113,7 @@ def test_slacks_of_columns_left_out_need_no_variables(squared):
     for z in (1.0, -1.0, 1.0):
         D = np.zeros((2, p))
         D[:, rng.choice(p, 2, replace=False)] = rng.normal(size=(2, 2))
-        rules.append(Region(D, rng.normal(size=2), z, 0.7))
+        rules.append(Region.of(D, rng.normal(size=2), z, 0.7))
     w, b, value = cp.Variable(p), cp.Variable(), 0
     constraints = []
     for rule in rules:
@@ -185,7 +185,7 @@ def test_points_of_satisfied_regions_get_the_label():
         ]
         model = KnowledgeBasedSVC(0.1, advice=rules, advice_weight=10.0).fit(X, y)
         for rule, fine in zip(rules, model.advice_satisfied_, strict=True):
-            if is_empty(Region(rule.D, rule.d, 1.0, 1.0)):
+            if is_empty(Region.of(rule.D, rule.d, 1.0, 1.0)):
                 assert fine
                 continue
             points = sample_region(rng, rule, 200)

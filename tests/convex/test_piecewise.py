@@ -38,7 +38,7 @@ def instance(seed):
         D = rng.normal(size=(3, p)) * (rng.random((3, p)) < 0.6)
         weight = float(10 ** rng.uniform(-2, 2))
         regions.append(
-            Region(D, rng.normal(size=3), float(rng.choice([-1, 1])), weight)
+            Region.of(D, rng.normal(size=3), float(rng.choice([-1, 1])), weight)
         )
     return rows, regions, bool(rng.random() < 0.7)
 

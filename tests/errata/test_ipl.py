@@ -86,8 +86,7 @@ def test_what_lambda_makes_of_the_comments():
             model.fit(pima.data, pima.target, privileged=pima.privileged)
             zero.append(np.sum(~model.privileged_coef_[20:].any(axis=1)))
     page_says(
-        "v is zero in # of 80 sparse rounds at C2 = C1 and in # at C2 = C1/100 (# and "
-        "# with the roles exchanged)",
+        "ipl_lasso_zero",
         *zero,
         within=3,
     )
@@ -154,8 +153,7 @@ def test_the_tree_step_is_not_solved():
             model.fit(*data[:2], privileged=pima.privileged)
             assert all(np.all(np.diff(t) <= 0) for t in model.objective_trace_)
     page_says(
-        "# and # of 100 rounds with trees of depth 2 (roles as printed and exchanged), "
-        "and # and # with depth 5",
+        "ipl_rising",
         *numbers,
         within=5,
     )
@@ -210,7 +208,7 @@ def all_fours():
         yield four, table[:, four], pima.target
 
 
-def check_that_attribute_2_decides(accuracy, sentence, within):
+def check_that_attribute_2_decides(accuracy, key, within):
     without, with_it = [], []
     for four, X, y in all_fours():
         score = 100 * np.mean([accuracy(*parts) for parts in splits(X, y)])
@@ -218,14 +216,14 @@ def check_that_attribute_2_decides(accuracy, sentence, within):
     assert len(without) == len(with_it) == 35
     assert max(without) < min(PRINTED.values()) - 1
     assert max(without) < min(with_it)
-    page_says(sentence, max(without), min(with_it), max(with_it), within=within)
+    page_says(key, max(without), min(with_it), max(with_it), within=within)
 
 
 def test_pima_attribute_2_decides_for_the_svm():
     """No four attributes without glucose reach the table; all with it do, nearly."""
     check_that_attribute_2_decides(
         machine,
-        "| SVM | at most # | # to # |",
+        "pima_glucose_svm",
         within=0.3,
     )
 
@@ -234,7 +232,7 @@ def test_pima_attribute_2_decides_for_the_svm():
 def test_pima_attribute_2_decides_for_boosting():
     check_that_attribute_2_decides(
         boosted,
-        "| boosting | at most # | # to # |",
+        "pima_glucose_boosting",
         within=0.5,
     )
 
@@ -269,8 +267,7 @@ def test_pima_with_search():
         for search in (searched_boosting, searched_svm):
             numbers.append(100 * np.mean([search(*parts) for parts in splits(X, y)]))
     page_says(
-        "boosting reaches # % and an SVM # %, not the 75.5 % and 74.9 % of table II; "
-        "with the roles exchanged they reach # % and # %",
+        "pima_table_2",
         *numbers,
         within=0.5,
     )
@@ -288,8 +285,7 @@ def test_pima_with_hindsight():
         grid = itertools.product(10.0 ** np.arange(-2, 3), ("scale", 0.01, 0.1, 1, 10))
         machines.append(max(machine(*parts, C=C, gamma=gamma) for C, gamma in grid))
     page_says(
-        "chosen for each split on its own test rows, reach # % (boosting) and # % "
-        "(SVM)",
+        "pima_test_rows",
         100 * np.mean(trees),
         100 * np.mean(machines),
         within=0.5,
@@ -327,4 +323,4 @@ def test_a_larger_rate_needs_fewer_rounds():
         assert objective[-1] < 0.01 * objective[0]
         rounds.append(np.argmax(objective < 0.01 * objective[0]) + 1)
     assert np.all(np.diff(rounds) < 0)
-    page_says("after #, #, # and # rounds", *rounds, within=8)
+    page_says("ipl_stops", *rounds, within=8)

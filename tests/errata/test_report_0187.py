@@ -30,7 +30,7 @@ def test_complementary_slackness_with_kappa():
     phi = np.mean((y * (F + f) - 1)[free] * y[free])
     mu = (1 - y * (F + f) + phi * y)[bounded]
     assert mu.max() > 0.1
-    page_says("|μ(C − α)| reaches #,", np.abs(mu * (1.0 - alpha[bounded])).max())
+    page_says("report_complementary", np.abs(mu * (1.0 - alpha[bounded])).max())
     assert np.abs(mu * (KAPPA - alpha[bounded])).max() < 1e-9
 
 
@@ -43,7 +43,7 @@ def test_derivative_by_delta_has_the_privileged_kernel():
     others = K @ (y * (alpha - delta)) - np.diag(K) * y * (alpha - delta)
     printed = y * (own + y * others)
     # ∂L/∂δ = 0 says that this is −φ₂, one number for all of them.
-    page_says("the printed one varies by #,", np.ptp(printed[free]))
+    page_says("report_derivative", np.ptp(printed[free]))
     assert np.ptp(f[free]) < 1e-6
 
 
@@ -62,7 +62,7 @@ def test_the_printed_bias_is_the_sum_of_both():
         printed = (y * (1 - y * F - y * f))[inside]
         np.testing.assert_allclose(printed, both, atol=1e-5)
         np.testing.assert_allclose((y - F)[inside], b, atol=1e-5)
-        page_says(f"| seed {seed} | # | # |", printed.mean(), b)
+        page_says(f"report_bias_{seed}", printed.mean(), b)
 
 
 def test_the_row_that_the_printed_bias_needs_may_not_exist():
@@ -73,6 +73,6 @@ def test_the_row_that_the_printed_bias_needs_may_not_exist():
         inside &= (delta > 1e-5) & (delta < C - 1e-5)
         without[C] += not inside.any()
     page_says(
-        "was missing in # of 40 random problems at C = 1 and in # of 40 at C = 0.1",
+        "report_missing",
         *without.values(),
     )

@@ -74,6 +74,7 @@ def test_svc(kernel, C):
     assert_same(ours, SVC(C=C, **kernel, **TIGHT).fit(X, y), new_rows(1))
 
 
+@pytest.mark.filterwarnings("ignore:.*no sensitive_features")
 @pytest.mark.parametrize("estimator", CLASSIFIERS)
 def test_every_classifier_is_svc(estimator):
     X, y = rows(2)

@@ -32,6 +32,7 @@ EXCUSED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*no sensitive_features")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_scikit_learn(estimator):
     results = check_estimator(

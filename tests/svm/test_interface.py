@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
 from sklearn.model_selection import GridSearchCV
@@ -306,11 +307,24 @@ def test_the_docstring_names_the_solvers_that_take_the_model(estimator, solver):
             model.fit(X, Y, privileged=P, **extra)
 
 
-def test_models_that_working_sets_take_under_a_condition():
-    SVCDeltaPlus(slack="hinge", solver="smo").fit(X, Y, privileged=P)
-    MarginTransferSVC(method="sharmanska", solver="smo").fit(X, Y, privileged=P)
-    UnifiedSVC(solver="smo").fit(X, Y)
-    FairSVCDeltaPlus(solver="smo").fit(X, Y)
+@pytest.mark.filterwarnings("ignore:.*no sensitive_features")
+@pytest.mark.parametrize(
+    ("model", "more"),
+    [
+        (SVCDeltaPlus(slack="hinge"), {"privileged": P}),
+        (MarginTransferSVC(method="sharmanska"), {"privileged": P}),
+        (UnifiedSVC(), {}),
+        (FairSVCDeltaPlus(), {}),
+    ],
+    ids=lambda value: "" if isinstance(value, dict) else repr(value),
+)
+def test_models_that_working_sets_take_under_a_condition(model, more):
+    expected = clone(model).set_params(solver="interior").fit(X, Y, **more)
+    model = clone(model).set_params(solver="smo").fit(X, Y, **more)
+    np.testing.assert_allclose(model.objective_, expected.objective_, rtol=2e-6)
+    np.testing.assert_allclose(
+        model.decision_function(X), expected.decision_function(X), atol=5e-3
+    )
 
 
 # --------------------------------------------------------------------- warnings

@@ -185,6 +185,7 @@ CLASSIFIERS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*no sensitive_features")
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
 def test_a_row_twice_is_a_row_of_weight_two(estimator):
     X, y, P = rows(6)

@@ -153,21 +153,6 @@ def test_sensitive_features():
         fair.fit(X, Y, sensitive_features=changed(P, (0, 0), np.inf))
 
 
-def test_labels_of_the_deviations():
-    model = DeviationSVCPlus().fit(X, Y, privileged=P)
-    with pytest.raises(ValueError, match=r"label 7, but was fitted .* \[-1, 1\]"):
-        model.correction(P, changed(Y, 3, 7).astype(int))
-    with pytest.raises(ValueError, match=r"shape \(5,\) for 12 privileged rows"):
-        model.correction(P, Y[:5])
-    with pytest.raises(ValueError, match=r"shape \(12, 1\) for 12 privileged rows"):
-        model.correction(P, Y[:, None])
-    words = np.where(Y > 0, "yes", "no")
-    named = DeviationSVCPlus().fit(X, words, privileged=P)
-    np.testing.assert_allclose(named.correction(P, words), model.correction(P, Y))
-    with pytest.raises(ValueError, match="label 'maybe', but was fitted"):
-        named.correction(P, np.where(Y > 0, "yes", "maybe"))
-
-
 def test_hard_margin_refuses_what_it_cannot_do():
     same = np.zeros((12, 2))
     with pytest.raises(ValueError, match="not separable"):

@@ -151,6 +151,6 @@ def test_correction_with_privileged_features_beside_the_sensitive_ones():
 
 def test_the_encoding_is_saved_with_the_model(tmp_path):
     model = FairSVCDeltaPlus().fit(X, Y, sensitive_features=TABLE)
-    lupi.save(model, tmp_path / "fair.lupi")
+    lupi.save(model, tmp_path / "fair.lupi", keep_privileged=True)
     again = lupi.load(tmp_path / "fair.lupi")
     same(again.correction(TABLE), model.correction(TABLE))

@@ -339,7 +339,9 @@ class Adviceptron(LinearAdvisedClassifier):
             )
             parts = zip(regions, solution.proofs, strict=True)
             proofs = [tightest(region, u) for region, u in parts]
-            self.advice_proofs_.append(proofs)
+            self.advice_proofs_.append(
+                [region.unit * u for region, u in zip(regions, proofs, strict=True)]
+            )
             for region, u in zip(regions, proofs, strict=True):
                 r_i = -region.sign * np.append(region.D.T @ u, region.d @ u)
                 self.advice_estimate_[k] += r_i / n_rules

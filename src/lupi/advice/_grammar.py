@@ -105,14 +105,22 @@ class _Form:
     start: int
 
     def plus(self, other: _Form, factor: float) -> _Form:
-        terms = dict(self.terms)
-        for name, value in other.terms.items():
-            terms[name] = terms.get(name, 0.0) + factor * value
-        return _Form(terms, self.constant + factor * other.constant, self.start)
+        return _sum([(self, 1.0), (other, factor)])
 
     def times(self, factor: float) -> _Form:
         terms = {name: factor * value for name, value in self.terms.items()}
         return _Form(terms, factor * self.constant, self.start)
+
+
+def _sum(parts: list[tuple[_Form, float]]) -> _Form:
+    """Add forms, each times a factor; it begins where the first one does."""
+    terms: Terms = {}
+    constant = 0.0
+    for form, factor in parts:
+        constant += factor * form.constant
+        for name, value in form.terms.items():
+            terms[name] = terms.get(name, 0.0) + factor * value
+    return _Form(terms, constant, parts[0][0].start)
 
 
 @dataclass(frozen=True)
@@ -231,14 +239,21 @@ class _Parser:
 
     def _conjunction(self) -> _Form | _Condition:
         left = self._comparison()
-        while self._take("and"):
-            first = self._as_condition(left)
-            second = self._as_condition(self._comparison())
-            if len(first.alternatives) * len(second.alternatives) > _MAX_RULES:
+        if not self._take("and"):
+            return left
+        first = self._as_condition(left)
+        together = [list(pieces) for pieces in first.alternatives]
+        while True:
+            second = self._as_condition(self._comparison()).alternatives
+            if len(together) * len(second) > _MAX_RULES:
                 raise self._fail(f"Expected at most {_MAX_RULES} rules from one text.")
-            both = [a + b for a in first.alternatives for b in second.alternatives]
-            left = _Condition(both, first.start)
-        return left
+            if len(second) == 1:  # in place, so that long texts are read in one go
+                for pieces in together:
+                    pieces += second[0]
+            else:
+                together = [a + b for a in together for b in second]
+            if not self._take("and"):
+                return _Condition(together, first.start)
 
     def _limited(self, alternatives: list[list[Piece]], start: int) -> _Condition:
         if len(alternatives) > _MAX_RULES:
@@ -273,11 +288,12 @@ class _Parser:
 
     def _form(self) -> _Form | _Condition:
         left = self._signed()
+        parts: list[tuple[_Form, float]] = []
         while sign := self._take("+", "-"):
-            form = self._as_form(left)
-            other = self._as_form(self._signed())
-            left = form.plus(other, 1.0 if sign.value == "+" else -1.0)
-        return left
+            parts = parts or [(self._as_form(left), 1.0)]
+            factor = 1.0 if sign.value == "+" else -1.0
+            parts.append((self._as_form(self._signed()), factor))
+        return _sum(parts) if parts else left
 
     def _signed(self) -> _Form | _Condition:
         start, factor, signed = self.token.start, 1.0, False

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lupi.base._info import Declared
+from lupi.base._probabilities import no_probabilities
 
 
 class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
@@ -55,6 +56,8 @@ class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
         values = self.decision_function(X)
         codes = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[codes]
+
+    predict_proba = no_probabilities
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -40,12 +40,30 @@ NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class Region:
-    """A rule of one binary problem: D x <= d => sign, at cost `weight`."""
+    """A rule of one binary problem: D x <= d => sign, at cost `weight`.
+
+    `unit` is what the conditions of the rule were multiplied by; a proof of the rule
+    itself is `unit` times the proof of the region.
+    """
 
     D: Array
     d: Array
     sign: float
     weight: float
+    unit: Array
+
+    @classmethod
+    def of(cls, D: Array, d: Array, sign: float, weight: float) -> Region:
+        """Return the region with conditions whose largest coefficient is about 1.
+
+        Multiplied by a power of two, a condition is the same half-space to the last
+        digit, and no solver takes 1e300 x >= 1e-300 for an empty one.
+        """
+        exponent = -np.frexp(np.abs(D).max(axis=1, initial=0.0))[1]
+        # Bounds beyond this are beyond every row.
+        d = np.clip(np.ldexp(d, exponent), -1e100, 1e100)
+        D = np.ldexp(D, exponent[:, None])
+        return cls(D, d, sign, weight, np.ldexp(np.ones(len(d)), exponent))
 
     @property
     def hard(self) -> bool:
@@ -59,7 +77,8 @@ class Region:
 
     def scaled(self, mean: Array, scale: Array) -> Region:
         """Give the same region in the columns (x - mean) / scale."""
-        return Region(self.D * scale, self.d - self.D @ mean, self.sign, self.weight)
+        D, d = self.D * scale, self.d - self.D @ mean
+        return Region(D, d, self.sign, self.weight, self.unit)
 
 
 @dataclass(frozen=True)

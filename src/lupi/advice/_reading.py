@@ -94,7 +94,7 @@ def binary_regions(
     shapes = [rule.region(feature_names, n_features) for rule in rules]
     return [
         [
-            Region(D, d, 1.0 if code == positive else -1.0, float(weight))
+            Region.of(D, d, 1.0 if code == positive else -1.0, float(weight))
             for (D, d), code, weight in zip(shapes, codes, weights, strict=True)
         ]
         for positive in positives

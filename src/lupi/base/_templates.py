@@ -22,6 +22,7 @@ from lupi.base._classes import (
     decisions_of_classes,
 )
 from lupi.base._estimator import PrivilegedEstimator
+from lupi.base._probabilities import no_probabilities
 from lupi.base._state import atomic_fit
 from lupi.base._training import Training
 
@@ -223,6 +224,8 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
         values = self.decision_function(X)
         best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[best]
+
+    predict_proba = no_probabilities
 
 
 class PrivilegedRegressorBase(RegressorMixin, _Template):

@@ -87,6 +87,12 @@ class Boosted:
         """Sum of the trees."""
         return self.ensemble.decision(X)
 
+    def _without_privileged(self) -> Boosted:
+        """Return the model without regressors of X*, which may hold rows of it."""
+        linear = [coef if isinstance(coef, np.ndarray) else None for coef in self.coefs]
+        whole = all(coef is not None for coef in linear)
+        return self if whole else replace(self, coefs=linear)
+
     def copy(self) -> Boosted:
         """Return a model that can go on without changing this one."""
         lists: dict[str, Any] = {

@@ -79,6 +79,8 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
         rank=81,
     )
 
+    _privileged_state = ("transformer_",)
+
     def __init__(self, estimator: Any, transformer: Any = None) -> None:
         self.estimator = estimator
         self.transformer = transformer
@@ -196,6 +198,12 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
 
     def _transform(self, privileged: Any, missing: np.ndarray | None = None) -> Any:
         """Transformed rows in their places, NaN rows where there is nothing."""
+        if not hasattr(self, "transformer_"):
+            raise ValueError(
+                f"This {type(self).__name__} was saved without its transformer of X*, "
+                "which may hold privileged rows. Save it with lupi.save(model, path, "
+                "keep_privileged=True) to have its correction."
+            )
         if self.transformer_ is None:
             return privileged
         if missing is None:

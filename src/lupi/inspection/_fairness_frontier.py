@@ -144,18 +144,11 @@ class FairnessFrontierDisplay:
             cv = StratifiedKFold(5, shuffle=True, random_state=random_state)
         splits = list(check_cv(cv, labels, classifier=True).split(X, labels))
 
-        def measure(threshold: float | None, train: Any, test: Any) -> list[float]:
-            model = clone(estimator)
-            part = {"privileged": None, "sensitive_features": None}
+        def measure(threshold: float, train: Any, test: Any) -> list[float]:
+            model = clone(estimator).set_params(covariance_threshold=threshold)
+            part = {"sensitive_features": take_rows(sensitive_features, train)}
             if privileged is not None:
                 part["privileged"] = take_rows(privileged, train)
-            if threshold is None:
-                # The model without the constraint, on the same X*.
-                if privileged is None and estimator.sensitive_as_privileged:
-                    part["privileged"] = columns[train]
-            else:
-                model.set_params(covariance_threshold=threshold)
-                part["sensitive_features"] = take_rows(sensitive_features, train)
             rows = take_rows(X, train)
             model.fit(rows, labels[train], **part)
             predicted = model.predict(take_rows(X, test))
@@ -170,7 +163,7 @@ class FairnessFrontierDisplay:
             ]
 
         if thresholds is None:
-            free = float(np.mean([measure(None, *split)[2] for split in splits]))
+            free = float(np.mean([measure(np.inf, *split)[2] for split in splits]))
             allowed = free * np.linspace(0.0, 1.0, 6)
         else:
             allowed = np.sort(np.asarray(thresholds, dtype=float))

@@ -65,6 +65,16 @@ class Space:
             return gram, None
         return nearest_positive_semidefinite(0.5 * (gram + gram.T))
 
+    @cached_property
+    def largest(self) -> float:
+        """The largest k(x, x) of the rows."""
+        if "_checked" in self.__dict__:
+            return float(np.diag(self._checked[0]).max(initial=0.0))
+        squares = (
+            self.rows.multiply(self.rows) if sp.issparse(self.rows) else (self.rows**2)
+        )
+        return float(np.asarray(squares.sum(axis=1)).max(initial=0.0))
+
     @property
     def gram(self) -> Gram:
         return Gram(self._checked[0])

@@ -5,7 +5,8 @@ row and not clipped::
 
     d_i = 1 − y_i f*(x*_i)
 
-are then the privileged feature of an SVM+ (see `lupi.svm.SVCPlus`)::
+(zero when closer to it than 1e-6, the accuracy of the SVM) are then the privileged
+feature of an SVM+ (see `lupi.svm.SVCPlus`)::
 
     min  ½‖w‖² + γ/2 ‖w_d‖² + Σ C_i (w_d·d_i + b_d)
     s.t. y_i (w·x_i + b) ≥ 1 − (w_d·d_i + b_d),    w_d·d_i + b_d ≥ 0
@@ -83,7 +84,10 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
     classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
         As in `SVCPlus`.
     objective_, duality_gap_, n_iter_, converged_
-        Of the SVM+, as in `SVCPlus`.
+        Of the SVM+, as in `SVCPlus`; converged only if the SVM on X* has.
+    privileged_objective_, privileged_duality_gap_, privileged_n_iter_, \
+privileged_converged_
+        The same of the SVM on X*; only with privileged features.
 
     See Also
     --------
@@ -184,7 +188,7 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
         if not data.with_privileged:
             return self._recover(data, self._solve(self._problem(data)))
         teacher = train_teacher(self, data, self.privileged_C)
-        deviations = (1.0 - data.on_privileged(part.y) * teacher.values)[:, None]
+        deviations = teacher.deviations[:, None]
         weight = data.on_privileged(part.weight)
         kernel = self._settle("deviation_", deviations, weight)
         space = Space(kernel, deviations, data.privileged[0].positions)
@@ -193,7 +197,8 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
             data, privileged=[space], in_features=data.in_features and linear
         )
         model = self._recover(second, self._solve(self._problem(second)))
-        model.corrections.append(teacher.function)
+        model.first = teacher.certificate
+        model.corrections = [*(model.corrections or ()), teacher.function]
         return model
 
     def _problem(self, data: Data):
@@ -218,10 +223,11 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
         """
         read = self._validate_privileged(privileged)
         values = np.full((n_rows_of(privileged), 2 * len(self._models)), np.nan)
-        for at, model in enumerate(self._models if read is not None else ()):
-            if not model.corrections:
+        known = self._corrections() if read is not None else ()
+        for at, corrections in enumerate(known):
+            if not corrections:
                 continue  # none of its rows had X*
-            slack, teacher = model.corrections
+            slack, teacher = corrections
             for column, sign in enumerate((-1.0, 1.0), 2 * at):
                 deviation = 1.0 - sign * teacher(read.values)
                 values[read.rows, column] = slack(deviation[:, None])

@@ -67,7 +67,7 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         Cost of the correcting function, multiplied by sample and class weights.
     covariance_threshold : float, default=0.0
         Largest covariance of the decision values with a sensitive column on the
-        training rows, respected to 1e-6; 0 forbids any.
+        training rows, respected to 1e-6; 0 forbids any, ``np.inf`` none.
     sensitive_as_privileged : bool, default=True
         Whether the sensitive features are the privileged information where none is
         given. False: the fair SVM.
@@ -224,12 +224,20 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         # How sensitive features that serve as X* were read.
         self._encoding: SensitiveColumns | None = None
         sensitive = np.empty((training.n_rows, 0))
-        if sensitive_features is not None:
+        if sensitive_features is None:
+            warnings.warn(
+                f"{type(self).__name__} was given no sensitive_features, so that "
+                "nothing is constrained: this is SVCDeltaPlus. Give the columns that "
+                "decisions must not depend on: fit(..., sensitive_features=Z).",
+                UserWarning,
+                stacklevel=3,
+            )
+        else:
             name = type(self).__name__
             encoding = SensitiveColumns(sensitive_features, training.n_rows, name)
             sensitive = encoding.encode(sensitive_features)
             self.sensitive_columns_ = encoding.names
-            if privileged is None and self.sensitive_as_privileged:
+            if training.privileged is None and self.sensitive_as_privileged:
                 self._encoding = encoding
                 read = self._read_privileged(sensitive, training.n_rows)
                 self._remember_privileged(read, sensitive)
@@ -240,6 +248,8 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
 
     def _problem(self, data: Data) -> Problem:
         problem = signed_problem(data, self.privileged_reg, self.delta)
+        if self.covariance_threshold == np.inf:
+            return problem
         share = data.extra["share"] / data.extra["share"].sum()
         limits = []
         for column in data.extra["sensitive"].T:
@@ -266,7 +276,7 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
             model.decision = linear_limits_met(model.decision, rows, limits)
         missed = largest_miss(limits, model.decision(rows)) if limits else 0.0
         if missed > PROMISED:
-            model.converged = False
+            model.certificate = replace(model.certificate, converged=False)
             warnings.warn(
                 f"{type(self).__name__} could not keep the covariance with the "
                 f"sensitive features within {PROMISED:g} of covariance_threshold="

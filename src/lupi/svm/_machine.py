@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -22,25 +22,50 @@ from lupi.base._rows import n_rows_of
 from lupi.kernels import Kernel, settle_kernel
 from lupi.svm._data import Data, Expansion, Space, learned
 from lupi.svm._parameters import check_parameters
+from lupi.svm._trivial import TRIVIAL, is_constant
 
-__all__ = ["KernelMachine", "Kernels", "Model", "certificates"]
+__all__ = ["Certificate", "KernelMachine", "Kernels", "Model", "certificates"]
 
 # From here on linear kernels are solved in feature space, where a step costs n·p².
 LINEAR_ROWS = 2000
 
 
 @stored
-@dataclass
-class Model:
-    """One fitted machine: its decision function, its corrections, its certificate."""
+@dataclass(frozen=True)
+class Certificate:
+    """What a solver says of its answer."""
 
-    decision: Expansion
-    corrections: list[Expansion]
-    dual_coef: np.ndarray
     objective: float
     duality_gap: float
     n_iter: int
     converged: bool
+
+    @classmethod
+    def of(cls, solution: Solution) -> Certificate:
+        """Return what a solution says of itself."""
+        return cls(
+            float(solution.primal_value),
+            float(solution.duality_gap),
+            int(solution.n_iter),
+            bool(solution.converged),
+        )
+
+
+@stored
+@dataclass
+class Model:
+    """One fitted machine: its decision function, its corrections, its certificate.
+
+    ``first`` is the certificate of the SVM on X*, in the models that train one first.
+    """
+
+    _privileged_state: ClassVar[tuple[str, ...]] = ("corrections",)
+
+    decision: Expansion
+    corrections: list[Expansion] | None
+    dual_coef: np.ndarray
+    certificate: Certificate
+    first: Certificate | None = None
 
 
 @dataclass(frozen=True)
@@ -173,8 +198,9 @@ class KernelMachine:
         warnings.warn(
             f"{type(self).__name__} stopped after {solution.n_iter} iterations at "
             f"a relative duality gap of {solution.relative_gap:.2g} (tol="
-            f"{self.tol:g}); the best iterate is kept. Scale the features, use a "
-            "less extreme C, or raise max_iter.",
+            f"{self.tol:g}); the best iterate is kept. Scale the features"
+            f"{', use a less extreme C' if hasattr(self, 'C') else ''} or raise "
+            "max_iter.",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -202,15 +228,19 @@ class KernelMachine:
             ),
             strict=True,
         )
-        return Model(
+        model = Model(
             decision=functions[0],
             corrections=list(functions[1:]),
             dual_coef=coefficients[0],
-            objective=solution.primal_value,
-            duality_gap=solution.duality_gap,
-            n_iter=solution.n_iter,
-            converged=solution.converged,
+            certificate=Certificate.of(solution),
         )
+        if is_constant(data, solution):
+            # Exactly so: the signs of what rounding left would be predictions.
+            value = float(np.mean(solution.values[0]))
+            value = 0.0 if abs(value) <= TRIVIAL else value
+            model.dual_coef = np.zeros(data.n_rows)
+            model.decision = data.decision.expand(model.dual_coef, value)
+        return model
 
     # ----------------------------------------------------------- attributes
     def _attributes(self, fitted: Fitted) -> dict[str, Any]:
@@ -249,10 +279,22 @@ class KernelMachine:
         n_rows = n_rows_of(privileged)
         width = max(len(self._functions), 1)
         values = np.full((n_rows, width * len(self._models)), np.nan)
-        for at, model in enumerate(self._models if read is not None else ()):
-            for column, function in enumerate(model.corrections, at * width):
+        known = self._corrections() if read is not None else ()
+        for at, corrections in enumerate(known):
+            for column, function in enumerate(corrections, at * width):
                 values[read.rows, column] = function(read.values)
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def _corrections(self) -> list[list[Expansion]]:
+        """Return the functions on X* of every machine."""
+        found = [model.corrections for model in self._models]
+        if None in found:
+            raise ValueError(
+                f"This {type(self).__name__} was saved without its functions on X*, "
+                "which hold privileged rows. Save it with lupi.save(model, path, "
+                "keep_privileged=True) to have its correction."
+            )
+        return found
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -265,5 +307,14 @@ def certificates(models: Sequence[Model]) -> dict[str, Any]:
     """Return biases and certificates, one entry per binary problem."""
     found = {"intercept_": np.array([model.decision.bias for model in models])}
     for name in ("objective", "duality_gap", "n_iter", "converged"):
-        found[f"{name}_"] = np.array([getattr(model, name) for model in models])
+        found[f"{name}_"] = np.array([getattr(m.certificate, name) for m in models])
+    if all(model.first is None for model in models):
+        return found
+    # The stage before is part of the answer: without it nothing has converged.
+    nothing = Certificate(np.nan, np.nan, 0, True)
+    first = [model.first or nothing for model in models]
+    for name in ("objective", "duality_gap", "n_iter", "converged"):
+        values = np.array([getattr(certificate, name) for certificate in first])
+        found[f"privileged_{name}_"] = values
+    found["converged_"] &= found["privileged_converged_"]
     return found

@@ -55,8 +55,6 @@ from lupi.svm._teacher import train_teacher
 
 __all__ = ["MarginTransferSVC"]
 
-NO_SLACK = 1e-6
-
 
 class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
     """SVM whose slacks or margins follow those of an SVM on privileged features.
@@ -95,7 +93,10 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
     classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
         As in `SVCPlus`.
     objective_, duality_gap_, n_iter_, converged_
-        Of the problem in X, as in `SVCPlus`.
+        Of the problem in X, as in `SVCPlus`; converged only if the SVM on X* has.
+    privileged_objective_, privileged_duality_gap_, privileged_n_iter_, \
+privileged_converged_
+        The same of the SVM on X*; only with privileged features.
 
     See Also
     --------
@@ -181,15 +182,15 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
         if not data.with_privileged:
             return self._recover(data, self._solve(simplified_problem(data, None, 0.0)))
         teacher = train_teacher(self, data, self.privileged_C)
-        margins = data.on_privileged(part.y) * teacher.values
         if self.method == "simplified":
-            slacks = np.maximum(1.0 - margins, 0.0)
-            # t gives the slacks any size: rounding, left in, would have a say.
-            slacks[slacks < NO_SLACK] = 0.0
+            # t gives the slacks any size: no rounding may be left in them.
+            slacks = np.maximum(teacher.deviations, 0.0)
             problem = simplified_problem(data, slacks, self.delta)
         else:
-            problem = margin_problem(data, np.maximum(margins, self.margin_floor))
+            margins = np.maximum(1.0 - teacher.deviations, self.margin_floor)
+            problem = margin_problem(data, margins)
         model = self._recover(data, self._solve(problem))
+        model.first = teacher.certificate
         model.corrections = [teacher.function]
         return model
 

@@ -17,7 +17,7 @@ POSITIVE = (
     *("C", "privileged_C", "privileged_reg", "similarity_reg"),
     *("margin_floor", "tol"),
 )
-NOT_NEGATIVE = ("covariance_threshold", "delta", "epsilon")
+NOT_NEGATIVE = ("delta", "epsilon")
 CHOICES = {
     "method": ("simplified", "sharmanska"),
     "slack": ("signed", "hinge"),
@@ -36,6 +36,10 @@ def check_parameters(estimator: Any) -> None:
             expected = "a positive number"
         elif name in NOT_NEGATIVE and not (_is_finite(value) and value >= 0):
             expected = "a number that is not negative"
+        elif name == "covariance_threshold" and not (
+            isinstance(value, Real) and float(value) >= 0
+        ):
+            expected = "a number that is not negative, or infinite for no constraint"
         elif name == "max_iter" and not _is_limit(value):
             expected = "a whole number from 1 on, or -1 to leave it to the solver"
         elif name == "sensitive_as_privileged" and not isinstance(value, FLAG):

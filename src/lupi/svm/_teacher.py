@@ -9,16 +9,25 @@ import numpy as np
 
 from lupi._convex import Function, Problem, Rows, Slack
 from lupi.svm._data import Data, Expansion, learned
+from lupi.svm._machine import Certificate
 
 __all__ = ["Teacher", "train_teacher"]
 
 
+# An SVM leaves its margins in no better shape than this: closer to 1 is 1.
+MARGIN = 1e-6
+
+
 @dataclass(frozen=True)
 class Teacher:
-    """``f*(x*) = w*·x* + b*`` and its values on the rows that have X*."""
+    """``f*(x*) = w*·x* + b*``, its deviations on the rows with X*, its certificate.
+
+    A deviation is ``1 − y f*(x*)``: zero on the margin, positive inside.
+    """
 
     function: Expansion
-    values: np.ndarray
+    deviations: np.ndarray
+    certificate: Certificate | None
 
 
 def train_teacher(estimator: Any, data: Data, C: float) -> Teacher:
@@ -27,7 +36,7 @@ def train_teacher(estimator: Any, data: Data, C: float) -> Teacher:
     if abs(y.sum()) == len(y):
         # One class only: the SVM is the constant that satisfies every row.
         constant = space.expand(np.zeros(len(y)), float(y[0]))
-        return Teacher(constant, y.copy())
+        return Teacher(constant, np.zeros(len(y)), None)
     one = np.ones(len(y))
     cost = C * data.on_privileged(data.weight)
     solver_space = data.space(space)
@@ -38,4 +47,6 @@ def train_teacher(estimator: Any, data: Data, C: float) -> Teacher:
     )
     solution = estimator._solve(problem)
     _, function = learned(solution, 0, space, cost, in_features=data.in_features)
-    return Teacher(function, solution.values[0])
+    deviations = 1.0 - y * solution.values[0]
+    deviations[np.abs(deviations) < MARGIN] = 0.0
+    return Teacher(function, deviations, Certificate.of(solution))

@@ -72,6 +72,8 @@ class Opinions(NamedTuple):
 class Distillation(PrivilegedEstimator):
     """What the classifier and the regressor share: the teacher's view and its folds."""
 
+    _privileged_state = ("teacher_", "soft_labels_", "soft_targets_")
+
     def _check_parameters(self) -> None:
         if self.teacher_view not in ("privileged", "both"):
             raise ValueError(

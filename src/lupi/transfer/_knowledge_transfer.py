@@ -180,6 +180,8 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         rank=5,
     )
 
+    _privileged_state = ("machine_", "frame_vectors_")
+
     def __init__(
         self,
         final_estimator: Any = None,
