@@ -85,8 +85,8 @@ def api_page(package: str, docs: Path) -> str:
     )
 
 
-def write_api_pages(app: Sphinx) -> None:
-    """Write the API pages before autosummary looks for them."""
+def write_api_pages(app: Sphinx, config: Any) -> None:
+    """Write the API pages before Sphinx looks which pages there are."""
     docs = Path(app.srcdir)
     for room in ROOMS:
         text = api_page(f"lupi.{room}", docs)
@@ -102,6 +102,6 @@ def fill_page(app: Sphinx, name: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register both."""
-    app.connect("builder-inited", write_api_pages, priority=100)
+    app.connect("config-inited", write_api_pages)
     app.connect("source-read", fill_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
