@@ -104,12 +104,14 @@ class Method:
         if self.estimator is not None:
             return clone(self.estimator)
         assert self.kind is not None
-        fixed = {}
-        for name, value in self.fixed.items():
+        model = self.kind()
+        # Estimators first, then the parameters of these.
+        for name, value in sorted(self.fixed.items()):
             if isinstance(value, str) and value.startswith("lupi."):
                 value = _class(value)()
-            fixed[name] = clone(value) if isinstance(value, BaseEstimator) else value
-        return self.kind(**fixed)
+            is_estimator = isinstance(value, BaseEstimator)
+            model.set_params(**{name: clone(value) if is_estimator else value})
+        return model
 
 
 @cache

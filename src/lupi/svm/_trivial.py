@@ -1,8 +1,8 @@
 """Solutions that say nothing about the rows, and the warnings that say so.
 
-A function counts as constant when it varies by less than 1e-6 of what it could: a
-decision function between −1 and 1, or less where C is so small that Σ C_i k(x_i, x_i)
-does not reach that far. A model names the warnings that apply to it in ``_trivial``.
+A decision function counts as constant when it varies by less than 1e-6 of what it
+could: by one, or less where C is so small that Σ C_i k(x_i, x_i) does not reach that
+far. A model names the warnings that apply to it in ``_trivial``.
 """
 
 from __future__ import annotations
@@ -14,22 +14,18 @@ import numpy as np
 
 from lupi._convex import Solution
 from lupi._words import listed
-from lupi.svm._data import Data, Space
+from lupi.svm._data import Data
 
 __all__ = ["constant_decision", "is_constant", "unused_correction"]
 
 TRIVIAL = 1e-6
 
 
-def _reach(data: Data, space: Space, weight: float = 1.0) -> float:
-    """Return how far a function of this space can vary at this cost."""
-    unit = min(1.0, np.ptp(data.target))
-    return min(unit, float(data.cost.sum()) * space.largest / weight)
-
-
 def is_constant(data: Data, solution: Solution) -> bool:
     """Tell whether w vanished."""
-    return np.ptp(solution.values[0]) <= TRIVIAL * _reach(data, data.decision)
+    unit = min(1.0, np.ptp(data.target))
+    reach = min(unit, float(data.cost.sum()) * data.decision.largest)
+    return bool(np.ptp(solution.values[0]) <= TRIVIAL * reach)
 
 
 def constant_decision(estimator: Any, data: Data, solution: Solution) -> None:
@@ -47,9 +43,8 @@ def unused_correction(estimator: Any, data: Data, solution: Solution) -> None:
     """Say when f* vanished: the model is then the SVM with cost (1+Δ)C."""
     if not data.with_privileged:
         return
-    values = solution.values[1]
-    reach = _reach(data, data.privileged[0], estimator.privileged_reg)
-    if np.ptp(values) <= TRIVIAL * reach and np.abs(values).max() <= TRIVIAL:
+    # Beside violations of the margin of one it is nothing, however small C is.
+    if np.abs(solution.values[1]).max() <= TRIVIAL:
         _warn(
             estimator,
             "found the trivial solution: the correcting function is zero, and the "

@@ -169,12 +169,15 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         helps="a few kernel values in X\\* decide y, and x predicts these",
         cost="an SVM on X\\*, a regression per frame, a last stage",
         tune="`n_frames`, `frames`, `final_estimator`, `cv`",
-        fixed={"final_estimator": "lupi.svm.SVCDeltaPlus"},
+        fixed={
+            "final_estimator": "lupi.svm.SVCDeltaPlus",
+            "final_estimator__delta": 10.0,
+        },
         space={
             "final_estimator__kernel": ["rbf", "linear"],
             "final_estimator__C": loguniform(0.01, LARGEST_C),
         },
-        # The last stage is an SVMΔ+ with Δ = 10.
+        # So that a last stage without use for X* is the one it is compared with.
         privileged_space=TEACHER_SPACE
         | {"final_estimator__C": SharedOver(11.0), "passthrough": [False, True]},
         rank=5,

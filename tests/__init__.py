@@ -1,0 +1,1 @@
+"""The tests, a package: others install a `tests` that would hide it."""
