@@ -62,7 +62,7 @@ class FairnessFrontierDisplay:
     >>> from lupi.inspection import FairnessFrontierDisplay
     >>> data = make_biased_hiring(120, random_state=0)
     >>> display = FairnessFrontierDisplay.from_estimator(
-    ...     FairSVCDeltaPlus(kernel="linear", privileged_kernel="linear"),
+    ...     FairSVCDeltaPlus(kernel="linear", privileged_kernel="linear", delta=1.0),
     ...     data.data, data.target, data.privileged, thresholds=[0.0, 0.5], cv=3,
     ... )
     >>> display.accuracy.shape
