@@ -384,6 +384,11 @@ def test_a_list_of_students_makes_three_candidates_of_each():
         list(shy.weights_.values()), np.tile([0.25, 0.125, 0.125], 2), 1e-4
     )
     assert isinstance(model.teachers_[f"{names[1]}__both"], type(tree))
+    twins = HedgedDistillationRegressor(student=[None, None], n_repeats=1, cv=3)
+    twins.fit(X, y, privileged=P)
+    assert set(twins.teachers_) == {
+        f"gcvridge-{i}__{v}" for i in (1, 2) for v in KEYS[1:]
+    }
     with pytest.raises(ValueError, match="student has 2 estimators and teacher 3"):
         clone(model).set_params(teacher=[None] * 3).fit(X, y, privileged=P)
 

@@ -44,7 +44,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.pipeline import _name_estimators
 from sklearn.utils import get_tags
 
 from lupi.base import (
@@ -213,8 +212,7 @@ class HedgedDistillation(PrivilegedEstimator):
                 "Give one teacher for each student, or teacher=None, which makes each "
                 "student's teacher one of its own kind."
             )
-        named = [GCVRidge() if one is None else one for one in students]
-        names = [name for name, _ in _name_estimators(named)] if several else [""]
+        names = _names(students) if several else [""]
         pairs = []
         for name, teacher, student in zip(names, teachers, students, strict=True):
             teacher = student if teacher is None else teacher
@@ -317,6 +315,16 @@ class HedgedDistillation(PrivilegedEstimator):
         tags.input_tags.sparse = all(tag.input_tags.sparse for tag in students)
         tags.input_tags.allow_nan = all(tag.input_tags.allow_nan for tag in students)
         return tags
+
+
+def _names(students: list[Any]) -> list[str]:
+    """Name estimators by their classes, with a number where one occurs twice."""
+    kinds = [type(GCVRidge() if one is None else one) for one in students]
+    names = [kind.__name__.lower() for kind in kinds]
+    return [
+        f"{name}-{names[: place + 1].count(name)}" if names.count(name) > 1 else name
+        for place, name in enumerate(names)
+    ]
 
 
 def _group_numbers(groups: Any, given: Training, chosen: np.ndarray) -> np.ndarray:

@@ -22,13 +22,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lupi._stored import stored
+from lupi.base import check_weight
 from lupi.transfer._hedge.filling import Filling
 
 ALPHAS = np.logspace(-2, 4, 25)
@@ -179,7 +176,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
             multi_output=True,
             y_numeric=True,
         )
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = check_weight(sample_weight, X.shape[0], self)
         filling = Filling.of(X, weight)
         if min(X.shape) > LARGEST:
             raise ValueError(
