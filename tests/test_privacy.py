@@ -13,6 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.impute import KNNImputer
 from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -53,6 +54,11 @@ MODELS |= {
     ),
     "neighbours of numbers": lambda: fitted(
         lupi.GeneralizedDistillationRegressor(KNeighborsRegressor())
+    ),
+    "hedged neighbours": lambda: fitted(
+        lupi.HedgedDistillationClassifier(
+            KNeighborsClassifier(), LogisticRegression(), cv=3, n_repeats=1
+        )
     ),
     "IPL with an auxiliary": lambda: fitted(
         lupi.IPLRegressor(**TREES, auxiliary=SVR())
