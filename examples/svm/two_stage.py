@@ -80,10 +80,10 @@ CLASSIFIERS = {
         "delta",
     ),
     "KT": Classifier(
-        lupi.KnowledgeTransferClassifier(final=lupi.SVCDeltaPlus()),
-        ("final__", "privileged_"),
-        ("final__C",),
-        "final__delta",
+        lupi.KnowledgeTransferClassifier(final_estimator=lupi.SVCDeltaPlus()),
+        ("final_estimator__", "privileged_"),
+        ("final_estimator__C",),
+        "final_estimator__delta",
     ),
 }
 

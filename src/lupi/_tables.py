@@ -273,8 +273,6 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     return folded[found[0]] if found else None
 
 
-
-
 def to_csv(table: pd.DataFrame) -> str:
     """Write a table whose text no spreadsheet takes for a formula.
 

@@ -88,7 +88,9 @@ def make_transformer(table: Any) -> Pipeline:
         for step in (SimpleImputer(keep_empty_features=True), StandardScaler())
     ]
     if isinstance(table, pd.DataFrame) and not _all_numbers(table):
-        vectorizer = require("skrub", "A table with text, categories or dates").TableVectorizer
+        vectorizer = require(
+            "skrub", "A table with text, categories or dates"
+        ).TableVectorizer
         # Every category gets a column of its own: skrub's encoder drops one of two,
         # and a category never seen before then looks like the dropped one.
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)

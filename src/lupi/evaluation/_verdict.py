@@ -162,4 +162,3 @@ def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str = "gain") -> str:
 
 def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
-
