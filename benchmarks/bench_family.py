@@ -79,7 +79,7 @@ def dual_matrices(problem):
     The free multipliers of a squared correction are eliminated first, as its paper
     does.
     """
-    size, keep = problem.size, ~problem.free
+    size, keep = problem.size, ~problem.is_equality
     Q, p = np.diag(problem.curvature), -problem.at_least.copy()
     for k, function in enumerate(problem.functions):
         spread = np.zeros((problem.length(k), size))
@@ -150,7 +150,7 @@ def main():
         multipliers, theirs = run_cvxopt(matrices)
         Q, p = matrices[:2]
         value = 0.5 * multipliers @ Q @ multipliers + p @ multipliers
-        best = solution.multipliers[~problem.free]
+        best = solution.multipliers[~problem.is_equality]
         best_value = 0.5 * best @ Q @ best + p @ best
         scale = abs(solution.primal_value)
         off = (value - best_value) / scale

@@ -84,7 +84,9 @@ def lagrangian(problem, multipliers, biases):
             dual -= 0.5 * (multipliers[part] ** 2 / slack.squared).sum()
     for identity, (_, bound) in slacks.items():
         primal += bound @ used[identity]
-    violated = np.where(problem.free, np.abs(short), short)[hard].max(initial=0.0)
-    outside = [-multipliers[~problem.free].min(initial=0.0), *np.abs(balance)]
+    violated = np.where(problem.is_equality, np.abs(short), short)[hard].max(
+        initial=0.0
+    )
+    outside = [-multipliers[~problem.is_equality].min(initial=0.0), *np.abs(balance)]
     outside += [(taken - bound).max() for taken, bound in slacks.values()]
     return primal, dual, violated, max(outside)

@@ -1,4 +1,4 @@
-"""The biases that are best for given functions, against the whole linear programme."""
+"""The biases that are best for given functions, against the whole linear program."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from lupi._convex.solution import Solution
 from tests.convex.dense import matrices
 from tests.convex.made import problems
 
-# Without squared slacks, whose programme is not linear.
+# Without squared slacks, whose program is not linear.
 LINEAR = ["hinge", "hard", "partial", "shared slack", "global", "no space"]
 
 
@@ -23,7 +23,7 @@ def made_solution(problem, values, start):
         False,
         "none",
     )
-    solution.penalised = values
+    solution.penalized = values
     return solution
 
 
@@ -102,10 +102,10 @@ def test_only_slacks_that_turn_nearby_are_looked_at():
     problem = Problem(n, functions, families)
     right = rng.normal(size=problem.size)
     reach = np.full(2, 1e-3)
-    programme = biases._Programme(
+    program = biases._Program(
         problem, problem.balance_columns(), right, np.empty(0, int), np.zeros(2), reach
     )
-    assert len(programme._cost) - 2 < 0.01 * n
+    assert len(program._cost) - 2 < 0.01 * n
 
 
 def test_of_hard_constraints_that_say_the_same_the_tightest_is_kept(monkeypatch):

@@ -5,10 +5,10 @@ import pytest
 
 from lupi._convex import Function, Gram, Problem, Rows, Slack
 from lupi._convex.proximal import leaf as face_leaf
-from lupi._convex.proximal.centered import Centred
+from lupi._convex.proximal.centered import Centered
 from lupi._convex.proximal.face import Face
 from lupi._convex.proximal.layout import Layout, unsuited
-from lupi._convex.proximal.neighbor import Neighbour
+from lupi._convex.proximal.neighbor import Neighbor
 from tests.convex.dense import matrices
 from tests.convex.made import NAMES, problems
 
@@ -17,7 +17,7 @@ def drawn_face(problem, layout, seed):
     """Some multipliers free, some at bounds; some pairs that share a slack tied."""
     rng = np.random.default_rng(seed)
     free = rng.random(problem.size) < rng.uniform(0.2, 0.9)
-    free |= problem.free
+    free |= problem.is_equality
     fixed = np.where(free, 0.0, rng.uniform(0.0, 1.0, problem.size))
     tied = {}
     for s, (outer, inner) in layout.pairs.items():
@@ -95,7 +95,7 @@ def test_a_face_beside_another_is_solved_with_its_factors(name, changes):
     free, tied, fixed = drawn_face(problem, layout, 5)
     base = Face(layout, free, tied)
     rng = np.random.default_rng(6)
-    movable = ~problem.free
+    movable = ~problem.is_equality
     movable[layout.start :] = False
     for s, rows in tied.items():
         for q in layout.pairs[s]:
@@ -104,27 +104,27 @@ def test_a_face_beside_another_is_solved_with_its_factors(name, changes):
     beside = free.copy()
     beside[changed] ^= True
     fixed[changed] = np.where(beside[changed], 0.0, 0.7)
-    assert Neighbour.distance(base, beside, tied) == changes
+    assert Neighbor.distance(base, beside, tied) == changes
     right = rng.normal(size=problem.size)
     none, given = np.zeros(len(problem.biased)), problem.coefficients(fixed)
     expected, expected_biases = Face(layout, beside, tied).solve(
         right, fixed, given, none
     )
-    neighbour = Neighbour(base, beside)
-    found, biases = neighbour.solve(right, fixed, given, none)
+    neighbor = Neighbor(base, beside)
+    found, biases = neighbor.solve(right, fixed, given, none)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
     np.testing.assert_allclose(biases, expected_biases, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(
-        neighbour.reduce(right), Face(layout, beside, tied).reduce(right)
+        neighbor.reduce(right), Face(layout, beside, tied).reduce(right)
     )
 
 
-def test_other_ties_are_no_neighbour():
+def test_other_ties_are_no_neighbor():
     problem = problems()["shared slack"]
     layout = Layout(problem, np.full(problem.size, 0.2), np.float64)
     free, tied, _ = drawn_face(problem, layout, 7)
     other = {s: rows[1:] for s, rows in tied.items()}
-    assert Neighbour.distance(Face(layout, free, tied), free, other) == np.inf
+    assert Neighbor.distance(Face(layout, free, tied), free, other) == np.inf
 
 
 def test_what_is_fixed_stays_and_tied_pairs_keep_their_sum():
@@ -147,13 +147,13 @@ def test_centring_changes_a_function_by_a_constant():
     rng = np.random.default_rng(0)
     Phi, basis = rng.normal(size=(12, 12)), rng.uniform(0.5, 2.0, 12)
     gram = Phi @ Phi.T + 30.0
-    centred = Centred(Function(Gram(gram), 2.0, basis), np.float32)
+    centered = Centered(Function(Gram(gram), 2.0, basis), np.float32)
     v = rng.normal(size=12)
     v -= basis * (basis @ v) / (basis @ basis)
     np.testing.assert_allclose(
-        centred.matrix @ v + centred.shift(v) * basis, gram @ v / 2.0, atol=1e-4
+        centered.matrix @ v + centered.shift(v) * basis, gram @ v / 2.0, atol=1e-4
     )
-    np.testing.assert_allclose(centred.matrix @ basis, 0.0, atol=1e-4)
+    np.testing.assert_allclose(centered.matrix @ basis, 0.0, atol=1e-4)
 
 
 def test_what_cannot_be_described_is_named():

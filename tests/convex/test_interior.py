@@ -86,7 +86,7 @@ def test_newton_step_solves_its_system(name, features):
     )
     E = problem.balance_columns()
     diagonal = problem.curvature + np.where(
-        problem.free & (problem.curvature > 0),
+        problem.is_equality & (problem.curvature > 0),
         0.0,
         10 ** rng.uniform(-3, 3, H.shape[0]),
     )
@@ -98,7 +98,7 @@ def test_newton_step_solves_its_system(name, features):
                 D[problem.slices[q], problem.slices[other]] += np.diag(weight)
     newton = newton_for(problem)
     newton.start(rng.random(problem.size))
-    newton.factorise(Barrier(diagonal, shared))
+    newton.factorize(Barrier(diagonal, shared))
     right, balance = rng.normal(size=problem.size), rng.normal(size=len(E))
     step, biases = newton.solve(right, balance, refine=True)
     size = np.abs(H @ step).max()
@@ -113,7 +113,7 @@ def test_idle_constraints_have_no_multiplier(name):
     problem = problems()[name]
     solution = solve(problem)
     margins = problem.margins(solution.values) - problem.at_least
-    idle = ~problem.free & (margins > 1e-3)
+    idle = ~problem.is_equality & (margins > 1e-3)
     largest = np.abs(solution.multipliers).max()
     assert np.abs(solution.multipliers[idle]).max(initial=0.0) < 1e-8 * largest
 

@@ -19,7 +19,7 @@ def test_products_with_the_matrices(name, features):
     biases = RNG.normal(size=len(problem.biased))
     np.testing.assert_array_equal(problem.at_least, right)
     coefficients = problem.coefficients(multipliers)
-    values = problem.values(problem.penalised(coefficients), biases)
+    values = problem.values(problem.penalized(coefficients), biases)
     left = np.zeros(problem.size)
     of = dict(zip(problem.biased, biases, strict=True))
     for k, (K, e, c, weight, rows) in enumerate(functions):

@@ -38,7 +38,7 @@ def test_single_precision_reaches_the_same_vertex(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_faces_solved_from_their_neighbours_lead_to_the_same_vertex(name, monkeypatch):
+def test_faces_solved_from_their_neighbors_lead_to_the_same_vertex(name, monkeypatch):
     problem = problems(n=60)[name]
     reference = solve_proximal(problem, tol=1e-6, max_iter=100)
     monkeypatch.setattr(augmented, "ROWS_PER_CHANGE", 6)
@@ -61,16 +61,16 @@ def counted(make, made):
 def test_factors_that_fail_in_single_precision_are_made_in_double(monkeypatch):
     monkeypatch.setattr(module, "SINGLE_SIZE", 1)
     used = []
-    minimise = Augmented.minimise
+    minimize = Augmented.minimize
 
     def refuse_single(self, most):
         dtype = self.layout.gram.dtype
         used.append(dtype)
         if dtype == np.float32:
             raise NotPositiveDefinite("not accurate enough")
-        return minimise(self, most)
+        return minimize(self, most)
 
-    monkeypatch.setattr(Augmented, "minimise", refuse_single)
+    monkeypatch.setattr(Augmented, "minimize", refuse_single)
     solution = solve_proximal(problems()["hard"], tol=1e-6, max_iter=100)
     assert solution.converged
     assert used[0] == np.float32
@@ -125,12 +125,12 @@ def test_an_expansion_of_other_multipliers_is_no_certificate():
     wrong = Solution(
         problem, solution.multipliers, other, solution.biases, 0, True, "by hand"
     )
-    wrong.penalised = solution.penalised
+    wrong.penalized = solution.penalized
     assert wrong.duality_gap > 1e3 * solution.duality_gap
 
 
 def test_features_are_refused_with_a_sentence():
     problem = problems(features=True)["hinge"]
     assert isinstance(problem.functions[0].space, Features)
-    with pytest.raises(ValueError, match="needs a Gram matrix for every penalised"):
+    with pytest.raises(ValueError, match="needs a Gram matrix for every penalized"):
         solve(problem, solver="proximal")

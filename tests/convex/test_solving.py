@@ -53,12 +53,12 @@ def _squares(X):
 def test_auto_takes_working_sets_from_some_size_on():
     few = solving.FEW_ROWS
     assert solve(svm(few - 10)).solver == "proximal"
-    assert solve(svm(few)).solver == "smo"
+    assert solve(svm(few)).solver == "working_set"
 
 
 @pytest.mark.parametrize(
     ("C", "reg", "expected"),
-    [(1.0, 1.0, "smo"), (1.0, 0.01, "proximal"), (100.0, 1.0, "proximal")],
+    [(1.0, 1.0, "working_set"), (1.0, 0.01, "proximal"), (100.0, 1.0, "proximal")],
 )
 def test_auto_takes_faces_where_working_sets_crawl(C, reg, expected, monkeypatch):
     monkeypatch.setattr(solving, "MANY_ROWS", 200)
@@ -128,7 +128,7 @@ def test_unknown_solver():
 
 def test_smo_on_features_is_refused():
     with pytest.raises(ValueError, match="needs a Gram matrix for every function"):
-        solve(svm(10, space=Features), solver="smo")
+        solve(svm(10, space=Features), solver="working_set")
 
 
 # --------------------------------------------------------------------- threads

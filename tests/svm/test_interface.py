@@ -294,7 +294,7 @@ SOLVERS = [
 
 
 @pytest.mark.parametrize("estimator", SOLVERS)
-@pytest.mark.parametrize("solver", ["auto", "interior", "proximal", "smo"])
+@pytest.mark.parametrize("solver", ["auto", "interior", "proximal", "working_set"])
 def test_the_docstring_names_the_solvers_that_take_the_model(estimator, solver):
     entry = re.search(r"solver : {(.*?)}.*?\n(.*?)\ntol", getdoc(estimator), re.DOTALL)
     names, text = entry.groups()
@@ -320,7 +320,7 @@ def test_the_docstring_names_the_solvers_that_take_the_model(estimator, solver):
 )
 def test_models_that_working_sets_take_under_a_condition(model, more):
     expected = clone(model).set_params(solver="interior").fit(X, Y, **more)
-    model = clone(model).set_params(solver="smo").fit(X, Y, **more)
+    model = clone(model).set_params(solver="working_set").fit(X, Y, **more)
     np.testing.assert_allclose(model.objective_, expected.objective_, rtol=2e-6)
     np.testing.assert_allclose(
         model.decision_function(X), expected.decision_function(X), atol=5e-3

@@ -1,11 +1,11 @@
 """Where the optimal bias is an interval, its midpoint.
 
-With the functions f_k fixed, the biases solve a small linear programme::
+With the functions f_k fixed, the biases solve a small linear program::
 
     min  Σ_k (c_k·e_k) b_k + Σ d ζ    s.t.  Σ_k a_qk e_k b_k + ζ ≥ r_q − Σ_k a_qk f_k
 
 Constraints that hold with equality and a positive multiplier pin the biases down when
-their rows have full rank. Only otherwise is the programme solved, for the two ends of
+their rows have full rank. Only otherwise is the program solved, for the two ends of
 the optimal interval of the first bias, and the multipliers stay as they are: every bias
 of the interval is optimal with them.
 """
@@ -72,15 +72,15 @@ def _midpoint(solution: Solution) -> np.ndarray | None:
     columns = problem.balance_columns()
     size = np.abs(columns).max(axis=1)
     reach = NEAR / np.where(size > 0, size, 1.0)
-    right = problem.at_least - problem.margins(solution.penalised)
-    hard = ~problem.free
+    right = problem.at_least - problem.margins(solution.penalized)
+    hard = ~problem.is_equality
     for q in itertools.chain(*problem.sharing):
         hard[problem.slices[q]] = False
     hard = _tightest(columns, right, np.flatnonzero(hard))
     while reach.max() < FAR:
-        programme = _Programme(problem, columns, right, hard, solution.biases, reach)
-        middle = programme.middle()
-        if not programme.at_edge:
+        program = _Program(problem, columns, right, hard, solution.biases, reach)
+        middle = program.middle()
+        if not program.at_edge:
             return middle
         reach = reach * WIDER
     return None
@@ -99,21 +99,21 @@ def _tightest(columns, right, rows) -> np.ndarray:
     return np.concatenate([np.array(kept, dtype=int), rows])
 
 
-class _Programme:
-    """The linear programme of the biases within some reach of those given.
+class _Program:
+    """The linear program of the biases within some reach of those given.
 
     Slacks that are zero all over the box are left out, and those that one constraint
     determines all over it are linear: what is left are the few that turn within it,
     and the hard constraints that may be asked to hold.
     """
 
-    def __init__(self, problem: Problem, columns, right, hard, centre, reach):
+    def __init__(self, problem: Problem, columns, right, hard, center, reach):
         from scipy.sparse import csr_array, hstack
 
         self._n_biases = len(columns)
-        self._low, self._high = centre - reach, centre + reach
+        self._low, self._high = center - reach, center + reach
         cost, self._constant = problem.bias_costs.copy(), 0.0
-        missing, spread = right - centre @ columns, reach @ np.abs(columns)
+        missing, spread = right - center @ columns, reach @ np.abs(columns)
         least, most = missing - spread, missing + spread
         rows, owners, prices, n_slacks = [], [], [], 0
         for price, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
@@ -133,13 +133,13 @@ class _Programme:
             n_slacks += n_kept
         n_soft = sum(map(len, rows))
         asking = hard[most[hard] > 0.0]
-        flat = np.concatenate([*rows, asking, np.flatnonzero(problem.free)])
+        flat = np.concatenate([*rows, asking, np.flatnonzero(problem.is_equality)])
         own = np.concatenate(owners) if owners else np.empty(0, dtype=int)
         slacks = csr_array(
             (np.ones(n_soft), (np.arange(n_soft), own)), shape=(len(flat), n_slacks)
         )
         self._left = hstack([csr_array(columns[:, flat].T), slacks], format="csr")
-        self._right, self._equal = right[flat], problem.free[flat]
+        self._right, self._equal = right[flat], problem.is_equality[flat]
         whole = np.concatenate([problem.bias_costs, *problem.slack_costs])
         self._unit = np.abs(whole).max() or 1.0
         self._cost = np.concatenate([cost, *prices]) / self._unit

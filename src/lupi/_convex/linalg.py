@@ -25,7 +25,7 @@ __all__ = [
     "scaled_block",
     "subtract_gram",
     "symmetric_product",
-    "symmetrised",
+    "symmetrized",
     "threads_for",
     "threads_worth_using",
     "triangular_solve",
@@ -46,7 +46,7 @@ FEW_COLUMNS = 4
 
 
 class NotPositiveDefinite(ArithmeticError):
-    """A Cholesky factorisation met a pivot that is not positive."""
+    """A Cholesky factorization met a pivot that is not positive."""
 
 
 def _routine(name: str, matrix: np.ndarray):
@@ -128,7 +128,7 @@ def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
     return out.T
 
 
-def symmetrised(matrix: np.ndarray) -> np.ndarray:
+def symmetrized(matrix: np.ndarray) -> np.ndarray:
     """The upper triangle filled from the lower, in place."""
     for start in range(0, len(matrix), SYMMETRISED_AT_ONCE):
         stop = start + SYMMETRISED_AT_ONCE

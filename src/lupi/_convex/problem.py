@@ -10,7 +10,7 @@ Every kernel model of this library is *K functions and one polyhedral loss per r
     t_k = f_k(rows of k) + b_k·e_k
 
 ``f_k`` lives in the space of a Gram matrix or of explicit features, ``e_k`` is the
-basis of its unpenalised part (ones for a bias). A family may have no slack (a hard
+basis of its unpenalized part (ones for a bias). A family may have no slack (a hard
 constraint), a slack of its own, or share one with another family of the same rows.
 
 With one multiplier per constraint, λ ≥ 0 (free for equalities), the dual is::
@@ -91,7 +91,7 @@ class Features:
 class Function:
     """One learned function ``t = f(rows) + b·basis``, with weight ρ and linear cost c.
 
-    ``space=None`` leaves only the unpenalised part; ``basis=None`` only the penalised.
+    ``space=None`` leaves only the unpenalized part; ``basis=None`` only the penalized.
     ``rows=None`` means that the function is defined on every row.
     """
 
@@ -177,13 +177,13 @@ class Problem:
         )
         # The dual curvature of the squared slacks, 1/q.
         self.curvature = np.zeros(self.size)
-        self.free = np.zeros(self.size, dtype=bool)
+        self.is_equality = np.zeros(self.size, dtype=bool)
         for part, family in zip(self.slices, self.families, strict=True):
             if family.slack is not None and family.slack.squared is not None:
                 self.curvature[part] = 1.0 / family.slack.squared
-            self.free[part] = family.equality
+            self.is_equality[part] = family.equality
         for g, row in enumerate(self.global_rows):
-            self.free[self._globals.start + g] = row.equality
+            self.is_equality[self._globals.start + g] = row.equality
         # What only some functions have, by their number.
         functions = dict(enumerate(self.functions))
         self.spaces = {k: f.space for k, f in functions.items() if f.space is not None}
@@ -293,18 +293,18 @@ class Problem:
         return np.array([0.0 if c is None else c @ e for c, e in both])
 
     # ----------------------------------------------------------- primal side
-    def penalised(self, coefficients: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """``f_k(rows)`` without the unpenalised part: ``K_k v_k/ρ_k``."""
+    def penalized(self, coefficients: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """``f_k(rows)`` without the unpenalized part: ``K_k v_k/ρ_k``."""
         return [
             np.zeros_like(v) if f.space is None else f.space.apply(v) / f.weight
             for v, f in zip(coefficients, self.functions, strict=True)
         ]
 
     def values(
-        self, penalised: Sequence[np.ndarray], biases: np.ndarray
+        self, penalized: Sequence[np.ndarray], biases: np.ndarray
     ) -> list[np.ndarray]:
         """``t_k = f_k(rows) + b_k·e_k``."""
-        values = list(penalised)
+        values = list(penalized)
         for k, bias in zip(self.biased, biases, strict=True):
             values[k] = values[k] + bias * self.bases[k]
         return values

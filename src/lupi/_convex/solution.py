@@ -46,13 +46,13 @@ class Solution:
     weights: list[np.ndarray | None] | None = None
 
     @cached_property
-    def penalised(self) -> list[np.ndarray]:
+    def penalized(self) -> list[np.ndarray]:
         """``f_k`` on the training rows, without bias."""
-        penalised = self.problem.penalised(self.coefficients)
+        penalized = self.problem.penalized(self.coefficients)
         for k, w in enumerate(self.weights or ()):
             if w is not None:
-                penalised[k] = self.problem.spaces[k].matrix @ w
-        return penalised
+                penalized[k] = self.problem.spaces[k].matrix @ w
+        return penalized
 
     def expansion(self, k: int) -> np.ndarray:
         """Coefficients of function k on its rows, to be used for new rows.
@@ -71,10 +71,10 @@ class Solution:
     @cached_property
     def values(self) -> list[np.ndarray]:
         """``t_k = f_k + b_k e_k`` on the training rows."""
-        return self.problem.values(self.penalised, self.biases)
+        return self.problem.values(self.penalized, self.biases)
 
     def bias(self, k: int) -> float:
-        """The coefficient of the unpenalised part of function k (0 without one)."""
+        """The coefficient of the unpenalized part of function k (0 without one)."""
         biased = self.problem.biased
         return float(self.biases[biased.index(k)]) if k in biased else 0.0
 
@@ -92,7 +92,7 @@ class Solution:
             self.coefficients,
             weights,
             self.problem.functions,
-            self.penalised,
+            self.penalized,
             strict=True,
         ):
             if f.space is None:
@@ -149,7 +149,7 @@ class Solution:
         hard, short = self._hard, self._shortfall
         if not hard.any():
             return 0.0
-        violation = np.where(self.problem.free, np.abs(short), short)[hard]
+        violation = np.where(self.problem.is_equality, np.abs(short), short)[hard]
         return float(max(violation.max(), 0.0))
 
     @cached_property
@@ -157,7 +157,7 @@ class Solution:
         """Largest violation of ``λ ≥ 0``, ``Σλ ≤ d``, ``e_k·v_k = 0`` or of v_k."""
         problem = self.problem
         worst = [0.0]
-        signed = self.multipliers[~problem.free]
+        signed = self.multipliers[~problem.is_equality]
         if signed.size:
             worst.append(-signed.min())
         worst += [-room.min() for room in problem.room(self.multipliers) if room.size]
@@ -201,7 +201,7 @@ class Solution:
             largest = max(unit, np.abs(self.values[k]).max(initial=0.0))
             gap += abs(missed) * largest / np.abs(problem.bases[k]).max()
         worth = np.abs(self._shortfall) + unit
-        below = np.where(problem.free, 0.0, np.maximum(-self.multipliers, 0.0))
+        below = np.where(problem.is_equality, 0.0, np.maximum(-self.multipliers, 0.0))
         gap += below @ worth
         for room, sharing in zip(
             problem.room(self.multipliers), problem.sharing, strict=True
@@ -210,7 +210,7 @@ class Solution:
         for v, w, t in zip(
             self.coefficients,
             problem.coefficients(self.multipliers),
-            self.penalised,
+            self.penalized,
             strict=True,
         ):
             gap += np.abs(v - w) @ np.abs(t)

@@ -1,7 +1,7 @@
 """Choose a solver by measured cost, run it on the right number of threads.
 
 ``auto`` knows three. Working sets are the fastest where one function is learned alone,
-or where multipliers are small and no function is penalised much less than another. The
+or where multipliers are small and no function is penalized much less than another. The
 proximal method is where they are not, and for small problems. The interior point takes
 what these do not solve, explicit features, and what neither can describe. Whoever comes
 next gets what the one before left, and the closer of two answers counts: both carry
@@ -23,11 +23,11 @@ from lupi._convex.proximal.layout import unsuited as unsuited_for_faces
 from lupi._convex.proximal.outer import POLISHED_SIZE, solve_proximal
 from lupi._convex.solution import Solution
 from lupi._convex.working_set.flat import unsuited as unsuited_for_working_sets
-from lupi._convex.working_set.outer import solve_smo
+from lupi._convex.working_set.outer import solve_working_set
 
 __all__ = ["SOLVERS", "in_features", "solve"]
 
-SOLVERS = ("auto", "interior", "proximal", "smo")
+SOLVERS = ("auto", "interior", "proximal", "working_set")
 
 # Measured on SVM+ with RBF kernels: the time of the interior point in working-set
 # steps is this times Σn³/Σn over the functions, plus a part that does not grow.
@@ -56,7 +56,7 @@ def solve(
         raise ValueError(
             f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}."
         )
-    # Gram matrices are factorised by SciPy, features multiplied by NumPy.
+    # Gram matrices are factorized by SciPy, features multiplied by NumPy.
     package = "scipy" if _has_gram(problem) else "numpy"
     with threads_for(_width(problem), package):
         answers = (
@@ -82,10 +82,10 @@ def _width(problem: Problem) -> int:
 def _attempts(problem: Problem, solver: str) -> Iterator[tuple[Callable, int]]:
     """Solvers to try in turn, and how many iterations each may take."""
     automatic = solver == "auto"
-    if solver == "smo":
-        yield solve_smo, MOST_WORKING_SET_STEPS
+    if solver == "working_set":
+        yield solve_working_set, MOST_WORKING_SET_STEPS
     elif automatic and suits_working_sets(problem):
-        yield solve_smo, working_set_budget(problem)
+        yield solve_working_set, working_set_budget(problem)
     if solver == "proximal":
         yield solve_proximal, MOST_NEWTON_STEPS
     elif automatic and unsuited_for_faces(problem) is None:

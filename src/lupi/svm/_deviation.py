@@ -72,7 +72,7 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional
         Weights of the classes.
-    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
+    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
         How to solve the problems.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

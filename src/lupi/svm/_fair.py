@@ -83,8 +83,8 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         How more than two classes are taken apart; every binary problem is fair.
     class_weight : dict or "balanced", optional
         Weights of the classes; they do not enter the covariance.
-    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
-        How to solve the problem; "smo" only with neither sensitive nor
+    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
+        How to solve the problem; "working_set" only with neither sensitive nor
         privileged features.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

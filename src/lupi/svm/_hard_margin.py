@@ -43,7 +43,7 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
         Kernel of X, as in `SVCPlus`.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are taken apart.
-    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
+    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
         How to solve the problem.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

@@ -81,8 +81,8 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional
         Weights of the classes.
-    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
-        How to solve the problems; "smo" only with ``method="sharmanska"``.
+    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
+        How to solve the problems; "working_set" only with ``method="sharmanska"``.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1

@@ -86,8 +86,8 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional
         Weights of the classes.
-    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
-        How to solve the problem; "smo" only with ``slack="hinge"``.
+    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
+        How to solve the problem; "working_set" only with ``slack="hinge"``.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1

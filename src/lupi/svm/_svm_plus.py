@@ -72,7 +72,7 @@ default="rbf"
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional
         Weights of the classes; "balanced" counts rows with their sample weights.
-    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
+    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
         "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

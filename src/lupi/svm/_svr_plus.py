@@ -69,7 +69,7 @@ class SVRPlus(KernelMachine, PrivilegedRegressorBase):
         Kernel of X, as in `SVCPlus`.
     privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
         Kernel of the privileged features.
-    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
+    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
         How to solve the problem.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

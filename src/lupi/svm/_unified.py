@@ -80,8 +80,8 @@ class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional
         Weights of the classes.
-    solver : {"auto", "interior", "proximal", "smo"}, default="auto"
-        How to solve the problem; "smo" only without privileged features.
+    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
+        How to solve the problem; "working_set" only without privileged features.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1

@@ -31,7 +31,7 @@ BLOCK_VALUES = 2**20
 
 
 class FeatureNewton:
-    """Factorises in the space of the weights."""
+    """Factorizes in the space of the weights."""
 
     def __init__(self, problem: Problem):
         self.problem = problem
@@ -56,7 +56,7 @@ class FeatureNewton:
             None if f.space is None else f.space.matrix.T @ v / f.weight
             for f, v in zip(self.problem.functions, self.coefficients, strict=True)
         ]
-        self.penalised = self._values(self.weights)
+        self.penalized = self._values(self.weights)
 
     def _values(self, weights: list[np.ndarray | None]) -> list[np.ndarray]:
         problem = self.problem
@@ -68,7 +68,7 @@ class FeatureNewton:
     def begin(self, weights: list[np.ndarray | None]) -> None:
         """Take functions with these weights, whatever multipliers they belong to."""
         self.weights = [None if w is None else w.copy() for w in weights]
-        self.penalised = self._values(self.weights)
+        self.penalized = self._values(self.weights)
 
     def _change_weights(self, length: float) -> None:
         for w, (span, _, _) in zip(self.weights, self._spans, strict=True):
@@ -98,23 +98,23 @@ class FeatureNewton:
     def move(self, length: float) -> None:
         """Go so far in the direction of the last solution."""
         self._change_weights(length)
-        for t, dt in zip(self.penalised, self._change, strict=True):
+        for t, dt in zip(self.penalized, self._change, strict=True):
             t += length * dt
 
     def hold(self) -> tuple:
         """The functions as they are, to come back to."""
-        return self.coefficients, self.weights, self.penalised
+        return self.coefficients, self.weights, self.penalized
 
     def resume(self, held: tuple) -> None:
         """Come back to functions held before."""
-        self.coefficients, self.weights, self.penalised = held
+        self.coefficients, self.weights, self.penalized = held
 
     def advance(self, length: float, step: np.ndarray) -> None:
         """Move weights, coefficients and values along with the multipliers."""
         for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
             v += length * dv
         self._change_weights(length)
-        self.penalised = self._values(self.weights)
+        self.penalized = self._values(self.weights)
 
     def _residual(self) -> np.ndarray:
         """``ρ w − Φᵀv`` (nothing for the biases: their balance is the loop's)."""
@@ -139,7 +139,7 @@ class FeatureNewton:
             out[two] = (self.diagonal[one] * right[two] - apart) / determinant
         return out
 
-    def factorise(self, barrier: Barrier) -> None:
+    def factorize(self, barrier: Barrier) -> None:
         """Prepare for solving with this barrier."""
         problem = self.problem
         self.diagonal = barrier.diagonal.copy()

@@ -11,7 +11,7 @@ barrier, leaves on the shared ones the parallel sum::
 and then one system with the Gram matrix of the first function, ``a₀K₀a₀/ρ₀ + a P a +
 D_shared``. The second form of P needs only an inverse, half the work of the first, and
 is accurate where D is not large. Multipliers whose barrier outweighs their kernel by
-``DECOUPLED`` hardly move with the others: they leave the factorisation altogether (both
+``DECOUPLED`` hardly move with the others: they leave the factorization altogether (both
 in the elimination and in the final system, which therefore shrinks as the solution
 takes shape), and the factors serve as a preconditioner for conjugate gradients on the
 exact system, projected on the balance equations.
@@ -64,7 +64,7 @@ class _Kept(NamedTuple):
 
 
 class KernelNewton:
-    """Factorises ``H + D`` block by block; solves with the balance equations."""
+    """Factorizes ``H + D`` block by block; solves with the balance equations."""
 
     def __init__(self, problem: Problem):
         self.problem = problem
@@ -126,23 +126,23 @@ class KernelNewton:
         """Take the functions that belong to these multipliers."""
         self.coefficients = self.problem.coefficients(multipliers)
         self.weights = None
-        self.penalised = self.problem.penalised(self.coefficients)
+        self.penalized = self.problem.penalized(self.coefficients)
 
     def hold(self) -> tuple:
         """The functions as they are, to come back to."""
-        return self.coefficients, self.weights, self.penalised
+        return self.coefficients, self.weights, self.penalized
 
     def resume(self, held: tuple) -> None:
         """Come back to functions held before."""
-        self.coefficients, self.weights, self.penalised = held
+        self.coefficients, self.weights, self.penalized = held
 
     def advance(self, length: float, step: np.ndarray) -> None:
         """Move the functions along with the multipliers."""
         for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
             v += length * dv
-        self.penalised = self.problem.penalised(self.coefficients)
+        self.penalized = self.problem.penalized(self.coefficients)
 
-    def factorise(self, barrier: Barrier) -> None:
+    def factorize(self, barrier: Barrier) -> None:
         """Prepare for solving with this barrier."""
         problem = self.problem
         self.barrier = barrier
@@ -167,13 +167,13 @@ class KernelNewton:
                 break
             except NotPositiveDefinite:
                 # The quick form of P was not accurate enough here; from now on the
-                # safe one where D exceeds R, and a regularised system if even that
+                # safe one where D exceeds R, and a regularized system if even that
                 # is singular to working precision.
                 for leaf in self.leaves:
                     leaf.inverse_limit = 1.0
         else:
             raise NotPositiveDefinite("the Newton system is singular")
-        self._factorise_border()
+        self._factorize_border()
 
     def _build_final(self, jitter: float) -> None:
         """The system left after the private multipliers: root and shared ones."""
@@ -193,7 +193,7 @@ class KernelNewton:
         for leaf in self.leaves:
             q = leaf.shared
             if q is None:
-                leaf.factorise(np.empty(0, dtype=int))
+                leaf.factorize(np.empty(0, dtype=int))
                 self._kept.append(None)
                 continue
             family, part = problem.families[q], problem.slices[q]
@@ -207,7 +207,7 @@ class KernelNewton:
             diagonal = self.diagonal[part]
             keep = diagonal <= DECOUPLED * own
             # Positions within the family, in the order in which P comes back.
-            order, parallel = leaf.factorise(in_leaf[keep])
+            order, parallel = leaf.factorize(in_leaf[keep])
             place = np.empty(problem.length(leaf.k), dtype=int)
             place[in_leaf] = np.arange(len(in_leaf))
             kept = place[order]
@@ -311,7 +311,7 @@ class KernelNewton:
             leaf.private.scatter(merged, gathered, right, out)
         return out
 
-    def _factorise_border(self) -> None:
+    def _factorize_border(self) -> None:
         """Balance equations and global multipliers, by their Schur complement."""
         m, size = self.n_row_multipliers, self.problem.size
         units = np.zeros((size, size - m))
@@ -350,7 +350,7 @@ class KernelNewton:
     def _product(self, step: np.ndarray) -> np.ndarray:
         """The exact ``(H + D) step``."""
         problem = self.problem
-        out = problem.margins(problem.penalised(problem.spread(step)))
+        out = problem.margins(problem.penalized(problem.spread(step)))
         out += self.barrier.diagonal * step
         for sharing, weight in zip(problem.sharing, self.barrier.shared, strict=True):
             total = weight * sum(step[problem.slices[q]] for q in sharing)

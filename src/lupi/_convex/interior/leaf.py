@@ -118,8 +118,8 @@ class Leaf:
         product = symmetric_product(self.gram, vector) / self.weight
         return product + times(self.coupling, vector)
 
-    def factorise(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Factorise the pivot and return P on the needed rows, in the order used."""
+    def factorize(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Factorize the pivot and return P on the needed rows, in the order used."""
         diagonal = self.gram_diagonal + self.coupling
         conductance = self.private.conductance
         strong = conductance * diagonal > 1.0 / DECOUPLED

@@ -39,7 +39,7 @@ class NewtonStep(Protocol):
     """
 
     coefficients: list[np.ndarray]
-    penalised: list[np.ndarray]
+    penalized: list[np.ndarray]
 
     @property
     def weights(self) -> list[np.ndarray | None] | None:
@@ -48,7 +48,7 @@ class NewtonStep(Protocol):
     def start(self, multipliers: np.ndarray) -> None:
         """Take the functions that belong to these multipliers."""
 
-    def factorise(self, barrier: Barrier) -> None:
+    def factorize(self, barrier: Barrier) -> None:
         """Prepare for solving with this barrier."""
 
     def solve(

@@ -72,12 +72,12 @@ class _Iterate:
             for sharing in problem.sharing
         ]
         self.margin = np.where(
-            problem.free, 0.0, np.maximum(self._with_slack(gradient), floor)
+            problem.is_equality, 0.0, np.maximum(self._with_slack(gradient), floor)
         )
 
     @property
     def values(self) -> list[np.ndarray]:
-        return self.problem.values(self.newton.penalised, self.biases)
+        return self.problem.values(self.newton.penalized, self.biases)
 
     def _gradient(self) -> np.ndarray:
         problem = self.problem
@@ -101,7 +101,7 @@ class _Iterate:
     def complementarity(self) -> float:
         """μ: the mean product of a multiplier and its slack."""
         total = self.multipliers @ self.margin
-        count = int((~self.problem.free).sum())
+        count = int((~self.problem.is_equality).sum())
         for room, slack in zip(self.room, self.slack, strict=True):
             total += room @ slack
             count += room.size
@@ -127,7 +127,7 @@ class _Iterate:
             "interior",
             copied(newton.weights),
         )
-        solution.penalised = newton.penalised
+        solution.penalized = newton.penalized
         return solution
 
 
@@ -177,7 +177,7 @@ def _starting_multipliers(problem: Problem) -> np.ndarray:
         good = family.equality | ((wanted > 0) & (wanted < 0.95 * limits[q] * 2))
         multipliers[part] = np.where(good, wanted, multipliers[part])
     first = problem.size - len(problem.global_rows)
-    multipliers[first:] = np.where(problem.free[first:], 0.0, typical)
+    multipliers[first:] = np.where(problem.is_equality[first:], 0.0, typical)
     coefficients = problem.coefficients(multipliers)
     for g, row in enumerate(problem.global_rows, first):
         (k, weight), *others = row.on.items()
@@ -269,13 +269,13 @@ def _along_path(state: _Iterate, *, tol: float, max_iter: int) -> Solution:
 def _predictor_corrector(state: _Iterate, newton) -> float:
     """One Mehrotra step, taken in place; returns its length."""
     problem = state.problem
-    free = problem.free
+    free = problem.is_equality
     safe = np.where(free, 1.0, state.multipliers)
     barrier = Barrier(
         diagonal=problem.curvature + np.where(free, 0.0, state.margin / safe),
         shared=[z / w for z, w in zip(state.slack, state.room, strict=True)],
     )
-    newton.factorise(barrier)
+    newton.factorize(barrier)
     stationarity = state.stationarity()
     balance = problem.balance(newton.coefficients)
     mu = state.complementarity()
@@ -336,7 +336,7 @@ def _predictor_corrector(state: _Iterate, newton) -> float:
 
 def _step_length(state, step, margin, room, slack) -> float:
     """The longest step that keeps everything positive; may exceed one."""
-    bounded = ~state.problem.free
+    bounded = ~state.problem.is_equality
     pairs = [
         (state.multipliers[bounded], step[bounded]),
         (state.margin[bounded], margin[bounded]),

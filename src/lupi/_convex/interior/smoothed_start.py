@@ -125,10 +125,10 @@ def follow(
     n_steps = 0
     for mu in PATH:
         for _ in range(MOST_STEPS):
-            here = _centred(problem, newton, biases, mu * unit)
+            here = _centered(problem, newton, biases, mu * unit)
             newton.coefficients = problem.coefficients(here.multipliers)
             shares = zip(here.slack, here.room, strict=True)
-            newton.factorise(
+            newton.factorize(
                 Barrier(here.margin / here.multipliers, [z / w for z, w in shares])
             )
             balance = problem.balance(newton.coefficients)
@@ -142,7 +142,7 @@ def follow(
                 break
         else:
             return None
-    end = _centred(problem, newton, biases, mu * unit)
+    end = _centered(problem, newton, biases, mu * unit)
     newton.coefficients = problem.coefficients(end.multipliers)
     end.n_steps = n_steps
     return end
@@ -156,7 +156,7 @@ def _search(problem, newton, here: OnPath, shift, mu: float) -> tuple[float, flo
         if function.cost is not None:
             start += function.cost @ dt
     across = problem.margins(moved)
-    values = problem.values(newton.penalised, here.biases)
+    values = problem.values(newton.penalized, here.biases)
     excess = problem.margins(values) - problem.at_least
 
     def slope(length: float) -> float:
@@ -166,8 +166,8 @@ def _search(problem, newton, here: OnPath, shift, mu: float) -> tuple[float, flo
     return first_zero(slope), -float(start - here.multipliers @ across)
 
 
-def _centred(problem, newton, biases: np.ndarray, mu: float) -> OnPath:
-    values = problem.values(newton.penalised, biases)
+def _centered(problem, newton, biases: np.ndarray, mu: float) -> OnPath:
+    values = problem.values(newton.penalized, biases)
     excess = problem.margins(values) - problem.at_least
     multipliers, margin, room, slack = _balanced_rows(problem, excess, mu)
     return OnPath(multipliers, margin, room, slack, biases)

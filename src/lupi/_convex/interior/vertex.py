@@ -44,7 +44,7 @@ def polish(solution: Solution, end: PathEnd, newton: NewtonStep) -> Solution:
     for part in problem.slices:
         largest[part] = np.abs(solution.multipliers[part]).max(initial=0.0) or 1.0
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
-    zero = ~problem.free & (solution.multipliers / largest < end.margin / unit)
+    zero = ~problem.is_equality & (solution.multipliers / largest < end.margin / unit)
     full = [
         w / cost.max() < z / unit
         for w, z, cost in zip(end.room, end.slack, problem.slack_costs, strict=True)
@@ -69,7 +69,7 @@ def polish(solution: Solution, end: PathEnd, newton: NewtonStep) -> Solution:
 def _clean(solution: Solution) -> Solution:
     """Round multipliers of the wrong sign, which are rounding themselves, to zero."""
     problem = solution.problem
-    wrong = ~problem.free & (solution.multipliers < 0)
+    wrong = ~problem.is_equality & (solution.multipliers < 0)
     if not wrong.any():
         return solution
     multipliers = np.where(wrong, 0.0, solution.multipliers)
@@ -84,7 +84,9 @@ def _clean(solution: Solution) -> Solution:
 def _correct(candidate, zero, full, largest, unit) -> bool:
     """Move what the candidate shows to be on the wrong side; whether any did."""
     problem = candidate.problem
-    negative = ~problem.free & ~zero & (candidate.multipliers < -ROUNDING * largest)
+    negative = (
+        ~problem.is_equality & ~zero & (candidate.multipliers < -ROUNDING * largest)
+    )
     short = problem.at_least - problem.margins(candidate.values)
     violated = zero & (short > ROUNDING * unit)
     changed = bool(negative.any())
@@ -126,15 +128,15 @@ def _vertex(solution, zero, full, newton) -> Solution:
             part = problem.slices[sharing[0]]
             tied.append(np.where(is_full, HARD * scale[part], 0.0))
     diagonal = problem.curvature + np.where(fixed, HARD, SOFT) * scale
-    diagonal[problem.free] = problem.curvature[problem.free]
+    diagonal[problem.is_equality] = problem.curvature[problem.is_equality]
     newton.start(multipliers)
-    newton.factorise(Barrier(diagonal, tied))
+    newton.factorize(Barrier(diagonal, tied))
     biases = solution.biases.copy()
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
     slack_pull = [np.zeros(len(f)) for f in full]
     for _ in range(REPEATS):
         gradient = (
-            problem.margins(problem.values(newton.penalised, biases))
+            problem.margins(problem.values(newton.penalized, biases))
             - problem.at_least
             + problem.curvature * multipliers
         )

@@ -6,7 +6,7 @@ The problem of `lupi._convex.piecewise.solve`, with slacks for both sides of eve
 
 has the multipliers λ of the equality, up - λ >= 0 of s and down + λ >= 0 of t. Every
 Newton step reduces to (P + Gᵀ Θ G) dx = …, Θ diagonal: for dense rows a product of
-matrices, at the speed of the machine, where a sparse factorisation would crawl. A row
+matrices, at the speed of the machine, where a sparse factorization would crawl. A row
 with infinite `up` has no s. Equalities are left to the sparse solver.
 """
 

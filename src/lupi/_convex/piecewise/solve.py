@@ -7,7 +7,7 @@ equality for both. The dual has one multiplier per row, in a box:
 
     max  h·λ - ½ xᵀP x    s.t.  P x = Gᵀλ,   -down <= λ <= up.
 
-Clarabel solves it, with a sparse factorisation; unless there are many dense rows, on
+Clarabel solves it, with a sparse factorization; unless there are many dense rows, on
 which that would take minutes instead of seconds: see `lupi._convex.piecewise.dense`.
 """
 

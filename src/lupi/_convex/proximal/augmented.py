@@ -25,7 +25,7 @@ from lupi._convex.projected_cg import conjugate_gradients
 from lupi._convex.proximal.bounds import Bounds
 from lupi._convex.proximal.face import Face
 from lupi._convex.proximal.layout import Layout
-from lupi._convex.proximal.neighbor import Neighbour
+from lupi._convex.proximal.neighbor import Neighbor
 from lupi._convex.solution import Solution
 
 __all__ = ["Augmented"]
@@ -46,7 +46,7 @@ class _Target(NamedTuple):
 
     multipliers: np.ndarray
     coefficients: list[np.ndarray]
-    penalised: list[np.ndarray]
+    penalized: list[np.ndarray]
     biases: np.ndarray
 
 
@@ -54,22 +54,22 @@ class Augmented:
     """Functions and biases (the primal side), and λ̄ (the dual side)."""
 
     def __init__(
-        self, problem: Problem, centre: np.ndarray, ridge: np.ndarray, dtype: type
+        self, problem: Problem, center: np.ndarray, ridge: np.ndarray, dtype: type
     ):
         self.problem, self._begun = problem, False
         self.layout = Layout(problem, ridge, dtype)
-        self._face: Face | Neighbour | None = None
+        self._face: Face | Neighbor | None = None
         self._measure()
-        self.centre = self.bounds.project(centre)
-        self.coefficients = problem.coefficients(self.centre)
-        self.penalised = problem.penalised(self.coefficients)
+        self.center = self.bounds.project(center)
+        self.coefficients = problem.coefficients(self.center)
+        self.penalized = problem.penalized(self.coefficients)
         self.biases = np.zeros(len(problem.biased))
         self.n_newton = 0
         self._none = np.zeros(len(problem.biased))
         self._columns = problem.balance_columns()
 
     def use(self, dtype: type) -> None:
-        """Factorise in this precision from now on."""
+        """Factorize in this precision from now on."""
         ridge, self._face = self.layout.ridge, None
         del self.layout  # its copies would stand beside the new ones
         self.layout = Layout(self.problem, ridge, dtype)
@@ -85,15 +85,15 @@ class Augmented:
         self.bounds = Bounds(self.problem, self.layout.pairs, ridge)
         self.sigma = ridge - self.problem.curvature
 
-    def _margins(self, penalised, biases) -> np.ndarray:
-        return self.problem.margins(self.problem.values(penalised, biases))
+    def _margins(self, penalized, biases) -> np.ndarray:
+        return self.problem.margins(self.problem.values(penalized, biases))
 
     def _unprojected(self, margins: np.ndarray) -> np.ndarray:
-        pull = self.sigma * self.centre + self.problem.at_least
+        pull = self.sigma * self.center + self.problem.at_least
         return (pull - margins) / self.layout.ridge
 
     def on_last_face(self, point: np.ndarray) -> bool:
-        """Whether a projected point is on the face that was factorised last."""
+        """Whether a projected point is on the face that was factorized last."""
         last = self._face
         if last is None:
             return False
@@ -102,8 +102,8 @@ class Augmented:
             np.array_equal(rows, last.tied[s]) for s, rows in tied.items()
         )
 
-    def face_at(self, point: np.ndarray) -> Face | Neighbour:
-        """The face of a projected point, factorised."""
+    def face_at(self, point: np.ndarray) -> Face | Neighbor:
+        """The face of a projected point, factorized."""
         if self._face is None or not self.on_last_face(point):
             free, tied = self.bounds.face(point)
             # A factor of no use would stand beside the new one: it goes first.
@@ -114,29 +114,29 @@ class Augmented:
 
     def _near_last_face(
         self, free: np.ndarray, tied: dict[int, np.ndarray]
-    ) -> Face | Neighbour | None:
+    ) -> Face | Neighbor | None:
         """A face with the factors of the last one; None if too much has changed."""
         if self._face is None:
             return None
         base = self._face.base
-        changes = Neighbour.distance(base, free, tied)
+        changes = Neighbor.distance(base, free, tied)
         if changes == 0:
             return base
         near = changes <= self.problem.n_rows // ROWS_PER_CHANGE
-        return Neighbour(base, free) if near else None
+        return Neighbor(base, free) if near else None
 
-    def minimise(self, most: int) -> tuple[np.ndarray, bool, bool]:
+    def minimize(self, most: int) -> tuple[np.ndarray, bool, bool]:
         """Newton's method for one outer step.
 
         Returns the multipliers, whether they solve the equations of their face, and
         whether all steps were taken on the face known before.
         """
-        margins = self._margins(self.penalised, self.biases)
+        margins = self._margins(self.penalized, self.biases)
         multipliers = self.bounds.project(self._unprojected(margins))
         known = True
         if self._begun:
             # λ(t) repeats the last outer step; where that ended is a better guess.
-            multipliers = self.centre
+            multipliers = self.center
         else:
             self._begun = True
             self._hold_private(multipliers)
@@ -150,13 +150,13 @@ class Augmented:
             self.n_newton += 1
             target = self._target(face, multipliers)
             length = self._move(target, margins)
-            margins = self._margins(self.penalised, self.biases)
+            margins = self._margins(self.penalized, self.biases)
             multipliers = self.bounds.project(self._unprojected(margins))
             balanced = self._is_balanced(target)
             if length == 1.0 and balanced and self.on_last_face(multipliers):
                 # The same but for rounding, and what the functions belong to.
                 return target.multipliers, True, known
-            moved = np.abs(multipliers - self.centre).max()
+            moved = np.abs(multipliers - self.center).max()
             error = np.abs(multipliers - target.multipliers).max()
             close = balanced and length >= LONG and error <= INEXACT * moved
             if close or (length == 0.0 and not guessed):
@@ -181,7 +181,7 @@ class Augmented:
         return not touched.all()
 
     def _settle_biases(self, margins: np.ndarray) -> np.ndarray:
-        """Minimise over one bias after the other; the margins after that."""
+        """Minimize over one bias after the other; the margins after that."""
         problem = self.problem
         for j, column in enumerate(self._columns):
             start = problem.bias_costs[j]
@@ -201,10 +201,10 @@ class Augmented:
             if not self.problem.families[q].equality:
                 multipliers[self.problem.slices[q]] = 0.0
 
-    def _target(self, face: Face | Neighbour, multipliers: np.ndarray) -> _Target:
+    def _target(self, face: Face | Neighbor, multipliers: np.ndarray) -> _Target:
         """Where the equations of a face hold, corrected until they do."""
         problem = self.problem
-        pull = self.sigma * self.centre + problem.at_least
+        pull = self.sigma * self.center + problem.at_least
         fixed = self.bounds.fixed(multipliers, face.free, face.tied)
         given = problem.coefficients(fixed)
         zeros, nothing = np.zeros(problem.size), [np.zeros_like(v) for v in given]
@@ -212,17 +212,17 @@ class Augmented:
         errors = [np.inf, np.inf]
         for _ in range(MOST_CORRECTIONS):
             coefficients = problem.coefficients(found)
-            penalised = problem.penalised(coefficients)
-            values = pull - self._margins(penalised, biases)
+            penalized = problem.penalized(coefficients)
+            values = pull - self._margins(penalized, biases)
             missed = face.reduce(values - self.layout.ridge * found)
             error = np.abs(missed / self.layout.ridge).max()
             # As far as the outer step, or the digits of the values, make sense of it.
             wanted = max(
-                CORRECTED * np.abs(found - self.centre).max(),
+                CORRECTED * np.abs(found - self.center).max(),
                 ROUNDING * np.abs(values / self.layout.ridge).max(),
             )
             if error <= wanted:
-                return _Target(found, coefficients, penalised, biases)
+                return _Target(found, coefficients, penalized, biases)
             # A correction may first spend itself on the balances.
             if not error <= errors[-2] / LEAST_GAIN:
                 break
@@ -235,9 +235,9 @@ class Augmented:
     def _move(self, target: _Target, margins: np.ndarray) -> float:
         """Go towards the functions of the target; how far (0 to 1)."""
         problem = self.problem
-        wanted, new, biases = target.coefficients, target.penalised, target.biases
+        wanted, new, biases = target.coefficients, target.penalized, target.biases
         shift = biases - self.biases
-        change = [a - b for a, b in zip(new, self.penalised, strict=True)]
+        change = [a - b for a, b in zip(new, self.penalized, strict=True)]
         moved = problem.values(change, shift)
         across = problem.margins(moved)
         start = bend = 0.0
@@ -257,11 +257,11 @@ class Augmented:
 
         length = first_zero(slope)
         if length == 1.0:
-            self.coefficients, self.penalised, self.biases = wanted, new, biases
+            self.coefficients, self.penalized, self.biases = wanted, new, biases
         else:
             for v, w in zip(self.coefficients, wanted, strict=True):
                 v += length * (w - v)
-            for t, dt in zip(self.penalised, change, strict=True):
+            for t, dt in zip(self.penalized, change, strict=True):
                 t += length * dt
             self.biases = self.biases + length * shift
         return length
@@ -279,7 +279,7 @@ class Augmented:
             "proximal",
         )
         if settled:
-            solution.penalised = [t.copy() for t in self.penalised]
+            solution.penalized = [t.copy() for t in self.penalized]
         return solution
 
     def vertex(self, multipliers: np.ndarray, to: float) -> Solution:
@@ -287,7 +287,7 @@ class Augmented:
         problem = self.problem
         face = self.face_at(multipliers)
         gradient = (
-            self._margins(self.penalised, self.biases)
+            self._margins(self.penalized, self.biases)
             - problem.at_least
             + problem.curvature * multipliers
         )
@@ -298,7 +298,7 @@ class Augmented:
             return face.solve(right, zeros, nothing, balance)
 
         def product(step):
-            out = problem.margins(problem.penalised(problem.spread(step)))
+            out = problem.margins(problem.penalized(problem.spread(step)))
             return face.reduce(out + problem.curvature * step)
 
         step, shift = conjugate_gradients(

@@ -19,7 +19,7 @@ class Bounds:
         self, problem: Problem, pairs: dict[int, tuple[int, int]], ridge: np.ndarray
     ):
         self.problem, self.pairs, self.ridge = problem, pairs, ridge
-        self.low = np.where(problem.free, -np.inf, 0.0)
+        self.low = np.where(problem.is_equality, -np.inf, 0.0)
         self.high = np.full(problem.size, np.inf)
         for s, sharing in enumerate(problem.sharing):
             for q in sharing:

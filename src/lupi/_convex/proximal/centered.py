@@ -18,10 +18,10 @@ import numpy as np
 from lupi._convex.linalg import symmetric_product
 from lupi._convex.problem import Function, Gram
 
-__all__ = ["Centred"]
+__all__ = ["Centered"]
 
 
-class Centred:
+class Centered:
     """``ΠKΠ/ρ`` of one function in single precision, ``K/ρ`` in double."""
 
     def __init__(self, function: Function, dtype: type):

@@ -84,7 +84,7 @@ class Face:
         self._along = {
             k: self._coefficients(k) for k in range(len(problem.functions)) if k > 0
         }
-        self._factorise(np.concatenate(ridges))
+        self._factorize(np.concatenate(ridges))
         self._prepare_border()
 
     @property
@@ -104,7 +104,7 @@ class Face:
         signs = self._signs if k == 0 else self._along[k]
         return self.layout.bases[k][self.members] * signs
 
-    def _factorise(self, ridges: np.ndarray) -> None:
+    def _factorize(self, ridges: np.ndarray) -> None:
         layout = self.layout
         matrix = _signed(block(layout.gram, self._roots, self._roots), self._signs)
         for k, face in self._leaf_faces.items():

@@ -11,7 +11,7 @@ import numpy as np
 
 from lupi._convex.linalg import symmetric_product
 from lupi._convex.problem import Gram, Problem
-from lupi._convex.proximal.centered import Centred
+from lupi._convex.proximal.centered import Centered
 from lupi._convex.proximal.leaf import FaceLeaf
 
 __all__ = ["Layout", "unsuited"]
@@ -23,7 +23,7 @@ def unsuited(problem: Problem) -> str | None:
     if not kernels[0] or not all(
         isinstance(f.space, Gram) for f in problem.functions if f.space is not None
     ):
-        return "a Gram matrix for every penalised function, the first among them"
+        return "a Gram matrix for every penalized function, the first among them"
     private: list[int] = []
     shared: list[int] = []
     for family in problem.families:
@@ -67,7 +67,7 @@ class Layout:
 
     def __init__(self, problem: Problem, ridge: np.ndarray, dtype: type):
         self.problem = problem
-        self.spaces = {k: Centred(problem.functions[k], dtype) for k in problem.spaces}
+        self.spaces = {k: Centered(problem.functions[k], dtype) for k in problem.spaces}
         self.gram = self.spaces[0].matrix
         self.rooted: list[int] = []  # families on the first function alone
         self.leaves: dict[int, FaceLeaf] = {}

@@ -27,7 +27,7 @@ from lupi._convex.linalg import (
     inverse_from_cholesky,
     subtract_gram,
     symmetric_product,
-    symmetrised,
+    symmetrized,
     triangular_solve,
 )
 
@@ -90,12 +90,12 @@ class FaceLeaf:
             index = np.arange(len(matrix))
             matrix[index, index] += self.ridge
             factor = cholesky(matrix)
-            self._inverse = symmetrised(inverse_from_cholesky(factor, keep=False))
+            self._inverse = symmetrized(inverse_from_cholesky(factor, keep=False))
         return self._inverse
 
 
 class _Direct:
-    """Few free private multipliers: their block is factorised."""
+    """Few free private multipliers: their block is factorized."""
 
     def __init__(self, leaf: FaceLeaf, private: np.ndarray, shared: np.ndarray):
         self.leaf, self.rows = leaf, shared
@@ -141,7 +141,7 @@ class _Direct:
 
 
 class _ByInverse:
-    """Few bound private multipliers: a block of the inverse is factorised."""
+    """Few bound private multipliers: a block of the inverse is factorized."""
 
     def __init__(self, leaf: FaceLeaf, private: np.ndarray, shared: np.ndarray):
         self.leaf = leaf

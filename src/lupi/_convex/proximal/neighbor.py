@@ -1,4 +1,4 @@
-"""A face that differs from one already factorised by a few multipliers.
+"""A face that differs from one already factorized by a few multipliers.
 
 With ``x₀`` the solution on the old face, an *entering* multiplier θ that was bound
 before, and a force μ that keeps a *leaving* one at its bound, the new solution is::
@@ -16,13 +16,13 @@ import numpy as np
 
 from lupi._convex.proximal.face import Face
 
-__all__ = ["Neighbour"]
+__all__ = ["Neighbor"]
 
 # Directions of the small system that nothing tells apart.
 SINGULAR = 1e-15
 
 
-class Neighbour:
+class Neighbor:
     """The equations of a face, solved with the factors of another beside it."""
 
     def __init__(self, base: Face, free: np.ndarray):

@@ -1,13 +1,13 @@
 """A proximal method of multipliers with Newton's method inside.
 
-The dual of :mod:`.problem` is a quadratic programme over a simple set Λ. Each outer
+The dual of :mod:`.problem` is a quadratic program over a simple set Λ. Each outer
 step adds a proximal term to it::
 
     λ⁺ = argmin_{λ ∈ Λ}  dual(λ) + ½ Σ σ (λ − λ̄)²
 
 whose own dual, :mod:`.augmented`, is solved by Newton's method on faces of Λ. Compared
 with the interior point the systems shrink to what is free, they stay well conditioned,
-and a step on a face that was met before costs no factorisation.
+and a step on a face that was met before costs no factorization.
 
 Bounded multipliers begin with a proximal term of the size of their box, which is made
 smaller step by step: with a small one from the start, all would jump from one bound to
@@ -134,7 +134,7 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
         proximal.ridge(),
         np.float32 if single else np.float64,
     )
-    best, tried = state.solution(state.centre, settled=False), False
+    best, tried = state.solution(state.center, settled=False), False
     small = problem.n_rows <= POLISHED_SIZE
     # A gap bounds the objective, and decision values only by its square root: small
     # problems go on to the vertex.
@@ -144,7 +144,7 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
         most = EARLY_INNER if proximal.is_wide else MOST_INNER
         most = min(most, max_iter - state.n_newton)
         try:
-            multipliers, settled, known = state.minimise(most)
+            multipliers, settled, known = state.minimize(most)
             if settled or not small:  # what is not settled ends in no vertex
                 best = _better(best, state.solution(multipliers, settled=settled))
             tried &= known
@@ -161,7 +161,7 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
             break
         if best.is_optimal(tol):
             max_iter = min(max_iter, state.n_newton + MOST_POLISHING)
-        state.centre = multipliers
+        state.center = multipliers
         stuck = settled and known
         if proximal.tighten(stuck=stuck):
             state.set_ridge(proximal.ridge())
@@ -170,7 +170,7 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
             single = False
             state.use(np.float64)
     if not best.is_optimal(tol):
-        best = _better(best, state.solution(state.centre, settled=False))
+        best = _better(best, state.solution(state.center, settled=False))
     best.n_iter = state.n_newton
     best.converged = best.is_optimal(tol)
     return best

@@ -19,7 +19,7 @@ def unsuited(problem: Problem) -> str | None:
         return "a Gram matrix for every function"
     if problem.global_rows:
         return "constraints on single rows only, and this problem has global ones"
-    if problem.free.any():
+    if problem.is_equality.any():
         return "inequalities only, and this problem has equality constraints"
     if problem.curvature.any():
         return "linear slacks only, and this problem has squared ones"

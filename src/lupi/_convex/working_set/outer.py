@@ -36,7 +36,7 @@ from lupi._convex.problem import Problem
 from lupi._convex.solution import Solution
 from lupi._convex.working_set.flat import Flat, feasible, unsuited
 
-__all__ = ["solve_smo"]
+__all__ = ["solve_working_set"]
 
 # Violations, in units of the largest right-hand side: the first aim, the factor to the
 # next one, and where rounding makes a smaller one pointless.
@@ -128,7 +128,7 @@ class _State:
         return np.union1d(free, leaving)
 
     def newton(self, ridge: float) -> bool:
-        """Minimise over the free multipliers; whether that moved the point.
+        """Minimize over the free multipliers; whether that moved the point.
 
         Multipliers that would leave their box are set on its bound and the step is
         taken again without them. The line to the point found is searched exactly.
@@ -194,9 +194,9 @@ class _State:
             self._biases(),
             self.n_steps,
             False,
-            "smo",
+            "working_set",
         )
-        solution.penalised = flat.split(self.value.copy())
+        solution.penalized = flat.split(self.value.copy())
         return solution
 
     def _biases(self) -> np.ndarray:
@@ -220,7 +220,7 @@ class _State:
 
 
 class _Face:
-    """Minimise ``½xᵀHx + g·x`` over some multipliers, given their part in the balances.
+    """Minimize ``½xᵀHx + g·x`` over some multipliers, given their part in the balances.
 
     Multipliers that cross a bound are tied to it as further equations, with the same
     factor, as long as they are few.
@@ -282,7 +282,7 @@ def _least_violation(signatures, low, high) -> np.ndarray:
     return best.x[:n_biases] if best.status == 0 else np.zeros(n_biases)
 
 
-def solve_smo(problem: Problem, *, tol: float, max_iter: int) -> Solution:
+def solve_working_set(problem: Problem, *, tol: float, max_iter: int) -> Solution:
     """Solve to a relative duality gap of tol; the best iterate if it cannot.
 
     max_iter bounds the work in units of one working-set step; a Newton step counts as
@@ -291,8 +291,8 @@ def solve_smo(problem: Problem, *, tol: float, max_iter: int) -> Solution:
     reason = unsuited(problem)
     if reason is not None:
         raise ValueError(
-            f"solver='smo' needs {reason}. Use solver='interior', or 'auto', which "
-            "chooses a solver that can take the problem."
+            f"solver='working_set' needs {reason}. Use solver='interior', or 'auto', "
+            "which chooses a solver that can take the problem."
         )
     state = _State(Flat(problem))
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0

@@ -1,4 +1,4 @@
-"""The compiled inner loop of :mod:`.smo`; importing this module loads numba.
+"""The compiled inner loop of :mod:`.outer`; importing this module loads numba.
 
 Multipliers are sorted by class: class c holds ``starts[c]:starts[c + 1]``. Multiplier m
 acts on at most J functions: on function ``fn[j, m]`` at ``pos[j, m]`` with coefficient

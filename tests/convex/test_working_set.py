@@ -16,7 +16,7 @@ from lupi._convex import (
 )
 from lupi._convex.interior.path import solve_interior
 from lupi._convex.working_set.flat import Flat, circuits, feasible, unsuited
-from lupi._convex.working_set.outer import solve_smo
+from lupi._convex.working_set.outer import solve_working_set
 from tests.oracle import conic
 from tests.oracle.problems import draw
 
@@ -100,7 +100,7 @@ def moderate(seed, **settings):
 def test_objective_is_that_of_the_conic_solver(model, seed):
     build, primal, settings = MODELS[model]
     drawn = moderate(seed, **settings)
-    solution = solve_smo(build(drawn), tol=1e-7, max_iter=STEPS)
+    solution = solve_working_set(build(drawn), tol=1e-7, max_iter=STEPS)
     best = primal(drawn).solve()
     assert solution.converged
     assert solution.is_optimal(1e-7)
@@ -113,7 +113,7 @@ def test_objective_is_that_of_the_conic_solver(model, seed):
 def test_extremes_are_solved_or_said_not_to_be(model, seed):
     build, _, settings = MODELS[model]
     problem = build(draw(seed, **settings))
-    solution = solve_smo(problem, tol=1e-6, max_iter=20_000)
+    solution = solve_working_set(problem, tol=1e-6, max_iter=20_000)
     assert solution.converged == solution.is_optimal(1e-6)
     if solution.converged:
         # Each dual value is a lower bound, each primal value an upper one.
@@ -142,7 +142,7 @@ def rbf_problem(n, C, reg, seed=0):
 @pytest.mark.parametrize(("C", "reg"), [(1, 1), (10, 0.1), (1, 0.01), (100, 1)])
 def test_values_and_biases_are_those_of_the_interior_point(C, reg):
     problem = rbf_problem(300, C, reg)
-    ours = solve_smo(problem, tol=1e-8, max_iter=STEPS)
+    ours = solve_working_set(problem, tol=1e-8, max_iter=STEPS)
     theirs = solve_interior(problem, tol=1e-8, max_iter=200)
     assert ours.converged
     for mine, other in zip(ours.values, theirs.values, strict=True):
@@ -157,7 +157,7 @@ def test_svm_is_that_of_scikit_learn():
     svm = Problem(
         200, problem.functions[:1], [Rows({0: y}, np.ones(200), None, Slack(C))]
     )
-    ours = solve_smo(svm, tol=1e-8, max_iter=STEPS)
+    ours = solve_working_set(svm, tol=1e-8, max_iter=STEPS)
     theirs = SVC(kernel="precomputed", tol=1e-10).fit(gram, y, sample_weight=C)
     np.testing.assert_allclose(
         ours.values[0], theirs.decision_function(gram), atol=1e-5
@@ -170,14 +170,14 @@ def test_no_bias_no_balance():
     problem = Problem(
         n, [Function(Gram(np.eye(n)))], [Rows({0: np.ones(n)}, np.full(n, 0.7))]
     )
-    solution = solve_smo(problem, tol=1e-10, max_iter=1000)
+    solution = solve_working_set(problem, tol=1e-10, max_iter=1000)
     np.testing.assert_allclose(solution.multipliers, 0.7, rtol=1e-9)
     assert solution.converged
 
 
 def test_multipliers_carry_the_expansion():
     problem = rbf_problem(150, 3.0, 0.5)
-    solution = solve_smo(problem, tol=1e-6, max_iter=STEPS)
+    solution = solve_working_set(problem, tol=1e-6, max_iter=STEPS)
     for v, again in zip(
         solution.coefficients, problem.coefficients(solution.multipliers), strict=True
     ):
@@ -187,7 +187,7 @@ def test_multipliers_carry_the_expansion():
 
 
 def test_few_steps_are_said_not_to_suffice():
-    solution = solve_smo(rbf_problem(150, 10.0, 0.1), tol=1e-8, max_iter=20)
+    solution = solve_working_set(rbf_problem(150, 10.0, 0.1), tol=1e-8, max_iter=20)
     assert not solution.converged
     assert solution.n_iter <= 21
 
@@ -207,7 +207,7 @@ def test_rounding_in_duplicated_rows_does_not_stop_it():
         [Rows({0: y, 1: one}, one), Rows({1: one}, 0 * one)],
     )
     half = rbf_problem(60, 20.0, 0.1)
-    ours = solve_smo(doubled, tol=1e-8, max_iter=STEPS)
+    ours = solve_working_set(doubled, tol=1e-8, max_iter=STEPS)
     theirs = solve_interior(half, tol=1e-8, max_iter=200)
     assert ours.converged
     assert ours.primal_value == pytest.approx(theirs.primal_value, rel=1e-7)
@@ -271,7 +271,7 @@ def test_start_by_class_totals():
         [Rows({0: one}, one, None, Slack(linear=one))],
     )
     assert feasible(Flat(problem)).sum() == pytest.approx(2.0)
-    ours = solve_smo(problem, tol=1e-9, max_iter=1000)
+    ours = solve_working_set(problem, tol=1e-9, max_iter=1000)
     theirs = solve_interior(problem, tol=1e-9, max_iter=100)
     assert ours.primal_value == pytest.approx(theirs.primal_value, rel=1e-7)
 
@@ -284,7 +284,7 @@ def test_a_cost_without_counterweight_has_no_start():
         [Rows({0: one}, one, None, Slack(linear=one))],
     )
     with pytest.raises(ValueError, match="its primal has no minimum"):
-        solve_smo(problem, tol=1e-6, max_iter=100)
+        solve_working_set(problem, tol=1e-6, max_iter=100)
 
 
 # -------------------------------------------------------------------- refusals
@@ -314,8 +314,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("word", REFUSED)
 def test_refusals_name_what_is_missing(word):
-    with pytest.raises(ValueError, match=rf"solver='smo' needs .*{word}.*'interior'"):
-        solve_smo(REFUSED[word], tol=1e-6, max_iter=10)
+    with pytest.raises(
+        ValueError, match=rf"solver='working_set' needs .*{word}.*'interior'"
+    ):
+        solve_working_set(REFUSED[word], tol=1e-6, max_iter=10)
 
 
 def test_too_many_signatures_are_refused():
