@@ -1,10 +1,11 @@
 """The equations of a face against the same equations written out densely."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from lupi._convex import Function, Gram, Problem, Rows, Slack
-from lupi._convex.proximal import leaf as face_leaf
+from lupi._convex import Function, Gram, Problem, Rows, Slack, Tuning
 from lupi._convex.proximal.centered import Centered
 from lupi._convex.proximal.face import Face
 from lupi._convex.proximal.layout import Layout, unsuited
@@ -64,11 +65,11 @@ def dense_solution(problem, layout, face, fixed, right):
 @pytest.mark.parametrize("faces", [1e-9, 1e9])  # never, always by the inverse
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("name", NAMES)
-def test_solves_the_equations_of_a_face(name, seed, faces, dtype, monkeypatch):
-    monkeypatch.setattr(face_leaf, "FACES", faces)
+def test_solves_the_equations_of_a_face(name, seed, faces, dtype):
+    tuning = replace(Tuning(), faces_per_inverse=faces)
     problem = problems()[name]
     ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
-    layout = Layout(problem, ridge + problem.curvature, dtype)
+    layout = Layout(problem, ridge + problem.curvature, dtype, tuning)
     free, tied, fixed = drawn_face(problem, layout, seed)
     face = Face(layout, free, tied)
     right = np.random.default_rng(4).normal(size=problem.size)
@@ -175,11 +176,11 @@ def test_what_cannot_be_described_is_named():
 @pytest.mark.parametrize("faces", [1e-9, 1e9])
 @pytest.mark.parametrize("several", [1, 3, 7])
 @pytest.mark.parametrize("name", NAMES)
-def test_several_right_hand_sides_at_once(name, several, faces, dtype, monkeypatch):
-    monkeypatch.setattr(face_leaf, "FACES", faces)
+def test_several_right_hand_sides_at_once(name, several, faces, dtype):
+    tuning = replace(Tuning(), faces_per_inverse=faces)
     problem = problems()[name]
     ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
-    layout = Layout(problem, ridge + problem.curvature, dtype)
+    layout = Layout(problem, ridge + problem.curvature, dtype, tuning)
     free, tied, fixed = drawn_face(problem, layout, 1)
     face, rng = Face(layout, free, tied), np.random.default_rng(5)
     rights = rng.normal(size=(several, problem.size))

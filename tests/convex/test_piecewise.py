@@ -2,23 +2,28 @@
 
 import subprocess
 import sys
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
+from lupi._convex import Tuning
 from lupi._convex.piecewise import solve as _solver
 from lupi.advice import KnowledgeBasedSVC, Rule
 from lupi.advice._problem import Region, Rows, solve
 
-
-def use_only(monkeypatch, which):
-    monkeypatch.setattr(_solver, "_MANY_ENTRIES", 1 if which == "dense" else 10**12)
+ONLY = {
+    "dense": replace(Tuning(), dense_entries=1),
+    "sparse": replace(Tuning(), dense_entries=10**12),
+}
 
 
 @pytest.fixture(params=["dense", "sparse"])
 def only(request, monkeypatch):
-    use_only(monkeypatch, request.param)
+    chosen = partial(solve, tuning=ONLY[request.param])
+    monkeypatch.setattr("lupi.advice.knowledge_svc.solve", chosen)
     if request.param == "dense":
 
         def refuse(*arguments):
@@ -44,12 +49,11 @@ def instance(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_both_solvers_agree_and_certify(seed, monkeypatch):
+def test_both_solvers_agree_and_certify(seed):
     rows, regions, fit_intercept = instance(seed)
     values, weights = [], []
-    for which in ("dense", "sparse"):
-        use_only(monkeypatch, which)
-        solution = solve(rows, regions, fit_intercept=fit_intercept)
+    for tuning in ONLY.values():
+        solution = solve(rows, regions, fit_intercept=fit_intercept, tuning=tuning)
         assert solution.converged
         assert abs(solution.value - solution.dual_value) <= 1e-7 * (1 + solution.value)
         assert all(np.all(u >= 0) for u in solution.proofs)
@@ -120,3 +124,10 @@ def test_numba_is_loaded_by_the_stream_alone():
     )
     path = {"PYTHONPATH": ":".join(filter(None, sys.path))}
     subprocess.run([sys.executable, "-c", script], check=True, env=path)
+
+
+def test_a_missing_solver_is_named_with_the_command_that_brings_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    rows, regions, _ = instance(0)
+    with pytest.raises(ImportError, match=r'pip install "lupi\[advice\]"'):
+        solve(rows, regions, tuning=ONLY["sparse"])

@@ -1,17 +1,20 @@
 """The proximal method against the interior point, and where it ends exactly."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from lupi._convex import Features, Solution, solve
+from lupi._convex import Features, Solution, Tuning, solve
 from lupi._convex.linalg import NotPositiveDefinite
 from lupi._convex.proximal import augmented
-from lupi._convex.proximal import outer as module
 from lupi._convex.proximal.augmented import Augmented
 from lupi._convex.proximal.bounds import Bounds
 from lupi._convex.proximal.outer import solve_proximal
 from tests.convex.dense import lagrangian
 from tests.convex.made import NAMES, problems
+
+SINGLE = replace(Tuning(), single_size=1)
 
 
 @pytest.mark.parametrize("n", [30, 80])
@@ -28,11 +31,10 @@ def test_ends_in_the_vertex(name, n):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_single_precision_reaches_the_same_vertex(name, monkeypatch):
+def test_single_precision_reaches_the_same_vertex(name):
     problem = problems(n=60)[name]
     double = solve_proximal(problem, tol=1e-6, max_iter=100)
-    monkeypatch.setattr(module, "SINGLE_SIZE", 1)
-    single = solve_proximal(problem, tol=1e-6, max_iter=100)
+    single = solve_proximal(problem, tol=1e-6, max_iter=100, tuning=SINGLE)
     assert single.converged
     assert single.primal_value == pytest.approx(double.primal_value, rel=1e-10)
 
@@ -41,10 +43,10 @@ def test_single_precision_reaches_the_same_vertex(name, monkeypatch):
 def test_faces_solved_from_their_neighbors_lead_to_the_same_vertex(name, monkeypatch):
     problem = problems(n=60)[name]
     reference = solve_proximal(problem, tol=1e-6, max_iter=100)
-    monkeypatch.setattr(augmented, "ROWS_PER_CHANGE", 6)
     made = []
     monkeypatch.setattr(augmented, "Face", counted(augmented.Face, made))
-    solution = solve_proximal(problem, tol=1e-6, max_iter=100)
+    near = replace(Tuning(), rows_per_change=6)
+    solution = solve_proximal(problem, tol=1e-6, max_iter=100, tuning=near)
     assert solution.converged
     assert solution.primal_value == pytest.approx(reference.primal_value, rel=1e-10)
     assert len(made) < solution.n_iter
@@ -59,7 +61,6 @@ def counted(make, made):
 
 
 def test_factors_that_fail_in_single_precision_are_made_in_double(monkeypatch):
-    monkeypatch.setattr(module, "SINGLE_SIZE", 1)
     used = []
     minimize = Augmented.minimize
 
@@ -71,7 +72,7 @@ def test_factors_that_fail_in_single_precision_are_made_in_double(monkeypatch):
         return minimize(self, most)
 
     monkeypatch.setattr(Augmented, "minimize", refuse_single)
-    solution = solve_proximal(problems()["hard"], tol=1e-6, max_iter=100)
+    solution = solve_proximal(problems()["hard"], tol=1e-6, max_iter=100, tuning=SINGLE)
     assert solution.converged
     assert used[0] == np.float32
     assert set(used[1:]) == {np.dtype(np.float64)}
@@ -93,7 +94,7 @@ def test_projection_is_the_nearest_point():
     problem = problems()["shared slack"]
     rng = np.random.default_rng(0)
     ridge = rng.uniform(0.5, 2.0, problem.size)
-    bounds = Bounds(problem, {0: (0, 1)}, ridge)
+    bounds = Bounds(problem, ridge)
     point = rng.normal(scale=4.0, size=problem.size)
     nearest = bounds.project(point)
     assert (nearest >= 0).all()

@@ -1,5 +1,8 @@
 """The start for many rows: rows solved by themselves, samples, and where it leads."""
 
+from dataclasses import replace
+from functools import partial
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from lupi._convex import (
     Problem,
     Rows,
     Slack,
+    Tuning,
     solve,
 )
 from lupi._convex.interior import path as interior
@@ -50,11 +54,9 @@ def made(name, n=600, *, seed=0):
 NAMES = ["hinge", "shared", "partial"]
 
 
-@pytest.fixture
-def few(monkeypatch):
-    """Few rows count as many."""
-    monkeypatch.setattr(smoothing, "MANY_ROWS", 300)
-    monkeypatch.setattr(smoothing, "FEWEST", 20)
+# Few rows count as many, and none do.
+FEW = replace(Tuning(), smoothed_size=300, smallest_sample=20)
+NEVER = replace(Tuning(), smoothed_size=10**9)
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0, 1e6])
@@ -88,17 +90,16 @@ def test_rows_stand_on_the_central_path(name, mu):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_sample_of_all_rows_is_the_problem(name, monkeypatch):
+def test_a_sample_of_all_rows_is_the_problem(name):
     problem = made(name, 80)
-    monkeypatch.setattr(smoothing, "SAMPLE", 1.0)
-    whole, again = solve(problem, tol=1e-9), solve(sampled(problem), tol=1e-9)
+    whole, again = solve(problem, tol=1e-9), solve(sampled(problem, 1.0), tol=1e-9)
     assert again.primal_value == pytest.approx(whole.primal_value, rel=1e-8)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_of_a_sample_count_for_several(name):
     problem = made(name, 5000)
-    part = sampled(problem)
+    part = sampled(problem, 0.1)
     assert part.n_rows == 500
     for whole, some in zip(problem.slack_costs, part.slack_costs, strict=True):
         assert some.sum() == pytest.approx(whole.sum(), rel=0.2)
@@ -110,22 +111,22 @@ def test_rows_of_a_sample_count_for_several(name):
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_answer_is_that_of_an_ordinary_start(name, seed, scale, few, monkeypatch):
+def test_the_answer_is_that_of_an_ordinary_start(name, seed, scale):
     problem = made(name, seed=seed)
     for function in problem.functions:
         function.space.matrix[:] *= scale
-    assert suits_smoothing(problem)
-    found = solve(problem, tol=1e-7)
+    assert suits_smoothing(problem, FEW)
+    found = solve(problem, tol=1e-7, tuning=FEW)
     assert found.converged
     if scale == 1.0:  # elsewhere the path may be lost, and the usual one taken
-        assert interior._from_sample(problem, tol=1e-7, max_iter=200).converged
-    monkeypatch.setattr(smoothing, "MANY_ROWS", np.inf)
-    plain = solve(problem, tol=1e-9)
+        found = interior._from_sample(problem, tol=1e-7, max_iter=200, tuning=FEW)
+        assert found.converged
+    plain = solve(problem, tol=1e-9, tuning=NEVER)
     assert found.primal_value == pytest.approx(plain.primal_value, rel=2e-7)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_answer_is_that_of_a_conic_solver(seed, few):
+def test_the_answer_is_that_of_a_conic_solver(seed):
     """SVMΔ+ written out: C Σ y f* + (1 + Δ) C Σ ζ, with weights C of the rows."""
     problem = made("shared", seed=seed)
     X, P = (f.space.matrix for f in problem.functions)
@@ -136,16 +137,16 @@ def test_the_answer_is_that_of_a_conic_solver(seed, few):
     value += (y * cost) @ g + 3 * cost @ zeta
     constraints = [cp.multiply(y, f + g) >= 1 - zeta, cp.multiply(y, g) >= -zeta]
     expected = cp.Problem(cp.Minimize(value), constraints).solve(solver="CLARABEL")
-    found = interior._from_sample(problem, tol=1e-7, max_iter=200)
+    found = interior._from_sample(problem, tol=1e-7, max_iter=200, tuning=FEW)
     assert found.primal_value == pytest.approx(expected, rel=1e-6)
     np.testing.assert_allclose(found.weights[0], w.value, atol=1e-3)
     np.testing.assert_allclose(found.weights[1], v.value, atol=1e-3)
 
 
-def test_a_limit_on_the_iterations_holds(few):
+def test_a_limit_on_the_iterations_holds():
     problem = made("shared")
-    assert solve(problem, max_iter=5).n_iter <= 5
-    full = solve(problem)
+    assert solve(problem, max_iter=5, tuning=FEW).n_iter <= 5
+    full = solve(problem, tuning=FEW)
     assert full.converged
     assert full.n_iter <= 200
 
@@ -159,25 +160,24 @@ def lost(*_):
 
 
 @pytest.mark.parametrize("follow", [singular, lost])
-def test_where_the_start_fails_the_ordinary_one_is_taken(follow, few, monkeypatch):
+def test_where_the_start_fails_the_ordinary_one_is_taken(follow, monkeypatch):
     problem = made("shared")
-    expected = solve(problem).primal_value
+    expected = solve(problem, tuning=FEW).primal_value
     monkeypatch.setattr(interior, "follow", follow)
-    found = solve(problem)
+    found = solve(problem, tuning=FEW)
     assert found.converged
     assert found.primal_value == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["hard", "global", "squared", "partial"])
-def test_problems_with_other_losses_begin_as_usual(name, few, monkeypatch):
-    monkeypatch.setattr(smoothing, "MANY_ROWS", 1)
-    monkeypatch.setattr(smoothing, "FEWEST", 1)
-    assert not suits_smoothing(problems(features=True)[name])
+def test_problems_with_other_losses_begin_as_usual(name):
+    every = replace(Tuning(), smoothed_size=1, smallest_sample=1)
+    assert not suits_smoothing(problems(features=True)[name], every)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("slack", ["signed", "hinge"])
-def test_the_estimator_with_missing_rows_and_weights(slack, form, few, monkeypatch):
+def test_the_estimator_with_missing_rows_and_weights(slack, form, monkeypatch):
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(900, 4))
     X = hidden + rng.normal(size=(900, 4))
@@ -186,8 +186,8 @@ def test_the_estimator_with_missing_rows_and_weights(slack, form, few, monkeypat
     hidden[rng.random(900) < 0.3] = np.nan
     weight = rng.uniform(0.0, 2.0, 900) * (rng.random(900) < 0.9)
     models = []
-    for least in (300, np.inf):
-        monkeypatch.setattr(smoothing, "MANY_ROWS", least)
+    for tuning in (FEW, NEVER):
+        monkeypatch.setattr("lupi.svm._machine.solve", partial(solve, tuning=tuning))
         model = LinearSVCDeltaPlus(delta=1.0, slack=slack, tol=1e-8)
         models.append(model.fit(form(X), y, privileged=hidden, sample_weight=weight))
     one, other = models
@@ -196,8 +196,9 @@ def test_the_estimator_with_missing_rows_and_weights(slack, form, few, monkeypat
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
 
 
-def test_a_path_that_is_not_reached_is_lost(monkeypatch):
-    monkeypatch.setattr(smoothing, "MOST_STEPS", 1)
+def test_a_path_that_is_not_reached_is_lost():
+    once = replace(Tuning(), smoothed_steps=1)
     problem = made("shared")
     newton = FeatureNewton(problem)
-    assert smoothing.follow(problem, newton, [np.zeros(4)] * 2, np.zeros(2)) is None
+    start = [np.zeros(4)] * 2
+    assert smoothing.follow(problem, newton, start, np.zeros(2), once) is None

@@ -1,4 +1,4 @@
-"""Which solver `auto` takes, what it does when that fails, and on how many threads."""
+"""Which solver `auto` takes, what it does when that fails, and what it returns."""
 
 import importlib
 from dataclasses import replace
@@ -14,7 +14,7 @@ from lupi._convex import (
     Problem,
     Rows,
     Slack,
-    linalg,
+    Tuning,
     solve,
 )
 
@@ -51,7 +51,7 @@ def _squares(X):
 
 
 def test_auto_takes_working_sets_from_some_size_on():
-    few = solving.FEW_ROWS
+    few = Tuning().working_set_size
     assert solve(svm(few - 10)).solver == "proximal"
     assert solve(svm(few)).solver == "working_set"
 
@@ -60,13 +60,15 @@ def test_auto_takes_working_sets_from_some_size_on():
     ("C", "reg", "expected"),
     [(1.0, 1.0, "working_set"), (1.0, 0.01, "proximal"), (100.0, 1.0, "proximal")],
 )
-def test_auto_takes_faces_where_working_sets_crawl(C, reg, expected, monkeypatch):
-    monkeypatch.setattr(solving, "MANY_ROWS", 200)
-    assert solve(svm_plus(200, C, reg)).solver == expected
+def test_auto_takes_faces_where_working_sets_crawl(C, reg, expected):
+    tuning = replace(Tuning(), working_set_size_two_functions=200)
+    assert solve(svm_plus(200, C, reg), tuning=tuning).solver == expected
 
 
 def test_auto_leaves_features_to_the_interior_point():
-    assert solve(svm(solving.FEW_ROWS + 50, space=Features)).solver == "interior"
+    assert (
+        solve(svm(Tuning().working_set_size + 50, space=Features)).solver == "interior"
+    )
 
 
 @pytest.mark.parametrize("copies", [1, 2])
@@ -87,13 +89,12 @@ def test_equalities_over_all_rows_in_features_and_in_kernels(bound, copies):
     assert found.primal_value > solve(plain).primal_value + 1e-3
 
 
-def test_auto_hands_over_what_does_not_converge(monkeypatch):
+def test_auto_goes_on_with_another_solver_where_one_does_not_converge():
     problem = svm(200)
     again = solve(problem, solver="interior", tol=1e-8)
-    monkeypatch.setattr(solving, "working_set_budget", lambda problem: 3)
-    for most, expected in [(solving.MOST_FACES, "proximal"), (1, "interior")]:
-        monkeypatch.setattr(solving, "MOST_FACES", most)
-        solution = solve(problem, tol=1e-8)
+    hasty = replace(Tuning(), interior_price=0.0, interior_overhead=3)
+    for most, expected in [(hasty.max_faces, "proximal"), (1, "interior")]:
+        solution = solve(problem, tol=1e-8, tuning=replace(hasty, max_faces=most))
         assert solution.solver == expected
         assert solution.converged
         assert solution.primal_value == pytest.approx(again.primal_value, rel=1e-8)
@@ -117,7 +118,7 @@ def test_max_iter_is_kept(solver):
 
 def test_budget_grows_with_the_square_of_the_rows():
     small, large = (solving.working_set_budget(svm(n)) for n in (1000, 2000))
-    start = solving.INTERIOR_START
+    start = Tuning().interior_overhead
     assert large - start == pytest.approx(4 * (small - start), rel=1e-3)
 
 
@@ -126,51 +127,6 @@ def test_unknown_solver():
         solve(svm(10), solver="newton")
 
 
-def test_smo_on_features_is_refused():
+def test_working_sets_on_features_are_refused():
     with pytest.raises(ValueError, match="needs a Gram matrix for every function"):
         solve(svm(10, space=Features), solver="working_set")
-
-
-# --------------------------------------------------------------------- threads
-@pytest.mark.parametrize(
-    ("size", "available", "alone", "shared", "expected"),
-    [
-        (100, 8, 1.0, 0.1, 1),  # small: not even tried
-        (5000, 1, 1.0, 1.0, 1),  # nothing to choose from
-        (5000, 8, 1.0, 0.3, 8),  # idle cores
-        (5000, 8, 1.0, 0.95, 1),  # hardly a gain
-        (5000, 8, 1.0, 6.0, 1),  # busy cores
-    ],
-)
-def test_threads_are_used_where_they_help(
-    monkeypatch, size, available, alone, shared, expected
-):
-    tried = []
-
-    def seconds(threads):
-        tried.append(threads)
-        return alone if threads == 1 else shared
-
-    monkeypatch.setattr(linalg, "_available_threads", lambda: available)
-    monkeypatch.setattr(linalg, "_cores_are_idle", lambda cores: False)
-    monkeypatch.setattr(linalg, "_seconds", seconds)
-    assert linalg.threads_worth_using(size) == expected
-    assert bool(tried) == (size >= linalg.SINGLE_THREAD_SIZE and available > 1)
-
-
-def test_idle_cores_need_no_trial(monkeypatch):
-    monkeypatch.setattr(linalg, "_available_threads", lambda: 4)
-    monkeypatch.setattr(linalg, "_cores_are_idle", lambda cores: cores == 4)
-    monkeypatch.setattr(linalg, "_seconds", lambda threads: pytest.fail("a trial"))
-    assert linalg.threads_worth_using(5000) == 4
-
-
-def test_threads_are_limited_inside_and_given_back():
-    before = linalg._available_threads()
-    with linalg.threads_for(10):
-        assert linalg._available_threads() == 1
-    assert linalg._available_threads() == before
-
-
-def test_the_trial_measures_something():
-    assert linalg._seconds(1) > 0

@@ -1,6 +1,5 @@
 """The optimisation room: problems, solvers, certificates. It knows no estimator."""
 
-from lupi._convex.linalg import one_thread
 from lupi._convex.problem import (
     Features,
     Function,
@@ -12,6 +11,8 @@ from lupi._convex.problem import (
 )
 from lupi._convex.solution import Solution
 from lupi._convex.solve import SOLVERS, solve
+from lupi._convex.threads import one_thread
+from lupi._convex.tuning import Tuning
 
 __all__ = [
     "SOLVERS",
@@ -23,6 +24,7 @@ __all__ = [
     "Rows",
     "Slack",
     "Solution",
+    "Tuning",
     "one_thread",
     "solve",
 ]

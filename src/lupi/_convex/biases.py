@@ -19,6 +19,7 @@ import numpy as np
 
 from lupi._convex.problem import Problem
 from lupi._convex.solution import Solution
+from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["settle_biases"]
 
@@ -26,11 +27,10 @@ STRICT = 1e-4
 FLAT = 1e-9
 # Biases are looked for this near first, then farther, while they lie at the edge.
 NEAR, WIDER, FAR, EDGE = 1e-4, 10.0, 1e8, 1e-6
-KINDS = 64
 INFEASIBLE = 2  # the status of linprog
 
 
-def settle_biases(solution: Solution) -> Solution:
+def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
     """The same solution with the first bias in the middle of its optimal interval."""
     problem = solution.problem
     if not problem.biased or _pinned(solution):
@@ -40,7 +40,7 @@ def settle_biases(solution: Solution) -> Solution:
         for family in problem.families
     ):
         return solution  # a squared slack is strictly convex in the bias
-    biases = _midpoint(solution)
+    biases = _midpoint(solution, tuning.bias_kinds)
     if biases is None:
         return solution
     settled = replace(solution, biases=biases)
@@ -66,7 +66,7 @@ def _pinned(solution: Solution) -> bool:
     return np.linalg.matrix_rank(columns @ columns.T) == len(columns)
 
 
-def _midpoint(solution: Solution) -> np.ndarray | None:
+def _midpoint(solution: Solution, kinds: int) -> np.ndarray | None:
     """The biases with the first in the middle; None if they cannot be found."""
     problem = solution.problem
     columns = problem.balance_columns()
@@ -76,7 +76,7 @@ def _midpoint(solution: Solution) -> np.ndarray | None:
     hard = ~problem.is_equality
     for q in itertools.chain(*problem.sharing):
         hard[problem.slices[q]] = False
-    hard = _tightest(columns, right, np.flatnonzero(hard))
+    hard = _tightest(columns, right, np.flatnonzero(hard), kinds)
     while reach.max() < FAR:
         program = _Program(problem, columns, right, hard, solution.biases, reach)
         middle = program.middle()
@@ -86,13 +86,13 @@ def _midpoint(solution: Solution) -> np.ndarray | None:
     return None
 
 
-def _tightest(columns, right, rows) -> np.ndarray:
+def _tightest(columns, right, rows, kinds: int) -> np.ndarray:
     """Of hard constraints that say the same of the biases, the one that asks most.
 
     There are few kinds where every basis is constant; else all the rest is kept.
     """
     kept: list[int] = []
-    while len(rows) and len(kept) < KINDS:
+    while len(rows) and len(kept) < kinds:
         same = (columns[:, rows] == columns[:, rows[:1]]).all(axis=0)
         kept.append(rows[same][right[rows[same]].argmax()])
         rows = rows[~same]

@@ -6,9 +6,7 @@ operations behind these names lets the same methods run on other arrays later.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import cache
-from time import perf_counter, sleep
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -20,24 +18,13 @@ __all__ = [
     "cholesky_solve",
     "inverse_from_cholesky",
     "inverse_of_small",
-    "one_thread",
     "pivoted_factor",
     "scaled_block",
     "subtract_gram",
     "symmetric_product",
     "symmetrized",
-    "threads_for",
-    "threads_worth_using",
     "triangular_solve",
 ]
-
-# Below this size two threads lose more by waking up than they gain.
-SINGLE_THREAD_SIZE = 1500
-# The trial: a few products of this size, some 10 ms, and the share of the time on one
-# thread that several must stay under.
-PROBE_SIZE, PROBES, PAUSE, WORTH_SHARING = 400, 2, 0.03, 0.8
-TRIES_PER = 1000
-LOOKS = 5
 
 RANK_TOLERANCE, REGULAR = 1e-15, 1e10
 SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE = 256, 128
@@ -204,102 +191,3 @@ def scaled_block(
         block *= right[:, None]
     block *= left
     return block.T
-
-
-@cache
-def _thread_controller():
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def one_thread():
-    """A context in which BLAS, whoever brought it, has one thread."""
-    return _thread_controller().limit(limits=1, user_api="blas")
-
-
-def _seconds(threads: int) -> float:
-    """Time of a few products of the probe's size on that many threads."""
-    columns = np.ones((PROBE_SIZE, PROBE_SIZE), order="F")
-    with _thread_controller().limit(limits=threads, user_api="blas"):
-        blas.dsyrk(1.0, columns, lower=1)  # wakes the threads up
-        start = perf_counter()
-        for _ in range(PROBES):
-            blas.dsyrk(1.0, columns, lower=1)
-        return perf_counter() - start
-
-
-def _available_threads() -> int:
-    libraries = _thread_controller().select(user_api="blas").info()
-    return max((library["num_threads"] for library in libraries), default=1)
-
-
-def _cores_are_idle(cores: int) -> bool:
-    """Whether no more threads want to run than there are cores, where that is told.
-
-    Threads of an earlier product may still be spinning: a few looks, the least counts.
-    """
-    for look in range(LOOKS):
-        if look:
-            sleep(PAUSE / LOOKS)
-        try:
-            with open("/proc/loadavg") as status:
-                running = int(status.read().split()[3].split("/")[0])
-        except (OSError, ValueError, IndexError):
-            return False
-        if running <= cores:
-            return True
-    return False
-
-
-def threads_worth_using(size: int) -> int:
-    """How many BLAS threads a problem of this size should have.
-
-    One where it is small. Otherwise as many as there are, if nobody else wants the
-    cores, or if a short trial shows that they help now: threads wait for each other, so
-    that on cores which other programs use the same work can take several times as long
-    as on one thread.
-    """
-    if size < SINGLE_THREAD_SIZE:
-        return 1
-    available = _available_threads()
-    if available == 1:
-        return 1
-    if _cores_are_idle(available):
-        return available
-    # More tries for larger problems: threads of an earlier product may still be
-    # spinning on the cores.
-    for attempt in range(1 + size // TRIES_PER):
-        if attempt:
-            sleep(PAUSE)
-        if _seconds(available) < WORTH_SHARING * _seconds(1):
-            return available
-    return 1
-
-
-def _libraries_of(package: str) -> list[str]:
-    """The BLAS libraries that come with a package; all where none can be told."""
-    paths = [
-        library["filepath"]
-        for library in _thread_controller().select(user_api="blas").info()
-    ]
-    return [path for path in paths if f"{package}.libs" in path] or paths
-
-
-@contextmanager
-def threads_for(size: int, package: str = "scipy"):
-    """Limit BLAS to the threads that a problem of this size can use.
-
-    Only the BLAS of the package that does the large products gets them: NumPy and
-    SciPy may each bring their own, and the waiting threads of one would take the cores
-    from the other.
-    """
-    threads = threads_worth_using(size)
-    controller = _thread_controller()
-    with one_thread():
-        if threads == 1:
-            yield
-            return
-        chosen = controller.select(filepath=_libraries_of(package))
-        with chosen.limit(limits=threads):
-            yield

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from lupi._convex.linalg import symmetric_product
+from lupi._convex.structure import Structure
 
 __all__ = ["Features", "Function", "GlobalRow", "Gram", "Problem", "Rows", "Slack"]
 
@@ -253,6 +254,11 @@ class Problem:
         for j, k in enumerate(self.biased):
             out[..., j] = coefficients[k] @ self.bases[k]
         return out
+
+    @cached_property
+    def structure(self) -> Structure:
+        """Which functions the families act on."""
+        return Structure.of(self)
 
     @cached_property
     def bends(self) -> np.ndarray:

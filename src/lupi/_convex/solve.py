@@ -1,11 +1,11 @@
-"""Choose a solver by measured cost, run it on the right number of threads.
+"""Choose a solver, run it, and return the best answer.
 
-``auto`` knows three. Working sets are the fastest where one function is learned alone,
-or where multipliers are small and no function is penalized much less than another. The
-proximal method is where they are not, and for small problems. The interior point takes
-what these do not solve, explicit features, and what neither can describe. Whoever comes
-next gets what the one before left, and the closer of two answers counts: both carry
-their certificate.
+``auto`` chooses among three solvers by what was measured. The working-set method is the
+fastest for one function, and for two where multipliers are small and no function is
+penalized much less than another. The proximal method is the fastest elsewhere. The
+interior point takes problems with explicit features, what the others cannot describe,
+and what they do not solve. Every answer carries its certificate, and the one with the
+smallest gap is returned.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import numpy as np
 
 from lupi._convex.biases import settle_biases
 from lupi._convex.interior.path import solve_interior
-from lupi._convex.linalg import pivoted_factor, threads_for
+from lupi._convex.linalg import pivoted_factor
 from lupi._convex.problem import Features, Gram, Problem
 from lupi._convex.proximal.layout import unsuited as unsuited_for_faces
-from lupi._convex.proximal.outer import POLISHED_SIZE, solve_proximal
+from lupi._convex.proximal.outer import solve_proximal
 from lupi._convex.solution import Solution
+from lupi._convex.threads import limit_threads
+from lupi._convex.tuning import DEFAULT, Tuning
 from lupi._convex.working_set.flat import unsuited as unsuited_for_working_sets
 from lupi._convex.working_set.outer import solve_working_set
 
@@ -29,23 +31,14 @@ __all__ = ["SOLVERS", "in_features", "solve"]
 
 SOLVERS = ("auto", "interior", "proximal", "working_set")
 
-# Measured on SVM+ with RBF kernels: the time of the interior point in working-set
-# steps is this times Σn³/Σn over the functions, plus a part that does not grow.
-INTERIOR_PRICE, INTERIOR_START = 0.03, 10_000
-# Loading the compiled steps takes half a second once: felt where problems are small.
-FEW_ROWS = 150
-# The largest size of a multiplier times K/ρ with which working sets are the fastest for
-# two functions, from this many rows on.
-LIGHT, MANY_ROWS = 3.0, 3000
-# Faces after which the proximal method would have found the right one.
-MOST_FACES = 80
-MOST_NEWTON_STEPS, MOST_WORKING_SET_STEPS = 200, 2_000_000
-# Decision values of small problems are worth a smaller gap than was asked for.
-POLISHED = 1e-4
-
 
 def solve(
-    problem: Problem, *, solver: str = "auto", tol: float = 1e-6, max_iter: int = -1
+    problem: Problem,
+    *,
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = -1,
+    tuning: Tuning = DEFAULT,
 ) -> Solution:
     """Solve a problem to a relative duality gap of tol.
 
@@ -58,19 +51,23 @@ def solve(
         )
     # Gram matrices are factorized by SciPy, features multiplied by NumPy.
     package = "scipy" if _has_gram(problem) else "numpy"
-    with threads_for(_width(problem), package):
+    threads = limit_threads(
+        _width(problem), package, threaded_size=tuning.threaded_size
+    )
+    with threads:
         answers = (
             attempt(
                 problem,
                 tol=tol,
                 max_iter=min(limit, max_iter) if max_iter > 0 else limit,
+                tuning=tuning,
             )
-            for attempt, limit in _attempts(problem, solver)
+            for attempt, limit in _attempts(problem, solver, tuning)
         )
         best = next(answers)
-        while not _is_finished(best, tol) and (other := next(answers, None)):
+        while not _is_finished(best, tol, tuning) and (other := next(answers, None)):
             best = _closer(best, other)
-        return settle_biases(best)
+        return settle_biases(best, tuning)
 
 
 def _width(problem: Problem) -> int:
@@ -79,43 +76,48 @@ def _width(problem: Problem) -> int:
     return max(problem.n_rows, sum(lengths))
 
 
-def _attempts(problem: Problem, solver: str) -> Iterator[tuple[Callable, int]]:
-    """Solvers to try in turn, and how many iterations each may take."""
+def _attempts(
+    problem: Problem, solver: str, tuning: Tuning
+) -> Iterator[tuple[Callable, int]]:
+    """Yield the solvers to try in turn, and how many iterations each may take."""
     automatic = solver == "auto"
     if solver == "working_set":
-        yield solve_working_set, MOST_WORKING_SET_STEPS
-    elif automatic and suits_working_sets(problem):
-        yield solve_working_set, working_set_budget(problem)
+        yield solve_working_set, tuning.max_working_set_steps
+    elif automatic and suits_working_sets(problem, tuning):
+        yield solve_working_set, working_set_budget(problem, tuning)
     if solver == "proximal":
-        yield solve_proximal, MOST_NEWTON_STEPS
+        yield solve_proximal, tuning.max_newton_steps
     elif automatic and unsuited_for_faces(problem) is None:
-        yield solve_proximal, MOST_FACES
+        yield solve_proximal, tuning.max_faces
     if automatic or solver == "interior":
-        yield solve_interior, MOST_NEWTON_STEPS
+        yield solve_interior, tuning.max_newton_steps
         if _has_gram(problem):
             # Rank-deficient kernels with extreme costs leave nothing of the barrier in
             # R + D; the weights of an explicit factor keep it apart.
-            yield _solve_in_features, MOST_NEWTON_STEPS
+            yield _solve_in_features, tuning.max_newton_steps
 
 
-def _is_finished(solution: Solution, tol: float) -> bool:
-    """Whether no other solver need be asked; small problems get the closest answer."""
-    small = solution.problem.n_rows <= POLISHED_SIZE
-    return solution.converged and solution.is_optimal(tol * (POLISHED if small else 1))
+def _is_finished(solution: Solution, tol: float, tuning: Tuning) -> bool:
+    """Whether no other solver need be tried; small problems get the closest answer."""
+    if solution.problem.n_rows <= tuning.polished_size:
+        tol *= 10 * tuning.polished_gap
+    return solution.converged and solution.is_optimal(tol)
 
 
-def suits_working_sets(problem: Problem) -> bool:
+def suits_working_sets(problem: Problem, tuning: Tuning = DEFAULT) -> bool:
     """Whether ``auto`` tries the working-set method first."""
-    if problem.n_rows < FEW_ROWS or unsuited_for_working_sets(problem) is not None:
+    few = problem.n_rows < tuning.working_set_size
+    if few or unsuited_for_working_sets(problem) is not None:
         return False
     if len(problem.functions) == 1:
         return True
-    many = problem.n_rows >= MANY_ROWS and len(problem.functions) == 2
-    return many and heaviness(problem) <= LIGHT
+    many = problem.n_rows >= tuning.working_set_size_two_functions
+    two = many and len(problem.functions) == 2
+    return two and _relative_cost(problem) <= tuning.working_set_largest_cost
 
 
-def heaviness(problem: Problem) -> float:
-    """The mean size of a multiplier, times the largest mean of ``K_k/ρ_k``."""
+def _relative_cost(problem: Problem) -> float:
+    """Return the mean cost of a row times the largest mean of ``K_k/ρ_k``."""
     costs = [np.abs(f.cost).mean() for f in problem.functions if f.cost is not None]
     costs += [cost.mean() for cost in problem.slack_costs]
     kernels = [
@@ -125,15 +127,15 @@ def heaviness(problem: Problem) -> float:
     return float(max(costs, default=np.inf) * max(kernels))
 
 
-def working_set_budget(problem: Problem) -> int:
-    """As many working-set steps as take the time of the interior point."""
+def working_set_budget(problem: Problem, tuning: Tuning = DEFAULT) -> int:
+    """Return the working-set steps that take the time of the interior point."""
     lengths = np.array([problem.length(k) for k in range(len(problem.functions))])
-    growing = INTERIOR_PRICE * (lengths.astype(float) ** 3).sum() / lengths.sum()
-    return INTERIOR_START + int(growing)
+    growing = (lengths.astype(float) ** 3).sum() / lengths.sum()
+    return tuning.interior_overhead + int(tuning.interior_price * growing)
 
 
-def _solve_in_features(problem: Problem, *, tol: float, max_iter: int) -> Solution:
-    return solve_interior(in_features(problem), tol=tol, max_iter=max_iter)
+def _solve_in_features(problem: Problem, **options) -> Solution:
+    return solve_interior(in_features(problem), **options)
 
 
 def _closer(first: Solution, second: Solution) -> Solution:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from lupi._convex.piecewise.solve import diagonal
+from lupi._convex.piecewise import diagonal
 from lupi.advice._problem import NEGLIGIBLE, Array, Region
 from lupi.advice._rule import Rule
 

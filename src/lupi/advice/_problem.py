@@ -31,7 +31,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lupi._convex.piecewise.solve import PiecewiseProblem, diagonal, solve_piecewise
+from lupi._convex.piecewise import PiecewiseProblem, diagonal, solve_piecewise
+from lupi._convex.tuning import DEFAULT, Tuning
 
 Array = NDArray[np.float64]
 # A weight this much smaller than the largest is what an interior point leaves of 0.
@@ -134,6 +135,7 @@ def solve(
     penalize_intercept: bool = False,
     tol: float = 1e-10,
     max_iter: int = 200,
+    tuning: Tuning = DEFAULT,
 ) -> AdviceSolution:
     """Minimise the problem on top of this file."""
     n, p = rows.X.shape
@@ -145,7 +147,7 @@ def solve(
         losses.add_rules(regions, squared)
     losses.add_silence(unmentioned, squared)
     problem = losses.problem()
-    found = solve_piecewise(problem, tol, max_iter)
+    found = solve_piecewise(problem, tol, max_iter, tuning)
     x = found.x
     if unmentioned.any() and not squared:
         x[:p][np.abs(x[:p]) <= NEGLIGIBLE * np.abs(x[:p]).max(initial=0.0)] = 0.0

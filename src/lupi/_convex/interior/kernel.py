@@ -11,9 +11,9 @@ barrier, leaves on the shared ones the parallel sum::
 and then one system with the Gram matrix of the first function, ``a₀K₀a₀/ρ₀ + a P a +
 D_shared``. The second form of P needs only an inverse, half the work of the first, and
 is accurate where D is not large. Multipliers whose barrier outweighs their kernel by
-``DECOUPLED`` hardly move with the others: they leave the factorization altogether (both
-in the elimination and in the final system, which therefore shrinks as the solution
-takes shape), and the factors serve as a preconditioner for conjugate gradients on the
+``Tuning.decoupled`` hardly move with the others: they leave the factorization (both in
+the elimination and in the final system, which therefore shrinks as the solution takes
+shape), and the factors serve as a preconditioner for conjugate gradients on the
 exact system, projected on the balance equations.
 """
 
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lupi._convex.interior.leaf import DECOUPLED, Leaf, Merged, times
+from lupi._convex.interior.leaf import Leaf, Merged, times
 from lupi._convex.interior.newton import Barrier
 from lupi._convex.linalg import (
     NotPositiveDefinite,
@@ -34,10 +34,9 @@ from lupi._convex.linalg import (
 )
 from lupi._convex.problem import Problem
 from lupi._convex.projected_cg import conjugate_gradients
+from lupi._convex.tuning import Tuning
 
 __all__ = ["KernelNewton"]
-
-REFINE_TO = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,61 +65,36 @@ class _Kept(NamedTuple):
 class KernelNewton:
     """Factorizes ``H + D`` block by block; solves with the balance equations."""
 
-    def __init__(self, problem: Problem):
-        self.problem = problem
-        kernels = [f.space is not None for f in problem.functions]
-        if not kernels[0]:
+    def __init__(self, problem: Problem, tuning: Tuning):
+        self.problem, self.tuning = problem, tuning
+        structure = problem.structure
+        if 0 not in problem.spaces:
             raise ValueError("The first function of a problem needs a Gram matrix.")
+        if structure.irregular:
+            q = structure.irregular[0]
+            raise ValueError(
+                f"Family {q} of constraints acts on the functions "
+                f"{sorted(problem.families[q].on)}; the interior-point method for Gram "
+                "matrices takes families that act on one function, or on the first "
+                "and one other."
+            )
         self.n_row_multipliers = problem.size - len(problem.global_rows)
-        private: dict[int, list[int]] = {}
-        shared: dict[int, list[int]] = {}
-        for q, family in enumerate(problem.families):
-            touched = sorted(k for k in family.on if kernels[k])
-            if len(touched) == 1:
-                private.setdefault(touched[0], []).append(q)
-            elif len(touched) == 2 and touched[0] == 0:
-                shared.setdefault(touched[1], []).append(q)
-            else:
-                raise ValueError(
-                    f"Family {q} of constraints acts on the functions {touched}; the "
-                    "interior-point method for Gram matrices takes families that act "
-                    "on one function, or on the first and one other."
-                )
         root = problem.functions[0]
         self.gram, self.weight = problem.spaces[0].matrix, root.weight
         self.gram_diagonal = problem.spaces[0].diagonal / root.weight
-        self.root = Merged(problem, 0, private.get(0, []))
-        self.leaves = [
-            Leaf(problem, k, private.get(k, []), shared.get(k, []))
-            for k in range(1, len(kernels))
-            if kernels[k]
-        ]
-        self._couplings = [self._coupling(sharing) for sharing in problem.sharing]
+        self.root = Merged(problem, 0, structure.root)
+        self.leaves = [Leaf(problem, k, tuning.decoupled) for k in structure.leaves]
+        if structure.crowded or any(
+            len(structure.private[k]) > 1
+            for outer, _ in structure.pairs.values()
+            for k in problem.families[outer].on
+            if k in structure.leaves
+        ):
+            raise ValueError(
+                "A slack may be shared by two families that act with the same sign on "
+                "one function, one of them alone; this problem shares it otherwise."
+            )
         self.balance = problem.balance_columns()
-
-    def _coupling(self, sharing: list[int]) -> tuple[Leaf, int] | None:
-        """The leaf on which two families share a slack, and which is the shared one.
-
-        None for a slack of one family.
-        """
-        if len(sharing) == 1:
-            return None
-        problem = self.problem
-        for leaf in self.leaves:
-            k, shared = leaf.k, leaf.shared
-            if shared is not None and shared in sharing and len(sharing) == 2:
-                (other,) = [q for q in sharing if q != shared]
-                a, b = problem.families[shared].on, problem.families[other].on
-                if (
-                    len(leaf.private.members) == 1
-                    and set(b) == {k}
-                    and np.array_equal(a[k], b[k])
-                ):
-                    return leaf, shared
-        raise ValueError(
-            "A slack may be shared by two families that act with the same sign on one "
-            "function, one of them alone; this problem shares it otherwise."
-        )
 
     def start(self, multipliers: np.ndarray) -> None:
         """Take the functions that belong to these multipliers."""
@@ -147,15 +121,18 @@ class KernelNewton:
         problem = self.problem
         self.barrier = barrier
         self.diagonal = barrier.diagonal.copy()
-        for coupling, sharing, weight in zip(
-            self._couplings, problem.sharing, barrier.shared, strict=True
+        pairs = problem.structure.pairs
+        for s, (sharing, weight) in enumerate(
+            zip(problem.sharing, barrier.shared, strict=True)
         ):
-            if coupling is None:
+            if s not in pairs:
                 self.diagonal[problem.slices[sharing[0]]] += weight
-            else:
-                leaf, q = coupling
-                at, a = problem.positions(q, leaf.k), problem.families[q].on[leaf.k]
-                leaf.coupling[at] = weight / a**2
+        for leaf in self.leaves:
+            for s, (_, inner) in pairs.items():
+                a = problem.families[inner].on.get(leaf.k)
+                if a is not None:
+                    at = problem.positions(inner, leaf.k)
+                    leaf.coupling[at] = barrier.shared[s] / a**2
         self.root.update(self.diagonal)
         for leaf in self.leaves:
             leaf.private.update(self.diagonal)
@@ -182,7 +159,7 @@ class KernelNewton:
         rows = self.root.rows
         if len(rows):
             diagonal = self.root.barrier[rows]
-            keep = diagonal <= DECOUPLED * self.gram_diagonal[rows]
+            keep = diagonal <= self.tuning.decoupled * self.gram_diagonal[rows]
             self._root_keep = rows[keep]
             self._root_weak = rows[~keep]
             one = np.ones(int(keep.sum()))
@@ -205,7 +182,7 @@ class KernelNewton:
                 + a_leaf**2 * (leaf.gram_diagonal + leaf.coupling)[in_leaf]
             )
             diagonal = self.diagonal[part]
-            keep = diagonal <= DECOUPLED * own
+            keep = diagonal <= self.tuning.decoupled * own
             # Positions within the family, in the order in which P comes back.
             order, parallel = leaf.factorize(in_leaf[keep])
             place = np.empty(problem.length(leaf.k), dtype=int)
@@ -371,7 +348,7 @@ class KernelNewton:
             self.balance,
             right,
             balance,
-            to=REFINE_TO,
+            to=self.tuning.newton_accuracy,
         )
 
 

@@ -20,10 +20,7 @@ from lupi._convex.linalg import (
 )
 from lupi._convex.problem import Problem
 
-__all__ = ["DECOUPLED", "Leaf", "Merged", "times"]
-
-# A multiplier whose barrier outweighs its kernel by this much hardly moves with others.
-DECOUPLED = 1e7
+__all__ = ["Leaf", "Merged", "times"]
 
 
 class Merged:
@@ -93,9 +90,10 @@ class Merged:
 class Leaf:
     """A function k ≥ 1: its private multipliers, eliminated, and its shared ones."""
 
-    def __init__(self, problem: Problem, k: int, private: list[int], shared: list[int]):
-        function = problem.functions[k]
-        self.k = k
+    def __init__(self, problem: Problem, k: int, decoupled: float):
+        function, structure = problem.functions[k], problem.structure
+        private, shared = structure.private[k], structure.shared[k]
+        self.k, self.decoupled = k, decoupled
         self.weight = function.weight
         self.gram = problem.spaces[k].matrix
         self.gram_diagonal = problem.spaces[k].diagonal / function.weight
@@ -108,7 +106,7 @@ class Leaf:
             )
         self.shared = shared[0] if shared else None
         self.coupling = np.zeros(problem.length(k))
-        self.inverse_limit, self.jitter = DECOUPLED, 0.0
+        self.inverse_limit, self.jitter = decoupled, 0.0
         # Equalities have no barrier that moves: their elimination is done once.
         self._constant = all(problem.families[q].equality for q in private)
         self._once: tuple[np.ndarray, np.ndarray] | None = None
@@ -122,7 +120,7 @@ class Leaf:
         """Factorize the pivot and return P on the needed rows, in the order used."""
         diagonal = self.gram_diagonal + self.coupling
         conductance = self.private.conductance
-        strong = conductance * diagonal > 1.0 / DECOUPLED
+        strong = conductance * diagonal > 1.0 / self.decoupled
         pivots = np.flatnonzero(strong)
         root = np.sqrt(conductance[pivots])
         self.pivots, self.root = pivots, root

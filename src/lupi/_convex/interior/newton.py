@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from lupi._convex.problem import Features, Problem
+from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["Barrier", "NewtonStep", "newton_for"]
 
@@ -66,7 +67,7 @@ class NewtonStep(Protocol):
         """Come back to functions held before."""
 
 
-def newton_for(problem: Problem) -> NewtonStep:
+def newton_for(problem: Problem, tuning: Tuning = DEFAULT) -> NewtonStep:
     """The Newton step of the space in which the functions are given."""
     spaces = [f.space for f in problem.functions if f.space is not None]
     if all(isinstance(space, Features) for space in spaces):
@@ -80,4 +81,4 @@ def newton_for(problem: Problem) -> NewtonStep:
         )
     from lupi._convex.interior.kernel import KernelNewton
 
-    return KernelNewton(problem)
+    return KernelNewton(problem, tuning)

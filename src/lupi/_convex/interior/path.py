@@ -25,25 +25,22 @@ import numpy as np
 from lupi._convex.interior.features import FeatureNewton
 from lupi._convex.interior.newton import Barrier, NewtonStep, newton_for
 from lupi._convex.interior.smoothed_start import (
-    MOST_FOLLOWED,
     OnPath,
     follow,
     sampled,
     suits_smoothing,
 )
+from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.interior.vertex import PathEnd, copied, polish
 from lupi._convex.linalg import NotPositiveDefinite
 from lupi._convex.problem import Problem
 from lupi._convex.solution import Solution
+from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["solve_interior"]
 
-STEP_TO_BOUNDARY = 0.995
+# A step of this length changes nothing.
 SHORTEST_STEP = 1e-10
-PATIENCE, PATIENCE_POLISHING = 30, 6
-POLISHED_SIZE = 500
-POLISH_AT, ONCE = (1e-2, 1e-5), (1.0,)
-ROUGH = 1e-4  # for a sample, whose functions are only a start
 
 
 class _Iterate:
@@ -58,7 +55,7 @@ class _Iterate:
             self.room, self.slack = start.room, start.slack
             self.biases = start.biases
             return
-        self.multipliers = _starting_multipliers(problem)
+        self.multipliers = starting_multipliers(problem)
         self.biases = np.zeros(len(problem.biased))
         newton.start(self.multipliers)
         # Carried along rather than recomputed as d − Σλ, which loses its digits as a
@@ -135,108 +132,59 @@ def _worst(problem, vector, sharing, reduce):
     return reduce.reduce([vector[problem.slices[q]] for q in sharing])
 
 
-def _starting_multipliers(problem: Problem) -> np.ndarray:
-    """Half-way inside every bound, and with v_k = 0 for the functions k ≥ 1.
-
-    A function whose weight is small multiplies whatever v_k it starts with; the private
-    multipliers of k are therefore chosen to balance the shared ones. Multipliers that
-    act on the first function start between the size of a hard-margin solution,
-    1/mean K_ii, and their bound: a large C would otherwise start far from any solution.
-    """
-    root = problem.functions[0]
-    typical = np.mean(root.space.diagonal) / root.weight if root.space else 0.0
-    typical = 1.0 / typical if typical > 0 else 1.0
-    multipliers = np.zeros(problem.size)
-    limits = [np.full(len(f.at_least), np.inf) for f in problem.families]
-    for sharing, upper in zip(problem.sharing, problem.slack_costs, strict=True):
-        for q in sharing:
-            limits[q] = np.minimum(limits[q], upper / len(sharing))
-    private: dict[int, int] = {}
-    for q, family in enumerate(problem.families):
-        alone = [k for k in family.on if k > 0]
-        if alone and 0 not in family.on:
-            private[alone[0]] = q
-    for q, family in enumerate(problem.families):
-        limit = limits[q]
-        for k in family.on:
-            cost = problem.functions[k].cost
-            if k > 0 and cost is not None:
-                limit = np.minimum(limit, np.abs(cost[problem.positions(q, k)]))
-            if k in private and private[k] != q:
-                partner = np.full(problem.length(k), np.inf)
-                partner[problem.positions(private[k], k)] = limits[private[k]]
-                limit = np.minimum(limit, partner[problem.positions(q, k)])
-        start = np.where(np.isfinite(limit), 0.5 * limit, typical)
-        if 0 in family.on:
-            start = np.minimum(start, np.sqrt(typical * start))
-        multipliers[problem.slices[q]] = 0.0 if family.equality else start
-    for k, q in private.items():
-        part, family = problem.slices[q], problem.families[q]
-        missing = problem.coefficients(multipliers)[k][problem.positions(q, k)]
-        wanted = multipliers[part] - missing / family.on[k]
-        good = family.equality | ((wanted > 0) & (wanted < 0.95 * limits[q] * 2))
-        multipliers[part] = np.where(good, wanted, multipliers[part])
-    first = problem.size - len(problem.global_rows)
-    multipliers[first:] = np.where(problem.is_equality[first:], 0.0, typical)
-    coefficients = problem.coefficients(multipliers)
-    for g, row in enumerate(problem.global_rows, first):
-        (k, weight), *others = row.on.items()
-        basis = problem.functions[k].basis
-        if not (others or row.equality or k == 0 or basis is None):
-            # The one constraint on a function of its own begins by balancing it.
-            missing = -(basis @ coefficients[k]) / (basis @ weight)
-            multipliers[g] = max(multipliers[g], multipliers[g] + missing)
-    for room, sharing, upper in zip(
-        problem.room(multipliers), problem.sharing, problem.slack_costs, strict=True
-    ):
-        # Not <= 0: what is left of d − d by rounding would be no room either.
-        crowded = room <= 1e-3 * upper
-        for q in sharing:
-            part = problem.slices[q]
-            multipliers[part] = np.where(crowded, 0.4 * limits[q], multipliers[part])
-    return multipliers
-
-
-def solve_interior(problem: Problem, *, tol: float, max_iter: int) -> Solution:
+def solve_interior(
+    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning = DEFAULT
+) -> Solution:
     """Solve to a relative duality gap of tol; the best iterate if it cannot.
 
     Small problems go on to the vertex at the end of the path, or as close to it as
     1e-5 tol: a gap bounds the objective, and decision values only by its square root.
     """
-    if max_iter > MOST_FOLLOWED and suits_smoothing(problem):
-        found = _from_sample(problem, tol=tol, max_iter=max_iter)
+    most_followed = len(tuning.smoothed_path) * tuning.smoothed_steps
+    if max_iter > most_followed and suits_smoothing(problem, tuning):
+        found = _from_sample(problem, tol=tol, max_iter=max_iter, tuning=tuning)
         if found is not None and found.converged:
             return found
-    newton = newton_for(problem)
-    return _along_path(_Iterate(problem, newton), tol=tol, max_iter=max_iter)
+    state = _Iterate(problem, newton_for(problem, tuning))
+    return _along_path(state, tol=tol, max_iter=max_iter, tuning=tuning)
 
 
-def _from_sample(problem: Problem, *, tol: float, max_iter: int) -> Solution | None:
+def _from_sample(
+    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
+) -> Solution | None:
     """Solve with a start near the end of the path; None where there is none."""
-    rough = solve_interior(sampled(problem), tol=ROUGH, max_iter=max_iter)
+    rough = solve_interior(
+        sampled(problem, tuning.sample_share),
+        tol=tuning.sample_gap,
+        max_iter=max_iter,
+        tuning=tuning,
+    )
     newton = FeatureNewton(problem)
     try:
-        start = follow(problem, newton, rough.weights or [], rough.biases)
+        start = follow(problem, newton, rough.weights or [], rough.biases, tuning)
     except (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError):
         return None
     if start is None:
         return None
     state = _Iterate(problem, newton, start)
-    found = _along_path(state, tol=tol, max_iter=max_iter - start.n_steps)
+    max_iter -= start.n_steps
+    found = _along_path(state, tol=tol, max_iter=max_iter, tuning=tuning)
     found.n_iter += start.n_steps
     return found
 
 
-def _along_path(state: _Iterate, *, tol: float, max_iter: int) -> Solution:
+def _along_path(
+    state: _Iterate, *, tol: float, max_iter: int, tuning: Tuning
+) -> Solution:
     problem, newton = state.problem, state.newton
     best = state.solution(0, False)
-    small = problem.n_rows <= POLISHED_SIZE
-    aims = [tol * share for share in (POLISH_AT if small else ONCE)]
+    small = problem.n_rows <= tuning.polished_size
+    aims = [tol * share for share in (tuning.vertex_tried_at if small else (1.0,))]
     n_iter, stalled, lowest, end = 0, 0, np.inf, None
     while n_iter < max_iter and aims:
         n_iter += 1
         try:
-            step = _predictor_corrector(state, newton)
+            step = _predictor_corrector(state, newton, tuning.step_to_boundary)
         except (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError):
             break
         candidate = state.solution(n_iter, False)
@@ -253,10 +201,11 @@ def _along_path(state: _Iterate, *, tol: float, max_iter: int) -> Solution:
                 held = newton.hold()
                 vertex = polish(best, end, newton)
                 newton.resume(held)
-                if vertex.is_optimal(tol * POLISH_AT[-1]):
+                if vertex.is_optimal(tol * tuning.polished_gap):
                     best, end = vertex, None
                     break
-        patience = PATIENCE_POLISHING if best.is_optimal(tol) else PATIENCE
+        done = best.is_optimal(tol)
+        patience = tuning.polishing_patience if done else tuning.patience
         if step < SHORTEST_STEP or stalled > patience:
             break
     if small and end is not None:
@@ -266,7 +215,7 @@ def _along_path(state: _Iterate, *, tol: float, max_iter: int) -> Solution:
     return best
 
 
-def _predictor_corrector(state: _Iterate, newton) -> float:
+def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
     """One Mehrotra step, taken in place; returns its length."""
     problem = state.problem
     free = problem.is_equality
@@ -321,7 +270,7 @@ def _predictor_corrector(state: _Iterate, newton) -> float:
         ],
         refine=True,
     )
-    length = min(1.0, STEP_TO_BOUNDARY * _step_length(state, step, margin, room, slack))
+    length = min(1.0, to_boundary * _step_length(state, step, margin, room, slack))
     if not np.isfinite(length):
         raise FloatingPointError("the Newton step is not finite")
     state.multipliers += length * step

@@ -26,16 +26,11 @@ from lupi._convex.interior.features import FeatureNewton
 from lupi._convex.interior.newton import Barrier
 from lupi._convex.line_search import first_zero
 from lupi._convex.problem import Features, Function, Problem, Rows, Slack
+from lupi._convex.tuning import DEFAULT, Tuning
 
-__all__ = ["MOST_FOLLOWED", "OnPath", "follow", "sampled", "suits_smoothing"]
+__all__ = ["OnPath", "follow", "sampled", "suits_smoothing"]
 
-# From so many rows on; the sample is this share of them, and has so many rows of each
-# function at least.
-MANY_ROWS, SAMPLE, FEWEST = 20_000, 0.1, 100
-# μ in units of what a unit of slack costs, and Newton steps for each at most; a step
-# that gains less than this share of μ per row is the last.
-PATH, MOST_STEPS, ENOUGH = (1e-3, 1e-4, 1e-5), 12, 1e-2
-MOST_FOLLOWED = len(PATH) * MOST_STEPS
+# Rows at a time, so that the arrays stay in the cache.
 BLOCK, ROUNDING, MOST_ROOTS = 2**15, 1e-12, 40
 
 
@@ -51,13 +46,13 @@ class OnPath:
     n_steps: int = 0
 
 
-def suits_smoothing(problem: Problem) -> bool:
+def suits_smoothing(problem: Problem, tuning: Tuning = DEFAULT) -> bool:
     """Whether there are many rows, and all losses are those of linear slacks."""
     lengths = [problem.length(k) for k in range(len(problem.functions))]
     return (
-        problem.n_rows >= MANY_ROWS
+        problem.n_rows >= tuning.smoothed_size
         and not problem.global_rows
-        and min(lengths) * SAMPLE >= FEWEST
+        and min(lengths) * tuning.sample_share >= tuning.smallest_sample
         and all(isinstance(f.space, Features) for f in problem.functions)
         and all(
             family.slack is not None
@@ -68,10 +63,10 @@ def suits_smoothing(problem: Problem) -> bool:
     )
 
 
-def sampled(problem: Problem) -> Problem:
+def sampled(problem: Problem, share: float) -> Problem:
     """The problem of some of the rows, each of which counts for several."""
     order = np.random.default_rng(0).permutation(problem.n_rows)
-    rows = np.sort(order[: int(SAMPLE * problem.n_rows)])
+    rows = np.sort(order[: int(share * problem.n_rows)])
     place = np.full(problem.n_rows, -1)
     place[rows] = np.arange(len(rows))
 
@@ -91,7 +86,7 @@ def sampled(problem: Problem) -> Problem:
                 Features(space.matrix[at]),
                 f.weight,
                 None if f.basis is None else f.basis[at],
-                None if f.cost is None else f.cost[at] / SAMPLE,
+                None if f.cost is None else f.cost[at] / share,
                 own,
             )
         )
@@ -107,14 +102,18 @@ def sampled(problem: Problem) -> Problem:
     for q, family in enumerate(problem.families):
         at, own = chosen(family.rows)
         s, price = slacks[q]
-        slack = cut.setdefault(s, Slack(linear=price[at] / SAMPLE))
+        slack = cut.setdefault(s, Slack(linear=price[at] / share))
         on = {k: a[at] for k, a in family.on.items()}
         families.append(Rows(on, family.at_least[at], own, slack))
     return Problem(len(rows), functions, families)
 
 
 def follow(
-    problem: Problem, newton: FeatureNewton, weights: list, biases: np.ndarray
+    problem: Problem,
+    newton: FeatureNewton,
+    weights: list,
+    biases: np.ndarray,
+    tuning: Tuning = DEFAULT,
 ) -> OnPath | None:
     """Go along the path from these functions on; ``newton`` ends with those found.
 
@@ -123,8 +122,8 @@ def follow(
     newton.begin(weights)
     unit = float(np.mean(np.concatenate(problem.slack_costs)))
     n_steps = 0
-    for mu in PATH:
-        for _ in range(MOST_STEPS):
+    for mu in tuning.smoothed_path:
+        for _ in range(tuning.smoothed_steps):
             here = _centered(problem, newton, biases, mu * unit)
             newton.coefficients = problem.coefficients(here.multipliers)
             shares = zip(here.slack, here.room, strict=True)
@@ -138,7 +137,10 @@ def follow(
             newton.move(length)
             biases = biases + length * shift
             n_steps += 1
-            if length == 1.0 and gain <= ENOUGH * mu * unit * problem.n_rows:
+            if (
+                length == 1.0
+                and gain <= tuning.smoothed_gain * mu * unit * problem.n_rows
+            ):
                 break
         else:
             return None

@@ -1,6 +1,6 @@
 """Interior point for many dense rows: one Cholesky factor of the size of x a step.
 
-The problem of `lupi._convex.piecewise.solve`, with slacks for both sides of every row,
+The problem of `lupi._convex.piecewise`, with slacks for both sides of every row,
 
     min ½ xᵀP x + up·s + down·t    s.t.  G x + s - t = h,   s, t >= 0,
 
@@ -8,6 +8,10 @@ has the multipliers λ of the equality, up - λ >= 0 of s and down + λ >= 0 of 
 Newton step reduces to (P + Gᵀ Θ G) dx = …, Θ diagonal: for dense rows a product of
 matrices, at the speed of the machine, where a sparse factorization would crawl. A row
 with infinite `up` has no s. Equalities are left to the sparse solver.
+
+The interior point of `lupi._convex.interior` cannot take this problem: P is a matrix
+there a number per function, many variables (the proofs of the rules) are not penalized
+at all where it allows one per function, and G has a dense and a sparse part.
 """
 
 from __future__ import annotations

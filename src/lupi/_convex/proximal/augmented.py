@@ -27,18 +27,14 @@ from lupi._convex.proximal.face import Face
 from lupi._convex.proximal.layout import Layout
 from lupi._convex.proximal.neighbor import Neighbor
 from lupi._convex.solution import Solution
+from lupi._convex.tuning import Tuning
 
 __all__ = ["Augmented"]
 
-# An inner minimum is close enough when the multipliers miss those of the face by this
-# share of what the outer step moves.
-INEXACT, LONG = 0.7, 0.5
-# Equations of a face are met to this share of the outer step, each correction gaining
-# so much, or the factors are not good enough.
-CORRECTED, ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-2, 1e-13, 4.0, 6
+# Every correction of the equations of a face gains so much, or its factors are not good
+# enough.
+ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-13, 4.0, 6
 BALANCED = 1e-7
-# One change of a face costs a solution with its factors.
-ROWS_PER_CHANGE = 25
 
 
 class _Target(NamedTuple):
@@ -54,10 +50,15 @@ class Augmented:
     """Functions and biases (the primal side), and λ̄ (the dual side)."""
 
     def __init__(
-        self, problem: Problem, center: np.ndarray, ridge: np.ndarray, dtype: type
+        self,
+        problem: Problem,
+        center: np.ndarray,
+        ridge: np.ndarray,
+        dtype: type,
+        tuning: Tuning,
     ):
-        self.problem, self._begun = problem, False
-        self.layout = Layout(problem, ridge, dtype)
+        self.problem, self.tuning, self._begun = problem, tuning, False
+        self.layout = Layout(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
         self._measure()
         self.center = self.bounds.project(center)
@@ -72,7 +73,7 @@ class Augmented:
         """Factorize in this precision from now on."""
         ridge, self._face = self.layout.ridge, None
         del self.layout  # its copies would stand beside the new ones
-        self.layout = Layout(self.problem, ridge, dtype)
+        self.layout = Layout(self.problem, ridge, dtype, self.tuning)
 
     def set_ridge(self, ridge: np.ndarray) -> None:
         """Take another proximal term."""
@@ -82,7 +83,7 @@ class Augmented:
 
     def _measure(self) -> None:
         ridge = self.layout.ridge
-        self.bounds = Bounds(self.problem, self.layout.pairs, ridge)
+        self.bounds = Bounds(self.problem, ridge)
         self.sigma = ridge - self.problem.curvature
 
     def _margins(self, penalized, biases) -> np.ndarray:
@@ -122,7 +123,7 @@ class Augmented:
         changes = Neighbor.distance(base, free, tied)
         if changes == 0:
             return base
-        near = changes <= self.problem.n_rows // ROWS_PER_CHANGE
+        near = changes <= self.problem.n_rows // self.tuning.rows_per_change
         return Neighbor(base, free) if near else None
 
     def minimize(self, most: int) -> tuple[np.ndarray, bool, bool]:
@@ -140,7 +141,7 @@ class Augmented:
         else:
             self._begun = True
             self._hold_private(multipliers)
-        balanced, guessed = True, True
+        balanced, guessed, tuning = True, True, self.tuning
         for _ in range(most):
             if not balanced or self._undetermined(multipliers):
                 margins = self._settle_biases(margins)
@@ -158,7 +159,8 @@ class Augmented:
                 return target.multipliers, True, known
             moved = np.abs(multipliers - self.center).max()
             error = np.abs(multipliers - target.multipliers).max()
-            close = balanced and length >= LONG and error <= INEXACT * moved
+            close = length >= tuning.inexact_length and error <= tuning.inexact * moved
+            close = close and balanced
             if close or (length == 0.0 and not guessed):
                 break
             guessed = False
@@ -218,7 +220,7 @@ class Augmented:
             error = np.abs(missed / self.layout.ridge).max()
             # As far as the outer step, or the digits of the values, make sense of it.
             wanted = max(
-                CORRECTED * np.abs(found - self.center).max(),
+                self.tuning.face_accuracy * np.abs(found - self.center).max(),
                 ROUNDING * np.abs(values / self.layout.ridge).max(),
             )
             if error <= wanted:

@@ -15,10 +15,8 @@ __all__ = ["Bounds"]
 class Bounds:
     """The set Λ, and which multipliers its projection leaves free."""
 
-    def __init__(
-        self, problem: Problem, pairs: dict[int, tuple[int, int]], ridge: np.ndarray
-    ):
-        self.problem, self.pairs, self.ridge = problem, pairs, ridge
+    def __init__(self, problem: Problem, ridge: np.ndarray):
+        self.problem, self.ridge = problem, ridge
         self.low = np.where(problem.is_equality, -np.inf, 0.0)
         self.high = np.full(problem.size, np.inf)
         for s, sharing in enumerate(problem.sharing):
@@ -42,7 +40,7 @@ class Bounds:
 
     def _pairs(self):
         problem = self.problem
-        for s, (outer, inner) in self.pairs.items():
+        for s, (outer, inner) in problem.structure.pairs.items():
             limit = problem.slack_costs[s]
             yield s, limit, problem.slices[outer], problem.slices[inner]
 

@@ -1,9 +1,4 @@
-"""What every face of a problem shares: who touches what, and the proximal term.
-
-A *private* family of constraints touches one function k ≥ 1 alone, a *shared* one that
-function and the first, a *rooted* one the first alone. Two families that share a slack
-are a *pair*.
-"""
+"""What every face of a problem shares: families, matrices and the proximal term."""
 
 from __future__ import annotations
 
@@ -13,80 +8,52 @@ from lupi._convex.linalg import symmetric_product
 from lupi._convex.problem import Gram, Problem
 from lupi._convex.proximal.centered import Centered
 from lupi._convex.proximal.leaf import FaceLeaf
+from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["Layout", "unsuited"]
 
 
 def unsuited(problem: Problem) -> str | None:
-    """Why the proximal method cannot take a problem; None if it can."""
-    kernels = [f.space is not None for f in problem.functions]
-    if not kernels[0] or not all(
-        isinstance(f.space, Gram) for f in problem.functions if f.space is not None
-    ):
+    """Return why the proximal method cannot take a problem; None if it can."""
+    structure, spaces = problem.structure, problem.spaces
+    if 0 not in spaces or not all(isinstance(s, Gram) for s in spaces.values()):
         return "a Gram matrix for every penalized function, the first among them"
-    private: list[int] = []
-    shared: list[int] = []
-    for family in problem.families:
-        touched = sorted(k for k in family.on if kernels[k])
-        if len(touched) == 1 and touched[0] > 0:
-            private += touched
-        elif len(touched) == 2 and touched[0] == 0:
-            shared.append(touched[1])
-        elif touched != [0]:
-            return (
-                "families of constraints that act on one function, or on the first "
-                "and one other"
-            )
-    if len(set(private)) < len(private) or len(set(shared)) < len(shared):
+    if structure.irregular:
+        return (
+            "families of constraints that act on one function, or on the first "
+            "and one other"
+        )
+    groups = (*structure.private.values(), *structure.shared.values())
+    if any(len(families) > 1 for families in groups):
         return (
             "at most one family that acts on a function alone, and one that shares it"
         )
-    for row in problem.global_rows:
-        if any(k > 0 and kernels[k] for k in row.on):
-            return "global constraints on the first function only"
-    for sharing in problem.sharing:
-        if len(sharing) > 1 and _pair(problem, sharing) is None:
-            return "a slack that two families share to have one sign in both"
+    if any(k in structure.leaves for row in problem.global_rows for k in row.on):
+        return "global constraints on the first function only"
+    if structure.crowded:
+        return "a slack that two families share to have one sign in both"
     return None
-
-
-def _pair(problem: Problem, sharing: list[int]) -> tuple[int, int] | None:
-    """The family on the first function and the private one that share a slack."""
-    if len(sharing) != 2:
-        return None
-    outer, inner = sorted(sharing, key=lambda q: 0 not in problem.families[q].on)
-    first, second = problem.families[outer].on, problem.families[inner].on
-    if 0 not in first or set(first) - {0} != set(second):
-        return None
-    same = all(np.array_equal(first[k], second[k]) for k in second)
-    return (outer, inner) if same else None
 
 
 class Layout:
     """The families by what they touch, the spaces, and the proximal term."""
 
-    def __init__(self, problem: Problem, ridge: np.ndarray, dtype: type):
-        self.problem = problem
+    def __init__(
+        self,
+        problem: Problem,
+        ridge: np.ndarray,
+        dtype: type,
+        tuning: Tuning = DEFAULT,
+    ):
+        self.problem, self.tuning = problem, tuning
+        structure = problem.structure
         self.spaces = {k: Centered(problem.functions[k], dtype) for k in problem.spaces}
         self.gram = self.spaces[0].matrix
-        self.rooted: list[int] = []  # families on the first function alone
         self.leaves: dict[int, FaceLeaf] = {}
-        self.private: dict[int, int] = {}
-        self.shared: dict[int, int] = {}
-        for q, family in enumerate(problem.families):
-            leaves = [k for k in family.on if k > 0 and self._is_kernel(k)]
-            if not leaves:
-                self.rooted.append(q)
-            elif 0 in family.on:
-                self.shared[leaves[0]] = q
-            else:
-                self.private[leaves[0]] = q
+        self.rooted, self.pairs = structure.root, structure.pairs
+        self.private = {k: qs[0] for k, qs in structure.private.items() if qs}
+        self.shared = {k: qs[0] for k, qs in structure.shared.items() if qs}
         self.set_ridge(ridge)
-        self.pairs = {
-            s: pair
-            for s, sharing in enumerate(problem.sharing)
-            if (pair := _pair(problem, sharing)) is not None
-        }
         self.start = problem.size - len(problem.global_rows)
         # a_k and e_k of every multiplier, zero where it does not act on function k.
         shape = len(problem.functions), problem.size
@@ -119,10 +86,9 @@ class Layout:
             leaf = self.leaves.get(k)
             if leaf is None or not np.array_equal(own, leaf.ridge):
                 again = leaf is not None
-                self.leaves[k] = FaceLeaf(self.spaces[k].matrix, own, again=again)
-
-    def _is_kernel(self, k: int) -> bool:
-        return k in self.spaces
+                self.leaves[k] = FaceLeaf(
+                    self.spaces[k].matrix, own, self.tuning, again=again
+                )
 
     def at(self, q: int, k: int) -> np.ndarray:
         """Rows of family q among those of function k."""

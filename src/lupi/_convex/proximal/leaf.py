@@ -30,13 +30,9 @@ from lupi._convex.linalg import (
     symmetrized,
     triangular_solve,
 )
+from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["FaceLeaf", "Rest"]
-
-# The inverse is paid once and used on about this many faces; on one, where the proximal
-# term has changed before and may change again.
-FACES, FACES_AGAIN = 8, 1
-SMALL, DEARER = 400, 3.0
 
 
 class Rest(NamedTuple):
@@ -60,9 +56,18 @@ class Rest(NamedTuple):
 class FaceLeaf:
     """One function: its matrix R and the proximal term D on its rows."""
 
-    def __init__(self, gram: np.ndarray, ridge: np.ndarray, *, again: bool = False):
-        self.gram, self.ridge = gram, ridge
-        self._faces = FACES_AGAIN if again else FACES
+    def __init__(
+        self,
+        gram: np.ndarray,
+        ridge: np.ndarray,
+        tuning: Tuning = DEFAULT,
+        *,
+        again: bool = False,
+    ):
+        self.gram, self.ridge, self.tuning = gram, ridge, tuning
+        self._faces = (
+            tuning.faces_per_later_inverse if again else tuning.faces_per_inverse
+        )
         self._inverse: np.ndarray | None = None
 
     def face(self, private: np.ndarray, shared: np.ndarray):
@@ -75,8 +80,8 @@ class FaceLeaf:
         n_bound = n - n_free
         direct = n_free**3 / 3 + n_free**2 * n_shared + n_free * n_shared**2
         inverse: float = n_bound**3 + n_bound**2 * n_both + n_bound * n_both**2
-        if n < SMALL:
-            inverse *= DEARER  # its many small steps count more than their flops
+        if n < self.tuning.small_leaf:
+            inverse *= self.tuning.small_leaf_factor
         if self._inverse is None:
             inverse += n**3 / self._faces
         if direct <= inverse:

@@ -24,8 +24,6 @@ method for solving Lasso problems", SIAM J. Optimization 28(1), 2018.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lupi._convex.linalg import NotPositiveDefinite
@@ -33,44 +31,31 @@ from lupi._convex.problem import Problem
 from lupi._convex.proximal.augmented import Augmented
 from lupi._convex.proximal.layout import unsuited
 from lupi._convex.solution import Solution
+from lupi._convex.tuning import DEFAULT, Tuning
 
-__all__ = ["POLISHED_SIZE", "solve_proximal"]
-
-# σ, in units of the mean of K_ii/ρ; for bounded multipliers not less than WIDE over
-# their bound, at first.
-PROXIMAL, WIDE, NARROW, LEAST_WIDE = 3e-3, 1.5, 0.25, 0.02
-# Where a face stays and its equations are nearly singular.
-SHARPER, LEAST_PROXIMAL = 0.1, 1e-9
-# Inner steps at most; few while a wide proximal term only looks for the bounds.
-EARLY_INNER, MOST_INNER = 4, 30
-# Small problems get the vertex to rounding, large ones as far as the gap asks for.
-VERTEX_TO, VERTEX_SHARE = 1e-12, 1e-1
-POLISHED_SIZE, POLISHING, MOST_POLISHING = 500, 1e-5, 15
-# From here on factors in single precision, corrected, are faster.
-SINGLE_SIZE = 500
+__all__ = ["solve_proximal"]
 
 
-@dataclass
 class _Proximal:
     """How large the proximal term is, and when it becomes smaller."""
 
-    problem: Problem
-    share: float = PROXIMAL
-    wide: float = WIDE
+    def __init__(self, problem: Problem, tuning: Tuning):
+        self.problem, self.tuning = problem, tuning
+        self.share, self.wide = tuning.proximal, tuning.wide_proximal
 
     @property
     def is_wide(self) -> bool:
         """Whether bounded multipliers still have a term of the size of their box."""
-        return bool(self.problem.slacks) and self.wide > LEAST_WIDE
+        return bool(self.problem.slacks) and self.wide > self.tuning.least_wide
 
     def tighten(self, *, stuck: bool) -> bool:
         """Make the term smaller where that is due; whether it was."""
-        before = self.share, self.wide
+        before, tuning = (self.share, self.wide), self.tuning
         if stuck:
-            self.share = max(self.share * SHARPER, LEAST_PROXIMAL)
-            self.wide *= SHARPER
+            self.share = max(self.share * tuning.sharpening, tuning.least_proximal)
+            self.wide *= tuning.sharpening
         elif self.is_wide:
-            self.wide *= NARROW
+            self.wide *= tuning.narrowing
         return (self.share, self.wide) != before
 
     def ridge(self) -> np.ndarray:
@@ -104,13 +89,12 @@ class _Proximal:
 def _balancing_multipliers(problem: Problem) -> np.ndarray:
     """Zero, but for private multipliers, which balance the cost of their function."""
     multipliers = np.zeros(problem.size)
-    for q, family in enumerate(problem.families):
-        alone = [k for k in family.on if problem.functions[k].space is not None]
-        if alone and 0 not in alone:
-            cost = problem.functions[alone[0]].cost
-            if cost is not None:
-                at = problem.positions(q, alone[0])
-                multipliers[problem.slices[q]] = cost[at] / family.on[alone[0]]
+    for k, private in problem.structure.private.items():
+        cost = problem.functions[k].cost
+        if cost is not None:
+            for q in private:
+                at, family = problem.positions(q, k), problem.families[q]
+                multipliers[problem.slices[q]] = cost[at] / family.on[k]
     return multipliers
 
 
@@ -118,7 +102,9 @@ def _better(best: Solution, candidate: Solution) -> Solution:
     return candidate if candidate.relative_gap <= best.relative_gap else best
 
 
-def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
+def solve_proximal(
+    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning = DEFAULT
+) -> Solution:
     """Solve to a relative duality gap of tol; the best iterate if it cannot."""
     reason = unsuited(problem)
     if reason is not None:
@@ -126,22 +112,23 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
             f"solver='proximal' needs {reason}. Use solver='interior', or 'auto', "
             "which chooses a solver that can take the problem."
         )
-    single = problem.n_rows >= SINGLE_SIZE
-    proximal = _Proximal(problem)
+    single = problem.n_rows >= tuning.single_size
+    proximal = _Proximal(problem, tuning)
     state = Augmented(
         problem,
         _balancing_multipliers(problem),
         proximal.ridge(),
         np.float32 if single else np.float64,
+        tuning,
     )
     best, tried = state.solution(state.center, settled=False), False
-    small = problem.n_rows <= POLISHED_SIZE
+    small = problem.n_rows <= tuning.polished_size
     # A gap bounds the objective, and decision values only by its square root: small
     # problems go on to the vertex.
-    aim = tol * (POLISHING if small else 1.0)
-    to = VERTEX_TO if small else VERTEX_SHARE * tol
+    aim = tol * (tuning.polished_gap if small else 1.0)
+    to = tuning.vertex_accuracy if small else tuning.vertex_share * tol
     while state.n_newton < max_iter:
-        most = EARLY_INNER if proximal.is_wide else MOST_INNER
+        most = tuning.wide_inner_steps if proximal.is_wide else tuning.inner_steps
         most = min(most, max_iter - state.n_newton)
         try:
             multipliers, settled, known = state.minimize(most)
@@ -160,7 +147,7 @@ def solve_proximal(problem: Problem, *, tol: float, max_iter: int) -> Solution:
         if best.is_optimal(aim):
             break
         if best.is_optimal(tol):
-            max_iter = min(max_iter, state.n_newton + MOST_POLISHING)
+            max_iter = min(max_iter, state.n_newton + tuning.polishing_steps)
         state.center = multipliers
         stuck = settled and known
         if proximal.tighten(stuck=stuck):

@@ -174,15 +174,12 @@ def feasible(flat: Flat) -> np.ndarray:
     """
     problem = flat.problem
     multipliers = np.zeros(problem.size)
-    for k, function in enumerate(problem.functions):
-        alone = [
-            q for q, family in enumerate(problem.families) if set(family.on) == {k}
-        ]
-        if function.cost is None or not alone:
-            continue
-        wanted = function.cost[problem.positions(alone[0], k)]
-        wanted = wanted / problem.families[alone[0]].on[k]
-        multipliers[problem.slices[alone[0]]] = wanted
+    for k, private in problem.structure.private.items():
+        cost = problem.functions[k].cost
+        if cost is not None and private:
+            q = private[0]
+            wanted = cost[problem.positions(q, k)] / problem.families[q].on[k]
+            multipliers[problem.slices[q]] = wanted
     multipliers = np.clip(multipliers[flat.order], 0.0, flat.upper)
     costs = problem.bias_costs
     missed = flat.columns.T @ multipliers - costs

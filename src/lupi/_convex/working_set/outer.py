@@ -34,35 +34,23 @@ import numpy as np
 from lupi._convex.linalg import NotPositiveDefinite, cholesky, cholesky_solve
 from lupi._convex.problem import Problem
 from lupi._convex.solution import Solution
+from lupi._convex.tuning import DEFAULT, Tuning
 from lupi._convex.working_set.flat import Flat, feasible, unsuited
 
 __all__ = ["solve_working_set"]
 
-# Violations, in units of the largest right-hand side: the first aim, the factor to the
-# next one, and where rounding makes a smaller one pointless.
-FIRST, NEXT, TINY = 0.05, 0.2, 1e-13
-# Measured: the time of n³ operations of a Newton step over n of a working-set step.
-NEWTON_PRICE = 0.0015
-LEAST_BATCH = 3
+# Where rounding makes a smaller violation pointless.
+TINY = 1e-13
 PROJECTIONS = 10
-# How many multipliers may leave their bounds in a Newton step, per free one.
-RELEASED = 0.2
-# A Newton step that leaves this share of the violation is followed by another at once.
-SHARP = 0.01
-# Rank-deficient kernels: what is added to H, relative to its diagonal. Less after a
-# step that paid, more after one that led astray.
-RIDGE, RIDGE_DOWN, RIDGE_UP, MOST_RIDGE = 1e-10, 1e-2, 1e2, 1e-5
+RIDGE_DOWN, RIDGE_UP = 1e-2, 1e2
 ROUNDING = 1e-12
-# Solving for one more tied multiplier costs 2n², a new factor n³/3.
-MOST_TIED = 0.1
-POLISHED_SIZE, POLISHING = 1000, 1e-5
 
 
 class _State:
     """The point that the steps move: λ, the expansions v and the values K v/ρ."""
 
-    def __init__(self, flat: Flat):
-        self.flat = flat
+    def __init__(self, flat: Flat, tuning: Tuning):
+        self.flat, self.tuning = flat, tuning
         self.multipliers = feasible(flat)
         costs = [
             np.zeros(n) if f.cost is None else f.cost
@@ -113,7 +101,7 @@ class _State:
 
     def price(self) -> float:
         """What a Newton step on the free multipliers costs, in working-set steps."""
-        return NEWTON_PRICE * len(self.free) ** 3 / self.flat.offsets[-1]
+        return self.tuning.newton_price * len(self.free) ** 3 / self.flat.offsets[-1]
 
     def _face(self) -> np.ndarray:
         """The free multipliers and the bound ones that pull most to leave."""
@@ -122,7 +110,7 @@ class _State:
         pull = np.where(self.multipliers > 0, pull, -pull)
         pull[free] = 0.0
         leaving = np.flatnonzero(pull > 0)
-        most = int(RELEASED * len(free))
+        most = int(self.tuning.released_share * len(free))
         if len(leaving) > most:
             leaving = leaving[np.argpartition(pull[leaving], -most)[-most:]]
         return np.union1d(free, leaving)
@@ -140,12 +128,13 @@ class _State:
         for _ in range(PROJECTIONS):
             if not len(active):
                 return False
-            self.work += NEWTON_PRICE * len(active) ** 3 / flat.offsets[-1]
+            price = self.tuning.newton_price * len(active) ** 3
+            self.work += price / flat.offsets[-1]
             self.n_steps += 1
             try:
                 # Nothing keeps the face: its factor is the largest array there is.
                 moved = _Face(flat, active, gradient[active], missing, ridge).minimum(
-                    target[active], flat.upper[active]
+                    target[active], flat.upper[active], self.tuning.fixed_share
                 )
             except (NotPositiveDefinite, np.linalg.LinAlgError):
                 return False
@@ -236,7 +225,9 @@ class _Face:
         self.factor = cholesky(matrix)
         self.alone = cholesky_solve(self.factor, -gradient)
 
-    def minimum(self, start: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    def minimum(
+        self, start: np.ndarray, upper: np.ndarray, fixed_share: float
+    ) -> np.ndarray:
         """Where the multipliers end; not all within their boxes if too many left."""
         columns, wanted = self.columns, self.missing
         response = cholesky_solve(self.factor, columns)
@@ -255,7 +246,7 @@ class _Face:
             moved = moved + loose @ even
             inside = np.clip(moved, 0.0, upper)
             crossed = np.flatnonzero(inside != moved)
-            few = len(crossed) and len(tied) + len(crossed) <= MOST_TIED * len(start)
+            few = len(crossed) and len(tied) + len(crossed) <= fixed_share * len(start)
             if not few or not accurate.all():
                 return moved
             tied = np.concatenate([tied, crossed])
@@ -282,7 +273,9 @@ def _least_violation(signatures, low, high) -> np.ndarray:
     return best.x[:n_biases] if best.status == 0 else np.zeros(n_biases)
 
 
-def solve_working_set(problem: Problem, *, tol: float, max_iter: int) -> Solution:
+def solve_working_set(
+    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning = DEFAULT
+) -> Solution:
     """Solve to a relative duality gap of tol; the best iterate if it cannot.
 
     max_iter bounds the work in units of one working-set step; a Newton step counts as
@@ -294,33 +287,36 @@ def solve_working_set(problem: Problem, *, tol: float, max_iter: int) -> Solutio
             f"solver='working_set' needs {reason}. Use solver='interior', or 'auto', "
             "which chooses a solver that can take the problem."
         )
-    state = _State(Flat(problem))
+    state = _State(Flat(problem), tuning)
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
-    eps, markup, ridge, best = FIRST * unit, 1.0, RIDGE, None
+    eps, best = tuning.first_violation * unit, None
+    markup, ridge = 1.0, tuning.ridge
     while True:
         before = state.work
-        batch = markup * max(state.price(), LEAST_BATCH * problem.n_rows)
+        batch = markup * max(state.price(), tuning.least_batch * problem.n_rows)
         worst = state.descend(eps, int(max(min(batch, max_iter - state.work), 0)))
         state.refresh()
         best = _better(best, state.solution())
         if best.is_optimal(tol) or state.work >= max_iter or worst < TINY * unit:
             break
-        # Each further factor of NEXT takes about as many steps as this one did.
-        further = max(np.log(best.relative_gap / tol) / -np.log(NEXT), 1.0)
+        # Each further factor of next_violation takes about as many steps as this one.
+        rate = -np.log(tuning.next_violation)
+        further = max(np.log(best.relative_gap / tol) / rate, 1.0)
         if worst > eps or further * (state.work - before) >= markup * state.price():
             before, good = np.inf, True
-            while good and worst <= SHARP * before:
+            while good and worst <= tuning.sharp_newton * before:
                 moved, before = state.newton(ridge), worst
                 worst = state.descend(0.0, 0)
                 best = _better(best, state.solution())
                 good = moved and worst <= 0.5 * before and not best.is_optimal(tol)
                 ridge *= RIDGE_DOWN if good else RIDGE_UP
-                ridge = min(max(ridge, ROUNDING), MOST_RIDGE)
+                ridge = min(max(ridge, ROUNDING), tuning.largest_ridge)
             if best.is_optimal(tol):
                 break
             markup = 1.0 if good else min(2.0 * markup, 4.0 if moved else np.inf)
-        eps = min(NEXT * worst, FIRST * unit)
-    wanted = tol * (POLISHING if problem.n_rows <= POLISHED_SIZE else 1.0)
+        eps = min(tuning.next_violation * worst, tuning.first_violation * unit)
+    small = problem.n_rows <= tuning.polished_size
+    wanted = tol * (tuning.polished_gap if small else 1.0)
     if best.is_optimal(tol) and not best.is_optimal(wanted):
         state.newton(ROUNDING)
         best = _better(best, state.solution())

@@ -1,0 +1,67 @@
+"""Where the interior point begins: multipliers inside their bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lupi._convex.problem import Problem
+
+__all__ = ["starting_multipliers"]
+
+
+def starting_multipliers(problem: Problem) -> np.ndarray:
+    """Half-way inside every bound, and with v_k = 0 for the functions k ≥ 1.
+
+    A function whose weight is small multiplies whatever v_k it starts with; the private
+    multipliers of k are therefore chosen to balance the shared ones. Multipliers that
+    act on the first function start between the size of a hard-margin solution,
+    1/mean K_ii, and their bound: a large C would otherwise start far from any solution.
+    """
+    root = problem.functions[0]
+    typical = np.mean(root.space.diagonal) / root.weight if root.space else 0.0
+    typical = 1.0 / typical if typical > 0 else 1.0
+    multipliers = np.zeros(problem.size)
+    limits = [np.full(len(f.at_least), np.inf) for f in problem.families]
+    for sharing, upper in zip(problem.sharing, problem.slack_costs, strict=True):
+        for q in sharing:
+            limits[q] = np.minimum(limits[q], upper / len(sharing))
+    private = {k: qs[-1] for k, qs in problem.structure.private.items() if qs}
+    for q, family in enumerate(problem.families):
+        limit = limits[q]
+        for k in family.on:
+            cost = problem.functions[k].cost
+            if k > 0 and cost is not None:
+                limit = np.minimum(limit, np.abs(cost[problem.positions(q, k)]))
+            if k in private and private[k] != q:
+                partner = np.full(problem.length(k), np.inf)
+                partner[problem.positions(private[k], k)] = limits[private[k]]
+                limit = np.minimum(limit, partner[problem.positions(q, k)])
+        start = np.where(np.isfinite(limit), 0.5 * limit, typical)
+        if 0 in family.on:
+            start = np.minimum(start, np.sqrt(typical * start))
+        multipliers[problem.slices[q]] = 0.0 if family.equality else start
+    for k, q in private.items():
+        part, family = problem.slices[q], problem.families[q]
+        missing = problem.coefficients(multipliers)[k][problem.positions(q, k)]
+        wanted = multipliers[part] - missing / family.on[k]
+        good = family.equality | ((wanted > 0) & (wanted < 0.95 * limits[q] * 2))
+        multipliers[part] = np.where(good, wanted, multipliers[part])
+    first = problem.size - len(problem.global_rows)
+    multipliers[first:] = np.where(problem.is_equality[first:], 0.0, typical)
+    coefficients = problem.coefficients(multipliers)
+    for g, row in enumerate(problem.global_rows, first):
+        (k, weight), *others = row.on.items()
+        basis = problem.functions[k].basis
+        if not (others or row.equality or k == 0 or basis is None):
+            # The one constraint on a function of its own begins by balancing it.
+            missing = -(basis @ coefficients[k]) / (basis @ weight)
+            multipliers[g] = max(multipliers[g], multipliers[g] + missing)
+    for room, sharing, upper in zip(
+        problem.room(multipliers), problem.sharing, problem.slack_costs, strict=True
+    ):
+        # Not <= 0: what is left of d − d by rounding would be no room either.
+        crowded = room <= 1e-3 * upper
+        for q in sharing:
+            part = problem.slices[q]
+            multipliers[part] = np.where(crowded, 0.4 * limits[q], multipliers[part])
+    return multipliers

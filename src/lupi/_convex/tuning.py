@@ -1,0 +1,145 @@
+"""The constants of the solvers that were tuned, and why each has its value.
+
+Thresholds of rounding stay beside the code that they guard. "Measured" means measured
+with RBF kernels on one core, by ``benchmarks/bench_solvers.py`` where not said
+otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["DEFAULT", "Tuning"]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Every tuned constant; ``dataclasses.replace(Tuning(), ...)`` changes some.
+
+    Sizes are numbers of rows unless the name says otherwise.
+    """
+
+    # ---------------------------------------------------------------- all solvers
+    # Below this size a second BLAS thread costs more than it gains.
+    threaded_size: int = 1500
+    # Problems up to this size are solved on to the vertex, or to a gap of this share
+    # of tol: a gap bounds the objective, and decision values only by its square root.
+    polished_size: int = 500
+    polished_gap: float = 1e-5
+
+    # Kinds of hard constraints, by their columns in the balance equations, that are
+    # told apart when the interval of a bias is sought; each costs a pass.
+    bias_kinds: int = 64
+
+    # ----------------------------------------------------------- choice of solver
+    # Loading the compiled working-set steps takes half a second once per process.
+    working_set_size: int = 150
+    # Working sets are the fastest for two functions from this size on, as long as the
+    # mean cost of a row times the mean of K_ii/ρ is at most this.
+    working_set_size_two_functions: int = 3000
+    working_set_largest_cost: float = 3.0
+    # Time of the interior point in working-set steps: this times Σn³/Σn over the
+    # functions, plus a part that does not grow.
+    interior_price: float = 0.03
+    interior_overhead: int = 10_000
+    # Iterations at most, and those after which `auto` gives the proximal method up: it
+    # has found the right face by then, or does not find it.
+    max_newton_steps: int = 200
+    max_working_set_steps: int = 2_000_000
+    max_faces: int = 80
+
+    # ------------------------------------------------------------- interior point
+    # The usual share of the step to the boundary.
+    step_to_boundary: float = 0.995
+    # Steps without progress before giving up, and those once tol has been reached.
+    patience: int = 30
+    polishing_patience: int = 6
+    # Shares of tol at which the vertex is tried, on problems up to polished_size.
+    vertex_tried_at: tuple[float, ...] = (1e-2, 1e-5)
+    # A multiplier whose barrier outweighs its kernel by this much hardly moves with the
+    # others and leaves the factorization.
+    decoupled: float = 1e7
+    # Energy of the error of a Newton step, relative to the step.
+    newton_accuracy: float = 1e-9
+    # The smoothed start pays from this size on; its sample is this share of the rows
+    # and has at least so many rows of every function.
+    smoothed_size: int = 20_000
+    sample_share: float = 0.1
+    smallest_sample: int = 100
+    # A sample is solved to this gap: its functions are only a start.
+    sample_gap: float = 1e-4
+    # μ in units of what a unit of slack costs, Newton steps for each at most, and the
+    # gain per row, in units of μ, below which a step is the last.
+    smoothed_path: tuple[float, ...] = (1e-3, 1e-4, 1e-5)
+    smoothed_steps: int = 12
+    smoothed_gain: float = 1e-2
+
+    # ------------------------------------------------------------ proximal method
+    # Proximal term in units of the mean of K_ii/ρ.
+    proximal: float = 3e-3
+    # For bounded multipliers at first this over their bound, then a quarter at every
+    # outer step until the least: with a small term from the start, all multipliers
+    # would jump from one bound to the other.
+    wide_proximal: float = 1.5
+    narrowing: float = 0.25
+    least_wide: float = 0.02
+    # Factor of both where the face stays the same and its equations are nearly
+    # singular, down to the least.
+    sharpening: float = 0.1
+    least_proximal: float = 1e-9
+    # Inner steps at most, and those while the wide term only finds the bounds.
+    inner_steps: int = 30
+    wide_inner_steps: int = 4
+    # Inner steps at most once tol has been reached.
+    polishing_steps: int = 15
+    # An inner minimum is close enough when the multipliers miss those of their face by
+    # this share of the outer step, after a Newton step of this length at least.
+    inexact: float = 0.7
+    inexact_length: float = 0.5
+    # Equations of a face are met to this share of the outer step.
+    face_accuracy: float = 1e-2
+    # A change of one multiplier costs a solution with the factors of the old face: the
+    # new one is factorized when more than n over this many have changed.
+    rows_per_change: int = 25
+    # Factors in single precision, corrected, are faster from here on.
+    single_size: int = 500
+    # Accuracy of a vertex: to rounding on small problems, else this share of tol.
+    vertex_accuracy: float = 1e-12
+    vertex_share: float = 1e-1
+    # The inverse of a leaf serves about this many faces; one, once the proximal term
+    # has changed before and may change again.
+    faces_per_inverse: int = 8
+    faces_per_later_inverse: int = 1
+    # Below this size the many small steps of the elimination by the inverse count more
+    # than their operations, by this factor.
+    small_leaf: int = 400
+    small_leaf_factor: float = 3.0
+
+    # ---------------------------------------------------------------- working sets
+    # Largest violation, in units of the largest right-hand side: the first aim, and
+    # the factor to the next one.
+    first_violation: float = 0.05
+    next_violation: float = 0.2
+    # Time of n³ operations of a Newton step over n of a working-set step.
+    newton_price: float = 0.0015
+    # Working-set steps between Newton steps at least, per row.
+    least_batch: int = 3
+    # Multipliers that may leave their bounds in a Newton step, per free one.
+    released_share: float = 0.2
+    # A Newton step that leaves this share of the violation is followed by another.
+    sharp_newton: float = 0.01
+    # Fixing one more multiplier costs 2n², a new factor n³/3: this share may be fixed.
+    fixed_share: float = 0.1
+    # What is added to H, relative to its diagonal, where kernels are rank deficient:
+    # less after a step that gained, more after one that did not.
+    ridge: float = 1e-10
+    largest_ridge: float = 1e-5
+
+    # --------------------------------------------------------- piecewise problems
+    # Entries of a dense block from which on its products pay for a solver of their
+    # own, and the number of variables up to which a dense factor does.
+    dense_entries: int = 20_000
+    dense_variables: int = 6_000
+
+
+DEFAULT = Tuning()
