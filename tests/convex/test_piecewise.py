@@ -23,7 +23,7 @@ ONLY = {
 @pytest.fixture(params=["dense", "sparse"])
 def only(request, monkeypatch):
     chosen = partial(solve, tuning=ONLY[request.param])
-    monkeypatch.setattr("lupi.advice.knowledge_svc.solve", chosen)
+    monkeypatch.setattr("lupi.advice._knowledge_svc.solve", chosen)
     if request.param == "dense":
 
         def refuse(*arguments):
