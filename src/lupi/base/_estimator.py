@@ -11,12 +11,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lupi.base._data_frames import as_data_frame
+from lupi.base._index import refuse_other_index
 from lupi.base._info import Declared
 from lupi.base._privileged import (
     Privileged,
     check_privileged,
     feature_names,
     list_rows,
+    refuse_text_columns,
 )
 from lupi.base._rows import is_data_frame, n_rows_of
 from lupi.base._tags import PrivilegedTags
@@ -82,12 +84,13 @@ class PrivilegedEstimator(Declared, BaseEstimator):
             "dtype": dtype,
             "ensure_all_finite": "allow-nan" if allow_nan_X else True,
         }
+        refuse_other_index(X, privileged, type(self).__name__)
         self._reads_data_frame = keep_data_frame and is_data_frame(X)
         if self._reads_data_frame:
             validate_data(self, X, skip_check_array=True)
             check_array(np.broadcast_to(0.0, X.shape), estimator=self)  # not empty
         else:
-            X = validate_data(self, X, order="C", **self._reading)
+            X = self._read_numbers(X)
         n_rows = X.shape[0]
         target = read_target(
             y,
@@ -107,6 +110,14 @@ class PrivilegedEstimator(Declared, BaseEstimator):
             np.arange(n_rows),
             unlabelled=target.unlabelled,
         )
+
+    def _read_numbers(self, X: Any, *, reset: bool = True) -> Any:
+        """Read X as numbers, or name the column that holds none."""
+        try:
+            return validate_data(self, X, reset=reset, order="C", **self._reading)
+        except (TypeError, ValueError) as error:
+            refuse_text_columns(X, type(self).__name__, error)
+            raise
 
     def _remember_privileged(self, read: Privileged | None, given: Any) -> None:
         """Set the width and the names of the privileged table, as it was given."""
@@ -152,7 +163,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         """Check X when predicting, read as in ``fit``."""
         check_is_fitted(self)
         if not self._reads_data_frame:
-            return validate_data(self, X, reset=False, order="C", **self._reading)
+            return self._read_numbers(X, reset=False)
         if is_data_frame(X):
             return validate_data(self, X, reset=False, skip_check_array=True)
         X = validate_data(

@@ -17,7 +17,7 @@ from sklearn.utils import check_array
 
 from lupi._words import listed
 from lupi.base._missing import missing_cells
-from lupi.base._rows import dense, take_rows
+from lupi.base._rows import dense, is_data_frame, take_rows
 
 
 @dataclass(frozen=True)
@@ -226,6 +226,7 @@ def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
     >>> missing_rows([["mild", None], [None, float("nan")], ["severe", 3.5]])
     array([False,  True, False])
     """
+    refuse_series(table, name_of(estimator))
     if not sp.issparse(table) and not hasattr(table, "shape"):
         table = np.asarray(table, dtype=object)
     check_shape(table, table.shape[0] if len(table.shape) else 0, name_of(estimator))
@@ -264,6 +265,7 @@ def _as_matrix(privileged: Any, name: str) -> Any:
             f"{name} expected privileged to be a table of numbers with one row per "
             f"training row, but got {privileged!r}."
         )
+    refuse_series(privileged, name)
     _refuse_text(privileged, name)
     try:
         return check_array(
@@ -286,6 +288,16 @@ def _as_matrix(privileged: Any, name: str) -> Any:
         ) from error
 
 
+def refuse_series(privileged: Any, name: str) -> None:
+    """Refuse a column on its own, of pandas or Polars."""
+    if hasattr(privileged, "to_frame") and len(np.shape(privileged)) == 1:
+        raise ValueError(
+            f"{name} expected privileged to be a table, one row per training row and "
+            "one column per privileged feature, but got a Series. Pass "
+            "privileged.to_frame()."
+        )
+
+
 def _refuse_text(privileged: Any, name: str) -> None:
     """Refuse text and dates, also text that looks like numbers."""
     if sp.issparse(privileged):
@@ -303,6 +315,36 @@ def _refuse_text(privileged: Any, name: str) -> None:
             "first, or wrap the estimator in lupi.compose.TransformedPrivileged with a "
             "transformer that does."
         )
+
+
+def refuse_text_columns(X: Any, name: str, error: Exception) -> None:
+    """Name the column of a data frame X that cannot be read as numbers, if any.
+
+    Parameters
+    ----------
+    X : object
+        What could not be read.
+    name : str
+        What error messages call the estimator.
+    error : Exception
+        Why it could not; raised from.
+    """
+    if not is_data_frame(X):
+        return
+    for column in X.columns:
+        values = np.asarray(X[column])
+        if not _holds_text(values):
+            continue
+        try:
+            values.astype(float)
+        except (TypeError, ValueError):
+            shown = next(one for one in values if one is not None and one == one)
+            raise ValueError(
+                f"{name} expected X to hold numbers only, but the column {column!r} "
+                f"holds {str(shown)!r}. Encode it first: "
+                "sklearn.pipeline.make_pipeline(skrub.TableVectorizer(), "
+                f"{name}(...)) does for text, categories and dates."
+            ) from error
 
 
 def _holds_text(values: Any) -> bool:

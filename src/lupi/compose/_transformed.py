@@ -23,6 +23,7 @@ from lupi.base import (
     uses_unlabelled,
 )
 from lupi.base._delegate import Wrapper, stage_has
+from lupi.base._index import refuse_other_index
 from lupi.base._metadata import fit_with
 from lupi.base._rows import take_rows
 
@@ -110,6 +111,7 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
             The fitted estimator.
         """
         validate_data(self, X, skip_check_array=True)
+        refuse_other_index(X, privileged, type(self).__name__)
         self.transformer_ = None
         self.estimator_ = fit_with(
             clone(self.estimator),

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import column_or_1d
 
+from lupi.base._index import aligned
 from lupi.evaluation._methods import Task, choose_methods
 from lupi.evaluation._prepare import as_table, column_names, rows_with_values
 from lupi.evaluation._scoring import check_scorer, choose_scorer
@@ -47,7 +48,7 @@ def plan(
     X, y, methods = as_table(X, "X"), column_or_1d(y), as_list(methods)
     n_rows = X.shape[0]
     if privileged is not None:
-        privileged = as_table(privileged, "privileged")
+        privileged = aligned(X, as_table(privileged, "privileged"))
     _check_lengths(
         n_rows, y=y, privileged=privileged, groups=groups, sample_weight=sample_weight
     )

@@ -78,7 +78,7 @@ def check_lists_and_data_frames(estimator: Any) -> None:
     frames = ready(estimator).fit(
         pd.DataFrame(data.X, index=index),
         pd.Series(data.y, index=index),
-        privileged=pd.DataFrame(data.P),
+        privileged=pd.DataFrame(data.P, index=index),
     )
     assert_same(outputs(frames, data.X_new), expected, estimator, "pandas and arrays")
 
