@@ -203,10 +203,10 @@ class CentresDenseX(Changed):
 
 
 @breaks("check_lists_and_data_frames")
-class AlignsByIndex(Changed):
+class SortsByIndex(Changed):
     def change(self, X, y, privileged, sample_weight):
-        if hasattr(privileged, "loc") and hasattr(X, "index"):
-            privileged = privileged.loc[X.index]
+        if hasattr(privileged, "sort_index"):
+            privileged = privileged.sort_index()
         return X, y, privileged, sample_weight
 
 

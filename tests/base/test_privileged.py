@@ -73,7 +73,7 @@ def test_nothing_available_counts_as_none():
     [
         (TABLE[:3], r"Toy got privileged with 3 rows for 4 rows of X\. Give one row"),
         (TABLE[:, 0], r"1-D array of length 4\. Use privileged\.reshape\(-1, 1\)"),
-        (pd.Series(TABLE[:, 0]), r"1-D array of length 4"),
+        (pd.Series(TABLE[:, 0]), r"got a Series\. Pass privileged\.to_frame\(\)"),
         (TABLE[None], r"to be 2-D.*but got 3 dimensions"),
         (TABLE[:, :0], r"0 columns\. Pass privileged=None"),
         ("later", r"a table of numbers with one row per training row, but got 'later'"),

@@ -43,9 +43,9 @@ def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
     elif 0 < len(absent) < len(ours) and theirs.is_unique:
         remedy = (
             f"{len(absent)} of the {len(ours)} labels of X are not in privileged, "
-            f"{_plain(absent[0])!r} for one; privileged.reindex(X.index) makes theirs rows of "
-            "NaN, which have no privileged information, and privileged.loc[X.index] "
-            "the others."
+            f"{_plain(absent[0])!r} for one. Pass privileged.reindex(X.index), which "
+            "makes them rows of NaN, without privileged information, or leave them out "
+            "of X and pass privileged.loc[X.index]."
         )
     else:
         remedy = (
@@ -99,9 +99,9 @@ def aligned(X: Any, privileged: Any) -> Any:
             again = index[index.duplicated()][0]
             raise ValueError(
                 f"X and privileged have different indexes, and {name} has two rows "
-                f"labelled {_plain(again)!r}, so that rows cannot be matched by label. Make "
-                "the labels unique, or pass privileged.set_axis(X.index) if the rows "
-                "are in the same order."
+                f"labelled {_plain(again)!r}, so that rows cannot be matched by label. "
+                "Make the labels unique, or pass privileged.set_axis(X.index) if the "
+                "rows are in the same order."
             )
     known = ours.isin(theirs)
     if not known.all() and not theirs.isin(ours).all():
