@@ -150,7 +150,7 @@ def main():
         multipliers, theirs = run_cvxopt(matrices)
         Q, p = matrices[:2]
         value = 0.5 * multipliers @ Q @ multipliers + p @ multipliers
-        best = solution.multipliers[~problem.is_equality]
+        best = (solution.multipliers + problem.offset)[~problem.is_equality]
         best_value = 0.5 * best @ Q @ best + p @ best
         scale = abs(solution.primal_value)
         off = (value - best_value) / scale

@@ -49,7 +49,11 @@ def matrices(problem):
 
 
 def lagrangian(problem, multipliers, biases):
-    """Primal and dual value, and the residuals, from the matrices above."""
+    """Primal and dual value, and the residuals, from the matrices above.
+
+    The multipliers are measured from the offset of the problem, as everywhere.
+    """
+    multipliers = multipliers + problem.offset
     functions, blocks, right = matrices(problem)
     biases = dict(zip(problem.biased, biases, strict=True))
     left = np.zeros(len(right))

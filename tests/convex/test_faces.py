@@ -39,6 +39,7 @@ def dense_solution(problem, layout, face, fixed, right):
     force = np.zeros(size)
     E, wanted = np.zeros((n_biases, size)), np.zeros(n_biases)
     for k, (K, e, c, weight, _) in enumerate(functions):
+        c = c - blocks[k].T @ problem.offset  # multipliers are measured from there
         H += blocks[k] @ K @ blocks[k].T / weight
         force -= blocks[k] @ K @ c / weight
         if k in problem.biased:

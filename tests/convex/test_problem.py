@@ -23,7 +23,7 @@ def test_products_with_the_matrices(name, features):
     left = np.zeros(problem.size)
     of = dict(zip(problem.biased, biases, strict=True))
     for k, (K, e, c, weight, rows) in enumerate(functions):
-        v = blocks[k].T @ multipliers - c
+        v = blocks[k].T @ (multipliers + problem.offset) - c
         np.testing.assert_allclose(coefficients[k], v[rows], atol=1e-12)
         t = K @ v / weight + of.get(k, 0.0) * e
         np.testing.assert_allclose(values[k], t[rows], atol=1e-10)

@@ -64,12 +64,12 @@ def test_factors_that_fail_in_single_precision_are_made_in_double(monkeypatch):
     used = []
     minimize = Augmented.minimize
 
-    def refuse_single(self, most):
+    def refuse_single(self, most, inexact):
         dtype = self.layout.gram.dtype
         used.append(dtype)
         if dtype == np.float32:
             raise NotPositiveDefinite("not accurate enough")
-        return minimize(self, most)
+        return minimize(self, most, inexact)
 
     monkeypatch.setattr(Augmented, "minimize", refuse_single)
     solution = solve_proximal(problems()["hard"], tol=1e-6, max_iter=100, tuning=SINGLE)
@@ -97,12 +97,12 @@ def test_projection_is_the_nearest_point():
     bounds = Bounds(problem, ridge)
     point = rng.normal(scale=4.0, size=problem.size)
     nearest = bounds.project(point)
-    assert (nearest >= 0).all()
-    assert min(room.min() for room in problem.room(nearest)) >= -1e-12
+    assert (nearest >= problem.lower).all()
+    assert min(room.min() for room in problem.headroom(nearest)) >= -1e-12
     # Obtuse angles: (x − p)·D(z − p) ≤ 0 for every z of the set.
     for seed in range(200):
         other = np.random.default_rng(seed).uniform(0.0, 1.0, (2, problem.n_rows))
-        other *= problem.slacks[0].linear / 2
+        other = other * (problem.slacks[0].linear / 2) - problem.offset.reshape(2, -1)
         gap = (ridge * (point - nearest)).reshape(2, -1)
         angle = (gap * (other - nearest.reshape(2, -1))).sum(axis=0)
         assert (angle <= 1e-9).all()

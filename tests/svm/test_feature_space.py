@@ -90,7 +90,8 @@ def test_dual_coef_are_the_multipliers(n):
     model = SVCDeltaPlus(**LINEAR).fit(X[:n], Y[:n], privileged=HIDDEN[:n])
     sign = np.where(Y[:n], 1, -1)[model.support_]
     assert (model.dual_coef_[0] * sign > 0).all()
-    assert model.dual_coef_.sum() == pytest.approx(0, abs=1e-6)
+    largest = np.abs(model.dual_coef_).sum()
+    assert abs(model.dual_coef_.sum()) <= 1e-8 * largest
     # What they leave open is what the gap leaves open: ½‖w − Σ v x‖² is part of it.
     open_part = model.coef_[0] - model.dual_coef_[0] @ X[model.support_]
     assert 0.5 * open_part @ open_part <= model.duality_gap_ + 1e-9

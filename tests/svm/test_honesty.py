@@ -108,7 +108,11 @@ def test_advice_in_a_warning_names_parameters_that_the_estimator_has(kind):
     X, y, P = trivial(60)
     target = X[:, 0] if kind.__name__.endswith("SVRPlus") else y
     said = []
-    for options in ({"max_iter": 1}, {"privileged_reg": 1e12}, {"C": 1e-3}):
+    for options in (
+        {"max_iter": 1, "tol": 1e-16},
+        {"privileged_reg": 1e12},
+        {"C": 1e-3},
+    ):
         if set(options) - set(kind().get_params()):
             continue
         with warnings.catch_warnings(record=True) as caught:

@@ -44,16 +44,22 @@ def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
     if biases is None:
         return solution
     settled = replace(solution, biases=biases)
-    better = settled.duality_gap <= 2 * max(solution.duality_gap, FLAT * solution.scale)
+    better = settled.duality_gap <= 2 * max(
+        solution.duality_gap, FLAT * abs(solution.primal_value)
+    )
     return settled if better else solution
 
 
 def _pinned(solution: Solution) -> bool:
     """Whether the strictly active constraints determine every bias."""
-    problem, multipliers = solution.problem, solution.multipliers
+    problem = solution.problem
+    multipliers = solution.multipliers + problem.offset
     open_slack = np.ones(problem.size, dtype=bool)
     for room, cost, sharing in zip(
-        problem.room(multipliers), problem.slack_costs, problem.sharing, strict=True
+        problem.headroom(solution.multipliers),
+        problem.slack_costs,
+        problem.sharing,
+        strict=True,
     ):
         for q in sharing:
             open_slack[problem.slices[q]] = room > STRICT * cost

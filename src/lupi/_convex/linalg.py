@@ -16,6 +16,7 @@ __all__ = [
     "block",
     "cholesky",
     "cholesky_solve",
+    "estimated_rank",
     "inverse_from_cholesky",
     "inverse_of_small",
     "pivoted_factor",
@@ -28,6 +29,8 @@ __all__ = [
 
 RANK_TOLERANCE, REGULAR = 1e-15, 1e10
 SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE = 256, 128
+# Rows from which a rank is estimated.
+SAMPLED = 128
 # Up to here one product after the other beats the product of matrices.
 FEW_COLUMNS = 4
 
@@ -151,7 +154,7 @@ def symmetric_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def pivoted_factor(matrix: np.ndarray) -> np.ndarray:
-    """Φ with ``ΦΦᵀ = matrix`` up to rounding, and as few columns as that takes.
+    """Return Φ with ``ΦΦᵀ = matrix`` up to rounding, with as few columns as it takes.
 
     Cholesky with complete pivoting, which stops where the rest is rounding.
     """
@@ -163,6 +166,23 @@ def pivoted_factor(matrix: np.ndarray) -> np.ndarray:
     out = np.empty_like(columns)
     out[pivots - 1] = columns
     return out
+
+
+def estimated_rank(matrix: np.ndarray) -> float:
+    """Return about how many columns `pivoted_factor` takes, from a few of the rows.
+
+    The pivots of smooth kernels fall exponentially: what they do on the sample is
+    continued to the size of rounding.
+    """
+    rows = np.linspace(0, len(matrix) - 1, min(len(matrix), SAMPLED)).astype(int)
+    sample = block(matrix, rows, rows)
+    largest = float(np.diagonal(sample).max(initial=0.0))
+    factor, _, rank, _ = lapack.dpstrf(sample, tol=RANK_TOLERANCE * largest, lower=1)
+    half = SAMPLED // 2
+    if rank <= half or len(matrix) <= SAMPLED:
+        return rank
+    fallen = np.log(largest) - 2 * np.log(factor[half, half])
+    return half * -np.log(RANK_TOLERANCE) / max(fallen, 1e-3)
 
 
 def scaled_block(

@@ -21,6 +21,11 @@ With one multiplier per constraint, λ ≥ 0 (free for equalities), the dual is:
 
 and ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``; ``b_k`` is the multiplier of ``e_k·v_k = 0``.
 A model hands over its primal in these terms; the solvers do the rest and know no model.
+
+The solvers measure multipliers from an offset o: where a family acts on function k
+alone, ``o = c_k/a_qk`` and ``λ = o + μ`` with ``μ ≥ −o``, elsewhere o = 0. Then
+``v_k = Σ_q a_qk ∘ μ_q`` without a difference of large numbers: with C = 1e6 the digits
+of ``α + β − C`` would be lost just where the correcting function vanishes.
 """
 
 from __future__ import annotations
@@ -138,7 +143,9 @@ class GlobalRow:
 class Problem:
     """Functions, families of row constraints, global constraints: see the module.
 
-    Multipliers are kept in one flat vector: the families in order, then the globals.
+    Multipliers are kept in one flat vector, the families in order, then the globals,
+    and measured from ``offset``: they are at least ``lower`` and, where they share a
+    linear slack, together at most its ``limits``.
     """
 
     n_rows: int
@@ -190,6 +197,37 @@ class Problem:
         self.spaces = {k: f.space for k, f in functions.items() if f.space is not None}
         self.bases = {k: f.basis for k, f in functions.items() if f.basis is not None}
         self.biased = list(self.bases)
+        self._set_offset()
+
+    def _set_offset(self) -> None:
+        """Choose what multipliers are measured from, and their bounds from there."""
+        self.offset = np.zeros(self.size)
+        # The costs that no offset takes up.
+        self.rest_costs = [f.cost for f in self.functions]
+        for k, private in self.structure.private.items():
+            cost = self.functions[k].cost
+            if cost is None:
+                continue
+            for q in private:
+                family, part, at = (
+                    self.families[q],
+                    self.slices[q],
+                    self.positions(q, k),
+                )
+                if family.equality or self.curvature[part].any():
+                    continue
+                offset = cost[at] / family.on[k]
+                taken = offset > 0
+                self.offset[part] = np.where(taken, offset, 0.0)
+                rest = cost.copy()
+                rest[at] = np.where(taken, 0.0, rest[at])
+                self.rest_costs[k] = rest if rest.any() else None
+                break
+        self.lower = np.where(self.is_equality, -np.inf, -self.offset)
+        self.limits = [
+            cost - sum(self.offset[self.slices[q]] for q in sharing)
+            for cost, sharing in zip(self.slack_costs, self.sharing, strict=True)
+        ]
 
     @staticmethod
     def _local(rows: np.ndarray | None, among: np.ndarray | None):
@@ -237,15 +275,15 @@ class Problem:
         """The expansion coefficients ``v_k`` of every function."""
         spread = self.spread(multipliers)
         return [
-            v if f.cost is None else v - f.cost
-            for v, f in zip(spread, self.functions, strict=True)
+            v if c is None else v - c
+            for v, c in zip(spread, self.rest_costs, strict=True)
         ]
 
-    def room(self, multipliers: np.ndarray) -> list[np.ndarray]:
+    def headroom(self, multipliers: np.ndarray) -> list[np.ndarray]:
         """``d_s − Σ λ_q`` for every linear slack: must not be negative."""
         return [
-            cost - sum(multipliers[self.slices[q]] for q in sharing)
-            for cost, sharing in zip(self.slack_costs, self.sharing, strict=True)
+            limit - sum(multipliers[self.slices[q]] for q in sharing)
+            for limit, sharing in zip(self.limits, self.sharing, strict=True)
         ]
 
     def balance(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
@@ -296,6 +334,12 @@ class Problem:
     def bias_costs(self) -> np.ndarray:
         """``c_k·e_k`` for every function with a basis: what a unit of bias costs."""
         both = [(self.functions[k].cost, basis) for k, basis in self.bases.items()]
+        return np.array([0.0 if c is None else c @ e for c, e in both])
+
+    @cached_property
+    def balance_targets(self) -> np.ndarray:
+        """What the rows of `balance_columns` times the multipliers have to be."""
+        both = [(self.rest_costs[k], basis) for k, basis in self.bases.items()]
         return np.array([0.0 if c is None else c @ e for c, e in both])
 
     # ----------------------------------------------------------- primal side

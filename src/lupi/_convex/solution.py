@@ -10,7 +10,7 @@ Everything here is computed from the problem, the multipliers λ and the biases 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -21,17 +21,19 @@ from lupi._convex.problem import Problem
 __all__ = ["Solution"]
 
 FLATTEST = 1e-12
+# Values of a function, relative to the largest right-hand side, that may be rounding.
+IDLE = 1e-5
 
 
 @dataclass(eq=False)
 class Solution:
     """Multipliers, biases and the certificate of a solved :class:`Problem`.
 
-    ``coefficients`` are the expansions v_k: ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``. They
-    equal ``Σ_q a_qk ∘ λ_q − c_k`` up to rounding, and a solver that carries them along
-    hands them over with more digits than that difference has. ``weights``, where a
-    solver works in feature space, are the primal functions themselves (None: the
-    expansion).
+    ``multipliers`` are measured from the offset of the problem. ``coefficients`` are
+    the expansions v_k: ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``; they equal those of the
+    multipliers up to rounding, and a solver that carries them along hands them over.
+    ``weights``, where a solver works in feature space, are the primal functions
+    themselves (None: the expansion).
     """
 
     MOST_EXPANDED: ClassVar[int] = 2000
@@ -129,6 +131,7 @@ class Solution:
         problem, multipliers = self.problem, self.multipliers
         return float(
             problem.at_least @ multipliers
+            + problem.at_least @ problem.offset
             - 0.5 * self._norms[1]
             - 0.5 * problem.curvature @ multipliers**2
         )
@@ -157,10 +160,10 @@ class Solution:
         """Largest violation of ``λ ≥ 0``, ``Σλ ≤ d``, ``e_k·v_k = 0`` or of v_k."""
         problem = self.problem
         worst = [0.0]
-        signed = self.multipliers[~problem.is_equality]
-        if signed.size:
-            worst.append(-signed.min())
-        worst += [-room.min() for room in problem.room(self.multipliers) if room.size]
+        worst.append((problem.lower - self.multipliers).max(initial=0.0))
+        worst += [
+            -room.min() for room in problem.headroom(self.multipliers) if room.size
+        ]
         worst += list(np.abs(problem.balance(self.coefficients)))
         for v, w in zip(
             self.coefficients, problem.coefficients(self.multipliers), strict=True
@@ -185,7 +188,9 @@ class Solution:
         problem = self.problem
         gap = abs(self.primal_value - self.dual_value)
         hard = self._hard
-        gap += self.primal_residual * np.abs(self.multipliers[hard]).sum()
+        gap += (
+            self.primal_residual * np.abs(self.multipliers + problem.offset)[hard].sum()
+        )
         if self.primal_residual > 0:
             violation = np.maximum(self._shortfall, 0.0)
             # A row whose kernel is zero is moved by the biases alone.
@@ -201,10 +206,10 @@ class Solution:
             largest = max(unit, np.abs(self.values[k]).max(initial=0.0))
             gap += abs(missed) * largest / np.abs(problem.bases[k]).max()
         worth = np.abs(self._shortfall) + unit
-        below = np.where(problem.is_equality, 0.0, np.maximum(-self.multipliers, 0.0))
+        below = np.maximum(problem.lower - self.multipliers, 0.0)
         gap += below @ worth
         for room, sharing in zip(
-            problem.room(self.multipliers), problem.sharing, strict=True
+            problem.headroom(self.multipliers), problem.sharing, strict=True
         ):
             gap += np.maximum(-room, 0.0) @ worth[problem.slices[sharing[0]]]
         for v, w, t in zip(
@@ -216,32 +221,54 @@ class Solution:
             gap += np.abs(v - w) @ np.abs(t)
         return float(gap)
 
-    @cached_property
-    def scale(self) -> float:
-        """The size against which a gap is small: the larger of both objectives.
-
-        Where both vanish (all targets inside the tube of a regression, say), a
-        ten-millionth of all costs stands in.
-        """
-        costs = sum(
-            np.abs(f.cost).sum() for f in self.problem.functions if f.cost is not None
-        )
-        costs += sum(cost.sum() for cost in self.problem.slack_costs)
-        floor = 1e-7 * costs * np.abs(self.problem.at_least).max(initial=0.0)
-        return float(
-            max(
-                abs(self.primal_value),
-                abs(self.dual_value),
-                floor,
-                np.finfo(float).tiny,
-            )
-        )
-
     @property
     def relative_gap(self) -> float:
-        """The duality gap in units of the objective."""
-        return self.duality_gap / self.scale
+        """The duality gap in units of the objective; infinite where that is zero."""
+        if self.duality_gap == 0.0:
+            return 0.0
+        size = abs(self.primal_value)
+        return self.duality_gap / size if size > 0 else np.inf
 
     def is_optimal(self, eps: float) -> bool:
         """Whether the relative duality gap, residuals included, is at most eps."""
         return bool(self.relative_gap <= eps)
+
+    def without_idle_functions(self) -> Solution:
+        """Return the solution with functions that are rounding alone set to zero.
+
+        Where a correcting function vanishes, what is left of it by rounding costs C
+        for every row. It is exactly zero with other private multipliers, which have
+        room for that; the better of the two solutions is returned.
+        """
+        problem = self.problem
+        unit = np.abs(problem.at_least).max(initial=0.0)
+        multipliers, biases = self.multipliers.copy(), self.biases.copy()
+        coefficients, penalized = list(self.coefficients), list(self.penalized)
+        idle = []
+        for k, private in problem.structure.private.items():
+            small = np.abs(self.values[k]).max(initial=0.0) <= IDLE * unit
+            if small and len(private) == 1 and self.weights is None:
+                (q,) = private
+                part, at = problem.slices[q], problem.positions(q, k)
+                v = problem.coefficients(multipliers)[k]
+                multipliers[part] -= v[at] / problem.families[q].on[k]
+                coefficients[k] = penalized[k] = np.zeros_like(v)
+                if k in problem.biased:
+                    biases[problem.biased.index(k)] = 0.0
+                idle.append(k)
+        if not idle:
+            return self
+        # The first function met its constraints together with the others; alone it
+        # does so after a change as small as they were.
+        values = problem.values(penalized, biases)
+        short = problem.at_least - problem.margins(values)
+        missed = float(short[(short > 0) & (short <= IDLE * unit)].max(initial=0.0))
+        factor = 1.0 + missed / unit
+        coefficients[0], penalized[0] = factor * coefficients[0], factor * penalized[0]
+        if 0 in problem.biased:
+            biases[problem.biased.index(0)] *= factor
+        solution = replace(
+            self, multipliers=multipliers, coefficients=coefficients, biases=biases
+        )
+        solution.penalized = penalized
+        return solution if solution.duality_gap < self.duality_gap else self

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from lupi._convex.biases import settle_biases
 from lupi._convex.interior.path import solve_interior
-from lupi._convex.linalg import pivoted_factor
+from lupi._convex.linalg import estimated_rank, pivoted_factor
 from lupi._convex.problem import Features, Gram, Problem
 from lupi._convex.proximal.layout import unsuited as unsuited_for_faces
 from lupi._convex.proximal.outer import solve_proximal
@@ -65,7 +66,7 @@ def solve(
             for attempt, limit in _attempts(problem, solver, tuning)
         )
         best = next(answers)
-        while not _is_finished(best, tol, tuning) and (other := next(answers, None)):
+        while not best.converged and (other := next(answers, None)):
             best = _closer(best, other)
         return settle_biases(best, tuning)
 
@@ -80,28 +81,36 @@ def _attempts(
     problem: Problem, solver: str, tuning: Tuning
 ) -> Iterator[tuple[Callable, int]]:
     """Yield the solvers to try in turn, and how many iterations each may take."""
-    automatic = solver == "auto"
+    automatic, features = solver == "auto", None
+    if automatic and _all_gram(problem):
+        features = in_low_rank(problem, tuning)
+    if features is not None:
+        yield partial(_solve_as, features), tuning.max_newton_steps
     if solver == "working_set":
         yield solve_working_set, tuning.max_working_set_steps
     elif automatic and suits_working_sets(problem, tuning):
         yield solve_working_set, working_set_budget(problem, tuning)
     if solver == "proximal":
         yield solve_proximal, tuning.max_newton_steps
-    elif automatic and unsuited_for_faces(problem) is None:
+    elif automatic and suits_proximal(problem):
         yield solve_proximal, tuning.max_faces
     if automatic or solver == "interior":
         yield solve_interior, tuning.max_newton_steps
-        if _has_gram(problem):
+        if features is None and _has_gram(problem):
             # Rank-deficient kernels with extreme costs leave nothing of the barrier in
             # R + D; the weights of an explicit factor keep it apart.
             yield _solve_in_features, tuning.max_newton_steps
 
 
-def _is_finished(solution: Solution, tol: float, tuning: Tuning) -> bool:
-    """Whether no other solver need be tried; small problems get the closest answer."""
-    if solution.problem.n_rows <= tuning.polished_size:
-        tol *= 10 * tuning.polished_gap
-    return solution.converged and solution.is_optimal(tol)
+def suits_proximal(problem: Problem) -> bool:
+    """Whether ``auto`` tries the proximal method.
+
+    Not with constraints on all rows at once: what their multipliers need depends on
+    all others, and the inner problems take many short steps.
+    """
+    return unsuited_for_faces(problem) is None and not any(
+        0 in row.on for row in problem.global_rows
+    )
 
 
 def suits_working_sets(problem: Problem, tuning: Tuning = DEFAULT) -> bool:
@@ -117,14 +126,15 @@ def suits_working_sets(problem: Problem, tuning: Tuning = DEFAULT) -> bool:
 
 
 def _relative_cost(problem: Problem) -> float:
-    """Return the mean cost of a row times the largest mean of ``K_k/ρ_k``."""
-    costs = [np.abs(f.cost).mean() for f in problem.functions if f.cost is not None]
-    costs += [cost.mean() for cost in problem.slack_costs]
+    """Return the median cost of a row times the largest mean of ``K_k/ρ_k``."""
+    costs = [np.abs(f.cost) for f in problem.functions if f.cost is not None]
+    costs += problem.slack_costs
+    costs += [1.0 / c[c > 0] for c in (problem.curvature,) if c.any()]
     kernels = [
         space.diagonal.mean() / problem.functions[k].weight
         for k, space in problem.spaces.items()
     ]
-    return float(max(costs, default=np.inf) * max(kernels))
+    return float(np.median(np.concatenate(costs)) * max(kernels)) if costs else np.inf
 
 
 def working_set_budget(problem: Problem, tuning: Tuning = DEFAULT) -> int:
@@ -138,12 +148,37 @@ def _solve_in_features(problem: Problem, **options) -> Solution:
     return solve_interior(in_features(problem), **options)
 
 
+def _solve_as(other: Problem, problem: Problem, **options) -> Solution:
+    return solve_interior(other, **options)
+
+
+def in_low_rank(problem: Problem, tuning: Tuning) -> Problem | None:
+    """Return the problem in features where its kernels have a low rank, else None.
+
+    Higher ranks count as low where costs are large: what a smooth kernel hardly has is
+    felt there, and the other methods converge slowly.
+    """
+    share = tuning.low_rank
+    if _relative_cost(problem) >= tuning.costly:
+        share = tuning.low_rank_if_costly
+    most = share * problem.n_rows
+    if sum(estimated_rank(s.matrix) for s in problem.spaces.values()) > most:
+        return None
+    low = in_features(problem)
+    ranks = [space.matrix.shape[1] for space in low.spaces.values()]
+    return low if sum(ranks) <= most else None
+
+
 def _closer(first: Solution, second: Solution) -> Solution:
     return second if second.relative_gap < first.relative_gap else first
 
 
 def _has_gram(problem: Problem) -> bool:
     return any(isinstance(f.space, Gram) for f in problem.functions)
+
+
+def _all_gram(problem: Problem) -> bool:
+    return all(isinstance(space, Gram) for space in problem.spaces.values())
 
 
 def in_features(problem: Problem) -> Problem:

@@ -38,6 +38,11 @@ class Tuning:
     # mean cost of a row times the mean of K_ii/ρ is at most this.
     working_set_size_two_functions: int = 3000
     working_set_largest_cost: float = 3.0
+    # Kernels whose ranks sum up to this share of the rows are solved in features, where
+    # a step of the interior point costs n times the square of that sum.
+    low_rank: float = 0.6
+    low_rank_if_costly: float = 2.0
+    costly: float = 1e3
     # Time of the interior point in working-set steps: this times Σn³/Σn over the
     # functions, plus a part that does not grow.
     interior_price: float = 0.03
@@ -77,6 +82,10 @@ class Tuning:
     # ------------------------------------------------------------ proximal method
     # Proximal term in units of the mean of K_ii/ρ.
     proximal: float = 3e-3
+    first_proximal: float = 1.0
+    easy_steps: int = 2
+    slow: float = 1e-3
+    wide_inexact: float = 0.7
     # For bounded multipliers at first this over their bound, then a quarter at every
     # outer step until the least: with a small term from the start, all multipliers
     # would jump from one bound to the other.
@@ -87,14 +96,19 @@ class Tuning:
     # singular, down to the least.
     sharpening: float = 0.1
     least_proximal: float = 1e-9
+    loosening: float = 30.0
+    max_failures: int = 3
     # Inner steps at most, and those while the wide term only finds the bounds.
     inner_steps: int = 30
     wide_inner_steps: int = 4
+    # Newton steps without half the gap after which the method has stalled.
+    stalled_steps: int = 25
+    short: float = 0.5
     # Inner steps at most once tol has been reached.
     polishing_steps: int = 15
     # An inner minimum is close enough when the multipliers miss those of their face by
     # this share of the outer step, after a Newton step of this length at least.
-    inexact: float = 0.7
+    inexact: float = 0.1
     inexact_length: float = 0.5
     # Equations of a face are met to this share of the outer step.
     face_accuracy: float = 1e-2

@@ -224,6 +224,6 @@ def carried(
         if not coefficients[small].any():
             return np.where(small, 0.0, coefficients)
         change = space.apply(np.where(small, coefficients, 0.0))
-        if np.abs(change).max() * cost.sum() <= UNFELT * solution.scale:
+        if np.abs(change).max() * cost.sum() <= UNFELT * abs(solution.primal_value):
             return np.where(small, 0.0, coefficients)
     return coefficients

@@ -28,6 +28,7 @@ from lupi._convex.problem import Problem
 __all__ = ["FeatureNewton"]
 
 BLOCK_VALUES = 2**20
+REFINEMENTS = 2
 
 
 class FeatureNewton:
@@ -44,6 +45,7 @@ class FeatureNewton:
             start += width + bias
             widths.append(width)
         self.n_weights = start
+        self._biased = [(at, k) for k, (_, at, bias) in enumerate(self._spans) if bias]
         self._penalty = np.zeros(start)
         for function, (span, _, _) in zip(problem.functions, self._spans, strict=True):
             self._penalty[span] = function.weight
@@ -277,38 +279,64 @@ class FeatureNewton:
     def solve(
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Step of the multipliers and of the biases; the weights are kept aside."""
+        """Return the step of the multipliers and of the biases; keep that of weights.
+
+        Refined on the equations of weights and multipliers together: those of the
+        weights alone have the multipliers as ``D⁻¹(p − A Φ̃ dθ)``, which near the
+        end of the path multiplies the rounding of its difference by 1/D.
+        """
+        wanted = self._held.copy()
+        for (at, _), missed in zip(self._biased, balance, strict=True):
+            wanted[at] += missed
+        direction, step = self._solve_once(right, -wanted)
+        for _ in range(REFINEMENTS if refine else 0):
+            short = right - self._product(step) - self._margins(direction)
+            missed = self._project(step) - self._penalty * direction - wanted
+            change, shift = self._solve_once(short, missed)
+            direction, step = direction + change, step + shift
+        self._direction = direction
+        return step, np.array([direction[at] for at, _ in self._biased])
+
+    def _solve_once(self, right, pull) -> tuple[np.ndarray, np.ndarray]:
+        """Solve ``D dλ + A Φ̃ dθ = right``, ``ρ dθ − Φ̃ᵀAᵀ dλ = pull``."""
+        rows = self.n_row_multipliers
+        target = pull + self._project(self._invert_rows(right), globals_too=False)
+        direction = cholesky_solve(self._factor, target)
+        missing = direction @ self._global
+        forces = self._border_inverse @ (right[rows:] - missing)
+        direction = direction + self._answers @ forces
+        step = self._invert_rows(right - self._margins(direction))
+        step[rows:] = forces
+        return direction, step
+
+    def _product(self, step: np.ndarray) -> np.ndarray:
+        """Return ``D step``."""
+        out = self.diagonal * step
+        for one, two, shared, _ in self._coupled:
+            both = shared * (step[one] + step[two])
+            out[one] += both
+            out[two] += both
+        return out
+
+    def _margins(self, direction: np.ndarray) -> np.ndarray:
+        """Return ``A Φ̃ dθ``."""
         problem = self.problem
-        inverted = self._invert_rows(right)
-        target = -self._held
-        for k, vector in enumerate(problem.spread(inverted)):
-            self._collect(target, k, vector)
-        biased = [(at, k) for k, (_, at, bias) in enumerate(self._spans) if bias]
-        for (at, _), missed in zip(biased, balance, strict=True):
-            target[at] -= missed
-        wanted, own = (v[self.n_row_multipliers :] for v in (right, self.diagonal))
-        direction, forces = self._solve_border(target, wanted)
-        for _ in range(3 if refine else 0):
-            missed = target - self._matrix @ direction + self._global @ forces
-            short = wanted - direction @ self._global - own * forces
-            change, push = self._solve_border(missed, short)
-            direction, forces = direction + change, forces + push
         weights = [
             None if f.space is None else direction[span]
             for f, (span, _, _) in zip(problem.functions, self._spans, strict=True)
         ]
-        biases = np.array([direction[at] for at, _ in biased])
-        values = problem.values(self._values(weights), biases)
-        step = self._invert_rows(right - problem.margins(values))
-        step[self.n_row_multipliers :] = forces
-        self._direction = direction
-        return step, biases
+        biases = np.array([direction[at] for at, _ in self._biased])
+        return problem.margins(problem.values(self._values(weights), biases))
 
-    def _solve_border(self, target: np.ndarray, wanted: np.ndarray):
-        """``M θ − G λ = target``, ``Gᵀθ + D λ = wanted`` for the global λ."""
-        direction = cholesky_solve(self._factor, target)
-        forces = self._border_inverse @ (wanted - direction @ self._global)
-        return direction + self._answers @ forces, forces
+    def _project(self, step: np.ndarray, *, globals_too: bool = True) -> np.ndarray:
+        """Return ``Φ̃ᵀAᵀ dλ``."""
+        if not globals_too:
+            step = step.copy()
+            step[self.n_row_multipliers :] = 0.0
+        projected = np.zeros(self.n_weights)
+        for k, vector in enumerate(self.problem.spread(step)):
+            self._collect(projected, k, vector)
+        return projected
 
 
 class _Reader:

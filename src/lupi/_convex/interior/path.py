@@ -44,23 +44,31 @@ SHORTEST_STEP = 1e-10
 
 
 class _Iterate:
-    """λ, z for the constraints; w, ζ for the linear slacks; b for the balances."""
+    """λ, z for the constraints; w, ζ for the linear slacks; b for the balances.
+
+    ``multipliers`` are measured from the offset, ``distance`` from their lower bound.
+    """
 
     def __init__(
         self, problem: Problem, newton: NewtonStep, start: OnPath | None = None
     ):
         self.problem, self.newton = problem, newton
         if start is not None:
-            self.multipliers, self.margin = start.multipliers, start.margin
+            self.distance, self.margin = start.distance, start.margin
+            self.multipliers = start.multipliers
             self.room, self.slack = start.room, start.slack
             self.biases = start.biases
             return
-        self.multipliers = starting_multipliers(problem)
+        in_features = isinstance(newton, FeatureNewton)
+        self.multipliers = starting_multipliers(problem, centered=in_features)
         self.biases = np.zeros(len(problem.biased))
+        self.distance = self.multipliers + problem.offset
         newton.start(self.multipliers)
-        # Carried along rather than recomputed as d − Σλ, which loses its digits as a
-        # multiplier comes close to its bound.
-        self.room = problem.room(self.multipliers)
+        if isinstance(newton, FeatureNewton):
+            newton.begin([None if w is None else 0.0 * w for w in newton.weights])
+        # Carried along, as the distance from the lower bound is, rather than
+        # recomputed as d − Σλ, which loses its digits close to the bound.
+        self.room = problem.headroom(self.multipliers)
         # Any positive start is allowed; one whose stationarity holds is the best.
         gradient = self._gradient()
         floor = max(np.abs(gradient).mean(), 1e-3 * np.abs(problem.at_least).max())
@@ -97,7 +105,7 @@ class _Iterate:
 
     def complementarity(self) -> float:
         """μ: the mean product of a multiplier and its slack."""
-        total = self.multipliers @ self.margin
+        total = self.distance @ self.margin
         count = int((~self.problem.is_equality).sum())
         for room, slack in zip(self.room, self.slack, strict=True):
             total += room @ slack
@@ -107,6 +115,7 @@ class _Iterate:
     def end(self) -> PathEnd:
         """The slacks as they are now."""
         return PathEnd(
+            self.distance.copy(),
             self.margin.copy(),
             [w.copy() for w in self.room],
             [z.copy() for z in self.slack],
@@ -219,7 +228,7 @@ def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
     """One Mehrotra step, taken in place; returns its length."""
     problem = state.problem
     free = problem.is_equality
-    safe = np.where(free, 1.0, state.multipliers)
+    safe = np.where(free, 1.0, state.distance)
     barrier = Barrier(
         diagonal=problem.curvature + np.where(free, 0.0, state.margin / safe),
         shared=[z / w for z, w in zip(state.slack, state.room, strict=True)],
@@ -250,13 +259,13 @@ def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
         ]
         return step, margin, room, slack, biases
 
-    products = state.multipliers * state.margin
+    products = state.distance * state.margin
     room_products = [w * z for w, z in zip(state.room, state.slack, strict=True)]
     step, margin, room, slack, _ = direction(products, room_products, refine=False)
     length = _step_length(state, step, margin, room, slack)
-    after = (state.multipliers + length * step)[~free] @ (
-        state.margin + length * margin
-    )[~free]
+    after = (state.distance + length * step)[~free] @ (state.margin + length * margin)[
+        ~free
+    ]
     count = int((~free).sum())
     for w, z, dw, dz in zip(state.room, state.slack, room, slack, strict=True):
         after += (w + length * dw) @ (z + length * dz)
@@ -274,6 +283,7 @@ def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
     if not np.isfinite(length):
         raise FloatingPointError("the Newton step is not finite")
     state.multipliers += length * step
+    state.distance += length * step
     state.margin += length * margin
     state.biases += length * biases
     newton.advance(length, step)
@@ -287,7 +297,7 @@ def _step_length(state, step, margin, room, slack) -> float:
     """The longest step that keeps everything positive; may exceed one."""
     bounded = ~state.problem.is_equality
     pairs = [
-        (state.multipliers[bounded], step[bounded]),
+        (state.distance[bounded], step[bounded]),
         (state.margin[bounded], margin[bounded]),
         *zip(state.room, room, strict=True),
         *zip(state.slack, slack, strict=True),

@@ -36,9 +36,13 @@ BLOCK, ROUNDING, MOST_ROOTS = 2**15, 1e-12, 40
 
 @dataclass(eq=False)
 class OnPath:
-    """λ, z for the constraints; w, ζ for the slacks; b; and the Newton steps taken."""
+    """λ, z for the constraints; w, ζ for the slacks; b; and the Newton steps taken.
+
+    ``multipliers`` are measured from the offset, ``distance`` from their lower bound.
+    """
 
     multipliers: np.ndarray
+    distance: np.ndarray
     margin: np.ndarray
     room: list[np.ndarray]
     slack: list[np.ndarray]
@@ -128,7 +132,7 @@ def follow(
             newton.coefficients = problem.coefficients(here.multipliers)
             shares = zip(here.slack, here.room, strict=True)
             newton.factorize(
-                Barrier(here.margin / here.multipliers, [z / w for z, w in shares])
+                Barrier(here.margin / here.distance, [z / w for z, w in shares])
             )
             balance = problem.balance(newton.coefficients)
             nothing = np.zeros(problem.size)
@@ -162,17 +166,18 @@ def _search(problem, newton, here: OnPath, shift, mu: float) -> tuple[float, flo
     excess = problem.margins(values) - problem.at_least
 
     def slope(length: float) -> float:
-        multipliers = _balanced_rows(problem, excess + length * across, mu)[0]
-        return start + length * bend - multipliers @ across
+        distance = _balanced_rows(problem, excess + length * across, mu)[0]
+        return start + length * bend - distance @ across
 
-    return first_zero(slope), -float(start - here.multipliers @ across)
+    return first_zero(slope), -float(start - here.distance @ across)
 
 
 def _centered(problem, newton, biases: np.ndarray, mu: float) -> OnPath:
     values = problem.values(newton.penalized, biases)
     excess = problem.margins(values) - problem.at_least
-    multipliers, margin, room, slack = _balanced_rows(problem, excess, mu)
-    return OnPath(multipliers, margin, room, slack, biases)
+    distance, margin, room, slack = _balanced_rows(problem, excess, mu)
+    multipliers = distance - problem.offset
+    return OnPath(multipliers, distance, margin, room, slack, biases)
 
 
 def _balanced_rows(problem: Problem, excess: np.ndarray, mu: float):

@@ -9,8 +9,8 @@ from lupi._convex.problem import Problem
 __all__ = ["starting_multipliers"]
 
 
-def starting_multipliers(problem: Problem) -> np.ndarray:
-    """Half-way inside every bound, and with v_k = 0 for the functions k ≥ 1.
+def starting_multipliers(problem: Problem, *, centered: bool = False) -> np.ndarray:
+    """Return multipliers inside their bounds, with v_k = 0 for the functions k ≥ 1.
 
     A function whose weight is small multiplies whatever v_k it starts with; the private
     multipliers of k are therefore chosen to balance the shared ones. Multipliers that
@@ -20,7 +20,7 @@ def starting_multipliers(problem: Problem) -> np.ndarray:
     root = problem.functions[0]
     typical = np.mean(root.space.diagonal) / root.weight if root.space else 0.0
     typical = 1.0 / typical if typical > 0 else 1.0
-    multipliers = np.zeros(problem.size)
+    multipliers = np.zeros(problem.size)  # λ itself, without the offset
     limits = [np.full(len(f.at_least), np.inf) for f in problem.families]
     for sharing, upper in zip(problem.sharing, problem.slack_costs, strict=True):
         for q in sharing:
@@ -37,14 +37,17 @@ def starting_multipliers(problem: Problem) -> np.ndarray:
                 partner[problem.positions(private[k], k)] = limits[private[k]]
                 limit = np.minimum(limit, partner[problem.positions(q, k)])
         start = np.where(np.isfinite(limit), 0.5 * limit, typical)
-        if 0 in family.on:
+        if 0 in family.on and not centered:
             start = np.minimum(start, np.sqrt(typical * start))
         multipliers[problem.slices[q]] = 0.0 if family.equality else start
+    multipliers -= problem.offset
     for k, q in private.items():
         part, family = problem.slices[q], problem.families[q]
         missing = problem.coefficients(multipliers)[k][problem.positions(q, k)]
         wanted = multipliers[part] - missing / family.on[k]
-        good = family.equality | ((wanted > 0) & (wanted < 0.95 * limits[q] * 2))
+        absolute = wanted + problem.offset[part]
+        good = (absolute > 0) & (absolute < 0.95 * limits[q] * 2)
+        good |= family.equality
         multipliers[part] = np.where(good, wanted, multipliers[part])
     first = problem.size - len(problem.global_rows)
     multipliers[first:] = np.where(problem.is_equality[first:], 0.0, typical)
@@ -57,11 +60,12 @@ def starting_multipliers(problem: Problem) -> np.ndarray:
             missing = -(basis @ coefficients[k]) / (basis @ weight)
             multipliers[g] = max(multipliers[g], multipliers[g] + missing)
     for room, sharing, upper in zip(
-        problem.room(multipliers), problem.sharing, problem.slack_costs, strict=True
+        problem.headroom(multipliers), problem.sharing, problem.slack_costs, strict=True
     ):
         # Not <= 0: what is left of d − d by rounding would be no room either.
         crowded = room <= 1e-3 * upper
         for q in sharing:
             part = problem.slices[q]
-            multipliers[part] = np.where(crowded, 0.4 * limits[q], multipliers[part])
+            inside = 0.4 * limits[q] - problem.offset[part]
+            multipliers[part] = np.where(crowded, inside, multipliers[part])
     return multipliers

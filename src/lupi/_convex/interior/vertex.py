@@ -30,8 +30,9 @@ ROUNDING = 1e-10
 
 @dataclass(eq=False)
 class PathEnd:
-    """The slacks of the last point of the path: z, w and ζ."""
+    """The slacks of the last point of the path: λ from its bound, z, w and ζ."""
 
+    distance: np.ndarray
     margin: np.ndarray
     room: list[np.ndarray]
     slack: list[np.ndarray]
@@ -42,9 +43,9 @@ def polish(solution: Solution, end: PathEnd, newton: NewtonStep) -> Solution:
     problem = solution.problem
     largest = np.ones(problem.size)
     for part in problem.slices:
-        largest[part] = np.abs(solution.multipliers[part]).max(initial=0.0) or 1.0
+        largest[part] = np.abs(end.distance[part]).max(initial=0.0) or 1.0
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
-    zero = ~problem.is_equality & (solution.multipliers / largest < end.margin / unit)
+    zero = ~problem.is_equality & (end.distance / largest < end.margin / unit)
     full = [
         w / cost.max() < z / unit
         for w, z, cost in zip(end.room, end.slack, problem.slack_costs, strict=True)
@@ -69,10 +70,10 @@ def polish(solution: Solution, end: PathEnd, newton: NewtonStep) -> Solution:
 def _clean(solution: Solution) -> Solution:
     """Round multipliers of the wrong sign, which are rounding themselves, to zero."""
     problem = solution.problem
-    wrong = ~problem.is_equality & (solution.multipliers < 0)
+    wrong = solution.multipliers < problem.lower
     if not wrong.any():
         return solution
-    multipliers = np.where(wrong, 0.0, solution.multipliers)
+    multipliers = np.maximum(solution.multipliers, problem.lower)
     change = multipliers - solution.multipliers
     coefficients = [
         v + dv
@@ -84,16 +85,14 @@ def _clean(solution: Solution) -> Solution:
 def _correct(candidate, zero, full, largest, unit) -> bool:
     """Move what the candidate shows to be on the wrong side; whether any did."""
     problem = candidate.problem
-    negative = (
-        ~problem.is_equality & ~zero & (candidate.multipliers < -ROUNDING * largest)
-    )
+    negative = ~zero & (candidate.multipliers < problem.lower - ROUNDING * largest)
     short = problem.at_least - problem.margins(candidate.values)
     violated = zero & (short > ROUNDING * unit)
     changed = bool(negative.any())
     for q_set, is_full, room, cost in zip(
         problem.sharing,
         full,
-        problem.room(candidate.multipliers),
+        problem.headroom(candidate.multipliers),
         problem.slack_costs,
         strict=True,
     ):
@@ -113,15 +112,15 @@ def _vertex(solution, zero, full, newton) -> Solution:
     """The point with the given zeros and full slacks that satisfies the rest."""
     problem = solution.problem
     scale = _curvature_scale(problem)
-    multipliers = np.where(zero, 0.0, solution.multipliers)
+    multipliers = np.where(zero, problem.lower, solution.multipliers)
     fixed = zero.copy()
     tied = []
-    for sharing, is_full, cost in zip(
-        problem.sharing, full, problem.slack_costs, strict=True
+    for sharing, is_full, limit in zip(
+        problem.sharing, full, problem.limits, strict=True
     ):
         if len(sharing) == 1:
             part = problem.slices[sharing[0]]
-            multipliers[part] = np.where(is_full, cost, multipliers[part])
+            multipliers[part] = np.where(is_full, limit, multipliers[part])
             fixed[part] |= is_full
             tied.append(np.zeros(len(is_full)))
         else:
@@ -143,7 +142,7 @@ def _vertex(solution, zero, full, newton) -> Solution:
         for sharing, pull, room, tie in zip(
             problem.sharing,
             slack_pull,
-            problem.room(multipliers),
+            problem.headroom(multipliers),
             tied,
             strict=True,
         ):

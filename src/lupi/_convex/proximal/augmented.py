@@ -35,11 +35,16 @@ __all__ = ["Augmented"]
 # enough.
 ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-13, 4.0, 6
 BALANCED = 1e-7
+MOST_BIAS_STEPS, FLAT = 20, 1e-6
 
 
 class _Target(NamedTuple):
-    """Multipliers that meet the equations of a face, and the functions they make."""
+    """Multipliers that meet the equations of a face, and the functions they make.
 
+    ``fixed`` are those of the face that do not move, at their bounds.
+    """
+
+    fixed: np.ndarray
     multipliers: np.ndarray
     coefficients: list[np.ndarray]
     penalized: list[np.ndarray]
@@ -66,6 +71,7 @@ class Augmented:
         self.penalized = problem.penalized(self.coefficients)
         self.biases = np.zeros(len(problem.biased))
         self.n_newton = 0
+        self.lengths: list[float] = []
         self._none = np.zeros(len(problem.biased))
         self._columns = problem.balance_columns()
 
@@ -103,6 +109,13 @@ class Augmented:
             np.array_equal(rows, last.tied[s]) for s, rows in tied.items()
         )
 
+    def _confirms(self, point: np.ndarray, target: _Target) -> bool:
+        """Return whether a point is on the face of the target, at the same bounds."""
+        if not self.on_last_face(point):
+            return False
+        fixed = self.bounds.fixed(point, *self.bounds.face(point))
+        return np.array_equal(fixed, target.fixed)
+
     def face_at(self, point: np.ndarray) -> Face | Neighbor:
         """The face of a projected point, factorized."""
         if self._face is None or not self.on_last_face(point):
@@ -126,7 +139,7 @@ class Augmented:
         near = changes <= self.problem.n_rows // self.tuning.rows_per_change
         return Neighbor(base, free) if near else None
 
-    def minimize(self, most: int) -> tuple[np.ndarray, bool, bool]:
+    def minimize(self, most: int, inexact: float) -> tuple[np.ndarray, bool, bool]:
         """Newton's method for one outer step.
 
         Returns the multipliers, whether they solve the equations of their face, and
@@ -151,15 +164,16 @@ class Augmented:
             self.n_newton += 1
             target = self._target(face, multipliers)
             length = self._move(target, margins)
+            self.lengths.append(length)
             margins = self._margins(self.penalized, self.biases)
             multipliers = self.bounds.project(self._unprojected(margins))
             balanced = self._is_balanced(target)
-            if length == 1.0 and balanced and self.on_last_face(multipliers):
+            if length == 1.0 and balanced and self._confirms(multipliers, target):
                 # The same but for rounding, and what the functions belong to.
                 return target.multipliers, True, known
             moved = np.abs(multipliers - self.center).max()
             error = np.abs(multipliers - target.multipliers).max()
-            close = length >= tuning.inexact_length and error <= tuning.inexact * moved
+            close = length >= tuning.inexact_length and error <= inexact * moved
             close = close and balanced
             if close or (length == 0.0 and not guessed):
                 break
@@ -173,35 +187,52 @@ class Augmented:
         return bool((missed <= BALANCED * reach).all())
 
     def _undetermined(self, multipliers: np.ndarray) -> bool:
-        """Whether a bias acts on no multiplier that is free."""
+        """Whether the free multipliers leave a bias, or a sum of some, open."""
         free, tied = self.bounds.face(multipliers)
-        touched = self._columns[:, free].any(axis=1)
+        columns = [self._columns[:, free]]
         for s, rows in tied.items():
             outer, inner = (self.problem.slices[q] for q in self.layout.pairs[s])
             both = self._columns[:, outer][:, rows] - self._columns[:, inner][:, rows]
-            touched |= both.any(axis=1)
-        return not touched.all()
+            columns.append(both)
+        return _rank(np.hstack(columns)) < len(self._columns)
 
     def _settle_biases(self, margins: np.ndarray) -> np.ndarray:
-        """Minimize over one bias after the other; the margins after that."""
-        problem = self.problem
-        for j, column in enumerate(self._columns):
-            start = problem.bias_costs[j]
+        """Minimize over the biases alone; return the margins after that.
 
-            def slope(shift, column=column, start=start, margins=margins):
-                moved = self._unprojected(margins + shift * column)
-                return start - column @ self.bounds.project(moved)
+        The function is convex and piecewise quadratic, in as many variables as there
+        are biases: Newton's method, with a search along every direction.
+        """
+        columns, costs = self._columns, self.problem.balance_targets
+        for _ in range(MOST_BIAS_STEPS):
+            point = self.bounds.project(self._unprojected(margins))
+            slope = costs - columns @ point
+            reach = np.abs(costs) + np.abs(columns) @ np.abs(point)
+            if (np.abs(slope) <= ROUNDING * reach).all():
+                break
+            free = self.bounds.face(point)[0]
+            bend = (columns[:, free] / self.layout.ridge[free]) @ columns[:, free].T
+            whole = (columns / self.layout.ridge) @ columns.T
+            index = np.arange(len(bend))
+            bend[index, index] += FLAT * np.diagonal(whole)
+            direction = -np.linalg.solve(bend, slope)
+            across = direction @ columns
+            start = costs @ direction
 
-            shift = zero_of(slope, unit=1.0 / max(np.abs(column).max(), 1e-300))
-            self.biases[j] += shift
-            margins = margins + shift * column
+            def along(length, start=start, across=across, margins=margins):
+                moved = self._unprojected(margins + length * across)
+                return start - across @ self.bounds.project(moved)
+
+            length = zero_of(along, unit=1.0)
+            self.biases = self.biases + length * direction
+            margins = margins + length * across
         return margins
 
     def _hold_private(self, multipliers: np.ndarray) -> None:
         """The first face has no free private multipliers, which makes it cheap."""
         for q in self.layout.private.values():
             if not self.problem.families[q].equality:
-                multipliers[self.problem.slices[q]] = 0.0
+                part = self.problem.slices[q]
+                multipliers[part] = self.problem.lower[part]
 
     def _target(self, face: Face | Neighbor, multipliers: np.ndarray) -> _Target:
         """Where the equations of a face hold, corrected until they do."""
@@ -224,7 +255,7 @@ class Augmented:
                 ROUNDING * np.abs(values / self.layout.ridge).max(),
             )
             if error <= wanted:
-                return _Target(found, coefficients, penalized, biases)
+                return _Target(fixed, found, coefficients, penalized, biases)
             # A correction may first spend itself on the balances.
             if not error <= errors[-2] / LEAST_GAIN:
                 break
@@ -243,13 +274,13 @@ class Augmented:
         moved = problem.values(change, shift)
         across = problem.margins(moved)
         start = bend = 0.0
-        for f, v, w, df, dt in zip(
-            problem.functions, self.coefficients, wanted, change, moved, strict=True
+        for cost, v, w, df, dt in zip(
+            problem.rest_costs, self.coefficients, wanted, change, moved, strict=True
         ):
             start += v @ df
             bend += (w - v) @ df
-            if f.cost is not None:
-                start += f.cost @ dt
+            if cost is not None:
+                start += cost @ dt
         scaled = across / self.layout.ridge
         here = self._unprojected(margins)
 
@@ -324,3 +355,9 @@ class Augmented:
             False,
             "proximal",
         )
+
+
+def _rank(columns: np.ndarray) -> int:
+    scale = np.abs(columns).max(axis=1, initial=0.0)
+    columns = columns[scale > 0] / scale[scale > 0, None]
+    return int(np.linalg.matrix_rank(columns @ columns.T)) if columns.size else 0

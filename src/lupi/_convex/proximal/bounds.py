@@ -1,6 +1,7 @@
 """The set Λ of multipliers, its projection and its faces.
 
-Λ is a box, but where two families share a slack: there ``λ, λ' ≥ 0, λ + λ' ≤ d``.
+Λ is a box, but where two families share a slack: there λ and λ' have lower bounds and
+``λ + λ' ≤ d``.
 """
 
 from __future__ import annotations
@@ -11,18 +12,23 @@ from lupi._convex.problem import Problem
 
 __all__ = ["Bounds"]
 
+ROUNDING = 4 * np.finfo(float).eps
+
 
 class Bounds:
     """The set Λ, and which multipliers its projection leaves free."""
 
     def __init__(self, problem: Problem, ridge: np.ndarray):
         self.problem, self.ridge = problem, ridge
-        self.low = np.where(problem.is_equality, -np.inf, 0.0)
+        self.low = problem.lower
         self.high = np.full(problem.size, np.inf)
         for s, sharing in enumerate(problem.sharing):
             for q in sharing:
                 part = problem.slices[q]
-                self.high[part] = np.minimum(self.high[part], problem.slack_costs[s])
+                others = sum(
+                    problem.lower[problem.slices[o]] for o in sharing if o != q
+                )
+                self.high[part] = problem.limits[s] - others
 
     def project(self, point: np.ndarray) -> np.ndarray:
         """The point of Λ that is nearest, in units of the ridge."""
@@ -34,14 +40,15 @@ class Bounds:
                 one, two = self.ridge[first][crowded], self.ridge[second][crowded]
                 even = one * point[first][crowded] + two * (d - point[second][crowded])
                 even /= one + two
-                out[first][crowded] = even = np.clip(even, 0.0, d)
+                low, high = self.low[first][crowded], self.high[first][crowded]
+                out[first][crowded] = even = np.clip(even, low, high)
                 out[second][crowded] = d - even
         return out
 
     def _pairs(self):
         problem = self.problem
         for s, (outer, inner) in problem.structure.pairs.items():
-            limit = problem.slack_costs[s]
+            limit = problem.limits[s]
             yield s, limit, problem.slices[outer], problem.slices[inner]
 
     def face(self, point: np.ndarray) -> tuple[np.ndarray, dict[int, np.ndarray]]:
@@ -49,7 +56,8 @@ class Bounds:
         free = (point > self.low) & (point < self.high)
         tied = {}
         for s, limit, first, second in self._pairs():
-            full = point[first] + point[second] >= limit
+            size = np.abs(limit) + np.abs(point[first])  # x + (d − x) may round below d
+            full = point[first] + point[second] >= limit - ROUNDING * size
             tied[s] = np.flatnonzero(full & free[first] & free[second])
             free[first] &= ~full
             free[second] &= ~full

@@ -41,22 +41,32 @@ class _Proximal:
 
     def __init__(self, problem: Problem, tuning: Tuning):
         self.problem, self.tuning = problem, tuning
-        self.share, self.wide = tuning.proximal, tuning.wide_proximal
+        self.share, self.wide = tuning.first_proximal, tuning.wide_proximal
+        self.least = tuning.least_proximal
 
     @property
     def is_wide(self) -> bool:
         """Whether bounded multipliers still have a term of the size of their box."""
+        if self.share > self.tuning.proximal:
+            return True
         return bool(self.problem.slacks) and self.wide > self.tuning.least_wide
 
-    def tighten(self, *, stuck: bool) -> bool:
+    def tighten(self, *, stuck: bool, easy: bool) -> bool:
         """Make the term smaller where that is due; whether it was."""
         before, tuning = (self.share, self.wide), self.tuning
-        if stuck:
-            self.share = max(self.share * tuning.sharpening, tuning.least_proximal)
+        if stuck or (easy and not self.is_wide):
+            self.share = max(self.share * tuning.sharpening, self.least)
             self.wide *= tuning.sharpening
         elif self.is_wide:
             self.wide *= tuning.narrowing
+            if self.share > tuning.proximal:
+                self.share = max(self.share * tuning.narrowing, tuning.proximal)
         return (self.share, self.wide) != before
+
+    def loosen(self) -> None:
+        """Make the term larger after equations that rounding spoiled; so it stays."""
+        self.share *= self.tuning.loosening
+        self.least = self.share
 
     def ridge(self) -> np.ndarray:
         """σ + 1/q for every multiplier."""
@@ -78,27 +88,15 @@ class _Proximal:
             if problem.bends[g] > 0:
                 ridge[g] = self.share * problem.bends[g]
         for cost, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
-            width = cost[cost > 0]
-            typical = width.mean() if width.size else 1.0
+            box = np.where(cost > 0, cost, 1.0)
             for q in sharing:
                 part = problem.slices[q]
-                ridge[part] = np.maximum(ridge[part], self.wide / typical)
+                ridge[part] = np.maximum(ridge[part], self.wide / box)
         return ridge + problem.curvature
 
 
-def _balancing_multipliers(problem: Problem) -> np.ndarray:
-    """Zero, but for private multipliers, which balance the cost of their function."""
-    multipliers = np.zeros(problem.size)
-    for k, private in problem.structure.private.items():
-        cost = problem.functions[k].cost
-        if cost is not None:
-            for q in private:
-                at, family = problem.positions(q, k), problem.families[q]
-                multipliers[problem.slices[q]] = cost[at] / family.on[k]
-    return multipliers
-
-
 def _better(best: Solution, candidate: Solution) -> Solution:
+    candidate = candidate.without_idle_functions()
     return candidate if candidate.relative_gap <= best.relative_gap else best
 
 
@@ -116,7 +114,7 @@ def solve_proximal(
     proximal = _Proximal(problem, tuning)
     state = Augmented(
         problem,
-        _balancing_multipliers(problem),
+        np.zeros(problem.size),
         proximal.ridge(),
         np.float32 if single else np.float64,
         tuning,
@@ -127,30 +125,47 @@ def solve_proximal(
     # problems go on to the vertex.
     aim = tol * (tuning.polished_gap if small else 1.0)
     to = tuning.vertex_accuracy if small else tuning.vertex_share * tol
+    reached, since, failures = np.inf, 0, 0
+    unit = np.abs(problem.at_least).max(initial=0.0)
     while state.n_newton < max_iter:
         most = tuning.wide_inner_steps if proximal.is_wide else tuning.inner_steps
         most = min(most, max_iter - state.n_newton)
+        before = state.n_newton
         try:
-            multipliers, settled, known = state.minimize(most)
-            if settled or not small:  # what is not settled ends in no vertex
-                best = _better(best, state.solution(multipliers, settled=settled))
+            inexact = tuning.wide_inexact if proximal.is_wide else tuning.inexact
+            multipliers, settled, known = state.minimize(most, inexact)
+            best = _better(best, state.solution(multipliers, settled=settled))
             tried &= known
             if settled and known and not (tried or best.is_optimal(aim)):
                 tried = True
                 best = _better(best, state.vertex(multipliers, to))
         except (NotPositiveDefinite, np.linalg.LinAlgError):
-            if not single:
+            if single:
+                single = False
+                state.use(np.float64)
+            elif failures < tuning.max_failures:
+                failures += 1
+                proximal.loosen()
+                state.set_ridge(proximal.ridge())
+            else:
                 break
-            single = False
-            state.use(np.float64)
             continue
         if best.is_optimal(aim):
             break
+        if best.relative_gap <= 0.5 * reached:
+            reached, since = best.relative_gap, state.n_newton
+        elif reached < 0.1 and state.n_newton - since > tuning.stalled_steps:
+            break
+        if len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short:
+            break
         if best.is_optimal(tol):
             max_iter = min(max_iter, state.n_newton + tuning.polishing_steps)
-        state.center = multipliers
+        center, state.center = state.center, multipliers
         stuck = settled and known
-        if proximal.tighten(stuck=stuck):
+        step = np.abs(state.sigma * (multipliers - center)).max()
+        easy = state.n_newton - before <= tuning.easy_steps
+        easy = easy and step > tuning.slow * unit
+        if proximal.tighten(stuck=stuck, easy=easy):
             state.set_ridge(proximal.ridge())
         if stuck and single:
             # Nearly singular equations want the digits of double precision.

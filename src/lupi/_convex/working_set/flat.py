@@ -100,6 +100,8 @@ class Flat:
         fn, pos = np.zeros((2, most, size), dtype=np.int64)
         a = np.zeros((most, size))
         upper = np.full(size, np.inf)
+        for limit, sharing in zip(problem.limits, problem.sharing, strict=True):
+            upper[problem.slices[sharing[0]]] = limit
         for q, (part, family) in enumerate(
             zip(problem.slices, problem.families, strict=True)
         ):
@@ -107,10 +109,9 @@ class Flat:
                 fn[j, part] = k
                 pos[j, part] = np.arange(lengths[k])[problem.positions(q, k)]
                 a[j, part] = coefficient
-            if family.slack is not None:
-                upper[part] = family.slack.linear
         self.fn, self.pos = fn[:, self.order].copy(), pos[:, self.order].copy()
-        self.a, self.upper = a[:, self.order].copy(), upper[self.order]
+        self.a = a[:, self.order].copy()
+        self.lower, self.upper = problem.lower[self.order], upper[self.order]
         self.at = self.offsets[self.fn] + self.pos
         self.rhs = problem.at_least[self.order]
         used = (self.a != 0).sum(axis=0)
@@ -167,23 +168,15 @@ def _by_rows(gram: np.ndarray) -> np.ndarray:
 
 
 def feasible(flat: Flat) -> np.ndarray:
-    """A point that keeps every bound and every balance.
+    """Return a point that keeps every bound and every balance.
 
     If possible with ``v_k = 0`` for the functions that have a cost, by the multipliers
     that act on them alone (α = 0, β = C for SVM+); else by class totals.
     """
-    problem = flat.problem
-    multipliers = np.zeros(problem.size)
-    for k, private in problem.structure.private.items():
-        cost = problem.functions[k].cost
-        if cost is not None and private:
-            q = private[0]
-            wanted = cost[problem.positions(q, k)] / problem.families[q].on[k]
-            multipliers[problem.slices[q]] = wanted
-    multipliers = np.clip(multipliers[flat.order], 0.0, flat.upper)
-    costs = problem.bias_costs
+    costs = flat.problem.balance_targets
+    multipliers = np.clip(0.0, flat.lower, flat.upper)
     missed = flat.columns.T @ multipliers - costs
-    size = np.abs(costs) + np.abs(flat.columns).T @ multipliers
+    size = np.abs(costs) + np.abs(flat.columns).T @ np.abs(multipliers)
     if (np.abs(missed) <= 1e-12 * size).all():
         return multipliers
     return _by_totals(flat, costs)
@@ -193,8 +186,12 @@ def _by_totals(flat: Flat, costs: np.ndarray) -> np.ndarray:
     from scipy.optimize import linprog
 
     spans = [slice(a, b) for a, b in zip(flat.starts, flat.starts[1:], strict=False)]
+    least = [flat.lower[span].sum() for span in spans]
     most = [flat.upper[span].sum() for span in spans]
-    bounds = [(0.0, None if np.isinf(total) else total) for total in most]
+    bounds = [
+        (low, None if np.isinf(high) else high)
+        for low, high in zip(least, most, strict=True)
+    ]
     found = linprog(
         np.ones(len(spans)), A_eq=flat.signatures.T, b_eq=costs, bounds=bounds
     )
@@ -204,11 +201,13 @@ def _by_totals(flat: Flat, costs: np.ndarray) -> np.ndarray:
             "its primal has no minimum. Check the costs of the functions."
         )
     multipliers = np.empty(len(flat.rhs))
-    for span, total, limit in zip(spans, found.x, most, strict=True):
-        bound = flat.upper[span]
-        open_ended = np.isinf(bound)
+    for span, total, low, high in zip(spans, found.x, least, most, strict=True):
+        reach = flat.upper[span] - flat.lower[span]
+        open_ended = np.isinf(reach)
         share = (
-            open_ended / max(open_ended.sum(), 1) if np.isinf(limit) else bound / limit
+            open_ended / max(open_ended.sum(), 1)
+            if np.isinf(high)
+            else reach / (high - low or 1.0)
         )
-        multipliers[span] = total * share
+        multipliers[span] = flat.lower[span] + (total - low) * share
     return multipliers

@@ -53,8 +53,10 @@ class _State:
         self.flat, self.tuning = flat, tuning
         self.multipliers = feasible(flat)
         costs = [
-            np.zeros(n) if f.cost is None else f.cost
-            for f, n in zip(flat.problem.functions, np.diff(flat.offsets), strict=True)
+            np.zeros(n) if cost is None else cost
+            for cost, n in zip(
+                flat.problem.rest_costs, np.diff(flat.offsets), strict=True
+            )
         ]
         self.expansion = flat.spread(self.multipliers) - np.concatenate(costs)
         self.refresh()
@@ -80,6 +82,7 @@ class _State:
             flat.width,
             flat.rhs,
             flat.diagonal,
+            flat.lower,
             flat.upper,
             flat.starts,
             flat.circuits,
@@ -96,8 +99,9 @@ class _State:
     @property
     def free(self) -> np.ndarray:
         """The multipliers between their bounds."""
-        inside = (self.multipliers > 0) & (self.multipliers < self.flat.upper)
-        return np.flatnonzero(inside)
+        flat = self.flat
+        above = self.multipliers > flat.lower
+        return np.flatnonzero(above & (self.multipliers < flat.upper))
 
     def price(self) -> float:
         """What a Newton step on the free multipliers costs, in working-set steps."""
@@ -107,7 +111,7 @@ class _State:
         """The free multipliers and the bound ones that pull most to leave."""
         flat, free = self.flat, self.free
         pull = flat.gradient(self.value) + flat.columns @ self._biases()
-        pull = np.where(self.multipliers > 0, pull, -pull)
+        pull = np.where(self.multipliers > flat.lower, pull, -pull)
         pull[free] = 0.0
         leaving = np.flatnonzero(pull > 0)
         most = int(self.tuning.released_share * len(free))
@@ -134,11 +138,13 @@ class _State:
             try:
                 # Nothing keeps the face: its factor is the largest array there is.
                 moved = _Face(flat, active, gradient[active], missing, ridge).minimum(
-                    target[active], flat.upper[active], self.tuning.fixed_share
+                    target[active],
+                    (flat.lower[active], flat.upper[active]),
+                    self.tuning.fixed_share,
                 )
             except (NotPositiveDefinite, np.linalg.LinAlgError):
                 return False
-            inside = np.clip(moved, 0.0, flat.upper[active])
+            inside = np.clip(moved, flat.lower[active], flat.upper[active])
             crossed = inside != moved
             if not crossed.any():
                 target[active] = moved
@@ -166,7 +172,7 @@ class _State:
         return True
 
     def _balanced(self, multipliers: np.ndarray) -> bool:
-        size = np.abs(self.flat.columns).T @ multipliers
+        size = np.abs(self.flat.columns).T @ np.abs(multipliers)
         change = multipliers - self.multipliers
         return bool((np.abs(self.flat.columns.T @ change) <= ROUNDING * size).all())
 
@@ -193,7 +199,7 @@ class _State:
         flat = self.flat
         gradient = flat.gradient(self.value)
         can_rise = self.multipliers < flat.upper
-        can_fall = self.multipliers > 0
+        can_fall = self.multipliers > flat.lower
         first = flat.starts[:-1]
         low = np.minimum.reduceat(np.where(can_rise, gradient, np.inf), first)
         high = np.maximum.reduceat(np.where(can_fall, gradient, -np.inf), first)
@@ -226,7 +232,7 @@ class _Face:
         self.alone = cholesky_solve(self.factor, -gradient)
 
     def minimum(
-        self, start: np.ndarray, upper: np.ndarray, fixed_share: float
+        self, start: np.ndarray, box: tuple[np.ndarray, np.ndarray], fixed_share: float
     ) -> np.ndarray:
         """Where the multipliers end; not all within their boxes if too many left."""
         columns, wanted = self.columns, self.missing
@@ -244,7 +250,7 @@ class _Face:
             rest = self.missing - self.columns.T @ (moved - start)
             even = np.linalg.lstsq(loose.T @ loose, rest, rcond=1e-13)[0]
             moved = moved + loose @ even
-            inside = np.clip(moved, 0.0, upper)
+            inside = np.clip(moved, *box)
             crossed = np.flatnonzero(inside != moved)
             few = len(crossed) and len(tied) + len(crossed) <= fixed_share * len(start)
             if not few or not accurate.all():

@@ -84,6 +84,7 @@ def descend(
     width,
     rhs,
     diagonal,
+    lower,
     upper,
     starts,
     circuits,
@@ -116,7 +117,7 @@ def descend(
                 g = gradient[m]
                 if g < low[c] and multipliers[m] < upper[m]:
                     low[c], up[c] = g, m
-                if g > high[c] and multipliers[m] > 0.0:
+                if g > high[c] and multipliers[m] > lower[m]:
                     high[c], down[c] = g, m
         # The kind of direction with the largest gain, by its extreme members.
         worst, most, kind = 0.0, -1.0, -1
@@ -197,7 +198,7 @@ def descend(
             if w > 0.0:
                 if multipliers[m] >= upper[m]:
                     continue
-            elif multipliers[m] <= 0.0:
+            elif multipliers[m] <= lower[m]:
                 continue
             total = slope + w * gradient[m]
             if total >= 0.0:
@@ -223,7 +224,7 @@ def descend(
             if weight[s] > 0.0:
                 length = min(length, (upper[m] - multipliers[m]) / weight[s])
             else:
-                length = min(length, -multipliers[m] / weight[s])
+                length = min(length, (lower[m] - multipliers[m]) / weight[s])
         if not length < np.inf:
             return step, worst
         for s in range(count):
@@ -232,8 +233,8 @@ def descend(
             # A multiplier that reaches its bound stands on it exactly.
             if weight[s] > 0.0 and length >= (upper[m] - multipliers[m]) / weight[s]:
                 moved = upper[m]
-            elif weight[s] < 0.0 and length >= -multipliers[m] / weight[s]:
-                moved = 0.0
+            elif weight[s] < 0.0 and length >= (lower[m] - multipliers[m]) / weight[s]:
+                moved = lower[m]
             change = moved - multipliers[m]
             multipliers[m] = moved
             for j in range(a.shape[0]):
