@@ -15,9 +15,10 @@ or polynomial kernel. Hard ones are the extremes: separable classes with C up to
 duplicated rows of both classes, widths of 1e±6, weights over 12 decades, linear kernels
 of features scaled by 1e8.
 
-Times are processor times (of one thread with OPENBLAS_NUM_THREADS=1), from the finished problem to the answer.
-Targets over all three kinds together: fall-backs ≤ 10 %, discarded time ≤ 15 %, p95 ≤
-5 × median at n = 300 and 1000; SVCDeltaPlus ≤ 4 × SVCPlus.
+Times are processor times, from the finished problem to the answer; with
+OPENBLAS_NUM_THREADS=1 they are those of one thread. Targets over all three kinds
+together: fall-backs ≤ 10 %, discarded time ≤ 15 %, p95 ≤ 5 × median at n = 300 and
+1000; SVCDeltaPlus ≤ 4 × SVCPlus.
 """
 
 import argparse
