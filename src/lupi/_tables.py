@@ -296,9 +296,8 @@ def to_csv(table: pd.DataFrame) -> str:
 
 
 def _neutral(cell: Any) -> Any:
-    if not isinstance(cell, str) or not cell.startswith(
-        ("=", "+", "-", "@", "\t", "\r")
-    ):
+    begins = ("=", "+", "-", "@", "\t", "\r")
+    if not isinstance(cell, str) or not cell.startswith(begins):
         return cell
     try:
         float(cell)
@@ -308,7 +307,15 @@ def _neutral(cell: Any) -> Any:
 
 
 def target_values(target: pd.Series) -> np.ndarray[Any, Any]:
-    """Return the target as a plain array: text stays text, whole numbers whole."""
+    """Return the target as a plain array: text stays text, whole numbers whole.
+
+    With empty cells it is an array of objects, None where a cell is empty.
+    """
+    known = target.notna()
+    if not known.all():
+        values = np.full(len(target), None, dtype=object)
+        values[known.to_numpy()] = target_values(target[known].infer_objects())
+        return values
     if pd.api.types.is_bool_dtype(target):
         return target.to_numpy(bool)
     if pd.api.types.is_numeric_dtype(target):

@@ -47,7 +47,7 @@ def test_every_step_succeeds_quietly(run):
 def test_compare_says_what_was_compared_the_table_and_the_verdict(run):
     said = run[1].stdout
     assert "table.csv, 160 rows" in said
-    assert "2: count_week_20, remark_week_20" in said
+    assert "2: count_week_20 and remark_week_20" in said
     assert "16 of 160 rows lack the privileged information" in said
     for word in ("without", "with", "shuffled", "oracle", "gain", "verdict"):
         assert word in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import lupi as library
@@ -201,7 +200,6 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
             "No column is left",
         ),
         (["fit", "table.csv", *ROLES, "--method", "adviceptron"], "it needs rules"),
-        (["fit", "table.csv", *ROLES], "--method"),
         (["compare", "table.csv", "--no-such-option"], "--no-such-option"),
         (["compair"], "compair"),
     ],
@@ -240,11 +238,7 @@ def test_the_installed_command_refuses_in_the_same_way(folder):
     assert done.stderr == "lupi: No such file: nowhere.csv\n"
 
 
-def test_missing_targets_are_left_out_and_said(folder, capsys):
-    table = clinic()
-    table.loc[:9, "outcome"] = None
-    table.to_csv("gaps.csv", index=False)
-    arguments = ["fit", "gaps.csv", "-t", "outcome", "--drop", "patient,*_week_20"]
-    assert main([*arguments, "-m", "generalized-distillation-classifier"]) == 0
-    assert "10 rows without a target are left out" in capsys.readouterr().out
-    assert pd.read_csv("gaps.csv").shape[0] == 160
+def test_a_target_without_any_value_is_refused(capsys, folder):
+    clinic().assign(outcome="").to_csv("empty.csv", index=False)
+    said = refused(capsys, folder, "fit", "empty.csv", *ROLES)
+    assert "'outcome' is missing in every row" in said

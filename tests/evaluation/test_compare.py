@@ -258,7 +258,7 @@ def test_groups_never_meet_inside_or_outside(data):
     groups = np.arange(120) // 6
     result = quick(data, groups=groups)
     assert result.settings["splits"]["grouped"]
-    for train, test in result.study.splits:
+    for train, test, _ in result.study.splits:
         assert not np.intersect1d(groups[train], groups[test]).size
 
 
@@ -387,7 +387,11 @@ def test_methods_of_one_family_share_what_they_are_without(data):
         ({"methods": [3]}, "names, estimators and Method"),
         ({"sample_weight": np.ones(3)}, "sample_weight has 3"),
         ({"groups": np.ones(3)}, "groups has 3"),
-        ({"y": np.r_[np.nan, np.arange(119.0)]}, "1 missing value"),
+        (
+            {"cv": [(np.arange(50), np.arange(50, 120))]},
+            "no idea of chance",
+        ),
+        ({"y": np.r_[np.inf, np.arange(119.0)]}, "infinity"),
         ({"y": np.array(["b", "a"] * 59 + ["rare"] * 2)}, "Class rare has 2 row"),
         ({"scoring": 3}, "neither the name of a score"),
     ],

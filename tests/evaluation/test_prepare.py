@@ -11,9 +11,9 @@ from lupi.evaluation._folds import Recent
 from lupi.evaluation._prepare import (
     PreparedPrivileged,
     as_table,
+    beside,
     make_transformer,
     rows_with_values,
-    side_by_side,
 )
 from tests.toys import TaughtClassifier
 
@@ -54,11 +54,11 @@ def test_training_rows_without_any_privileged_value_train_without():
 
 
 def test_the_oracle_sees_averages_where_privileged_values_are_missing():
-    both = side_by_side(np.ones((2, 1)), np.array([[2.0], [np.nan]]), 1)
+    both = beside(np.ones((2, 1)), np.array([[2.0], [np.nan]]), 1)
     np.testing.assert_array_equal(both, [[1, 2], [1, 0]])
-    nothing = side_by_side(np.ones((2, 1)), None, 2)
+    nothing = beside(np.ones((2, 1)), None, 2)
     np.testing.assert_array_equal(nothing, [[1, 0, 0], [1, 0, 0]])
-    sparse = side_by_side(sp.csr_array(np.ones((2, 1))), np.array([[2.0], [0.0]]), 1)
+    sparse = beside(sp.csr_array(np.ones((2, 1))), np.array([[2.0], [0.0]]), 1)
     assert sp.issparse(sparse)
     np.testing.assert_array_equal(sparse.toarray(), [[1, 2], [1, 0]])
 

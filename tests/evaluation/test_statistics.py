@@ -8,6 +8,8 @@ from scipy import stats
 
 from lupi.evaluation._statistics import Design, corrected_contrast, holm
 
+SMALL = Design(10, 90, "small training sets")
+
 
 def test_folds_use_the_correction_of_nadeau_and_bengio():
     differences = np.array([0.02, 0.05, -0.01, 0.04, 0.03])
@@ -31,7 +33,7 @@ def test_without_test_rows_it_is_the_ordinary_t_test():
 def test_small_training_sets_by_hand():
     groups = np.array([[0.1, 0.3, 0.2], [0.2, 0.5, 0.1], [0.0, 0.4, 0.2]])
     differences = groups.mean(axis=1)
-    result = corrected_contrast(differences, Design(10, 90), groups)
+    result = corrected_contrast(differences, SMALL, groups)
     # Means of the groups 0.1, 0.4, 1/6 and of the splits 0.2, 4/15, 0.2; their
     # residuals give the mean square of the interaction, on 2 · 2 degrees of freedom.
     columns = np.array([0.1, 0.4, 1 / 6])
@@ -84,9 +86,7 @@ def test_small_training_sets_keep_their_level(training, testing, both):
     for _ in range(2000):
         groups = training * rng.normal(size=(20, 1)) + testing * rng.normal(size=10)
         groups = groups + both * rng.normal(size=(20, 10))
-        p.append(
-            corrected_contrast(groups.mean(axis=1), Design(10, 90), groups).p_greater
-        )
+        p.append(corrected_contrast(groups.mean(axis=1), SMALL, groups).p_greater)
     assert 0.03 <= np.mean(np.array(p) <= 0.05) <= 0.07
     assert 0.9 <= stats.norm.isf(p).std() <= 1.1
 
@@ -125,7 +125,7 @@ def test_groups_without_a_score_in_some_split_are_left_out():
     groups = rng.normal(size=(6, 4))
     holes = np.column_stack([groups, rng.normal(size=6)])
     holes[2, 4] = np.nan
-    for design in (Design(10, 90), Design(80, 20)):
+    for design in (SMALL, Design(80, 20)):
         whole, found = (
             corrected_contrast(groups.mean(axis=1), design, table)
             for table in (groups, holes)

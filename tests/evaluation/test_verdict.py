@@ -51,6 +51,7 @@ def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
         "target": "y",
         "classes": [0, 1],
         "n_rows": 100,
+        "labels": {"n_labelled": 100},
         "n_privileged_rows": 100,
         "features": ["x0"],
         "privileged": ["x*0"],

@@ -34,6 +34,7 @@ def made_comparison(
                         "inner_score": mean,
                         "params": {"C": 10.0 if split < 7 else 1.0, "kernel": "rbf"},
                         "n_train": 180,
+                        "n_unlabelled": 0,
                         "n_test": 20,
                         "seconds": 0.5,
                         "group_scores": None,
@@ -47,6 +48,12 @@ def made_comparison(
         "target": target,
         "classes": [0, 1],
         "n_rows": 200,
+        "labels": {
+            "n_labelled": 200,
+            "n_unlabelled": 0,
+            "n_train_unlabelled": 0.0,
+            "auc": None,
+        },
         "n_privileged_rows": 190,
         "features": list(features),
         "privileged": list(privileged),
@@ -56,6 +63,7 @@ def made_comparison(
             "n_train": 180.0,
             "n_test": 20.0,
             "train_size": None,
+            "labelled": None,
             "grouped": False,
             "weighted": False,
         },
@@ -77,7 +85,7 @@ def curve(method):
         arm: table[:, :, None] + 0.05 * np.sin(np.arange(5))
         for arm, table in scores.items()
     }
-    return LearningCurve(method, "roc_auc", sizes, scores, groups, designs)
+    return LearningCurve(method, "roc_auc", 100, sizes, scores, groups, designs)
 
 
 CURVES = {"GBPlusClassifier": curve("GBPlusClassifier")}

@@ -40,19 +40,20 @@ def test_one_more_fit_by_hand_gives_the_same_point(comparison):
     (curve,) = comparison.learning_curves().values()
     study, folds = comparison.study, comparison.folds
     for split in range(4):
-        train, test = _resized(study, 80, split)
+        resized = _resized(study, 80, split)
         chosen = folds[(folds["arm"] == "without") & (folds["split"] == split)]
-        fold = study.folds.fold("without", train, test, train)
+        training = study.training(study.methods[0], "without", resized)
+        fold = study.folds.fold("without", training, resized.test)
         model = study.fit(study.methods[0], chosen["params"].iloc[0], fold)
-        score = study.scorer(model, fold.X_test, study.y[test])
+        score = study.scorer(model, fold.X_test, study.y[resized.test])
         assert curve.scores["without"][2, split] == pytest.approx(score, abs=1e-12)
 
 
 def test_training_sets_are_nested_and_never_tested_on(comparison):
     study = comparison.study
-    train, test = study.splits[0]
-    small, same = _resized(study, 20, 0)
-    large, rest = _resized(study, 160, 0)
+    train, test, _ = study.splits[0]
+    small, same, _ = _resized(study, 20, 0)
+    large, rest, _ = _resized(study, 160, 0)
     assert len(small) == 20
     assert len(large) == 160
     assert set(small) < set(train) < set(large)

@@ -83,7 +83,7 @@ def test_scores_gains_and_tests_are_those_of_the_folds(page, comparison):
 def test_facts_of_the_data_are_there(page):
     text = Reader(page).text
     assert "200, of which 10 lack the privileged information" in text
-    assert "2: age, weight" in text
+    assert "2: age and weight" in text
     assert "1: cd4" in text
     assert "10 splits, about 180 rows to train and 20 to test" in text
 

@@ -138,6 +138,15 @@ def compare(
             help="Train on N rows drawn many times, test on the rest.",
         ),
     ] = None,
+    labelled: Annotated[
+        int | None,
+        typer.Option(
+            "--labelled",
+            metavar="N",
+            min=2,
+            help="Let N rows keep their outcome; others train without it.",
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")
     ] = Path("lupi-report"),
@@ -148,7 +157,7 @@ def compare(
             "--cv",
             metavar="N",
             min=2,
-            help="Folds (5), each set dealt twice; with --train-size, splits (20).",
+            help="Folds (5, dealt twice); splits (20) with --train-size, --labelled.",
         ),
     ] = None,
     n_candidates: Candidates = 12,
@@ -178,6 +187,7 @@ def compare(
         options={
             "scoring": metric,
             "train_size": train_size,
+            "labelled": labelled,
             "cv": cv,
             "n_candidates": n_candidates,
             "inner_cv": inner_cv,
@@ -196,7 +206,12 @@ def fit(
     target: Target = None,
     method: Annotated[
         str | None,
-        typer.Option("--method", "-m", metavar="NAME", help="See: lupi methods."),
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME",
+            help="Hedged distillation when not given; see: lupi methods.",
+        ),
     ] = None,
     privileged: Privileged = None,
     drop: Drop = None,
@@ -213,7 +228,8 @@ def fit(
 ) -> None:
     """Fit one method on all rows, tuned by cross-validation, and save it.
 
-    Without --privileged the method's own counterpart without it is fitted.
+    Rows without an outcome train methods that learn from them. Without --privileged the
+    method's own counterpart without it is fitted.
     """
     from lupi.cli._data import Request
     from lupi.cli._fit import run_fit

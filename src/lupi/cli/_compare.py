@@ -19,6 +19,7 @@ from lupi.cli._out import CHECKPOINT, prepare_folder, write_results
 from lupi.cli._terminal import (
     collected_warnings,
     make_console,
+    outcome_note,
     show_comparison,
     show_data,
     show_notes,
@@ -52,16 +53,28 @@ def run_compare(
     names = [name for word in methods for name in word.replace(",", " ").split()]
     if request.file is None:
         data = _demo(request)
-        options["train_size"] = options["train_size"] or DEMO_TRAIN_SIZE
+        if options["train_size"] is None and options["labelled"] is None:
+            options["train_size"] = DEMO_TRAIN_SIZE
     else:
         data = read_data(request, methods=names, need_privileged=True)
-    if options["train_size"] is None and data.groups is None:
+    drawn = options["train_size"] or options["labelled"]
+    if drawn is None and data.groups is None:
         check_class_sizes(data, options["cv"] or DEFAULT_FOLDS)
-    study = _plan(data, names, options)
+    with collected_warnings() as said:
+        study = _plan(data, names, options)
+    if not data.has_y.all():
+        said.append(
+            outcome_note(
+                data,
+                "they train the methods that can learn from them, in the arms with "
+                "X*, and are never tested",
+            )
+        )
     prepare_folder(out, force=force)
     kept = _check_checkpoint(out / CHECKPOINT, study, force=force)
     console = make_console()
     show_data(console, data)
+    show_notes(console, said)
     if kept:
         show_notes(console, [f"{kept} pieces of an interrupted run are kept."])
     try:
@@ -70,6 +83,7 @@ def run_compare(
         model = _best_model(console, comparison) if save_model else None
         with console.status("Computing learning curves"):
             curves = comparison.learning_curves(n_jobs=jobs)
+        _show_worth(console, comparison, curves)
     except KeyboardInterrupt:
         # joblib warns of the work it drops, which is what an interrupt is for.
         warnings.simplefilter("ignore")
@@ -183,6 +197,15 @@ def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
         end = ["--method", kebab, "--out", "model.skops"]
         commands[name] = shlex.join([*words, *end])
     return commands
+
+
+def _show_worth(console: Console, comparison: Comparison, curves: Any) -> None:
+    """Say how many labels X* is worth to the method of the verdict, where it helps."""
+    verdict = comparison.verdict
+    if verdict.kind == "helps" and verdict.method in curves:
+        worth = curves[verdict.method].worth()
+        if worth is not None:
+            console.print(Text(f"{verdict.method}: {worth}"))
 
 
 def _show_places(console: Console, out: Path, *, saved: bool) -> None:

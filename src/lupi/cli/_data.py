@@ -18,6 +18,7 @@ from lupi._tables import (
     target_values,
 )
 from lupi._words import listed
+from lupi.base import missing_targets
 from lupi.cli._errors import InputError, refusing
 from lupi.evaluation._methods import Task
 from lupi.evaluation._task import read_task
@@ -50,6 +51,11 @@ class Data:
     source: str
     about: str = ""
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def has_y(self) -> np.ndarray:
+        """Which rows have an outcome."""
+        return ~missing_targets(self.y)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -110,10 +116,12 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
     if need_privileged and not privileged:
         raise InputError("--drop leaves no privileged column.")
     _check_values(table.drop(columns=dropped))
-    table = _with_target(table, target, notes)
     y = target_values(table[target])
-    task = asked or read_task(y, methods)
-    _check_target(table[target], task)
+    outcomes = table[target].dropna()
+    if outcomes.empty:
+        raise InputError(f"The target {target!r} is missing in every row.")
+    task = asked or read_task(target_values(outcomes), methods)
+    _check_target(outcomes, task)
     return Data(
         X=table[known],
         y=y,
@@ -155,16 +163,6 @@ def _check_values(table: pd.DataFrame) -> None:
             )
 
 
-def _with_target(table: pd.DataFrame, target: str, notes: list[str]) -> pd.DataFrame:
-    missing = int(table[target].isna().sum())
-    if missing == len(table):
-        raise InputError(f"The target {target!r} is missing in every row.")
-    if missing:
-        notes.append(f"{missing} rows without a target are left out.")
-        table = table[table[target].notna()].reset_index(drop=True)
-    return table
-
-
 def _check_target(target: pd.Series, task: Task) -> None:
     values = target.unique()
     if len(values) == 1:
@@ -183,7 +181,8 @@ def check_class_sizes(data: Data, folds: int) -> None:
     """Refuse classes with fewer rows than there are folds, by their name."""
     if data.task != "classification":
         return
-    names, counts = np.unique(data.y, return_counts=True)
+    outcomes = data.y[data.has_y].tolist()
+    names, counts = np.unique(outcomes, return_counts=True)
     rarest = counts.argmin()
     if counts[rarest] < folds:
         raise InputError(

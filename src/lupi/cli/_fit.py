@@ -9,11 +9,19 @@ from rich.text import Text
 
 from lupi._persistence import save_with_details
 from lupi.cli._data import Data, Request, check_class_sizes, check_metric, read_data
-from lupi.cli._errors import InputError, refusing
+from lupi.cli._errors import refusing
 from lupi.cli._out import prepare_file
-from lupi.cli._terminal import collected_warnings, make_console, show_notes
+from lupi.cli._terminal import (
+    collected_warnings,
+    make_console,
+    outcome_note,
+    show_notes,
+)
 from lupi.evaluation._plan import plan
 from lupi.evaluation._study import Study
+
+# The classifier or the regressor, as the target asks.
+DEFAULT_METHOD = "hedged-distillation"
 
 
 def run_fit(
@@ -26,17 +34,22 @@ def run_fit(
 ) -> None:
     """Search on all rows, fit the best candidate, save it."""
     console = make_console()
-    if method is None:
-        raise InputError("Say which method to fit: --method NAME; see: lupi methods.")
+    method = method or DEFAULT_METHOD
     data = read_data(request, methods=[method], need_privileged=False)
     check_class_sizes(data, options["inner_cv"])
-    study = _plan(data, method, options)
+    with collected_warnings() as said:
+        study = _plan(data, method, options)
     name = study.methods[0].name
-    prepare_file(out, force=force)
-    show_notes(console, data.notes)
     arm = "without" if data.privileged is None else "with"
+    rows = study.final_rows(name, arm)
+    without_y = len(rows.rows) - rows.n_labelled
+    notes = [*data.notes, *said]
+    if not data.has_y.all():
+        notes.append(outcome_note(data, f"{without_y:,} of them train {name}"))
+    prepare_file(out, force=force)
+    show_notes(console, notes)
     with (
-        console.status(f"Fitting {name} on {len(data.y):,} rows"),
+        console.status(f"Fitting {name} on {len(rows.rows):,} rows"),
         collected_warnings() as said,
     ):
         model = study.final_estimator(name, arm, refit=True)
@@ -44,7 +57,7 @@ def run_fit(
     save_with_details(model, out, {**data.details, "method": name})
     console.print(
         Text(
-            f"{name} fitted on {len(data.y):,} rows and {data.X.shape[1]} columns; "
+            f"{name} fitted on {len(rows.rows):,} rows and {data.X.shape[1]} columns; "
             f"saved as {out}."
         )
     )

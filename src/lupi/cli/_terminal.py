@@ -14,6 +14,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from lupi._words import listed
 from lupi.evaluation._arms import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.report._words import (
@@ -22,7 +23,6 @@ from lupi.report._words import (
     p_value,
     score_with_error,
     share,
-    shortened,
     split_words,
     warning_words,
 )
@@ -52,18 +52,30 @@ def show_data(console: Console, data: Data) -> None:
     table.add_column()
     known = list(data.X.columns)
     table.add_row("data", Text(f"{data.source}, {len(data.X):,} rows"))
+    if not data.has_y.all():
+        count = int(data.has_y.sum())
+        table.add_row("with an outcome", Text(f"{count:,} of {len(data.y):,} rows"))
     table.add_row("target", Text(f"{data.target} ({data.task})"))
     table.add_row(
-        "known when predicting", Text(f"{len(known)}: {shortened(known, 10)}")
+        "known when predicting", Text(f"{len(known)}: {listed(known, most=10)}")
     )
     if data.privileged is not None:
         names = list(data.privileged.columns)
-        table.add_row("privileged", Text(f"{len(names)}: {shortened(names, 10)}"))
+        table.add_row("privileged", Text(f"{len(names)}: {listed(names, most=10)}"))
     console.print(table)
     if data.about:
         console.print(Text(f"\n{data.about}", style="italic"))
     show_notes(console, data.notes)
     console.print()
+
+
+def outcome_note(data: Data, use: str) -> str:
+    """Say what becomes of the rows without an outcome."""
+    count = int((~data.has_y).sum())
+    return (
+        f"{count:,} of {len(data.y):,} rows have no outcome (the cell of "
+        f"{data.target!r} is empty): {use}."
+    )
 
 
 @contextmanager
@@ -86,9 +98,7 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
     """Print the table and the verdict."""
     settings = comparison.settings
     metric = metric_name(settings["scoring"])
-    console.print(
-        Text(f"{metric}, higher is better; {split_words(settings['splits'])}.", "dim")
-    )
+    console.print(Text(f"{metric}, higher is better; {split_words(settings)}.", "dim"))
     console.print(_table(comparison, wide=console.width >= _WIDE))
     for name, why in comparison.failures.items():
         console.print(Text(f"{name} could not be fitted: {why}", style="red"))

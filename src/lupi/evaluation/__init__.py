@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from lupi.evaluation._cca import CCAQuality, cca_quality
     from lupi.evaluation._compare import compare
     from lupi.evaluation._comparison import Comparison
-    from lupi.evaluation._curve import LearningCurve
+    from lupi.evaluation._curve import LearningCurve, Worth
+    from lupi.evaluation._labels import LabelledSplits
     from lupi.evaluation._methods import Method
     from lupi.evaluation._nested import NestedResult, nested_cross_validate
     from lupi.evaluation._verdict import Verdict
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "CCAQuality": "_cca",
     "Comparison": "_comparison",
+    "LabelledSplits": "_labels",
     "LearningCurve": "_curve",
     "Method": "_methods",
     "NestedResult": "_nested",
     "Verdict": "_verdict",
+    "Worth": "_curve",
     "cca_quality": "_cca",
     "compare": "_compare",
     "nested_cross_validate": "_nested",
@@ -34,10 +37,12 @@ _HOMES = {
 __all__ = [
     "CCAQuality",
     "Comparison",
+    "LabelledSplits",
     "LearningCurve",
     "Method",
     "NestedResult",
     "Verdict",
+    "Worth",
     "cca_quality",
     "compare",
     "nested_cross_validate",

@@ -33,6 +33,8 @@ def compare(
     cv: Any = None,
     groups: Any = None,
     train_size: int | float | None = None,
+    labelled: int | None = None,
+    unlabelled: int = 1000,
     sample_weight: Any = None,
     n_candidates: int = 12,
     inner_cv: int = 3,
@@ -57,7 +59,9 @@ def compare(
         What is known when predicting. A data frame may hold text, categories, dates
         and missing values.
     y : array-like of shape (n_samples,)
-        The target.
+        The target, missing (NaN, None) in rows whose outcome is not known. Such rows
+        train the methods that learn from them, in the arms with X*, and never test;
+        those of a group that is tested are left out of that split.
     privileged : array-like, sparse matrix or data frame of n_samples rows
         X*: what is known for training rows only. A row without any value is a row
         that has no X*.
@@ -71,13 +75,20 @@ def compare(
         ``"accuracy"`` for more, ``"r2"`` for regression.
     cv : int, splitter or iterable of (train, test), default=None
         Number of folds (5 by default; each set of folds is dealt twice), or the
-        splits themselves. With ``train_size``, the number of splits (20).
+        splits themselves. With ``train_size`` or ``labelled``, the number of splits
+        (20).
     groups : array-like of shape (n_samples,), default=None
         Rows of one group never train and test in the same split.
     train_size : int or float, default=None
         Study small training sets: this many rows (or this share) train, the rest
         test, in repeated splits whose training sets do not overlap as long as the
         rows suffice. Privileged information helps most where rows are few.
+    labelled : int, default=None
+        Study few labels: this many rows train with y, half of the others train without
+        it, the remainder tests, in repeated splits whose rows with y do not overlap as
+        long as they suffice. Not together with ``train_size`` or given splits.
+    unlabelled : int, default=1000
+        With ``labelled``, at most so many rows train without y.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights for fitting and for scoring.
     n_candidates : int, default=12
@@ -129,6 +140,8 @@ def compare(
         cv=cv,
         groups=groups,
         train_size=train_size,
+        labelled=labelled,
+        unlabelled=unlabelled,
         sample_weight=sample_weight,
         n_candidates=n_candidates,
         inner_cv=inner_cv,

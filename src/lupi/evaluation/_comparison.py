@@ -31,6 +31,7 @@ FOLD_COLUMNS = (
     "inner_score",
     "params",
     "n_train",
+    "n_unlabelled",
     "n_test",
     "seconds",
     "group_scores",
@@ -46,8 +47,9 @@ class Comparison:
     folds : pandas.DataFrame
         One line per method, arm ("without", "with", "shuffled", "self", "oracle") and
         split: ``score``, the ``inner_score`` and ``params`` of the chosen candidate,
-        ``n_train``, ``n_test``, ``seconds`` (search and fit together) and
-        ``group_scores``, the pseudo-values of the score for each group of test rows.
+        ``n_train``, ``n_unlabelled``, ``n_test``, ``seconds`` (search and fit
+        together) and ``group_scores``, the pseudo-values of the score for each group of
+        test rows.
     settings : dict
         How the comparison was made; the layout is that of the JSON file.
     failures : dict of str to str
@@ -90,7 +92,7 @@ class Comparison:
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:
         splits = self.settings["splits"]
-        design = Design(splits["n_train"], splits["n_test"])
+        design = Design(splits["n_train"], splits["n_test"], splits["kind"])
         return {
             method: ArmScores(self.folds[self.folds["method"] == method], design)
             for method in self.methods

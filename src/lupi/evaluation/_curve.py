@@ -15,8 +15,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn import config_context
 
-from lupi.evaluation._splits import describe, evenly_mixed
-from lupi.evaluation._statistics import Design
+from lupi.evaluation._labels import Split, describe
+from lupi.evaluation._splits import evenly_mixed
+from lupi.evaluation._statistics import Design, corrected_contrast
 
 if TYPE_CHECKING:
     from lupi.evaluation._comparison import Comparison
@@ -29,8 +30,59 @@ MOST_SIZES = 5
 
 
 @dataclass(frozen=True)
+class Worth:
+    """How many more rows with y buy what X* gains.
+
+    Attributes
+    ----------
+    labels : float
+        The number of labels; 0 where X* gains nothing, infinite where the curve does
+        not reach far enough.
+    low, high : float
+        Ends of its confidence interval.
+    compared : int
+        The number of rows with y that X* was added to.
+    largest : int
+        The largest number of rows with y that was tried without X*.
+
+    Examples
+    --------
+    >>> from lupi.evaluation import Worth
+    >>> print(Worth(41.0, 12.0, float("inf"), 60, 240))
+    X* is worth about 41 labels (95 % interval 12 to more than 180): without it, 101
+    rows with y score what 60 score with it.
+    """
+
+    labels: float
+    low: float
+    high: float
+    compared: int
+    largest: int
+
+    def __str__(self) -> str:
+        most = f"more than {self.largest - self.compared:,}"
+        low, high = (
+            f"{round(end):,}" if np.isfinite(end) else most
+            for end in (self.low, self.high)
+        )
+        if self.labels <= 0:
+            return f"X* is worth no labels (95 % interval {low} to {high})."
+        if not np.isfinite(self.labels):
+            return (
+                f"X* is worth {most} labels: without it, {self.largest:,} rows with y "
+                f"do not score what {self.compared:,} score with it."
+            )
+        count = round(self.labels)
+        return (
+            f"X* is worth about {count:,} labels (95 % interval {low} to {high}): "
+            f"without it, {self.compared + count:,} rows with y score what "
+            f"{self.compared:,} score with it."
+        )
+
+
+@dataclass(frozen=True)
 class LearningCurve:
-    """The scores of one method over the number of training rows.
+    """The scores of one method over the number of training rows with y.
 
     Attributes
     ----------
@@ -38,6 +90,8 @@ class LearningCurve:
         The method.
     scoring : str
         Name of the score.
+    compared : int
+        The number of training rows of the comparison.
     train_sizes : ndarray of shape (n_sizes,)
         Numbers of training rows.
     scores : dict of str to ndarray of shape (n_sizes, n_splits)
@@ -60,14 +114,70 @@ class LearningCurve:
     >>> (curve,) = result.learning_curves().values()
     >>> curve.train_sizes.tolist()
     [20, 40, 80]
+    >>> curve.worth().compared
+    20
     """
 
     method: str
     scoring: str
+    compared: int
     train_sizes: np.ndarray
     scores: dict[str, np.ndarray]
     group_scores: dict[str, np.ndarray]
     designs: list[Design]
+
+    def worth(self, confidence: float = 0.95) -> Worth | None:
+        """Return how many more rows with y buy what X* gains.
+
+        The score with X* at the compared size is held against the scores without X* at
+        that size and above. The difference falls as rows are added; the number of rows
+        where it is zero is interpolated on a logarithmic axis. The interval holds the
+        numbers of rows at which the difference is not significant.
+
+        Parameters
+        ----------
+        confidence : float, default=0.95
+            Level of the interval.
+
+        Returns
+        -------
+        Worth or None
+            The number of labels, with its interval; None where no larger number of rows
+            was tried.
+        """
+        if self.train_sizes[-1] == self.compared:
+            return None
+        start = int(np.flatnonzero(self.train_sizes == self.compared)[0])
+        sizes = self.train_sizes[start:]
+        lines = []
+        for place in range(start, len(self.train_sizes)):
+            contrast = corrected_contrast(
+                self.scores["with"][start] - self.scores["without"][place],
+                self.designs[place],
+                self.group_scores["with"][start] - self.group_scores["without"][place],
+            )
+            lines.append((contrast.mean, *contrast.interval(confidence)))
+        mean, low, high = np.array(lines).T
+        return Worth(
+            _zero(sizes, mean) - self.compared,
+            _zero(sizes, low) - self.compared,
+            _zero(sizes, high, last=True) - self.compared,
+            self.compared,
+            int(sizes[-1]),
+        )
+
+
+def _zero(sizes: np.ndarray, values: np.ndarray, *, last: bool = False) -> float:
+    """Return the size at which falling values pass zero, for the first or last time."""
+    if values[0] <= 0 and not (last and (values > 0).any()):
+        return float(sizes[0])
+    passes = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
+    if not len(passes) or (last and values[-1] > 0):
+        return np.inf
+    place = passes[-1 if last else 0]
+    above, below = values[place], values[place + 1]
+    logs = np.log(sizes[place : place + 2])
+    return float(np.exp(logs[0] + above / (above - below) * (logs[1] - logs[0])))
 
 
 def learning_curves(
@@ -114,11 +224,15 @@ def learning_curves(
         by_arm, groups = (
             {
                 arm: np.array(
-                    [[pair[k] for pair in scores[name, arm, n]] for n in sizes]
+                    [
+                        [pair[part] for pair in scores[name, arm, size]]
+                        for size in sizes
+                    ],
+                    dtype=float,
                 )
                 for arm in CURVE_ARMS
             }
-            for k in (0, 1)
+            for part in (0, 1)
         )
         # A training set may lack what the method needs; its size is left out.
         means = [table.mean(axis=1) for table in by_arm.values()]
@@ -126,19 +240,24 @@ def learning_curves(
         curves[name] = LearningCurve(
             name,
             study.settings["scoring"],
+            compared,
             np.array(sizes)[kept],
             {arm: table[kept] for arm, table in by_arm.items()},
             {arm: table[kept] for arm, table in groups.items()},
-            [describe(splits[size]) for size in np.array(sizes)[kept]],
+            [
+                describe(splits[size], few=study.settings["splits"]["labelled"])
+                for size in np.array(sizes)[kept]
+            ],
         )
     return curves
 
 
 def _sizes(study: Study) -> tuple[int, list[int]]:
     """Return the size compared, and all sizes: it halved and doubled."""
-    compared = len(study.splits[0][0])
+    compared = len(study.splits[0].train)
     # Moving rows from the test side would tear groups apart: only shrink then.
-    largest = compared if study.groups is not None else int(0.8 * len(study.y))
+    grouped, n_labelled = study.groups is not None, int(study.has_y.sum())
+    largest = compared if grouped else int(0.8 * n_labelled)
     powers = [*range(-1, -5, -1), *range(1, 4)]
     sizes = [round(compared * 2.0**power) for power in powers]
     fitting = [size for size in sizes if FEWEST_ROWS <= size <= min(largest, MOST_ROWS)]
@@ -146,35 +265,38 @@ def _sizes(study: Study) -> tuple[int, list[int]]:
 
 
 def _score(
-    study: Study,
-    name: str,
-    arm: str,
-    split: tuple[np.ndarray, np.ndarray],
-    params: dict[str, Any],
+    study: Study, name: str, arm: str, split: Split, params: dict[str, Any]
 ) -> tuple[float, list[float]]:
-    train, test = split
+    method = study.method(name)
     with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
         # The comparison has reported its warnings.
         warnings.simplefilter("ignore")
         try:
-            fold = study.folds.fold(arm, train, test, train)
-            model = study.fit(study.method(name), params, fold)
+            training = study.training(method, arm, split)
+            fold = study.folds.fold(arm, training, split.test)
+            model = study.fit(method, params, fold)
             score, groups = study.score(model, fold, groups=True)
             return score, groups or []
         except Exception:
             return np.nan, [np.nan] * study.n_groups
 
 
-def _resized(study: Study, size: int, split: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shrink the training rows, or grow them by rows of the test side."""
-    train, test = study.splits[split]
-    if size == len(train):
-        return train, test
-    rng = np.random.default_rng([study.seed, size, split])
-    source = train if size < len(train) else test
-    strata = None if study.strata is None else study.strata[source]
-    order = source[evenly_mixed(len(source), strata, rng)]
-    if size < len(train):
-        return np.sort(order[:size]), test
+def _resized(study: Study, size: int, number: int) -> Split:
+    """Shrink the training rows, or grow them: by hidden rows, then by test rows."""
+    train, test, unlabelled = study.splits[number]
+    rng = np.random.default_rng([study.seed, size, number])
+    if size <= len(train):
+        return Split(np.sort(_mixed(study, train, rng)[:size]), test, unlabelled)
     more = size - len(train)
-    return np.sort(np.r_[train, order[:more]]), np.sort(order[more:])
+    hidden = _mixed(study, unlabelled[study.has_y[unlabelled]], rng)[:more]
+    moved = _mixed(study, test, rng)[: more - len(hidden)]
+    return Split(
+        np.sort(np.r_[train, hidden, moved]),
+        np.setdiff1d(test, moved),
+        np.setdiff1d(unlabelled, hidden),
+    )
+
+
+def _mixed(study: Study, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    strata = None if study.strata is None else study.strata[rows]
+    return rows[evenly_mixed(len(rows), strata, rng)]

@@ -14,15 +14,27 @@ from typing import Any
 
 import numpy as np
 
+from lupi.base._rows import take_rows
 from lupi.evaluation._prepare import (
     PreparedPrivileged,
+    beside,
     make_transformer,
     rows_missing,
-    side_by_side,
-    take_rows,
 )
 
 MOST_CELLS_KEPT = 5_000_000
+
+
+@dataclass(frozen=True)
+class Training:
+    """Rows that train: the first have y, the others do not.
+
+    ``source`` is, for each of them, the row whose X* it is given.
+    """
+
+    rows: np.ndarray
+    n_labelled: int
+    source: np.ndarray
 
 
 @dataclass
@@ -33,6 +45,7 @@ class Fold:
     X_test: Any
     privileged: Any
     train: np.ndarray
+    n_labelled: int
     test: np.ndarray
     n_privileged: int
 
@@ -69,43 +82,30 @@ class Folds:
     has_privileged: np.ndarray
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def fold(
-        self, arm: str, train: np.ndarray, test: np.ndarray, source: np.ndarray
-    ) -> Fold:
-        """Prepare a fold.
-
-        Parameters
-        ----------
-        arm : str
-            The arm.
-        train, test : ndarray of int
-            Rows that train and test.
-        source : ndarray of int
-            For each training row, the row whose X* it is given.
-        """
+    def fold(self, arm: str, training: Training, test: np.ndarray) -> Fold:
+        """Prepare the tables of an arm for rows that train and rows that test."""
+        train, source = training.rows, training.source
         X_train, X_test = self._recall(
             lambda: self._prepare_features(train, test), "X", train, test
         )
-        if arm == "without":
-            return Fold(X_train, X_test, None, train, test, 0)
+        privileged, width = None, 0
         if arm == "self":
-            own = rows_missing(X_train, ~self.has_privileged[train])
-            return Fold(X_train, X_test, own, train, test, X_train.shape[1])
-        prepared, privileged = self._recall(
-            lambda: self._prepare_privileged(source), "X*", train, source
-        )
-        width = 0 if privileged is None else privileged.shape[1]
-        if arm != "oracle":
-            return Fold(X_train, X_test, privileged, train, test, width)
-        seen = prepared.transform(take_rows(self.privileged, test))
-        return Fold(
-            side_by_side(X_train, privileged, width),
-            side_by_side(X_test, seen, width),
-            None,
-            train,
-            test,
-            width,
-        )
+            privileged = rows_missing(X_train, ~self.has_privileged[train])
+            width = X_train.shape[1]
+        elif arm != "without":
+            prepared, privileged = self._recall(
+                lambda: self._prepare_privileged(source), "X*", train, source
+            )
+            width = 0 if privileged is None else privileged.shape[1]
+        if arm == "oracle":
+            seen = prepared.transform(take_rows(self.privileged, test))
+            X_train, X_test = (
+                beside(X_train, privileged, width),
+                beside(X_test, seen, width),
+            )
+            privileged = None
+        n = training.n_labelled
+        return Fold(X_train, X_test, privileged, train, n, test, width)
 
     def _recall(self, compute: Callable[[], Any], what: str, *rows: np.ndarray) -> Any:
         # Preparing a large table is quick beside fitting on it, and keeping it is not

@@ -11,11 +11,16 @@ Layout of the JSON file (``Comparison.to_json``), format version 2::
         "target": "event",              # name of y, or "y"
         "classes": [...] | null,
         "n_rows": 2139,
+        "labels": {"n_labelled": 2139, "n_unlabelled": 0,  # rows with y, without
+                   "n_train_unlabelled": 0.0,   # rows of a split that train without y
+                   "auc": null},        # of telling rows without y from the others
         "n_privileged_rows": 2139,      # rows that have X*
         "features": [...], "privileged": [...],        # column names
-        "splits": {"kind": "folds" | "small training sets", "n_splits": 10,
+        "splits": {"kind": "folds" | "small training sets" | "few labels",
+                   "n_splits": 10,
                    "n_train": 1711.2, "n_test": 427.8,
-                   "train_size": null, "grouped": false, "weighted": false},
+                   "train_size": null, "labelled": null,
+                   "grouped": false, "weighted": false},
         "search": {"n_candidates": 12, "inner_cv": 3},
         "negligible": 0.01,             # a gain not worth having
         "random_state": 0, "seconds": 41.2

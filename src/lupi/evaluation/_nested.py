@@ -23,13 +23,14 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from lupi._gram_cache import gram_cache
+from lupi.base._metadata import fit_arguments, seeded
+from lupi.base._rows import take_rows
 from lupi.evaluation._identity import fingerprint
 from lupi.evaluation._methods import Task
-from lupi.evaluation._prepare import as_table, take_rows
+from lupi.evaluation._prepare import as_table
 from lupi.evaluation._running import run_all
 from lupi.evaluation._scoring import choose_scorer
 from lupi.evaluation._splits import Splits, check_class_sizes, inner_splits
-from lupi.evaluation._study import fit_arguments, seeded
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 # Three spaces with three kernels each; copies of X* share their Gram matrices.

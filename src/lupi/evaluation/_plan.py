@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.utils import column_or_1d
 
+from lupi.base import read_target
 from lupi.base._index import aligned
+from lupi.evaluation._labels import Split, add_unlabelled, describe, few_labels
 from lupi.evaluation._methods import Task, choose_methods
 from lupi.evaluation._prepare import as_table, column_names, rows_with_values
 from lupi.evaluation._scoring import check_scorer, choose_scorer
 from lupi.evaluation._splits import (
+    DEFAULT_SMALL_SPLITS,
     check_inner_groups,
     deal_into_groups,
-    describe,
     outer_splits,
 )
 from lupi.evaluation._study import Study
@@ -32,6 +33,8 @@ def plan(
     cv: Any = None,
     groups: Any = None,
     train_size: int | float | None = None,
+    labelled: int | None = None,
+    unlabelled: int = 1000,
     sample_weight: Any = None,
     n_candidates: int = 12,
     inner_cv: int = 3,
@@ -44,8 +47,8 @@ def plan(
     The parameters are those of `compare`. Without ``privileged`` the study can only
     give the final estimator of a method without X*.
     """
-    target = str(getattr(y, "name", None) or "y")
-    X, y, methods = as_table(X, "X"), column_or_1d(y), as_list(methods)
+    target_name = str(getattr(y, "name", None) or "y")
+    X, methods = as_table(X, "X"), as_list(methods)
     n_rows = X.shape[0]
     if privileged is not None:
         privileged = aligned(X, as_table(privileged, "privileged"))
@@ -53,37 +56,58 @@ def plan(
         n_rows, y=y, privileged=privileged, groups=groups, sample_weight=sample_weight
     )
     has_privileged = _rows_with_privileged(privileged, n_rows)
-    task = task or read_task(y, methods)
-    y = _check_target(y, task)
+    y, has_y, task = _read_target(y, n_rows, task, methods)
     strata = None if task == "regression" else y
     if sample_weight is not None:
         sample_weight = np.asarray(sample_weight, dtype=float)
     groups = None if groups is None else np.unique(groups, return_inverse=True)[1]
-    splits = outer_splits(n_rows, strata, groups, cv, train_size, random_state)
+    if labelled is not None:
+        _check_alone(labelled, train_size, cv)
+        n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
+        splits = few_labels(
+            strata, groups, has_y, labelled, unlabelled, n_splits, random_state
+        )
+    else:
+        inside = outer_splits(
+            int(has_y.sum()),
+            None if strata is None else strata[has_y],
+            None if groups is None else groups[has_y],
+            cv,
+            train_size,
+            random_state,
+        )
+        splits = add_unlabelled(inside, has_y, groups)
+    if len(splits) < 2:
+        raise ValueError(
+            f"{len(splits)} split gives no idea of chance; ask for at least 2."
+        )
     if groups is not None and n_candidates > 1:
-        check_inner_groups(splits, groups)
-    design = describe(splits)
-    name, scorer = choose_scorer(scoring, task, y)
+        check_inner_groups([split.train for split in splits], groups)
+    design = describe(splits, few=labelled is not None)
+    labels = _describe_labels(X, y, privileged, has_y, splits)
+    name, scorer = choose_scorer(scoring, task, y[has_y])
     # The best value of the score: 0 for a negated loss.
     optimum = 0.0 if getattr(scorer, "_sign", 1) < 0 else 1.0
     if not callable(scoring):
-        check_scorer(name, scorer, task, y)
+        check_scorer(name, scorer, task, y[has_y])
     settings = {
         "task": task,
         "scoring": name,
         "optimum": optimum,
-        "target": target,
+        "target": target_name,
         "classes": None if strata is None else np.unique(y).tolist(),
         "n_rows": n_rows,
+        "labels": labels,
         "n_privileged_rows": int(has_privileged.sum()),
         "features": column_names(X, "x"),
         "privileged": [] if privileged is None else column_names(privileged, "x*"),
         "splits": {
-            "kind": "small training sets" if design.small_training_sets else "folds",
+            "kind": design.kind,
             "n_splits": len(splits),
             "n_train": design.n_train,
             "n_test": design.n_test,
             "train_size": train_size,
+            "labelled": labelled,
             "grouped": groups is not None,
             "weighted": sample_weight is not None,
         },
@@ -91,9 +115,17 @@ def plan(
         "negligible": negligible,
         "random_state": random_state,
     }
+    group_of_row = np.full(n_rows, -1)
+    group_of_row[has_y] = deal_into_groups(
+        int(has_y.sum()),
+        None if strata is None else strata[has_y],
+        None if groups is None else groups[has_y],
+        random_state,
+    )
     return Study(
         X=X,
         y=y,
+        has_y=has_y,
         privileged=privileged,
         has_privileged=has_privileged,
         task=task,
@@ -102,7 +134,7 @@ def plan(
         scorer=scorer,
         groups=groups,
         sample_weight=sample_weight,
-        group_of_row=deal_into_groups(n_rows, strata, groups, random_state),
+        group_of_row=group_of_row,
         n_candidates=n_candidates,
         inner_cv=inner_cv,
         seed=random_state,
@@ -134,21 +166,64 @@ def _rows_with_privileged(privileged: Any, n_rows: int) -> np.ndarray:
     return there
 
 
-def _check_target(y: np.ndarray, task: Task) -> np.ndarray:
-    if pd.isna(y).any():
-        raise ValueError(
-            f"The target has {pd.isna(y).sum()} missing value(s); drop those rows."
-        )
+def _read_target(
+    y: Any, n_rows: int, task: Task | None, methods: list[Any]
+) -> tuple[np.ndarray, np.ndarray, Task]:
+    """Return y, which rows have one, and the task."""
+    labels = read_target(y, n_rows, "compare", numeric=False, missing=True)
+    has_y = np.ones(n_rows, dtype=bool)
+    if labels.unlabelled is not None:
+        has_y = ~labels.unlabelled
+    values = labels.values
+    task = task or read_task(values[has_y], methods)
     if task == "regression":
         try:
-            y = y.astype(float)
+            values = values.astype(float)
         except (ValueError, TypeError) as error:
             raise ValueError(
-                f"The target holds {y[0]!s}, which is no number; regression needs "
-                "numbers."
+                f"The target holds {values[has_y][0]!s}, which is no number; "
+                "regression needs numbers."
             ) from error
-    if len(np.unique(y)) < 2:
+        values[~has_y] = np.nan
+    if len(np.unique(values[has_y])) < 2:
         raise ValueError(
-            f"The target is constant ({y[0]!s}); there is nothing to learn."
+            f"The target is constant ({values[has_y][0]!s}); there is nothing to learn."
         )
-    return y
+    return values, has_y, task
+
+
+def _check_alone(labelled: int, train_size: Any, cv: Any) -> None:
+    if train_size is not None:
+        raise ValueError(
+            f"labelled={labelled} and train_size={train_size} both draw training rows; "
+            "give one of them."
+        )
+    if cv is not None and not isinstance(cv, int | np.integer):
+        raise ValueError(
+            f"labelled={labelled} draws its own splits; give cv as their number, or "
+            "leave labelled out."
+        )
+
+
+def _describe_labels(
+    X: Any,
+    y: np.ndarray,
+    privileged: Any,
+    has_y: np.ndarray,
+    splits: Sequence[Split],
+) -> dict[str, Any]:
+    """Say how many rows have y, and whether those without are alike."""
+    count = int(has_y.sum())
+    hidden = float(np.mean([len(split.unlabelled) for split in splits]))
+    labels: dict[str, Any] = {
+        "n_labelled": count,
+        "n_unlabelled": len(has_y) - count,
+        "n_train_unlabelled": hidden,
+        "auc": np.nan,
+    }
+    if count < len(has_y):
+        from lupi.transfer import label_propensity
+
+        target = np.where(has_y, 0.0, np.nan)
+        labels["auc"] = label_propensity(X, target, privileged=privileged).auc
+    return labels

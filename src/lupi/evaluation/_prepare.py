@@ -18,6 +18,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from lupi._optional import require
+from lupi.base._data_frames import side_by_side
+from lupi.base._rows import dense, take_rows
 
 
 def as_table(values: Any, name: str) -> Any:
@@ -48,11 +50,6 @@ def column_names(table: Any, prefix: str) -> list[str]:
     if isinstance(table, pd.DataFrame):
         return [str(name) for name in table.columns]
     return [f"{prefix}{i}" for i in range(table.shape[1])]
-
-
-def take_rows(table: Any, rows: np.ndarray) -> Any:
-    """Return the rows of a data frame, array or sparse matrix."""
-    return table.iloc[rows] if isinstance(table, pd.DataFrame) else table[rows]
 
 
 def rows_with_values(table: Any) -> np.ndarray:
@@ -88,13 +85,11 @@ def make_transformer(table: Any) -> Pipeline:
         for step in (SimpleImputer(keep_empty_features=True), StandardScaler())
     ]
     if isinstance(table, pd.DataFrame) and not _all_numbers(table):
-        vectorizer = require(
-            "skrub", "A table with text, categories or dates"
-        ).TableVectorizer
+        skrub = require("skrub", "A table with text, categories or dates")
         # Every category gets a column of its own: skrub's encoder drops one of two,
         # and a category never seen before then looks like the dropped one.
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        return make_pipeline(vectorizer(low_cardinality=encoder), *numbers)
+        return make_pipeline(skrub.TableVectorizer(low_cardinality=encoder), *numbers)
     return make_pipeline(*numbers)
 
 
@@ -125,8 +120,9 @@ class PreparedPrivileged:
             return self.transformer.transform(table)
         if not there.any():
             return None
-        values = self.transformer.transform(take_rows(table, np.flatnonzero(there)))
-        values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        values = dense(
+            self.transformer.transform(take_rows(table, np.flatnonzero(there)))
+        )
         full = np.full((len(there), values.shape[1]), np.nan)
         full[there] = values
         return full
@@ -138,17 +134,15 @@ def rows_missing(values: Any, missing: np.ndarray) -> Any:
         return None
     if not missing.any():
         return values
-    values = values.toarray() if sp.issparse(values) else np.array(values, dtype=float)
+    values = np.array(dense(values), dtype=float)
     values[missing] = np.nan
     return values
 
 
-def side_by_side(X: Any, privileged: Any, width: int) -> Any:
+def beside(X: Any, privileged: Any, width: int) -> Any:
     """Return [X, X*] for the oracle; a missing row of X* is its average, zero."""
     if privileged is None:
         privileged = np.zeros((X.shape[0], width))
     if not sp.issparse(privileged):
         privileged = np.nan_to_num(np.asarray(privileged, dtype=float))
-    if sp.issparse(X) or sp.issparse(privileged):
-        return sp.hstack([X, privileged], format="csr")
-    return np.hstack([X, privileged])
+    return side_by_side(X, privileged)

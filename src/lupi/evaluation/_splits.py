@@ -15,13 +15,12 @@ from sklearn.model_selection import (
 )
 from sklearn.model_selection import KFold as PlainKFold
 
-from lupi.evaluation._statistics import Design
-
 Splits = list[tuple[np.ndarray, np.ndarray]]
 
 DEFAULT_FOLDS = 5
 DEFAULT_REPEATS = 2
 DEFAULT_SMALL_SPLITS = 20
+NO_ROWS = np.array([], dtype=int)
 MOST_GROUPS = 10
 ROWS_OF_A_CLASS_PER_GROUP = 5
 
@@ -65,10 +64,6 @@ def outer_splits(
         splits = small_training_sets(n_rows, strata, groups, n_train, n_splits, seed)
     else:
         splits = _folds(n_rows, strata, groups, None if cv is None else int(cv), seed)
-    if len(splits) < 2:
-        raise ValueError(
-            f"{len(splits)} split gives no idea of chance; ask for at least 2."
-        )
     return splits
 
 
@@ -163,9 +158,9 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
         )
 
 
-def check_inner_groups(splits: Splits, groups: np.ndarray) -> None:
+def check_inner_groups(training: list[np.ndarray], groups: np.ndarray) -> None:
     """Refuse training sets of one group: inner folds keep groups together."""
-    fewest = min(len(np.unique(groups[train])) for train, _ in splits)
+    fewest = min(len(np.unique(groups[train])) for train in training)
     if fewest < 2:
         raise ValueError(
             "A training set has rows of one group only, so that its parameters cannot "
@@ -189,43 +184,64 @@ def small_training_sets(
     n_splits: int,
     seed: int,
 ) -> Splits:
-    """Draw small training sets, disjoint as long as the rows suffice; the rest tests.
-
-    Classes keep their shares in every training set. With groups, whole groups are
-    drawn until the training set has ``n_train`` rows or more.
-    """
-    splits: Splits = []
+    """Draw small training sets, disjoint while the rows suffice; the rest tests."""
+    blocks = small_blocks(n_rows, strata, groups, n_train, n_splits, seed, "train_size")
     everything = np.arange(n_rows)
+    return [(train, np.setdiff1d(everything, train)) for train in blocks]
+
+
+def small_blocks(
+    n_rows: int,
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    n_train: int,
+    n_splits: int,
+    seed: int,
+    option: str,
+) -> list[np.ndarray]:
+    """Draw small sets of rows, disjoint as long as the rows suffice.
+
+    Classes keep their shares in every set. With groups, whole groups are drawn until
+    the set has ``n_train`` rows or more. ``option`` is named in messages.
+    """
+    drawn: list[np.ndarray] = []
     rng = np.random.default_rng(seed)
     if groups is not None and len(np.unique(groups)) < 3:
         raise ValueError(
             f"There are {len(np.unique(groups))} groups; small training sets need at "
             "least 3, because whole groups are drawn."
         )
-    while len(splits) < n_splits:
-        before = len(splits)
+    while len(drawn) < n_splits:
         if groups is None:
             order = evenly_mixed(n_rows, strata, rng)
             ends = range(n_train, n_rows - 1, n_train)
             blocks = [order[end - n_train : end] for end in ends]
         else:
             blocks = _group_blocks(groups, n_train, rng)
-        for train in blocks[: n_splits - before]:
-            train = np.sort(train)
-            splits.append((train, np.setdiff1d(everything, train)))
+        drawn += [np.sort(rows) for rows in blocks[: n_splits - len(drawn)]]
     if strata is not None:
         classes = np.unique(strata)
-        for train, _ in splits:
-            present, counts = np.unique(strata[train], return_counts=True)
-            found = dict(zip(present.tolist(), counts.tolist(), strict=True))
-            rarest = min(classes.tolist(), key=lambda label: found.get(label, 0))
-            if found.get(rarest, 0) < 2:
+        for rows in drawn:
+            counts = np.array([(strata[rows] == label).sum() for label in classes])
+            if counts.min() < 2:
                 raise ValueError(
-                    f"A training set of {n_train} rows leaves class {rarest!s} with "
-                    "fewer than 2 rows; use a larger train_size, or leave that class "
-                    "out."
+                    f"A training set of {n_train} rows leaves class "
+                    f"{classes[counts.argmin()]!s} with fewer than 2 rows; use a "
+                    f"larger {option}, or leave that class out."
                 )
-    return splits
+    return drawn
+
+
+def draw_groups(
+    rows: np.ndarray, groups: np.ndarray, most: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw whole groups among some rows, up to a number of rows."""
+    drawn = [NO_ROWS]
+    for name in rng.permutation(np.unique(groups[rows])):
+        more = rows[groups[rows] == name]
+        if sum(map(len, drawn)) + len(more) <= most:
+            drawn.append(more)
+    return np.concatenate(drawn)
 
 
 def evenly_mixed(
@@ -285,12 +301,6 @@ def deal_into_groups(
     order = evenly_mixed(n_rows, strata, np.random.default_rng([seed, n_groups]))
     group[order] = np.arange(n_rows) * n_groups // n_rows
     return group
-
-
-def describe(splits: Splits) -> Design:
-    """Return the mean sizes of the splits."""
-    n_train = float(np.mean([len(train) for train, _ in splits]))
-    return Design(n_train, float(np.mean([len(test) for _, test in splits])))
 
 
 def inner_splits(

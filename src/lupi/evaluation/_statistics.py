@@ -41,6 +41,7 @@ procedure", Scandinavian Journal of Statistics 6 (1979), 65-70.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,15 +50,14 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class Design:
-    """Mean number of training and test rows of a split."""
+    """Mean number of training and test rows of a split, and the kind of splits.
+
+    Rows that train without y are not counted: chance comes from those with y.
+    """
 
     n_train: float
     n_test: float
-
-    @property
-    def small_training_sets(self) -> bool:
-        """Whether all splits are tested on nearly the same rows."""
-        return self.n_train < self.n_test
+    kind: Literal["folds", "small training sets", "few labels"] = "folds"
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def corrected_contrast(
     if table is not None:
         # A group without rows in some split has no pseudo-value there.
         table = table[:, ~np.isnan(table).any(axis=0)]
-        if table.shape[1] > 1 and design.small_training_sets:
+        if table.shape[1] > 1 and design.kind != "folds":
             variance, freedom = _of_common_test_rows(spread, table)
         elif table.shape[1] > 1:
             variance = _of_folds(spread, table, design, paired=paired)

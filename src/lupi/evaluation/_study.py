@@ -12,24 +12,28 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn import config_context
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from lupi._gram_cache import gram_cache
+from lupi.base import uses_unlabelled
+from lupi.base._metadata import fit_with, seeded
+from lupi.base._rows import take_rows
 from lupi.evaluation._arms import ARMS, FAMILY_ARMS, METHOD_ARMS
-from lupi.evaluation._folds import Fold, Folds
+from lupi.evaluation._folds import Fold, Folds, Training
 from lupi.evaluation._identity import fingerprint
+from lupi.evaluation._labels import Split
 from lupi.evaluation._methods import Method, Task
 from lupi.evaluation._prepare import make_transformer
 from lupi.evaluation._scoring import score_on
 from lupi.evaluation._spaces import draw, join, resolve
-from lupi.evaluation._splits import Splits, inner_splits
+from lupi.evaluation._splits import NO_ROWS, inner_splits
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,12 @@ class Study:
 
     X: Any
     y: np.ndarray
+    has_y: np.ndarray
     privileged: Any
     has_privileged: np.ndarray
     task: Task
     methods: list[Method]
-    splits: Splits
+    splits: list[Split]
     scorer: Callable[..., float]
     groups: np.ndarray | None
     sample_weight: np.ndarray | None
@@ -101,6 +106,7 @@ class Study:
                 __version__,
                 self.X,
                 self.y,
+                self.has_y,
                 self.privileged,
                 self.sample_weight,
                 self.groups,
@@ -186,43 +192,54 @@ class Study:
         )
         return {"lines": lines, "error": error, "warnings": dict(counts)}
 
-    def _run_arm(self, method: Method, arm: str, split: int) -> dict[str, Any]:
+    def training(self, method: Method, arm: str, split: Split) -> Training:
+        """Return the rows that train in an arm: those with y, then those without.
+
+        Rows without y train methods that learn from them, where they have X*.
+        """
+        extra = NO_ROWS
+        if arm in METHOD_ARMS and uses_unlabelled(method.build()):
+            extra = split.unlabelled[self.has_privileged[split.unlabelled]]
+        rows = np.r_[split.train, extra]
+        return Training(rows, len(split.train), rows)
+
+    def _run_arm(self, method: Method, arm: str, number: int) -> dict[str, Any]:
         start = time.perf_counter()
-        train, test = self.splits[split]
-        source = self._privileged_rows(arm, train, split)
-        params, inner = self.search(method, arm, train, source, split)
-        fold = self.folds.fold(arm, train, test, source)
+        split = self.splits[number]
+        training = self.training(method, arm, split)
+        if arm == "shuffled":
+            training = self._shuffled(training, number)
+        params, inner = self.search(method, arm, training, number)
+        fold = self.folds.fold(arm, training, split.test)
         model = self.fit(method, params, fold)
         score, group_scores = self.score(model, fold, groups=True)
         return {
             "arm": arm,
-            "split": split,
+            "split": number,
             "score": score,
             "inner_score": inner,
             "params": self._resolved(params, fold),
-            "n_train": len(train),
-            "n_test": len(test),
+            "n_train": training.n_labelled,
+            "n_unlabelled": len(training.rows) - training.n_labelled,
+            "n_test": len(split.test),
             "seconds": time.perf_counter() - start,
             "group_scores": group_scores,
         }
 
-    def _privileged_rows(self, arm: str, train: np.ndarray, split: int) -> np.ndarray:
-        """Return, for each training row, the row whose X* it is given."""
-        if arm != "shuffled":
-            return train
-        source = train.copy()
-        there = np.flatnonzero(self.has_privileged[train])
-        shuffled = self._rng("shuffled", split).permutation(there)
-        source[there] = train[shuffled]
-        return source
+    def _shuffled(self, training: Training, number: int) -> Training:
+        """Give each training row that has X* the X* of another one."""
+        source = training.rows.copy()
+        there = np.flatnonzero(self.has_privileged[source])
+        shuffled = self._rng("shuffled", number).permutation(there)
+        source[there] = training.rows[shuffled]
+        return replace(training, source=source)
 
     def search(
         self,
         method: Method,
         arm: str,
-        train: np.ndarray,
-        source: np.ndarray,
-        split: int,
+        training: Training,
+        number: int,
     ) -> tuple[dict[str, Any], float | None]:
         """Return the best candidate on inner folds of the training rows."""
         candidates = self.candidates(method, arm)
@@ -236,7 +253,7 @@ class Study:
             scores = np.mean(
                 [
                     self._candidate_scores(method, candidates, fold, problems)
-                    for fold in self._inner_folds(arm, train, source, split)
+                    for fold in self._inner_folds(arm, training, number)
                 ],
                 axis=0,
             )
@@ -268,22 +285,28 @@ class Study:
                     problems.append(problem)
         return scores
 
-    def _inner_folds(
-        self, arm: str, train: np.ndarray, source: np.ndarray, split: int
-    ) -> Iterator[Fold]:
-        strata = None if self.strata is None else self.strata[train]
-        groups = None if self.groups is None else self.groups[train]
-        # The same inner folds in every arm and method, or budgets would not be equal.
-        folds = inner_splits(
-            strata, len(train), groups, self.inner_cv, self.seed + split
+    def _inner_folds(self, arm: str, training: Training, number: int) -> Iterator[Fold]:
+        n = training.n_labelled
+        labelled, extra = training.rows[:n], np.arange(n, len(training.rows))
+        strata, groups = (
+            None if column is None else column[labelled]
+            for column in (self.strata, self.groups)
         )
-        for inner_train, inner_test in folds:
-            yield self.folds.fold(
-                arm, train[inner_train], train[inner_test], source[inner_train]
-            )
+        # The same inner folds in every arm and method, or budgets would not be equal.
+        folds = inner_splits(strata, n, groups, self.inner_cv, self.seed + number)
+        for train, test in folds:
+            kept = extra
+            if self.groups is not None:
+                tested = self.groups[labelled[test]]
+                kept = extra[~np.isin(self.groups[training.rows[extra]], tested)]
+            places = np.r_[train, kept]
+            part = Training(training.rows[places], len(train), training.source[places])
+            yield self.folds.fold(arm, part, labelled[test])
 
     def _resolved(self, params: dict[str, Any], fold: Fold) -> dict[str, Any]:
-        spread = 1.0 if self.strata is not None else float(self.y[fold.train].std())
+        spread = 1.0
+        if self.strata is None:
+            spread = float(self.y[fold.train[: fold.n_labelled]].std())
         return resolve(params, fold.X_train.shape[1], fold.n_privileged, spread or 1.0)
 
     def fit(self, method: Method, params: dict[str, Any], fold: Fold) -> BaseEstimator:
@@ -291,8 +314,21 @@ class Study:
         model = seeded(method.build(), self.seed)
         model.set_params(**self._resolved(params, fold))
         weight = None if self.sample_weight is None else self.sample_weight[fold.train]
-        more = fit_arguments(model, privileged=fold.privileged, sample_weight=weight)
-        return model.fit(fold.X_train, self.y[fold.train], **more)
+        return fit_with(
+            model,
+            fold.X_train,
+            self._targets(fold.train, fold.n_labelled),
+            privileged=fold.privileged,
+            sample_weight=weight,
+        )
+
+    def _targets(self, rows: np.ndarray, n_labelled: int) -> np.ndarray:
+        """Return y of some rows, missing after the first ones."""
+        values = self.y[rows]
+        if n_labelled < len(rows):
+            values = values.astype(object if self.strata is not None else float)
+            values[n_labelled:] = None if self.strata is not None else np.nan
+        return values
 
     def score(
         self, model: BaseEstimator, fold: Fold, *, groups: bool = False
@@ -310,44 +346,35 @@ class Study:
             self.n_groups,
         )
 
+    def final_rows(self, name: str, arm: str) -> Training:
+        """Return the rows that train the final estimator of an arm."""
+        known, unknown = np.flatnonzero(self.has_y), np.flatnonzero(~self.has_y)
+        return self.training(self.method(name), arm, Split(known, NO_ROWS, unknown))
+
     def final_estimator(self, name: str, arm: str, *, refit: bool) -> BaseEstimator:
         """Search on all rows and return the pipeline to keep, fitted or not."""
         from lupi.compose import TransformedPrivileged
 
-        method = self.method(name)
-        everything = np.arange(len(self.y))
+        method, training = self.method(name), self.final_rows(name, arm)
+        rows, labelled = training.rows, training.rows[: training.n_labelled]
         with config_context(enable_metadata_routing=False):
-            params, _ = self.search(method, arm, everything, everything, 0)
-            fold = self.folds.fold(arm, everything, everything, everything)
+            params, _ = self.search(method, arm, training, 0)
+            fold = self.folds.fold(arm, training, labelled)
             model = seeded(method.build(), self.seed)
             model.set_params(**self._resolved(params, fold))
-            privileged = None
+            more = {"sample_weight": self.sample_weight}
             if arm == "with":
                 model = TransformedPrivileged(model, make_transformer(self.privileged))
-                privileged = self.privileged
+                more["privileged"] = self.privileged
             pipeline = Pipeline(
                 [("prepare", make_transformer(self.X)), ("model", model)]
             )
             if refit:
-                weight = self.sample_weight
-                more = fit_arguments(
-                    pipeline, privileged=privileged, sample_weight=weight
-                )
-                pipeline.fit(self.X, self.y, **more)
+                given = {
+                    f"model__{key}": take_rows(values, rows)
+                    for key, values in more.items()
+                    if values is not None
+                }
+                y = self._targets(rows, training.n_labelled)
+                pipeline.fit(take_rows(self.X, rows), y, **given)
         return pipeline
-
-
-def fit_arguments(model: BaseEstimator, **given: Any) -> dict[str, Any]:
-    """Name what ``fit`` is given beside X and y; a pipeline passes it to its end."""
-    prefix = f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
-    return {prefix + name: value for name, value in given.items() if value is not None}
-
-
-def seeded(estimator: BaseEstimator, seed: int) -> BaseEstimator:
-    """Give every ``random_state`` that is None the seed of the study."""
-    unset = {
-        name: seed
-        for name, value in estimator.get_params(deep=True).items()
-        if (name == "random_state" or name.endswith("__random_state")) and value is None
-    }
-    return clone(estimator).set_params(**unset)

@@ -93,7 +93,7 @@ def summarise(
     scores : mapping of str to ArmScores
         The scores of each method.
     settings : mapping
-        ``optimum``, ``negligible`` and ``n_rows`` of the comparison are read.
+        ``optimum``, ``negligible`` and ``labels`` of the comparison are read.
     """
     table = pd.DataFrame(
         [_tests(method, arms, settings) for method, arms in scores.items()]
@@ -166,6 +166,6 @@ def _rows_needed(line: Mapping[str, Any], settings: Mapping[str, Any]) -> float:
     reach, wanted = line["gap_upper"] - gap, max(gap, negligible - gap)
     if not (np.isfinite(reach) and wanted > 0):
         return np.nan
-    rows = settings["n_rows"] * max(1.0, (reach / wanted) ** 2)
+    rows = settings["labels"]["n_labelled"] * max(1.0, (reach / wanted) ** 2)
     digits = 10 ** max(0, math.floor(math.log10(rows)) - 1)
     return float(math.ceil(rows / digits) * digits)

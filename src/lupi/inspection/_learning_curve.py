@@ -25,7 +25,7 @@ from lupi.inspection._style import (
 )
 
 if TYPE_CHECKING:
-    from lupi.evaluation import LearningCurve
+    from lupi.evaluation import LearningCurve, Worth
 
 
 @dataclass
@@ -50,6 +50,8 @@ class PrivilegedLearningCurveDisplay:
         Name of the score.
     estimator_name : str, default=""
         For the title.
+    worth : Worth, default=None
+        How many labels X* is worth, drawn as an arrow.
 
     Attributes
     ----------
@@ -84,6 +86,7 @@ class PrivilegedLearningCurveDisplay:
     group_scores: dict[str, np.ndarray] | None = None
     scoring: str = "score"
     estimator_name: str = ""
+    worth: Worth | None = None
 
     @classmethod
     def from_estimator(
@@ -207,6 +210,7 @@ class PrivilegedLearningCurveDisplay:
             curve.group_scores,
             metric_name(curve.scoring),
             curve.method,
+            curve.worth(),
         )
         return display.plot(ax=ax, kind=kind, confidence=confidence)
 
@@ -290,7 +294,9 @@ class PrivilegedLearningCurveDisplay:
             self.bands_[arm] = ax.fill_between(
                 self.train_sizes, low, high, color=ARM_COLORS[arm], alpha=0.11, lw=0
             )
-        ax.set_xlabel("training rows")
+        if kind == "score":
+            self._draw_worth()
+        ax.set_xlabel("training rows with y")
         what = f"{self.scoring} on test rows"
         if kind == "difference":
             what = f"{self.scoring} gained over the model without X*"
@@ -300,6 +306,27 @@ class PrivilegedLearningCurveDisplay:
         tidy(ax)
         ax.legend(frameon=False)
         return self
+
+    def _draw_worth(self) -> None:
+        """Draw an arrow from the score with X* to the same score without it."""
+        worth = self.worth
+        if worth is None or not 0 < worth.labels < np.inf:
+            return
+        place = int(np.flatnonzero(self.train_sizes == worth.compared)[0])
+        level = float(self.scores["with"][place].mean())
+        self.ax_.annotate(
+            "",
+            xy=(worth.compared + worth.labels, level),
+            xytext=(worth.compared, level),
+            arrowprops={"arrowstyle": "->", "color": ARM_COLORS["with"], "lw": 1.5},
+        )
+        self.ax_.annotate(
+            f"worth {round(worth.labels):,} labels",
+            xy=(worth.compared, level),
+            xytext=(8, -12),
+            textcoords="offset points",
+            color=ARM_COLORS["with"],
+        )
 
 
 def _sizes(train_sizes: Sequence[float], largest: int) -> np.ndarray:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
+from lupi._words import listed
 from lupi.evaluation._arms import ARMS
 from lupi.evaluation._methods import find_method
 from lupi.evaluation._scoring import metric_name
@@ -23,10 +25,10 @@ from lupi.report._words import (
     parameter_value,
     score_with_error,
     share,
-    shortened,
     split_words,
     warning_words,
 )
+from lupi.transfer._propensity import WARN_ABOVE
 
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison, LearningCurve
@@ -73,13 +75,21 @@ def _css(kind: str) -> str:
 
 
 def _warnings(comparison: Comparison) -> list[str]:
-    if not comparison.verdict.leak:
-        return []
-    return [
-        "A model that sees X* when predicting is perfect. X* likely contains the "
-        "target itself, or something that is only known after it: check the columns "
-        "before believing any gain."
-    ]
+    said = []
+    if comparison.verdict.leak:
+        said.append(
+            "A model that sees X* when predicting is perfect. X* likely contains the "
+            "target itself, or something that is only known after it: check the "
+            "columns before believing any gain."
+        )
+    auc = comparison.settings["labels"]["auc"]
+    if auc is not None and auc > WARN_ABOVE:
+        said.append(
+            "Rows with and without an outcome are not alike: they can be told apart "
+            f"from X and X* with an AUC of {auc:.2f}. Perhaps those without are more "
+            "recent. What is measured on rows with an outcome need not hold for them."
+        )
+    return said
 
 
 def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -88,17 +98,29 @@ def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     missing = settings["n_rows"] - settings["n_privileged_rows"]
     if missing:
         rows += f", of which {missing:,} lack the privileged information"
+    labels = settings["labels"]
+    if labels["n_unlabelled"]:
+        rows += (
+            f"; {labels['n_unlabelled']:,} have no outcome: they train the methods "
+            "that can learn from them, in the arms with X*, and are never tested"
+        )
     target = str(settings["target"])
     if settings.get("classes"):
-        target += f" ({shortened([str(name) for name in settings['classes']])})"
+        target += f" ({listed(settings['classes'], most=12)})"
     search = settings["search"]
+    auc = labels["auc"]
+    alike = []
+    if auc is not None and not np.isnan(auc):
+        words = f"AUC {auc:.2f} of telling rows with an outcome from rows without"
+        alike = [("Missing at random?", f"{words}; 0.5 is at random")]
     return [
         ("Target", target),
         ("Rows", rows),
-        ("Known when predicting (X)", f"{len(known)}: {shortened(known)}"),
-        ("Privileged (X*)", f"{len(privileged)}: {shortened(privileged)}"),
+        *alike,
+        ("Known when predicting (X)", f"{len(known)}: {listed(known, most=12)}"),
+        ("Privileged (X*)", f"{len(privileged)}: {listed(privileged, most=12)}"),
         ("Score", f"{metric_name(settings['scoring'])}, higher is better"),
-        ("Splits", split_words(settings["splits"])),
+        ("Splits", split_words(settings)),
         (
             "Search",
             f"{search['n_candidates']} candidates for each arm, method and split, "
@@ -193,6 +215,7 @@ def _method(
             for split, scores in wide.iterrows()
         ],
         "curve": _curve_chart(curves.get(name), place),
+        "worth": str(curves[name].worth() or "") if name in curves else "",
         "usage": method_usage(usage, comparison, name),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -83,12 +83,6 @@ def warning_words(item: Mapping[str, Any]) -> str:
     return f"{message}{times}"
 
 
-def shortened(names: Sequence[str], most: int = 12) -> str:
-    """Write a list of names, the rest as a count."""
-    shown = ", ".join(str(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
 def parameter_value(value: Any) -> str:
     """Write a hyper-parameter as one would type it, without a tail of digits."""
     if isinstance(value, float) and math.isfinite(value):
@@ -96,8 +90,10 @@ def parameter_value(value: Any) -> str:
     return str(value)
 
 
-def split_words(splits: Mapping[str, Any]) -> str:
+def split_words(settings: Mapping[str, Any]) -> str:
     """Say how the rows were split."""
+    splits = settings["splits"]
+    unlabelled = settings["labels"]["n_train_unlabelled"]
     n_train, n_test = round(splits["n_train"]), round(splits["n_test"])
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
     if splits["kind"] == "folds":
@@ -105,9 +101,12 @@ def split_words(splits: Mapping[str, Any]) -> str:
             f"{splits['n_splits']} splits, about {n_train:,} rows to train and "
             f"{n_test:,} to test{grouped}"
         )
+    hidden = ""
+    if splits["kind"] == "few labels":
+        hidden = f", {round(unlabelled):,} rows that train without their outcome,"
     return (
-        f"{splits['n_splits']} random splits with {n_train:,} rows to train and the "
-        f"other {n_test:,} to test{grouped}"
+        f"{splits['n_splits']} random splits with {n_train:,} rows to train{hidden} "
+        f"and the other {n_test:,} to test{grouped}"
     )
 
 

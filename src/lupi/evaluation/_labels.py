@@ -1,0 +1,246 @@
+"""Splits where the outcome is not known for every row.
+
+A row without y trains the methods that can use it and is never tested. Rows without y
+of a group that is tested are left out of that split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GroupKFold,
+    StratifiedGroupKFold,
+    check_cv,
+)
+
+from lupi.base import missing_targets, read_target
+from lupi.evaluation._splits import (
+    NO_ROWS,
+    Splits,
+    draw_groups,
+    evenly_mixed,
+    small_blocks,
+)
+from lupi.evaluation._statistics import Design
+from lupi.evaluation._task import read_task
+
+
+class Split(NamedTuple):
+    """Rows with y that train, rows that test, and rows that train without y."""
+
+    train: np.ndarray
+    test: np.ndarray
+    unlabelled: np.ndarray = NO_ROWS
+
+
+def describe(splits: Sequence[Split], *, few: bool = False) -> Design:
+    """Return the mean sizes of the splits, and what kind they are.
+
+    ``few`` is for splits with few labels, which are tested on common rows whatever
+    their sizes.
+    """
+    n_train = float(np.mean([len(split.train) for split in splits]))
+    n_test = float(np.mean([len(split.test) for split in splits]))
+    if few:
+        return Design(n_train, n_test, "few labels")
+    if n_train < n_test:
+        return Design(n_train, n_test, "small training sets")
+    return Design(n_train, n_test, "folds")
+
+
+def add_unlabelled(
+    splits: Splits, labelled: np.ndarray, groups: np.ndarray | None
+) -> list[Split]:
+    """Turn splits of the labelled rows into splits of all rows.
+
+    Parameters
+    ----------
+    splits : list of (train, test)
+        Positions among the labelled rows.
+    labelled : ndarray of bool
+        Which rows have y.
+    groups : ndarray or None
+        Group of each row.
+    """
+    places, others = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    whole = []
+    for train, test in splits:
+        train, test = places[train], places[test]
+        whole.append(Split(train, test, _elsewhere(others, test, groups)))
+    return whole
+
+
+def _elsewhere(
+    rows: np.ndarray, test: np.ndarray, groups: np.ndarray | None
+) -> np.ndarray:
+    """Return the rows whose group is not tested."""
+    return rows if groups is None else rows[~np.isin(groups[rows], groups[test])]
+
+
+def few_labels(
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    labelled: np.ndarray,
+    n_labels: int,
+    n_unlabelled: int,
+    n_splits: int,
+    seed: int,
+) -> list[Split]:
+    """Draw splits with few labels: some rows keep y, others train without it.
+
+    Parameters
+    ----------
+    strata : ndarray or None
+        Class of each row; None for regression.
+    groups : ndarray or None
+        Group of each row; whole groups are drawn.
+    labelled : ndarray of bool
+        Which rows have y.
+    n_labels : int
+        Rows that train with y, disjoint between splits as long as rows suffice.
+    n_unlabelled : int
+        At most so many rows train without y: half of the rest.
+    n_splits, seed : int
+        Number of splits, seed of the draws.
+    """
+    places, others = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    if not 2 <= n_labels <= len(places) - 2:
+        raise ValueError(
+            f"labelled={n_labels} asks for {n_labels} training rows with y of "
+            f"{len(places)}; at least 2 must be left to test on."
+        )
+    own_strata = None if strata is None else strata[places]
+    own_groups = None if groups is None else groups[places]
+    blocks = small_blocks(
+        len(places), own_strata, own_groups, n_labels, n_splits, seed, "labelled"
+    )
+    splits = []
+    for number, block in enumerate(blocks):
+        rng = np.random.default_rng([seed, number, n_labels])
+        rest = np.setdiff1d(np.arange(len(places)), block)
+        most = min(n_unlabelled, len(rest) // 2)
+        if own_groups is None:
+            part = None if own_strata is None else own_strata[rest]
+            hidden = rest[evenly_mixed(len(rest), part, rng)[:most]]
+        else:
+            hidden = draw_groups(rest, own_groups, most, rng)
+        test = places[np.setdiff1d(rest, hidden)]
+        without_y = np.r_[places[np.sort(hidden)], _elsewhere(others, test, groups)]
+        splits.append(Split(places[block], test, without_y))
+    return splits
+
+
+class _TrainingRows(np.ndarray):
+    """Training rows of which the first have no y; a part must hold more than these."""
+
+    n_unlabelled = 0
+
+    def __array_finalize__(self, other: Any) -> None:
+        self.n_unlabelled = getattr(other, "n_unlabelled", 0)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice) and key.stop is not None and not key.start:
+            if 0 <= key.stop <= self.n_unlabelled:
+                raise ValueError(
+                    f"A training set of {key.stop} rows was asked for, but the first "
+                    f"{self.n_unlabelled} rows of every training set have no y. Give "
+                    f"train_sizes above {self.n_unlabelled}."
+                )
+            return np.asarray(self)[key]
+        return super().__getitem__(key)
+
+
+class LabelledSplits(BaseCrossValidator):
+    """Folds of the rows that have y; the others train in every fold and test in none.
+
+    A splitter for scikit-learn's searches, ``cross_validate`` and ``learning_curve``.
+    Rows without y come first in every training set, so that the parts of a learning
+    curve differ in the number of rows with y; a part that would hold none of them is
+    refused. Scorers of scikit-learn take numbers with NaN and text with None as y, not
+    other objects; the training scores of ``learning_curve`` are NaN.
+
+    Parameters
+    ----------
+    cv : int or splitter, default=5
+        Folds of the rows that have y.
+    stratify : {"auto", True, False}, default="auto"
+        Whether an integer ``cv`` keeps the shares of the classes in every fold; "auto"
+        does for classes and not for numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.evaluation import LabelledSplits
+    >>> y = np.array([0, 1, None, 0, 1, None], dtype=object)
+    >>> for train, test in LabelledSplits(2).split(np.zeros((6, 1)), y):
+    ...     print(train, test)
+    [2 5 3 4] [0 1]
+    [2 5 0 1] [3 4]
+    """
+
+    def __init__(self, cv: Any = 5, stratify: Literal["auto"] | bool = "auto") -> None:
+        self.cv = cv
+        self.stratify = stratify
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : array-like, default=None
+            Passed on to a splitter that asks for them.
+
+        Returns
+        -------
+        int
+            The number.
+        """
+        if isinstance(self.cv, int | np.integer):
+            return int(self.cv)
+        return sum(1 for _ in self.split(X, y, groups))
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield training and test rows.
+
+        Parameters
+        ----------
+        X : array-like of n_samples rows
+            The features; only their number is read.
+        y : array-like of shape (n_samples,)
+            Labels or targets, missing in some rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are not on both sides of a split.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Rows that train, those without y first, and rows that test.
+        """
+        if y is None:
+            raise ValueError("LabelledSplits needs y, to see which rows have one.")
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        labelled = ~missing_targets(y)
+        known = np.flatnonzero(labelled)
+        target = read_target(y, n_rows, "LabelledSplits", numeric=False, missing=True)
+        values = target.values[known]
+        stratify = self.stratify
+        if stratify == "auto":
+            stratify = read_task(values) == "classification"
+        names = None if groups is None else np.asarray(groups)
+        splitter = check_cv(self.cv, values, classifier=bool(stratify))
+        if names is not None and isinstance(self.cv, int | np.integer):
+            kind = StratifiedGroupKFold if stratify else GroupKFold
+            splitter = kind(int(self.cv))
+        inner = splitter.split(
+            np.zeros((len(known), 1)), values, None if names is None else names[known]
+        )
+        for train, test, unlabelled in add_unlabelled(list(inner), labelled, names):
+            rows = np.r_[unlabelled, train].view(_TrainingRows)
+            rows.n_unlabelled = len(unlabelled)
+            yield rows, test

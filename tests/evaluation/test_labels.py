@@ -1,0 +1,403 @@
+"""Rows without y: who learns from them, and that none of them is tested."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    cross_validate,
+    learning_curve,
+)
+from sklearn.preprocessing import StandardScaler
+
+from lupi.base import PrivilegedTags, missing_targets
+from lupi.datasets import make_mediator
+from lupi.evaluation import Comparison, LabelledSplits, LearningCurve, Method, compare
+from lupi.evaluation._plan import plan
+from lupi.evaluation._statistics import Design
+from lupi.transfer import (
+    GeneralizedDistillationClassifier,
+    HedgedDistillationClassifier,
+    HedgedDistillationRegressor,
+)
+from tests.toys import TaughtClassifier
+
+
+class Recorder(TaughtClassifier):
+    """Keeps what it is given, and learns from the rows that have y."""
+
+    seen: list = []  # noqa: RUF012
+
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        Recorder.seen.append((X, y, privileged, sample_weight))
+        known = ~missing_targets(y)
+        kept = [None if v is None else v[known] for v in (privileged, sample_weight)]
+        labels = np.array(np.asarray(y)[known].tolist())
+        return super().fit(X[known], labels, privileged=kept[0], sample_weight=kept[1])
+
+
+class User(Recorder):
+    """Says that it learns from rows without y."""
+
+    def __lupi_tags__(self):
+        return PrivilegedTags(uses_unlabelled=True)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_mediator(120, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def partly(data):
+    """The target, missing in two rows of three."""
+    y = data.target.astype(object)
+    y[np.arange(120) % 3 > 0] = None
+    return y
+
+
+def run(data, y, method=None, **options):
+    Recorder.seen = []
+    options = {"cv": 2, "n_candidates": 1, "scoring": "accuracy"} | options
+    return compare(data.data, y, data.privileged, methods=method or User(), **options)
+
+
+def test_rows_without_y_train_in_the_arms_with_privileged_information(data, partly):
+    result = run(data, partly)
+    labels = result.settings["labels"]
+    assert (labels["n_labelled"], labels["n_unlabelled"]) == (40, 80)
+    for split in result.study.splits:
+        assert not missing_targets(partly[split.train]).any()
+        assert not missing_targets(partly[split.test]).any()
+        assert missing_targets(partly[split.unlabelled]).all()
+        assert len(split.unlabelled) == 80
+    counts = result.folds.groupby("arm")["n_unlabelled"].unique()
+    for arm, found in counts.items():
+        assert found.tolist() == [0 if arm in ("without", "oracle") else 80]
+    # Per split: without, oracle, then with, shuffled and self.
+    for place, (X, y, privileged, _) in enumerate(Recorder.seen):
+        arm = place % 5
+        assert missing_targets(y).sum() == (80 if arm > 1 else 0)
+        assert (privileged is not None) == (arm > 1)
+        assert X.shape[0] == len(y) == (100 if arm > 1 else 20)
+
+
+def test_other_methods_get_the_rows_with_y_alone(data, partly):
+    some = run(data, partly, Recorder())
+    known = ~missing_targets(partly)
+    Recorder.seen = []
+    labelled = compare(
+        data.data[known],
+        data.target[known],
+        data.privileged[known],
+        methods=Recorder(),
+        cv=2,
+        n_candidates=1,
+        scoring="accuracy",
+    )
+    assert not any(missing_targets(y).any() for _, y, _, _ in Recorder.seen)
+    drop = ["seconds"]
+    pd.testing.assert_frame_equal(
+        some.folds.drop(columns=drop), labelled.folds.drop(columns=drop)
+    )
+
+
+def test_every_way_to_write_a_missing_outcome_gives_the_same(data, partly):
+    expected = run(data, partly, Recorder()).folds["score"]
+    floats = np.array([np.nan if v is None else float(v) for v in partly])
+    for y in (floats, pd.Series(partly, dtype="Int64"), partly.tolist()):
+        result = run(data, y, Recorder())
+        assert result.settings["classes"] == [0, 1]
+        pd.testing.assert_series_equal(result.folds["score"], expected)
+    words = np.array(["no", "yes"])[data.target].astype(object)
+    words[missing_targets(partly)] = None
+    assert run(data, words).settings["classes"] == ["no", "yes"]
+
+
+def test_rows_without_y_of_a_tested_group_are_left_out(data, partly):
+    groups = np.arange(120) // 6
+    result = run(data, partly, groups=groups)
+    for split in result.study.splits:
+        assert not np.intersect1d(groups[split.test], groups[split.unlabelled]).size
+        assert 0 < len(split.unlabelled) < 80
+    # Inner folds keep them apart as well.
+    study = plan(
+        data.data, partly, data.privileged, methods=User(), groups=groups, cv=2
+    )
+    split = study.splits[0]
+    training = study.training(study.methods[0], "with", split)
+    for fold in study._inner_folds("with", training, 0):
+        assert not np.intersect1d(groups[fold.test], groups[fold.train]).size
+        assert not missing_targets(partly[fold.test]).any()
+        assert fold.n_labelled < len(fold.train)
+
+
+def test_inner_folds_split_the_rows_with_y(data, partly):
+    space = {"alpha": [0.1, 100.0]}
+    method = Method("User", "classification", estimator=User(), space=space)
+    run(data, partly, method, n_candidates=2, inner_cv=2)
+    sizes = {len(y): missing_targets(y).sum() for _, y, _, _ in Recorder.seen}
+    # 20 rows with y train, 10 in each inner fold; 80 without y.
+    assert sizes == {10: 0, 20: 0, 90: 80, 100: 80}
+
+
+def test_weights_and_missing_privileged_rows_follow_their_rows(data, partly):
+    privileged = data.privileged.copy()
+    privileged[::4] = np.nan
+    weight = np.arange(1.0, 121.0)
+    Recorder.seen = []
+    result = compare(
+        data.data,
+        partly,
+        privileged,
+        methods=User(),
+        cv=2,
+        n_candidates=1,
+        sample_weight=weight,
+    )
+    there = ~np.isnan(privileged).all(axis=1)
+    split = result.study.splits[0]
+    _, y, given, weights = Recorder.seen[2]
+    # A row with neither y nor X* is not passed on.
+    rows = np.r_[split.train, split.unlabelled[there[split.unlabelled]]]
+    np.testing.assert_array_equal(weights, weight[rows])
+    np.testing.assert_array_equal(np.isnan(given).all(axis=1), ~there[rows])
+    assert missing_targets(y).sum() == len(rows) - len(split.train)
+
+
+def test_few_labels(data):
+    result = run(data, data.target, labelled=12, cv=6)
+    assert result.settings["splits"]["kind"] == "few labels"
+    assert result.settings["labels"]["n_train_unlabelled"] == 54
+    taken = np.concatenate([split.train for split in result.study.splits])
+    assert len(np.unique(taken)) == 72
+    for split in result.study.splits:
+        rows = np.concatenate(split)
+        assert len(np.unique(rows)) == len(rows) == 120
+        assert [len(part) for part in split] == [12, 54, 54]
+    # Their outcome is hidden from the model.
+    for _, y, privileged, _ in Recorder.seen:
+        if privileged is not None:
+            assert missing_targets(y).sum() == 54
+    few = run(data, data.target, labelled=12, unlabelled=10, cv=3)
+    assert [len(part) for part in few.study.splits[0]] == [12, 98, 10]
+    assert len(plan(data.data, data.target, data.privileged, labelled=6).splits) == 20
+
+
+def test_few_labels_beside_rows_without_y(data, partly):
+    result = run(data, partly, labelled=8, cv=3)
+    for split in result.study.splits:
+        assert [len(part) for part in split] == [8, 16, 16 + 80]
+        assert missing_targets(partly[split.unlabelled]).sum() == 80
+
+
+def test_few_labels_of_whole_groups(data):
+    groups = np.arange(120) // 4
+    result = run(data, data.target, labelled=12, cv=4, groups=groups)
+    for split in result.study.splits:
+        for one, other in ((0, 1), (0, 2), (1, 2)):
+            assert not np.intersect1d(groups[split[one]], groups[split[other]]).size
+        assert len(split.unlabelled) == 52
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"labelled": 12, "train_size": 12}, "both draw training rows"),
+        ({"labelled": 12, "cv": StratifiedKFold(2)}, "draws its own splits"),
+        ({"labelled": 119}, "at least 2 must be left"),
+        ({"labelled": 1}, "asks for 1 training rows"),
+        ({"labelled": 2}, "use a larger labelled"),
+        ({"labelled": 12, "cv": 1}, "no idea of chance"),
+    ],
+)
+def test_refusals(data, options, words):
+    with pytest.raises(ValueError, match=words):
+        run(data, data.target, **options)
+
+
+def test_no_outcome_at_all_is_refused(data):
+    with pytest.raises(ValueError, match="y without a value for any"):
+        run(data, np.full(120, np.nan))
+
+
+def test_rows_that_differ_from_the_labelled_ones_are_told(data):
+    later = np.arange(120) >= 60
+    X = data.data + 3.0 * later[:, None]
+    y = np.where(later, None, data.target)
+    with pytest.warns(UserWarning, match="are not alike"):
+        result = compare(X, y, data.privileged, methods=User(), cv=2, n_candidates=1)
+    assert result.settings["labels"]["auc"] > 0.9
+
+
+def test_the_final_model_learns_from_rows_without_y(data, partly):
+    result = run(data, partly, HedgedDistillationClassifier())
+    name = "HedgedDistillationClassifier"
+    model = result.best_estimator(method=name)
+    # By hand: both tables standardized on all rows.
+    known = ~missing_targets(partly)
+    order = np.r_[np.flatnonzero(known), np.flatnonzero(~known)]
+    scaler = StandardScaler().fit(data.data[order])
+    X = scaler.transform(data.data)
+    P = StandardScaler().fit_transform(data.privileged[order])
+    seed = model.named_steps["model"].estimator.random_state
+    plain = HedgedDistillationClassifier(random_state=seed)
+    plain.fit(X[order], partly[order], privileged=P)
+    np.testing.assert_allclose(
+        model.predict_proba(data.data), plain.predict_proba(X), rtol=1e-8
+    )
+    assert model.classes_.tolist() == [0, 1]
+    # The model without X* learns from rows with y alone.
+    alone = result.study.final_rows(name, "without")
+    assert len(alone.rows) == alone.n_labelled == 40
+
+
+def test_regression(data):
+    y = data.data[:, 0] + data.privileged[:, 0]
+    y[::2] = np.nan
+    result = compare(
+        data.data, y, data.privileged, methods=HedgedDistillationRegressor(), cv=3
+    )
+    assert result.failures == {}
+    assert result.settings["task"] == "regression"
+    assert result.folds["score"].notna().all()
+
+
+def test_json_keeps_what_is_known_of_the_labels(data, partly, tmp_path):
+    result = run(data, partly)
+    again = Comparison.from_json(result.to_json(tmp_path / "a.json"))
+    assert again.settings["labels"]["n_unlabelled"] == 80
+    pd.testing.assert_frame_equal(again.summary, result.summary)
+
+
+# LabelledSplits
+
+
+def test_rows_without_y_come_first_and_are_never_tested(partly):
+    X = np.zeros((120, 1))
+    tested = []
+    for train, test in LabelledSplits(4).split(X, partly):
+        assert missing_targets(partly[np.asarray(train)[:80]]).all()
+        assert not missing_targets(partly[np.asarray(train)[80:]]).any()
+        assert not np.intersect1d(train, test).size
+        tested.append(test)
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate(tested)), np.flatnonzero(~missing_targets(partly))
+    )
+    assert LabelledSplits(4).get_n_splits(X, partly) == 4
+    assert LabelledSplits(StratifiedKFold(3)).get_n_splits(X, partly) == 3
+
+
+def test_folds_are_stratified_for_classes_and_not_for_numbers(partly):
+    X, known = np.zeros((120, 1)), ~missing_targets(partly)
+    share = np.mean(partly[known].astype(int))
+    for _, test in LabelledSplits(4).split(X, partly):
+        assert np.mean(partly[test].astype(int)) == pytest.approx(share, abs=0.06)
+    numbers = np.where(known, np.arange(120.0), np.nan)
+    first = next(LabelledSplits(4).split(X, numbers))[1]
+    np.testing.assert_array_equal(first, np.flatnonzero(known)[:10])
+    plain = next(LabelledSplits(4, stratify=False).split(X, partly))[1]
+    np.testing.assert_array_equal(plain, first)
+
+
+def test_groups_stay_on_one_side(partly):
+    X, groups = np.zeros((120, 1)), np.arange(120) // 6
+    for train, test in LabelledSplits(4).split(X, partly, groups):
+        waiting = train[missing_targets(partly[train])]
+        assert not np.intersect1d(groups[waiting], groups[test]).size
+
+
+def test_it_serves_the_searches_of_scikit_learn(data, partly):
+    partly = partly.astype(float)
+    search = GridSearchCV(
+        GeneralizedDistillationClassifier(student=Ridge()),
+        {"imitation_weight": [0.0, 1.0]},
+        cv=LabelledSplits(3),
+    )
+    search.fit(data.data, partly, privileged=data.privileged)
+    assert search.score(data.data, data.target) > 0.5
+    found = cross_validate(
+        HedgedDistillationClassifier(),
+        data.data,
+        partly,
+        cv=LabelledSplits(3),
+        params={"privileged": data.privileged},
+    )
+    # The same by hand.
+    train, test = next(LabelledSplits(3).split(data.data, partly))
+    model = HedgedDistillationClassifier()
+    model.fit(data.data[train], partly[train], privileged=data.privileged[train])
+    expected = model.score(data.data[test], data.target[test])
+    assert found["test_score"][0] == pytest.approx(expected)
+
+
+# The training rows are scored as well, which has no meaning without y.
+@pytest.mark.filterwarnings("ignore:Scoring failed")
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+def test_a_learning_curve_counts_the_rows_without_y(data, partly):
+    partly = partly.astype(float)
+    arguments = [HedgedDistillationClassifier(), data.data, partly]
+    options = {"cv": LabelledSplits(2), "params": {"privileged": data.privileged}}
+    sizes, _, scores = learning_curve(*arguments, train_sizes=[90, 100], **options)
+    assert sizes.tolist() == [90, 100]
+    assert np.isfinite(scores).all()
+    with pytest.raises(ValueError, match="first 80 rows of every training set have no"):
+        learning_curve(*arguments, train_sizes=[50, 100], **options)
+
+
+def test_labelled_splits_need_y():
+    with pytest.raises(ValueError, match="needs y"):
+        next(LabelledSplits(2).split(np.zeros((4, 1))))
+
+
+# X* is worth k labels
+
+
+def curve(without, gain, *, noise=0.001, sizes=(15, 30, 60, 120, 240)):
+    """Scores of four splits and five groups that wobble by a little noise."""
+    wobble = noise * np.array([-1.0, 1.0, -1.0, 1.0])
+    groups = noise * np.array([2.0, -1.0, 0.0, 1.0, -2.0])
+    base = np.array([without(size) for size in sizes])[:, None] + 0 * wobble
+    scores = {"without": base, "with": base + gain + wobble}
+    pseudo = {arm: table[:, :, None] + groups for arm, table in scores.items()}
+    designs = [Design(size, 500, "few labels") for size in sizes]
+    return LearningCurve("A", "roc_auc", 30, np.array(sizes), scores, pseudo, designs)
+
+
+def test_labels_are_read_off_the_curve():
+    def score(size):
+        return 0.5 + 0.05 * np.log2(size / 15)
+
+    # One doubling is worth 0.05, so 0.1 is worth two: from 30 to 120 rows.
+    worth = curve(score, 0.1).worth()
+    assert worth.labels == pytest.approx(90, rel=1e-6)
+    assert worth.low < 90 < worth.high
+    assert worth.low > 80
+    assert worth.high < 100
+    wide = curve(score, 0.1, noise=0.02).worth()
+    assert wide.low < worth.low
+    assert wide.high > worth.high
+    assert "worth about 90 labels" in str(worth)
+    assert "without it, 120 rows with y score what 30 score with it" in str(worth)
+
+
+def test_what_the_curve_does_not_reach_is_said():
+    far = curve(lambda size: 0.5 + 1e-6 * size, 0.1).worth()
+    assert far.labels == far.low == far.high == np.inf
+    assert str(far).startswith("X* is worth more than 210 labels")
+    none = curve(lambda size: 0.5 + 0.001 * size, -0.1).worth()
+    assert none.labels == none.low == none.high == 0
+    assert str(none).startswith("X* is worth no labels")
+
+
+def test_the_interval_holds_the_sizes_that_do_not_differ(data):
+    result = run(data, data.target, HedgedDistillationClassifier(), labelled=24, cv=5)
+    (found,) = result.learning_curves().values()
+    assert found.compared == 24
+    worth = found.worth()
+    assert worth.low <= worth.labels <= worth.high
+    # At the compared size the interval is that of the comparison itself.
+    gain = result._scores["HedgedDistillationClassifier"].difference("with", "without")
+    assert (worth.low > 0) == (gain.interval()[0] > 0)
