@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 
-from lupi._convex.linalg import symmetric_product
+from lupi._convex.linalg import diagonal, symmetric_product
 from lupi._convex.structure import Structure
 
 __all__ = ["Features", "Function", "GlobalRow", "Gram", "Problem", "Rows", "Slack"]
@@ -47,7 +47,7 @@ __all__ = ["Features", "Function", "GlobalRow", "Gram", "Problem", "Rows", "Slac
 class Gram:
     """A space given by the Gram matrix of its rows."""
 
-    matrix: np.ndarray
+    matrix: Any
 
     @property
     def size(self) -> int:
@@ -57,7 +57,7 @@ class Gram:
     @property
     def diagonal(self) -> np.ndarray:
         """``K_ii`` of every row."""
-        return np.diagonal(self.matrix)
+        return diagonal(self.matrix)
 
     def apply(self, coefficients: np.ndarray) -> np.ndarray:
         """``K v``."""

@@ -20,7 +20,7 @@ exact system, projected on the balance equations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,14 @@ from lupi._convex.interior.leaf import Leaf, Merged, times
 from lupi._convex.interior.newton import Barrier
 from lupi._convex.linalg import (
     NotPositiveDefinite,
+    add_diagonal,
     cholesky,
     cholesky_solve,
+    diagonal,
+    put,
+    scale,
     scaled_block,
+    zeros,
 )
 from lupi._convex.problem import Problem
 from lupi._convex.projected_cg import conjugate_gradients
@@ -46,7 +51,7 @@ class _Block:
     rows: np.ndarray
     sign: np.ndarray
     diagonal: np.ndarray
-    parallel: np.ndarray | None
+    parallel: Any
 
 
 class _Kept(NamedTuple):
@@ -189,8 +194,7 @@ class KernelNewton:
             place[in_leaf] = np.arange(len(in_leaf))
             kept = place[order]
             a = a_leaf[kept]
-            parallel *= a[:, None]
-            parallel *= a
+            scale(parallel, a, a)
             weak = np.flatnonzero(~keep)
             self._kept.append(_Kept(q, kept, weak, (diagonal + own)[weak]))
             blocks.append(_Block(in_root[kept], a_root[kept], diagonal[kept], parallel))
@@ -198,7 +202,7 @@ class KernelNewton:
             start += len(kept)
         self._final = self._assemble(blocks, jitter)
 
-    def _assemble(self, blocks: list[_Block], jitter: float) -> np.ndarray:
+    def _assemble(self, blocks: list[_Block], jitter: float) -> Any:
         """Factor of ``a₀K₀a₀/ρ₀ + a P a + D`` over all blocks, lower triangle only."""
         pieces = [
             [
@@ -216,19 +220,19 @@ class KernelNewton:
         for number, block in enumerate(blocks):
             own = pieces[number][number]
             if block.parallel is not None:
-                own += block.parallel
-            index = np.arange(len(own))
-            own[index, index] += block.diagonal
+                whole = slice(0, len(block.rows))
+                put(own, whole, whole, block.parallel, add=True)
+            add_diagonal(own, block.diagonal)
             if jitter:
-                own[index, index] *= 1.0 + jitter
+                add_diagonal(own, jitter * diagonal(own))
         if len(blocks) == 1:
             final = pieces[0][0]
         else:
             size = sum(len(block.rows) for block in blocks)
-            final = np.zeros((size, size), order="F")
+            final = zeros(self.gram, size, size)
             for row, span in zip(pieces, self._spans, strict=True):
                 for piece, other in zip(row, self._spans, strict=False):
-                    final[span, other] = piece
+                    put(final, span, other, piece)
         return cholesky(final) if len(final) else final
 
     def _all_or(self, rows: np.ndarray) -> np.ndarray | slice:

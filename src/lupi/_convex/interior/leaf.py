@@ -7,16 +7,28 @@ shared multipliers need, and solves with ``R + D``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lupi._convex.linalg import (
+    add_at,
+    add_diagonal,
+    block,
     cholesky,
     cholesky_solve,
+    copied,
+    diagonal,
     inverse_from_cholesky,
+    put,
+    scale,
     scaled_block,
     subtract_gram,
     symmetric_product,
+    take_rows,
+    transposed,
     triangular_solve,
+    zeros,
 )
 from lupi._convex.problem import Problem
 
@@ -109,77 +121,76 @@ class Leaf:
         self.inverse_limit, self.jitter = decoupled, 0.0
         # Equalities have no barrier that moves: their elimination is done once.
         self._constant = all(problem.families[q].equality for q in private)
-        self._once: tuple[np.ndarray, np.ndarray] | None = None
+        self._once: tuple[np.ndarray, Any] | None = None
 
     def apply(self, vector: np.ndarray) -> np.ndarray:
         """``(R + diag(coupling)) vector``."""
         product = symmetric_product(self.gram, vector) / self.weight
         return product + times(self.coupling, vector)
 
-    def factorize(self, needed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def factorize(self, needed: np.ndarray) -> tuple[np.ndarray, Any]:
         """Factorize the pivot and return P on the needed rows, in the order used."""
-        diagonal = self.gram_diagonal + self.coupling
+        own = self.gram_diagonal + self.coupling
         conductance = self.private.conductance
-        strong = conductance * diagonal > 1.0 / self.decoupled
+        strong = conductance * own > 1.0 / self.decoupled
         pivots = np.flatnonzero(strong)
         root = np.sqrt(conductance[pivots])
         self.pivots, self.root = pivots, root
         self.weak = np.flatnonzero(~strong & (conductance > 0))
-        self.weak_diagonal = self.private.barrier[self.weak] + diagonal[self.weak]
-        by_inverse = conductance * diagonal > 1.0 / self.inverse_limit
+        self.weak_diagonal = self.private.barrier[self.weak] + own[self.weak]
+        by_inverse = conductance * own > 1.0 / self.inverse_limit
         inner = needed[by_inverse[needed]]
         outer = needed[~by_inverse[needed]]
         order = np.concatenate([inner, outer])
         if self._once is not None and np.array_equal(order, self._once[0]):
-            return order, self._once[1].copy(order="F")
+            return order, copied(self._once[1])
 
         parallel = self._parallel_sum(inner, outer)
         if self._constant:
-            self._once = order, parallel.copy(order="F")
+            self._once = order, copied(parallel)
         return order, parallel
 
-    def _parallel_sum(self, inner: np.ndarray, outer: np.ndarray) -> np.ndarray:
+    def _parallel_sum(self, inner: np.ndarray, outer: np.ndarray) -> Any:
         """P on the inner rows by its second form, then on the outer by its first."""
         pivots, root = self.pivots, self.root
         n_in, n_out = len(inner), len(outer)
         at = slice(None) if len(pivots) == len(self.gram) else pivots
         if len(pivots):
             matrix = scaled_block(self.gram, at, at, root / self.weight, root)
-            index = np.arange(len(pivots))
-            matrix[index, index] += 1.0 + root**2 * self.coupling[pivots]
+            add_diagonal(matrix, 1.0 + root**2 * self.coupling[pivots])
             if self.jitter:
-                matrix[index, index] *= 1.0 + self.jitter
+                add_diagonal(matrix, self.jitter * diagonal(matrix))
             self.factor = cholesky(matrix)
         where = np.searchsorted(pivots, inner)
-        block = np.empty((0, 0))
+        corner = zeros(self.gram, 0, 0)
         if n_in:
             # D − D(R + D)⁻¹D, scaled by the square roots of D.
-            block = inverse_from_cholesky(self.factor)
+            corner = inverse_from_cholesky(self.factor)
             if n_in < len(pivots):
-                block = np.asfortranarray(block[np.ix_(where, where)])
-            scale = 1.0 / root[where]
-            block *= -scale[:, None]
-            block *= scale
-            index = np.arange(n_in)
-            block[index, index] += scale**2
+                corner = block(corner, where, where)
+            size = 1.0 / root[where]
+            scale(corner, -size, size)
+            add_diagonal(corner, size**2)
         if not n_out:
-            return block
+            return corner
+        first, last = slice(0, n_in), slice(n_in, n_in + n_out)
+        parallel = zeros(self.gram, n_in + n_out, n_in + n_out)
+        put(parallel, first, first, corner)
         ones = np.ones(n_out)
         corner = scaled_block(self.gram, outer, outer, ones / self.weight, ones)
-        index = np.arange(n_out)
-        corner[index, index] += self.coupling[outer]
-        parallel = np.zeros((n_in + n_out,) * 2, order="F")
-        parallel[:n_in, :n_in] = block
+        add_diagonal(corner, self.coupling[outer])
         if len(pivots):
             columns = scaled_block(self.gram, at, outer, root / self.weight, ones)
             both = np.flatnonzero(np.isin(outer, pivots))
             own = np.searchsorted(pivots, outer[both])
-            columns[own, both] += root[own] * self.coupling[outer[both]]
+            add_at(columns, own, both, root[own] * self.coupling[outer[both]])
             columns = triangular_solve(self.factor, columns)
             corner = subtract_gram(corner, columns)
             columns = triangular_solve(self.factor, columns, transposed=True)
-            parallel[n_in:, :n_in] = (columns[where] / root[where][:, None]).T
-        parallel[n_in:, n_in:] = corner
+            mixed = take_rows(columns, where)
+            scale(mixed, 1.0 / root[where], ones)
+            put(parallel, last, first, transposed(mixed))
+        put(parallel, last, last, corner)
         return parallel
 
     def solve_pivot(self, right: np.ndarray) -> np.ndarray:

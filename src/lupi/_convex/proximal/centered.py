@@ -15,7 +15,7 @@ from typing import cast
 
 import numpy as np
 
-from lupi._convex.linalg import symmetric_product
+from lupi._convex.linalg import in_precision, subtract_outer, symmetric_product
 from lupi._convex.problem import Function, Gram
 
 __all__ = ["Centered"]
@@ -27,18 +27,13 @@ class Centered:
     def __init__(self, function: Function, dtype: type):
         gram, basis = cast(Gram, function.space).matrix, function.basis
         self.mean: np.ndarray | None = None
-        if dtype == np.float64:
-            self.matrix = gram if function.weight == 1.0 else gram / function.weight
-            return
-        self.matrix = np.divide(gram, function.weight, dtype=dtype, casting="same_kind")
-        if basis is not None:
+        self.matrix = in_precision(gram, function.weight, dtype)
+        if dtype != np.float64 and basis is not None:
             square = basis @ basis
             mean = symmetric_product(gram, basis) / (square * function.weight)
             self.mean = mean
-            half = (mean - 0.5 * (mean @ basis) / square * basis).astype(dtype)
-            basis = basis.astype(dtype)
-            self.matrix -= half[:, None] * basis
-            self.matrix -= basis[:, None] * half
+            half = mean - 0.5 * (mean @ basis) / square * basis
+            subtract_outer(self.matrix, half, basis)
 
     def shift(self, expansion: np.ndarray) -> np.ndarray | float:
         """``k·v``: what the bias has to give up for the values to be those of K."""

@@ -14,13 +14,18 @@ add to function k is fixed), and a border of biases and global multipliers.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lupi._convex.linalg import (
+    add_diagonal,
     block,
     cholesky,
     cholesky_solve,
     inverse_of_small,
+    put,
+    scale,
     symmetric_product,
 )
 from lupi._convex.proximal.layout import Layout
@@ -110,10 +115,10 @@ class Face:
         for k, face in self._leaf_faces.items():
             span = self._spans[k]
             if span.stop > span.start:
-                matrix[span, span] += _signed(face.schur, self._along[k][span])
+                schur = _signed(face.schur, self._along[k][span])
+                put(matrix, span, span, schur, add=True)
             face.schur = None  # the largest array of a face, and no longer needed
-        index = np.arange(self.size)
-        matrix[index, index] += ridges
+        add_diagonal(matrix, ridges)
         self._factor = cholesky(matrix) if self.size else matrix
 
     def _solve_final(self, right: np.ndarray) -> np.ndarray:
@@ -159,7 +164,7 @@ class Face:
         """
         problem, n_biases = self.layout.problem, self.n_biases
         self._answers = None
-        if self.layout.gram.dtype == np.float64 or not n_biases:
+        if self.layout.dtype == np.float64 or not n_biases:
             return
         units = np.eye(n_biases, len(self._border_inverse))
         rests = {k: face.unmoved(n_biases) for k, face in self._leaf_faces.items()}
@@ -262,10 +267,8 @@ class Face:
         return self.layout.reduce(vector, self.free, self.tied)
 
 
-def _signed(matrix: np.ndarray, signs: np.ndarray) -> np.ndarray:
+def _signed(matrix: Any, signs: np.ndarray) -> Any:
     """``diag(signs) · matrix · diag(signs)``, in place."""
     if (signs != 1.0).any():
-        signs = signs.astype(matrix.dtype)
-        matrix *= signs[:, None]
-        matrix *= signs
+        scale(matrix, signs, signs)
     return matrix

@@ -45,7 +45,7 @@ class Layout:
         dtype: type,
         tuning: Tuning = DEFAULT,
     ):
-        self.problem, self.tuning = problem, tuning
+        self.problem, self.tuning, self.dtype = problem, tuning, dtype
         structure = problem.structure
         self.spaces = {k: Centered(problem.functions[k], dtype) for k in problem.spaces}
         self.gram = self.spaces[0].matrix

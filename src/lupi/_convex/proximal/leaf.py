@@ -16,19 +16,29 @@ which all is then done at once.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lupi._convex.linalg import (
+    add_diagonal,
     block,
     cholesky,
     cholesky_solve,
+    copied,
     inverse_from_cholesky,
+    product,
+    put,
+    scale,
     subtract_gram,
     symmetric_product,
     symmetrized,
+    take_rows,
+    transposed,
+    transposed_product,
     triangular_solve,
+    triangular_solve_vectors,
+    zeros,
 )
 from lupi._convex.tuning import DEFAULT, Tuning
 
@@ -58,7 +68,7 @@ class FaceLeaf:
 
     def __init__(
         self,
-        gram: np.ndarray,
+        gram: Any,
         ridge: np.ndarray,
         tuning: Tuning = DEFAULT,
         *,
@@ -68,7 +78,7 @@ class FaceLeaf:
         self._faces = (
             tuning.faces_per_later_inverse if again else tuning.faces_per_inverse
         )
-        self._inverse: np.ndarray | None = None
+        self._inverse: Any = None
 
     def face(self, private: np.ndarray, shared: np.ndarray):
         """The face on which these private and shared multipliers are free.
@@ -88,12 +98,11 @@ class FaceLeaf:
             return _Direct(self, private, shared)
         return _ByInverse(self, private, shared)
 
-    def inverse(self) -> np.ndarray:
+    def inverse(self) -> Any:
         """``(R + D)⁻¹``."""
         if self._inverse is None:
-            matrix = self.gram.T.copy(order="F")
-            index = np.arange(len(matrix))
-            matrix[index, index] += self.ridge
+            matrix = copied(transposed(self.gram))
+            add_diagonal(matrix, self.ridge)
             factor = cholesky(matrix)
             self._inverse = symmetrized(inverse_from_cholesky(factor, keep=False))
         return self._inverse
@@ -108,8 +117,7 @@ class _Direct:
         self.schur = block(leaf.gram, shared, shared)
         if len(self.free):
             matrix = block(leaf.gram, self.free, self.free)
-            index = np.arange(len(matrix))
-            matrix[index, index] += leaf.ridge[self.free]
+            add_diagonal(matrix, leaf.ridge[self.free])
             self.factor = cholesky(matrix)
             columns = block(leaf.gram, self.free, shared)
             self.columns = triangular_solve(self.factor, columns)
@@ -122,9 +130,10 @@ class _Direct:
         force = (force - value)[..., self.free]
         value, private = value[..., self.rows], np.zeros_like(base)
         if len(self.free):
-            half = triangular_solve(self.factor, force.T.astype(self.factor.dtype))
-            value, force = value + (self.columns.T @ half).T, half.T
-            full = triangular_solve(self.factor, half.copy(order="F"), transposed=True)
+            half = triangular_solve_vectors(self.factor, force.T)
+            moved = transposed_product(self.columns, half)
+            value, force = value + moved.T, half.T
+            full = triangular_solve_vectors(self.factor, half, transposed=True)
             private[..., self.free] = full.T
         return Rest(value, private, force, base)
 
@@ -138,9 +147,8 @@ class _Direct:
         """The private expansion once the shared multipliers add theirs."""
         out = np.zeros_like(rest.base)
         if len(self.free):
-            pulled = self.columns @ step.T.astype(self.columns.dtype)
-            left = (rest.memory.T - pulled).astype(self.factor.dtype)
-            solved = triangular_solve(self.factor, left, transposed=True)
+            left = rest.memory.T - product(self.columns, step.T)
+            solved = triangular_solve_vectors(self.factor, left, transposed=True)
             out[..., self.free] = solved.T
         return out
 
@@ -157,8 +165,9 @@ class _ByInverse:
         self.alone, self.both = shared[~both], shared[both]
         self.rows = np.concatenate([self.alone, self.both])
         n_alone, n_both = len(self.alone), len(self.both)
-        ridge = leaf.ridge[self.both].astype(inverse.dtype)
-        self.schur = np.zeros((n_alone + n_both,) * 2, dtype=inverse.dtype, order="F")
+        ridge = leaf.ridge[self.both]
+        self.schur = zeros(inverse, n_alone + n_both, n_alone + n_both)
+        first, last = slice(0, n_alone), slice(n_alone, n_alone + n_both)
         corner = block(inverse, self.both, self.both)
         if len(bound):
             self.factor = cholesky(block(inverse, bound, bound))
@@ -167,20 +176,20 @@ class _ByInverse:
                 outer = inverse_from_cholesky(self.factor)
                 if n_alone < len(bound):
                     outer = block(outer, at, at)
-                index = np.arange(n_alone)
-                outer[index, index] -= leaf.ridge[self.alone]
-                self.schur[:n_alone, :n_alone] = outer
+                add_diagonal(outer, -leaf.ridge[self.alone])
+                put(self.schur, first, first, outer)
             if n_both:
                 self.cross = block(inverse, bound, self.both)
-                half = triangular_solve(self.factor, self.cross.copy(order="F"))
+                half = triangular_solve(self.factor, copied(self.cross))
                 corner = subtract_gram(corner, half)
                 if n_alone:
                     full = triangular_solve(self.factor, half, transposed=True)
-                    self.schur[n_alone:, :n_alone] = -(full[at] * ridge).T
-        corner *= -ridge[:, None]
-        corner *= ridge
-        corner[np.arange(n_both), np.arange(n_both)] += ridge
-        self.schur[n_alone:, n_alone:] = corner
+                    mixed = take_rows(full, at)
+                    scale(mixed, -np.ones(n_alone), ridge)
+                    put(self.schur, last, first, transposed(mixed))
+        scale(corner, -ridge, ridge)
+        add_diagonal(corner, ridge)
+        put(self.schur, last, last, corner)
 
     def at_rest(self, force: np.ndarray, base: np.ndarray) -> Rest:
         """With these forces on the private multipliers and this expansion given."""
@@ -216,8 +225,7 @@ class _ByInverse:
         if len(self.bound):
             near = rest.memory.copy()
             if len(self.both):
-                moved = push[..., self.both].T.astype(self.cross.dtype)
-                near[..., self.bound] += (self.cross @ moved).T
+                near[..., self.bound] += product(self.cross, push[..., self.both].T).T
             push[..., self.bound] = self._hold(near, wanted)
         total = rest.memory + symmetric_product(self.inverse, push.T).T
         return np.where(self.is_free, total - wanted, 0.0)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lupi._convex.linalg import product, take_rows
 from lupi._convex.proximal.face import Face
 
 __all__ = ["Neighbor"]
@@ -85,8 +86,8 @@ class Neighbor:
         for span, k, rows, signs in self._places:
             function = problem.functions[k]
             if function.space is not None:
-                gram = function.space.matrix[rows]
-                value = coefficients[k] @ gram.T / function.weight
+                lines = take_rows(function.space.matrix, rows)
+                value = product(lines, coefficients[k].T).T / function.weight
                 out[..., span] += signs * value
             if k in problem.biased:
                 bias = biases[..., problem.biased.index(k), None]

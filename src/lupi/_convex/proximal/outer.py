@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupi._convex.linalg import NotPositiveDefinite
+from lupi._convex.linalg import NotPositiveDefinite, factor_precisions
 from lupi._convex.problem import Problem
 from lupi._convex.proximal.augmented import Augmented
 from lupi._convex.proximal.layout import unsuited
@@ -110,13 +110,15 @@ def solve_proximal(
             f"solver='proximal' needs {reason}. Use solver='interior', or 'auto', "
             "which chooses a solver that can take the problem."
         )
-    single = problem.n_rows >= tuning.single_size
+    precisions = list(factor_precisions(problem.spaces[0].matrix))
+    if problem.n_rows < tuning.single_size:
+        del precisions[:-1]
     proximal = _Proximal(problem, tuning)
     state = Augmented(
         problem,
         np.zeros(problem.size),
         proximal.ridge(),
-        np.float32 if single else np.float64,
+        precisions.pop(0),
         tuning,
     )
     best, tried = state.solution(state.center, settled=False), False
@@ -140,9 +142,8 @@ def solve_proximal(
                 tried = True
                 best = _better(best, state.vertex(multipliers, to))
         except (NotPositiveDefinite, np.linalg.LinAlgError):
-            if single:
-                single = False
-                state.use(np.float64)
+            if precisions:
+                state.use(precisions.pop(0))
             elif failures < tuning.max_failures:
                 failures += 1
                 proximal.loosen()
@@ -167,10 +168,9 @@ def solve_proximal(
         easy = easy and step > tuning.slow * unit
         if proximal.tighten(stuck=stuck, easy=easy):
             state.set_ridge(proximal.ridge())
-        if stuck and single:
+        if stuck and precisions:
             # Nearly singular equations want the digits of double precision.
-            single = False
-            state.use(np.float64)
+            state.use(precisions.pop(0))
     if not best.is_optimal(tol):
         best = _better(best, state.solution(state.center, settled=False))
     best.n_iter = state.n_newton

@@ -1,7 +1,6 @@
-"""The few dense operations the solvers use.
+"""The dense operations of the solvers on NumPy arrays, by BLAS and LAPACK.
 
-Symmetric matrices are Fortran-ordered and only their lower triangle counts. Keeping the
-operations behind these names lets the same methods run on other arrays later.
+Symmetric matrices are Fortran-ordered.
 """
 
 from __future__ import annotations
@@ -10,22 +9,6 @@ from functools import cache
 
 import numpy as np
 from scipy.linalg import blas, lapack
-
-__all__ = [
-    "NotPositiveDefinite",
-    "block",
-    "cholesky",
-    "cholesky_solve",
-    "estimated_rank",
-    "inverse_from_cholesky",
-    "inverse_of_small",
-    "pivoted_factor",
-    "scaled_block",
-    "subtract_gram",
-    "symmetric_product",
-    "symmetrized",
-    "triangular_solve",
-]
 
 RANK_TOLERANCE, REGULAR = 1e-15, 1e10
 SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE = 256, 128
@@ -104,6 +87,14 @@ def triangular_solve(
         return solve(factor, right, lower=1, trans=trans, overwrite_x=1)
     solve = _routine("trsm", factor)
     return solve(1.0, factor, right, lower=1, trans_a=trans, overwrite_b=1)
+
+
+def triangular_solve_vectors(
+    factor: np.ndarray, right: np.ndarray, *, transposed: bool = False
+) -> np.ndarray:
+    """``L⁻¹ right`` (or ``L⁻ᵀ right``) for a vector or a matrix of columns."""
+    right = np.array(right, factor.dtype, order="F")
+    return triangular_solve(factor, right, transposed=transposed)
 
 
 def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -211,3 +202,86 @@ def scaled_block(
         block *= right[:, None]
     block *= left
     return block.T
+
+
+def product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Product of a matrix and a vector or columns."""
+    return matrix @ vector.astype(matrix.dtype, copy=False)
+
+
+def transposed_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Product of a transposed matrix and a vector or columns."""
+    return matrix.T @ vector.astype(matrix.dtype, copy=False)
+
+
+def subtract_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    """Subtract ``left rightᵀ + right leftᵀ`` in place."""
+    left, right = left.astype(matrix.dtype), right.astype(matrix.dtype)
+    matrix -= left[:, None] * right
+    matrix -= right[:, None] * left
+
+
+def take_rows(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """A copy of some rows."""
+    return matrix[rows]
+
+
+def put(
+    matrix: np.ndarray, rows: slice, columns: slice, part: np.ndarray, *, add: bool
+) -> None:
+    """Write a part into a matrix, or add it to what is there."""
+    if add:
+        matrix[rows, columns] += part
+    else:
+        matrix[rows, columns] = part
+
+
+def zeros(like: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
+    """A matrix of zeros of the precision of another, Fortran-ordered."""
+    return np.zeros((n_rows, n_columns), like.dtype, order="F")
+
+
+def add_diagonal(matrix: np.ndarray, values: np.ndarray | float) -> None:
+    """Add to the diagonal in place."""
+    index = np.arange(len(matrix))
+    matrix[index, index] += values
+
+
+def add_at(
+    matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray, values: np.ndarray
+) -> None:
+    """Add to single entries, each named once, in place."""
+    matrix[rows, columns] += values
+
+
+def diagonal(matrix: np.ndarray) -> np.ndarray:
+    """The diagonal."""
+    return np.diagonal(matrix)
+
+
+def scale(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    """``diag(left) · matrix · diag(right)`` in place."""
+    matrix *= left.astype(matrix.dtype, copy=False)[:, None]
+    matrix *= right.astype(matrix.dtype, copy=False)
+
+
+def transposed(matrix: np.ndarray) -> np.ndarray:
+    """The transposed matrix, no copy."""
+    return matrix.T
+
+
+def copied(matrix: np.ndarray) -> np.ndarray:
+    """A copy that may be changed in place, Fortran-ordered."""
+    return matrix.copy(order="F")
+
+
+def in_precision(matrix: np.ndarray, divisor: float, dtype: type) -> np.ndarray:
+    """``matrix / divisor`` with entries of this type; the matrix itself if it is so."""
+    if matrix.dtype == dtype and divisor == 1.0:
+        return matrix
+    return np.divide(matrix, divisor, dtype=dtype, casting="same_kind")
+
+
+def factor_precisions(matrix: np.ndarray) -> tuple[type, ...]:
+    """Single precision, which is faster, and double where that is not enough."""
+    return np.float32, np.float64
