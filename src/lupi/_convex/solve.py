@@ -18,7 +18,12 @@ import numpy as np
 
 from lupi._convex.biases import settle_biases
 from lupi._convex.interior.path import solve_interior
-from lupi._convex.linalg import estimated_rank, pivoted_factor
+from lupi._convex.linalg import (
+    estimated_rank,
+    is_on_host,
+    is_stored,
+    pivoted_factor,
+)
 from lupi._convex.problem import Features, Gram, Problem
 from lupi._convex.proximal.layout import unsuited as unsuited_for_faces
 from lupi._convex.proximal.outer import solve_proximal
@@ -82,7 +87,9 @@ def _attempts(
 ) -> Iterator[tuple[Callable, int]]:
     """Yield the solvers to try in turn, and how many iterations each may take."""
     automatic, features = solver == "auto", None
-    if automatic and _all_gram(problem):
+    grams = [s.matrix for s in problem.spaces.values() if isinstance(s, Gram)]
+    on_host = bool(grams) and all(map(is_on_host, grams))
+    if automatic and on_host and _all_gram(problem):
         features = in_low_rank(problem, tuning)
     if features is not None:
         yield partial(_solve_as, features), tuning.max_newton_steps
@@ -94,9 +101,9 @@ def _attempts(
         yield solve_proximal, tuning.max_newton_steps
     elif automatic and suits_proximal(problem):
         yield solve_proximal, tuning.max_faces
-    if automatic or solver == "interior":
+    if solver == "interior" or (automatic and all(map(is_stored, grams))):
         yield solve_interior, tuning.max_newton_steps
-        if features is None and _has_gram(problem):
+        if features is None and on_host:
             # Rank-deficient kernels with extreme costs leave nothing of the barrier in
             # R + D; the weights of an explicit factor keep it apart.
             yield _solve_in_features, tuning.max_newton_steps

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from lupi._convex.linalg import is_stored
 from lupi._convex.problem import Features, Problem
 from lupi._convex.tuning import DEFAULT, Tuning
 
@@ -78,6 +79,11 @@ def newton_for(problem: Problem, tuning: Tuning = DEFAULT) -> NewtonStep:
         raise ValueError(
             "The functions of a problem must be given either all by Gram matrices or "
             "all by features; here both occur. Give Gram matrices for all."
+        )
+    if not all(is_stored(space.matrix) for space in spaces):
+        raise ValueError(
+            "solver='interior' needs Gram matrices that are stored, and these are too "
+            "large for the memory of the device. Use solver='auto'."
         )
     from lupi._convex.interior.kernel import KernelNewton
 

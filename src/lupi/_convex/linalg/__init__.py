@@ -18,8 +18,8 @@ import numpy as np
 
 from lupi._convex.linalg import host
 from lupi._convex.linalg.host import (
-    estimated_rank,
     NotPositiveDefinite,
+    estimated_rank,
     inverse_of_small,
     pivoted_factor,
 )
@@ -38,12 +38,15 @@ __all__ = [
     "in_precision",
     "inverse_from_cholesky",
     "inverse_of_small",
+    "is_on_host",
+    "is_stored",
     "pivoted_factor",
     "product",
     "put",
     "register",
     "scale",
     "scaled_block",
+    "shifted",
     "subtract_gram",
     "subtract_outer",
     "symmetric_product",
@@ -187,6 +190,21 @@ def diagonal(matrix: Any) -> np.ndarray:
 def scale(matrix: Any, left: np.ndarray, right: np.ndarray) -> None:
     """``diag(left) · matrix · diag(right)`` in place."""
     _of(matrix).scale(matrix, left, right)
+
+
+def shifted(matrix: Any, constant: float) -> Any:
+    """A copy with a constant added to every entry."""
+    return _of(matrix).shifted(matrix, constant)
+
+
+def is_on_host(matrix: Any) -> bool:
+    """Whether a matrix is a NumPy array."""
+    return _of(matrix) is host
+
+
+def is_stored(matrix: Any) -> bool:
+    """Whether the entries are in memory, rather than computed for every product."""
+    return np.float64 in factor_precisions(matrix)
 
 
 def symmetrized(matrix: Any) -> Any:

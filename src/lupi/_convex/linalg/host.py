@@ -265,6 +265,11 @@ def scale(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     matrix *= right.astype(matrix.dtype, copy=False)
 
 
+def shifted(matrix: np.ndarray, constant: float) -> np.ndarray:
+    """A copy with a constant added to every entry."""
+    return matrix + constant
+
+
 def transposed(matrix: np.ndarray) -> np.ndarray:
     """The transposed matrix, no copy."""
     return matrix.T

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from lupi._convex.linalg import is_on_host
 from lupi._convex.problem import Gram, Problem
 
 __all__ = ["Flat", "circuits", "feasible", "unsuited"]
@@ -17,6 +18,8 @@ def unsuited(problem: Problem) -> str | None:
     """Why the working-set method cannot take a problem; None if it can."""
     if not all(isinstance(f.space, Gram) for f in problem.functions):
         return "a Gram matrix for every function"
+    if not all(is_on_host(space.matrix) for space in problem.spaces.values()):
+        return "Gram matrices in the memory of the CPU: device='cpu'"
     if problem.global_rows:
         return "constraints on single rows only, and this problem has global ones"
     if problem.is_equality.any():

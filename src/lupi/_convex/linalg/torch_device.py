@@ -1,0 +1,308 @@
+"""The dense operations of the solvers on torch tensors, as they live on a GPU.
+
+Importing this module registers them. Double precision is as fast as single on the
+machines this is for, so that factors are in double precision; where that would not fit
+into memory, a Gram matrix is given by its rows (`KernelRows`): products with it are
+computed anew in double precision, tile by tile, and factors are in single precision,
+corrected by such products.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from lupi._convex.linalg import register
+from lupi._convex.linalg.host import NotPositiveDefinite
+
+__all__ = ["KernelRows", "on_device"]
+
+# Sizes up to which a triangle is inverted at once, and a product is formed whole.
+INVERTED_AT_ONCE, SQUARED_AT_ONCE = 2048, 4096
+# Entries of a tile.
+TILE = 2**28
+TYPES: dict[Any, Any] = {np.float32: torch.float32, np.float64: torch.float64}
+
+# torch has no types where it is not installed.
+Tensor = Any
+
+
+def on_device(array: np.ndarray, device: str) -> Tensor:
+    """The array on a device, in double precision."""
+    return torch.as_tensor(np.ascontiguousarray(array, dtype=float), device=device)
+
+
+def _index(matrix: Tensor, rows: np.ndarray) -> Tensor:
+    return torch.as_tensor(np.asarray(rows, dtype=np.int64), device=matrix.device)
+
+
+def _columns(matrix: Tensor, vector: np.ndarray) -> Tensor:
+    """A vector, or a matrix of columns, beside a matrix: always a matrix."""
+    array = np.ascontiguousarray(vector, dtype=float)
+    out = torch.as_tensor(array, device=matrix.device).to(matrix.dtype)
+    return out[:, None] if array.ndim == 1 else out
+
+
+def _back(found: Tensor, vector: np.ndarray) -> np.ndarray:
+    """As a NumPy array of the shape that came."""
+    out = found.double().cpu().numpy()
+    return out[:, 0] if vector.ndim == 1 else out
+
+
+# --------------------------------------------------------------- factors
+def cholesky(matrix: Tensor) -> Tensor:
+    factor, info = torch.linalg.cholesky_ex(matrix)
+    if int(info) != 0:
+        raise NotPositiveDefinite(f"pivot {int(info)} of {len(matrix)} is not positive")
+    return factor
+
+
+def cholesky_solve(factor: Tensor, right: np.ndarray) -> np.ndarray:
+    half = torch.linalg.solve_triangular(factor, _columns(factor, right), upper=False)
+    return _back(torch.linalg.solve_triangular(factor.mT, half, upper=True), right)
+
+
+def inverse_from_cholesky(factor: Tensor, *, keep: bool = True) -> Tensor:
+    inverse = factor.clone() if keep else factor
+    _invert(inverse)
+    _square(inverse)
+    return inverse
+
+
+def _invert(lower: Tensor) -> None:
+    """``L⁻¹`` in place of L, by halves."""
+    n = len(lower)
+    if n <= INVERTED_AT_ONCE:
+        unit = torch.eye(n, dtype=lower.dtype, device=lower.device)
+        lower.copy_(torch.linalg.solve_triangular(lower, unit, upper=False))
+        return
+    half = n // 2
+    first, corner, last = lower[:half, :half], lower[half:, :half], lower[half:, half:]
+    _invert(first)
+    _invert(last)
+    corner.copy_(-(last @ (corner @ first)))
+
+
+def _square(lower: Tensor) -> None:
+    """The lower triangle of ``LᵀL`` in place of L, by halves."""
+    n = len(lower)
+    if n <= INVERTED_AT_ONCE:
+        lower.tril_()
+        lower.copy_(lower.mT @ lower)
+        return
+    half = n // 2
+    first, corner, last = lower[:half, :half], lower[half:, :half], lower[half:, half:]
+    _square(first)
+    _add_gram(first, corner, 1.0)
+    corner.copy_(torch.tril(last).mT @ corner)
+    _square(last)
+
+
+def triangular_solve(
+    factor: Tensor, right: Tensor, *, transposed: bool = False
+) -> Tensor:
+    matrix = factor.mT if transposed else factor
+    return torch.linalg.solve_triangular(matrix, right, upper=transposed)
+
+
+def triangular_solve_vectors(
+    factor: Tensor, right: np.ndarray, *, transposed: bool = False
+) -> np.ndarray:
+    found = triangular_solve(factor, _columns(factor, right), transposed=transposed)
+    return _back(found, right)
+
+
+# -------------------------------------------------------------- products
+def product(matrix: Tensor, vector: np.ndarray) -> np.ndarray:
+    return _back(matrix @ _columns(matrix, vector), vector)
+
+
+symmetric_product = product
+
+
+def transposed_product(matrix: Tensor, vector: np.ndarray) -> np.ndarray:
+    return _back(matrix.mT @ _columns(matrix, vector), vector)
+
+
+def subtract_gram(matrix: Tensor, columns: Tensor) -> Tensor:
+    _add_gram(matrix, columns, -1.0)
+    return matrix
+
+
+def _add_gram(matrix: Tensor, columns: Tensor, sign: float) -> None:
+    """Add ``± columnsᵀ columns`` to the lower triangle, block by block."""
+    for start in range(0, len(matrix), SQUARED_AT_ONCE):
+        part = slice(start, start + SQUARED_AT_ONCE)
+        matrix[start:, part].addmm_(columns[:, start:].mT, columns[:, part], alpha=sign)
+
+
+def subtract_outer(matrix: Tensor, left: np.ndarray, right: np.ndarray) -> None:
+    both = _columns(matrix, np.column_stack([left, right]))
+    matrix.addmm_(both, both.flip(1).mT, alpha=-1.0)
+
+
+# ---------------------------------------------------------------- blocks
+def block(matrix: Tensor, rows: np.ndarray, columns: np.ndarray) -> Tensor:
+    lines = matrix.index_select(0, _index(matrix, rows))
+    return lines.index_select(1, _index(matrix, columns))
+
+
+def scaled_block(
+    matrix: Tensor,
+    rows: np.ndarray | slice,
+    columns: np.ndarray | slice,
+    left: np.ndarray,
+    right: np.ndarray,
+) -> Tensor:
+    out = matrix
+    if not isinstance(rows, slice):
+        out = out.index_select(0, _index(matrix, rows))
+    if not isinstance(columns, slice):
+        out = out.index_select(1, _index(matrix, columns))
+    out = out * _columns(matrix, right).mT
+    return out.mul_(_columns(matrix, left))
+
+
+def take_rows(matrix: Tensor, rows: np.ndarray) -> Tensor:
+    return matrix.index_select(0, _index(matrix, rows))
+
+
+def put(
+    matrix: Tensor, rows: slice, columns: slice, part: Tensor, *, add: bool
+) -> None:
+    if add:
+        matrix[rows, columns] += part
+    else:
+        matrix[rows, columns] = part
+
+
+def zeros(like: Tensor, n_rows: int, n_columns: int) -> Tensor:
+    return torch.zeros(n_rows, n_columns, dtype=like.dtype, device=like.device)
+
+
+# ----------------------------------------------------- the whole of a matrix
+def add_diagonal(matrix: Tensor, values: np.ndarray | float) -> None:
+    if np.ndim(values) == 0:
+        matrix.diagonal().add_(float(values))
+    else:
+        matrix.diagonal().add_(_columns(matrix, np.asarray(values))[:, 0])
+
+
+def add_at(
+    matrix: Tensor, rows: np.ndarray, columns: np.ndarray, values: np.ndarray
+) -> None:
+    at = _index(matrix, rows), _index(matrix, columns)
+    matrix[at] += _columns(matrix, values)[:, 0]
+
+
+def diagonal(matrix: Tensor) -> np.ndarray:
+    return matrix.diagonal().double().cpu().numpy()
+
+
+def scale(matrix: Tensor, left: np.ndarray, right: np.ndarray) -> None:
+    matrix.mul_(_columns(matrix, left)).mul_(_columns(matrix, right).mT)
+
+
+def shifted(matrix: Tensor, constant: float) -> Tensor:
+    return matrix + constant
+
+
+def symmetrized(matrix: Tensor) -> Tensor:
+    for start in range(0, len(matrix), SQUARED_AT_ONCE):
+        stop = start + SQUARED_AT_ONCE
+        corner = torch.tril(matrix[start:stop, start:stop])
+        matrix[start:stop, start:stop] = corner + torch.tril(corner, -1).mT
+        matrix[start:stop, stop:] = matrix[stop:, start:stop].mT
+    return matrix
+
+
+def transposed(matrix: Tensor) -> Tensor:
+    return matrix.mT
+
+
+def copied(matrix: Tensor) -> Tensor:
+    return matrix.clone(memory_format=torch.contiguous_format)
+
+
+def in_precision(matrix: Tensor, divisor: float, dtype: type) -> Tensor:
+    if matrix.dtype == TYPES[dtype] and divisor == 1.0:
+        return matrix
+    return (matrix / divisor).to(TYPES[dtype])
+
+
+def factor_precisions(matrix: Tensor) -> tuple[type, ...]:
+    return (np.float64,)
+
+
+# ------------------------------------------------------- too large to be stored
+class KernelRows:
+    """A Gram matrix given by its rows, for sizes at which it cannot be stored.
+
+    Parameters
+    ----------
+    rows : Tensor of shape (n_rows, n_features)
+        On the device, in double precision.
+    kernel : object
+        With ``between(rows, others)``, the kernel values of some rows with others, and
+        ``diagonal(rows)``, those of rows with themselves; both tensors.
+    constant : float, default=0.0
+        What is added to every value.
+    """
+
+    def __init__(self, rows: Tensor, kernel: Any, constant: float = 0.0):
+        self.rows, self.kernel, self.constant = rows, kernel, constant
+        self.shape = len(rows), len(rows)
+
+    def tiles(self) -> Iterator[tuple[slice, Tensor]]:
+        """Some rows of the matrix after others."""
+        n = len(self.rows)
+        step = max(TILE // n, 1)
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
+            yield part, self.kernel.between(self.rows[part], self.rows) + self.constant
+
+
+class _KernelRowsOperations:
+    """What the proximal method asks of a matrix that is not stored."""
+
+    @staticmethod
+    def symmetric_product(matrix: KernelRows, vector: np.ndarray) -> np.ndarray:
+        right = _columns(matrix.rows, vector)
+        out = torch.empty_like(right)
+        for part, tile in matrix.tiles():
+            out[part] = tile @ right
+        return _back(out, vector)
+
+    @staticmethod
+    def diagonal(matrix: KernelRows) -> np.ndarray:
+        values = matrix.kernel.diagonal(matrix.rows) + matrix.constant
+        return values.cpu().numpy()
+
+    @staticmethod
+    def take_rows(matrix: KernelRows, rows: np.ndarray) -> Tensor:
+        chosen = matrix.rows.index_select(0, _index(matrix.rows, rows))
+        return matrix.kernel.between(chosen, matrix.rows) + matrix.constant
+
+    @staticmethod
+    def shifted(matrix: KernelRows, constant: float) -> KernelRows:
+        return KernelRows(matrix.rows, matrix.kernel, matrix.constant + constant)
+
+    @staticmethod
+    def in_precision(matrix: KernelRows, divisor: float, dtype: type) -> Tensor:
+        n, device = len(matrix.rows), matrix.rows.device
+        out = torch.empty(n, n, dtype=TYPES[dtype], device=device)
+        for part, tile in matrix.tiles():
+            out[part] = tile / divisor
+        return out
+
+    @staticmethod
+    def factor_precisions(matrix: KernelRows) -> tuple[type, ...]:
+        return (np.float32,)
+
+
+register(torch.Tensor, sys.modules[__name__])
+register(KernelRows, _KernelRowsOperations)

@@ -1,0 +1,87 @@
+"""Matrices that the solvers may touch by the operations of linalg alone.
+
+They stand for those of a GPU: everything else that NumPy would do with an array (an
+index, a product, a ufunc) is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from lupi._convex import Gram, Problem, linalg
+from lupi._convex.linalg import host
+
+__all__ = ["Strict", "strictly"]
+
+
+class Strict:
+    """A matrix with a shape, and nothing else to see."""
+
+    __array_ufunc__ = None
+    __slots__ = ("_hidden",)
+
+    def __init__(self, array):
+        self._hidden = array
+
+    @property
+    def shape(self):
+        return self._hidden.shape
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __array__(self, *arguments, **options):
+        raise TypeError("a matrix was taken for a NumPy array")
+
+
+class _Operations:
+    """The operations of the host, on matrices of this kind."""
+
+    # What takes or gives vectors, and what it gives back.
+    VECTORS = (
+        "cholesky_solve",
+        "triangular_solve_vectors",
+        "symmetric_product",
+        "product",
+        "transposed_product",
+        "diagonal",
+    )
+    PLAIN = ("factor_precisions",)
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in linalg.__all__:
+            raise AttributeError(name)
+        return partial(self._call, name)
+
+    def _call(self, name, matrix, *arguments, **options):
+        operation = getattr(host, name)
+        hidden = []
+        for argument in (matrix, *arguments):
+            if isinstance(argument, Strict):
+                hidden.append(argument._hidden)
+            else:
+                big = isinstance(argument, np.ndarray) and argument.ndim == 2
+                if big and name not in self.VECTORS:
+                    raise TypeError(f"{name} was given a NumPy matrix")
+                hidden.append(argument)
+        found = operation(*hidden, **options)
+        if name in (*self.VECTORS, *self.PLAIN) or found is None:
+            return found
+        return Strict(found)
+
+
+linalg.register(Strict, _Operations())
+
+
+def strictly(problem: Problem) -> Problem:
+    """The same problem with matrices of this kind."""
+    functions = [
+        replace(f, space=Gram(Strict(f.space.matrix)))
+        if isinstance(f.space, Gram)
+        else f
+        for f in problem.functions
+    ]
+    return Problem(problem.n_rows, functions, problem.families, problem.global_rows)
