@@ -5,9 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import shutil
+import sqlite3
 import subprocess
+import sys
 import zipfile
+from contextlib import closing
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,10 +82,14 @@ def test_infinite_values_count_as_missing_and_are_said(tmp_path):
         (b" \n\n ", "is empty"),
         (b"a,b\n", "no rows"),
         (b"just some words\nand more of them\n", "only one column"),
-        (b"<html><body>a,b</body></html>", "as HTML and JSON do"),
-        (b'{"a": 1, "b": 2}', "as HTML and JSON do"),
-        (b"PK\x03\x04rest", "Excel workbook"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR,\0", "neither text nor Parquet"),
+        (b"<html><body>a,b</body></html>", "as HTML and XML do"),
+        (b"<!DOCTYPE html><p>a,b</p>", "as HTML and XML do"),
+        (b'{"a": 1, "b": 2}', "one object per line is expected"),
+        (b"[1, 2, 3]", "one object per line is expected"),
+        (b"PK\x03\x04rest", "zip archive and no workbook"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR,\0", "neither text nor a kind of file"),
+        (b"SQLite format 3\0and then nothing of the kind", "damaged SQLite"),
+        (b"\xd0\xcf\x11\xe0 and then nothing of the kind", "damaged workbook"),
         (b"PAR1 and then nothing of the kind", "damaged Parquet"),
         (b"\x1f\x8b\x08broken", "damaged gzip"),
         (b"a,b\n1,2\n3,4,5,6\n", "line 3"),
@@ -92,6 +100,92 @@ def test_what_is_not_a_table_is_refused_in_one_sentence(tmp_path, content, sente
     with pytest.raises(TableError, match=sentence) as refusal:
         read_table(written(tmp_path, content))
     assert "\n" not in str(refusal.value)
+
+
+def test_a_header_may_begin_with_a_bracket(tmp_path):
+    for header in ("<50k,age", "[id],[age]", "{a},b"):
+        table, _ = read_table(written(tmp_path, f"{header}\n1,2\n3,4\n"))
+        assert list(table.columns) == header.split(",")
+
+
+def write_sqlite(path, **tables):
+    with closing(sqlite3.connect(path)) as connection:
+        for name, table in tables.items():
+            table.to_sql(name, connection, index=False)
+
+
+def write_duckdb(path, **tables):
+    with duckdb.connect(str(path)) as connection:
+        for name, table in tables.items():
+            connection.register("given", table)
+            connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
+
+
+def write_excel(path, **tables):
+    with pd.ExcelWriter(path, engine="openpyxl") as book:
+        for name, table in tables.items():
+            table.to_excel(book, sheet_name=name, index=False)
+
+
+@pytest.mark.parametrize(
+    ("write", "ending"),
+    [(write_sqlite, "db"), (write_duckdb, "duckdb"), (write_excel, "xlsx")],
+)
+def test_workbooks_and_databases(tmp_path, write, ending):
+    path = tmp_path / f"one.{ending}"
+    write(path, clinic=EXPECTED)
+    before = sorted(tmp_path.iterdir())
+    table, notes = read_table(path)
+    pd.testing.assert_frame_equal(table, EXPECTED, check_dtype=False)
+    assert notes == []
+    assert sorted(tmp_path.iterdir()) == before
+    pd.testing.assert_frame_equal(
+        read_table(f"{path}::clinic")[0], EXPECTED, check_dtype=False
+    )
+    several = tmp_path / f"several.{ending}"
+    write(several, clinic=EXPECTED, **{"later on": EXPECTED.head(2)})
+    with pytest.raises(TableError, match=r"clinic and later on\): write .*::clinic"):
+        read_table(several)
+    with pytest.raises(TableError, match=r"no (sheet|table) 'latter'; there is"):
+        read_table(f"{several}::latter")
+    assert len(read_table(f"{several}::later on")[0]) == 2
+
+
+def test_json_lines_and_lists_of_records(tmp_path):
+    lines = EXPECTED.to_json(orient="records", lines=True)
+    for text in (
+        lines,
+        EXPECTED.to_json(orient="records"),
+        lines.replace("\n", "\r\n"),
+    ):
+        table, _ = read_table(written(tmp_path, text, "table.jsonl"))
+        pd.testing.assert_frame_equal(table, EXPECTED, check_dtype=False)
+    dates = '{"day": "2024-03-01", "n": 1}\n{"day": "2024-03-02", "n": null}'
+    table, _ = read_table(written(tmp_path, dates))
+    assert table["day"].tolist() == ["2024-03-01", "2024-03-02"]
+
+
+def test_years_are_names_in_a_workbook(tmp_path):
+    write_excel(tmp_path / "t.xlsx", s=pd.DataFrame({2023: [1, 2], 2024: [3, 4]}))
+    assert list(read_table(tmp_path / "t.xlsx")[0].columns) == ["2023", "2024"]
+
+
+def test_a_name_where_there_is_one_table(tmp_path):
+    path = written(tmp_path, "a,b\n1,2\n")
+    with pytest.raises(TableError, match="holds one table"):
+        read_table(f"{path}::sheet")
+
+
+@pytest.mark.parametrize(
+    ("package", "write"), [("python_calamine", write_excel), ("duckdb", write_duckdb)]
+)
+def test_a_missing_package_is_a_sentence_with_the_command(
+    tmp_path, monkeypatch, package, write
+):
+    write(tmp_path / "table", clinic=EXPECTED)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(TableError, match=r'pip install "lupi\[files\]"'):
+        read_table(tmp_path / "table")
 
 
 def test_missing_file_and_folder_are_refused(tmp_path):

@@ -15,6 +15,8 @@ EXTRAS = {
     "pyarrow": "cli",
     "rich": "cli",
     "typer": "cli",
+    "duckdb": "files",
+    "python_calamine": "files",
     "matplotlib": "plot",
     "xgboost": "xgboost",
     "fairlearn": "fairlearn",

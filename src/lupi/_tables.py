@@ -1,4 +1,4 @@
-"""Tables as people have them: CSV or Parquet on disk, columns named on the way.
+"""Tables as people have them: files of many kinds, columns named on the way.
 
 Reading guesses what a person would see at a glance (separator, decimal comma,
 encoding, a forgotten row counter) and says in a sentence when it cannot. What the
@@ -20,6 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lupi._formats import (
+    TableError,
+    read_json,
+    reader_of,
+    refuse_markup,
+    split_name,
+)
 from lupi._optional import optional
 from lupi._words import listed
 
@@ -31,18 +38,16 @@ else:
 _SEPARATORS = ",;\t|"
 
 
-class TableError(ValueError):
-    """Input that cannot be used, in one sentence for the person who gave it."""
-
-
 def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Read a CSV or Parquet file, told apart by content.
+    """Read a table from a file, whose kind is told by its content.
 
     Parameters
     ----------
     path : str or path-like
         A CSV file (separated by comma, semicolon, tab or bar; plain or gzipped; UTF-8
-        or Windows' encoding) or a Parquet file.
+        or Windows' encoding), a Parquet file, JSON lines or a JSON list of records, an
+        Excel workbook, a SQLite or a DuckDB file. ``FILE::NAME`` names one of several
+        sheets or tables.
 
     Returns
     -------
@@ -55,27 +60,43 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
     TableError
         If there is no table in the file.
     """
-    path = Path(path)
-    data = _read_bytes(path)
-    notes: list[str] = []
-    if data[:4] == b"PAR1":
-        table = _read_parquet(data, path)
+    path, name = split_name(Path(path))
+    reader = reader_of(_read_head(path), path)
+    if reader is not None:
+        table = reader(path, name)
+    elif name is not None:
+        raise TableError(f"{path} holds one table; write {path}, without ::{name}.")
     else:
-        table = _read_csv(_decode(data, path), path)
+        table = _read_one_table(_read_bytes(path), path)
+    table = _with_names(table)
     _check_shape(table, path)
     _check_names(table, path)
+    notes: list[str] = []
     return _tidy(table, notes), notes
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_head(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(16)
     except FileNotFoundError:
         raise TableError(f"No such file: {path}") from None
     except IsADirectoryError:
-        raise TableError(f"{path} is a folder, not a CSV or Parquet file.") from None
+        raise TableError(f"{path} is a folder, not a file with a table.") from None
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _read_one_table(data: bytes, path: Path) -> pd.DataFrame:
+    if data[:4] == b"PAR1":
+        return _read_parquet(data, path)
+    text = _decode(data, path)
+    table = read_json(text, path)
+    return _read_csv(text, path) if table is None else table
+
+
+def _read_bytes(path: Path) -> bytes:
+    data = path.read_bytes()
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
@@ -97,13 +118,16 @@ def _read_parquet(data: bytes, path: Path) -> pd.DataFrame:
 def _decode(data: bytes, path: Path) -> str:
     if data[:2] == b"PK":
         raise TableError(
-            f"{path} is not a table: it looks like an Excel workbook or another zip "
-            "archive. Save the sheet as CSV first."
+            f"{path} is not a table: it is a zip archive and no workbook. Unpack it "
+            "first."
         )
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16")
     if b"\0" in data:
-        raise TableError(f"{path} is not a table: it is neither text nor Parquet.")
+        raise TableError(
+            f"{path} is not a table: it is neither text nor a "
+            "kind of file that is known here."
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -112,11 +136,7 @@ def _decode(data: bytes, path: Path) -> str:
 
 def _read_csv(text: str, path: Path) -> pd.DataFrame:
     header = next(line for line in text.splitlines() if line.strip())
-    if header.lstrip()[0] in "<{[":
-        raise TableError(
-            f"{path} is not a table: its first line begins with "
-            f"{header.lstrip()[0]!r}, as HTML and JSON do. CSV or Parquet is expected."
-        )
+    refuse_markup(header, path)
     separator = _separator(header)
     if separator is None:
         raise TableError(
@@ -151,6 +171,15 @@ def _separator(header: str) -> str | None:
     }
     best = max(counts, key=lambda mark: counts[mark])
     return best if counts[best] > 1 else None
+
+
+def _with_names(table: pd.DataFrame) -> pd.DataFrame:
+    """Write the numbers that spreadsheets have for names, such as years, as text."""
+    names = [
+        str(name) if isinstance(name, int | float | np.integer) else name
+        for name in table.columns
+    ]
+    return table if names == list(table.columns) else table.set_axis(names, axis=1)
 
 
 def _check_shape(table: pd.DataFrame, path: Path) -> None:

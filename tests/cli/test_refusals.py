@@ -142,7 +142,7 @@ def test_predicting_with_text_where_numbers_were(capsys, folder):
     library.save(library.SVCPlus().fit(X, clinic()["outcome"]), "model.skops")
     changed(age="old").to_csv("text.csv", index=False)
     said = refused(capsys, folder, "predict", "model.skops", "text.csv")
-    assert "could not convert string to float: 'old'" in said
+    assert "the column 'age' holds 'old'. It held numbers in fit." in said
 
 
 def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):

@@ -116,7 +116,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         try:
             return validate_data(self, X, reset=reset, order="C", **self._reading)
         except (TypeError, ValueError) as error:
-            refuse_text_columns(X, type(self).__name__, error)
+            refuse_text_columns(X, type(self).__name__, error, fitted=not reset)
             raise
 
     def _remember_privileged(self, read: Privileged | None, given: Any) -> None:

@@ -317,7 +317,9 @@ def _refuse_text(privileged: Any, name: str) -> None:
         )
 
 
-def refuse_text_columns(X: Any, name: str, error: Exception) -> None:
+def refuse_text_columns(
+    X: Any, name: str, error: Exception, *, fitted: bool = False
+) -> None:
     """Name the column of a data frame X that cannot be read as numbers, if any.
 
     Parameters
@@ -328,6 +330,8 @@ def refuse_text_columns(X: Any, name: str, error: Exception) -> None:
         What error messages call the estimator.
     error : Exception
         Why it could not; raised from.
+    fitted : bool, default=False
+        Whether the column held numbers in ``fit``.
     """
     if not is_data_frame(X):
         return
@@ -339,11 +343,16 @@ def refuse_text_columns(X: Any, name: str, error: Exception) -> None:
             values.astype(float)
         except (TypeError, ValueError):
             shown = next(one for one in values if one is not None and one == one)
+            remedy = (
+                "It held numbers in fit."
+                if fitted
+                else "Encode it first: sklearn.pipeline.make_pipeline("
+                f"skrub.TableVectorizer(), {name}(...)) does for text, categories and "
+                "dates."
+            )
             raise ValueError(
                 f"{name} expected X to hold numbers only, but the column {column!r} "
-                f"holds {str(shown)!r}. Encode it first: "
-                "sklearn.pipeline.make_pipeline(skrub.TableVectorizer(), "
-                f"{name}(...)) does for text, categories and dates."
+                f"holds {str(shown)!r}. {remedy}"
             ) from error
 
 

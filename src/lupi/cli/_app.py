@@ -25,9 +25,9 @@ app = typer.Typer(
 
 COLUMNS_HELP = "names, globs (cd4*) and ranges (age:weight)"
 
-File = Annotated[
-    Path, typer.Argument(help="A CSV or Parquet file.", show_default=False)
-]
+FILE_HELP = "CSV, Parquet, Excel, JSON lines, SQLite or DuckDB"
+
+File = Annotated[Path, typer.Argument(help=f"{FILE_HELP}.", show_default=False)]
 Target = Annotated[
     str | None,
     typer.Option("--target", "-t", help="The column to predict.", metavar="COL"),
@@ -39,6 +39,22 @@ Privileged = Annotated[
         "-p",
         metavar="COLS…",
         help=f"Columns known for training rows only: {COLUMNS_HELP}.",
+    ),
+]
+PrivilegedFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--privileged-file",
+        metavar="FILE",
+        help="A second file, whose columns are privileged; needs --key.",
+    ),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="COL",
+        help="The column that names the rows in both files; not used to predict.",
     ),
 ]
 Drop = Annotated[
@@ -111,12 +127,14 @@ def compare(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help="A CSV or Parquet file. Without one: a demonstration on a real trial.",
+            help=f"{FILE_HELP}. Without one: a demonstration on a real trial.",
             show_default=False,
         ),
     ] = None,
     target: Target = None,
     privileged: Privileged = None,
+    privileged_file: PrivilegedFile = None,
+    key: Key = None,
     drop: Drop = None,
     methods: Annotated[
         list[str] | None,
@@ -182,7 +200,16 @@ def compare(
     from lupi.cli._data import Request
 
     run_compare(
-        Request(file, target, privileged or [], drop or [], group, task),
+        Request(
+            file,
+            target,
+            privileged or [],
+            drop or [],
+            group,
+            task,
+            privileged_file=privileged_file,
+            key=key,
+        ),
         methods=methods or ["default"],
         options={
             "scoring": metric,
@@ -201,6 +228,51 @@ def compare(
 
 
 @app.command()
+def columns(
+    file: File,
+    target: Target = None,
+    drop: Drop = None,
+    metric: Metric = None,
+    group: Group = None,
+    task: Task = None,
+    privileged_file: PrivilegedFile = None,
+    key: Key = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Also write a CSV file."),
+    ] = None,
+    force: Force = False,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+) -> None:
+    """List the columns: type, missing values, how well each predicts on its own.
+
+    Marks those that predict the target suspiciously well. If such a column is not
+    known when predicting, it is privileged.
+    """
+    from lupi.cli._columns import run_columns
+    from lupi.cli._data import Request
+
+    run_columns(
+        Request(
+            file,
+            target,
+            [],
+            drop or [],
+            group,
+            task,
+            privileged_file=privileged_file,
+            key=key,
+        ),
+        metric=metric,
+        seed=seed,
+        jobs=jobs,
+        out=out,
+        force=force,
+    )
+
+
+@app.command()
 def fit(
     file: File,
     target: Target = None,
@@ -214,6 +286,8 @@ def fit(
         ),
     ] = None,
     privileged: Privileged = None,
+    privileged_file: PrivilegedFile = None,
+    key: Key = None,
     drop: Drop = None,
     metric: Metric = None,
     group: Group = None,
@@ -235,7 +309,16 @@ def fit(
     from lupi.cli._fit import run_fit
 
     run_fit(
-        Request(file, target, privileged or [], drop or [], group, task),
+        Request(
+            file,
+            target,
+            privileged or [],
+            drop or [],
+            group,
+            task,
+            privileged_file=privileged_file,
+            key=key,
+        ),
         method=method,
         options={
             "scoring": metric,

@@ -13,13 +13,17 @@ from pathlib import Path
 
 COLUMN_LISTS = ("--privileged", "-p", "--drop")
 LISTS = {
+    "columns": ("--drop",),
     "compare": (*COLUMN_LISTS, "--methods", "-m"),
     "fit": COLUMN_LISTS,
     "predict": ("--keep",),
 }
-FILES = {"compare": 1, "fit": 1, "predict": 2}
+FILES = {"columns": 1, "compare": 1, "fit": 1, "predict": 2}
 FLAGS = ("--force", "--model", "--no-model", "--help")
-FILE_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".pq", ".skops")
+FILE_ENDINGS = (
+    *(".csv", ".tsv", ".txt", ".gz", ".parquet", ".pq", ".skops", ".json", ".jsonl"),
+    *(".xlsx", ".xls", ".ods", ".db", ".sqlite", ".sqlite3", ".duckdb"),
+)
 
 Words = list[str]
 Parts = list[tuple[str, Words]]
@@ -92,7 +96,8 @@ def _take_back_files(lists: Parts, missing: int) -> Words:
 
 
 def _looks_like_a_file(word: str) -> bool:
-    return Path(word).is_file() or word.lower().endswith(FILE_ENDINGS)
+    file = word.partition("::")[0]
+    return Path(file).is_file() or file.lower().endswith(FILE_ENDINGS)
 
 
 def _is_option(word: str) -> bool:

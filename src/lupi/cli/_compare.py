@@ -140,7 +140,13 @@ def _demo(request: Request) -> Data:
     """Return the shipped trial: small training sets, where X* can help."""
     from lupi.datasets import load_actg175
 
-    if request.target or request.privileged or request.drop or request.group:
+    if (
+        request.target
+        or request.privileged
+        or request.privileged_file
+        or request.drop
+        or request.group
+    ):
         raise InputError(
             "Columns were named but no FILE was given; write: lupi compare FILE ..."
         )
@@ -186,6 +192,9 @@ def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
         ("--drop", request.drop),
     ):
         words += [option, *values] if values else []
+    if request.privileged_file is not None:
+        words += ["--privileged-file", str(request.privileged_file)]
+        words += ["--key", str(request.key)]
     if request.group:
         words += ["--group", request.group]
     if request.task:

@@ -20,6 +20,7 @@ from lupi._tables import (
 from lupi._words import listed
 from lupi.base import missing_targets
 from lupi.cli._errors import InputError, refusing
+from lupi.cli._join import join_later
 from lupi.evaluation._methods import Task
 from lupi.evaluation._task import read_task
 
@@ -36,6 +37,8 @@ class Request:
     drop: list[str]
     group: str | None
     task: str | None
+    privileged_file: Path | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,18 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
         raise InputError("A FILE is needed.")
     if request.target is None:
         raise InputError("Say which column to predict: --target COL.")
-    if need_privileged and not request.privileged:
+    wanted = [word for word in request.privileged if word.strip(" ,")]
+    if len(wanted) < len(request.privileged):
+        raise InputError("--privileged is empty; name columns: --privileged COLS.")
+    if request.key is not None and request.privileged_file is None:
         raise InputError(
-            "Say which columns are known for training rows only: --privileged COLS."
+            f"--key {request.key}: there is no second file to match rows with; name it "
+            "with --privileged-file."
+        )
+    if need_privileged and not wanted and request.privileged_file is None:
+        raise InputError(
+            "Say which columns are known for training rows only: --privileged COLS, or "
+            "--privileged-file FILE."
         )
     asked = next((task for task in TASKS if task == request.task), None)
     if asked != request.task:
@@ -98,9 +110,14 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
             f"--task is {request.task!r}; write classification or regression."
         )
     table, notes = read_table(request.file)
+    later: list[str] = []
+    if request.privileged_file is not None:
+        table, later = join_later(
+            table, request.file, request.privileged_file, request.key, notes
+        )
     columns = list(table.columns)
     target = column_named(request.target, columns, "--target")
-    privileged = resolve_columns(request.privileged, columns, "--privileged")
+    privileged = resolve_columns(wanted, columns, "--privileged")
     dropped = resolve_columns(request.drop, columns, "--drop")
     group = (
         None
@@ -108,6 +125,7 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
         else column_named(request.group, columns, "--group")
     )
     _check_roles(target, privileged, dropped, group)
+    privileged += [name for name in later if name not in (target, group, *privileged)]
     privileged = [name for name in privileged if name not in dropped]
     taken = {target, group, *privileged, *dropped}
     known = [name for name in columns if name not in taken]
@@ -167,13 +185,13 @@ def _check_target(target: pd.Series, task: Task) -> None:
     values = target.unique()
     if len(values) == 1:
         raise InputError(
-            f"The target {target.name!r} is {values[0]!r} in every row: there is "
+            f"The target {target.name!r} is {values[0]!s} in every row: there is "
             "nothing to predict."
         )
     if task == "regression" and not pd.api.types.is_numeric_dtype(target):
         raise InputError(
-            f"The target {target.name!r} holds text such as {values[0]!r}; regression "
-            "needs numbers."
+            f"The target {target.name!r} holds text such as {str(values[0])!r}; "
+            "regression needs numbers."
         )
 
 

@@ -12,6 +12,7 @@ from lupi._optional import require
 
 if TYPE_CHECKING:
     from lupi.evaluation._cca import CCAQuality, cca_quality
+    from lupi.evaluation._column_scores import column_scores
     from lupi.evaluation._compare import compare
     from lupi.evaluation._comparison import Comparison
     from lupi.evaluation._curve import LearningCurve, Worth
@@ -30,6 +31,7 @@ _HOMES = {
     "Verdict": "_verdict",
     "Worth": "_curve",
     "cca_quality": "_cca",
+    "column_scores": "_column_scores",
     "compare": "_compare",
     "nested_cross_validate": "_nested",
 }
@@ -44,6 +46,7 @@ __all__ = [
     "Verdict",
     "Worth",
     "cca_quality",
+    "column_scores",
     "compare",
     "nested_cross_validate",
 ]
