@@ -98,7 +98,7 @@ class Kernel:
         return compute(rows, others, gamma=self.gamma, coef0=self.coef0, **extra)
 
     def gram(self, rows: Any) -> np.ndarray:
-        """The symmetric matrix of kernel values of the rows with each other.
+        """Return the symmetric matrix of kernel values between all rows.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ def varies(variance: float, mean_square: float) -> bool:
 def nearest_positive_semidefinite(
     gram: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """The nearest positive semi-definite matrix, and the projection that makes it so.
+    """Return the nearest positive semi-definite matrix and the projection onto it.
 
     A sigmoid kernel, say, need not be positive semi-definite, and the learning problem
     is convex only if it is. The matrix K = UΛUᵀ is replaced by K₊ = UΛ₊Uᵀ = K·P with P

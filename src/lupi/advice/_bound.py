@@ -102,7 +102,7 @@ class MistakeBound:
 
 
 def separator(Z: Array) -> Array | None:
-    """The w of norm 1 with the largest margin min Z w, or None if that is not positive.
+    """Return the w of norm 1 with the largest margin min Z w; None if not positive.
 
     The hard-margin problem without a bias as non-negative least squares: the minimum
     of ‖Zᵀα‖² + (Σα - 1)² over α >= 0 has w = Zᵀα / (1 - Σα).

@@ -127,7 +127,7 @@ class LinearComments(_Comments):
         return Comment(self._spread(values), self._square_penalty(values), beta)
 
     def coef(self, comment: Comment) -> np.ndarray:
-        """The w of a fitted comment."""
+        """Return the w of a fitted comment."""
         return self._to_coef @ comment.state
 
 
@@ -198,7 +198,7 @@ class AtomComments(_Comments):
         return self.start(coef)
 
     def coef(self, comment: Comment) -> np.ndarray:
-        """The w = Dv of a comment."""
+        """Return the w = Dv of a comment."""
         return self.atoms @ comment.state
 
 
@@ -240,7 +240,7 @@ class RegressorComments(_Comments):
         return self.start(regressor)
 
     def coef(self, comment: Comment) -> Any:
-        """The fitted regressor."""
+        """Return the fitted regressor."""
         return comment.state
 
 

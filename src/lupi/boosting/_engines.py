@@ -76,7 +76,7 @@ class CartEngine:
 
     @staticmethod
     def ensemble() -> CartEnsemble:
-        """A model of no trees yet."""
+        """Return a model without trees."""
         return CartEnsemble()
 
 
@@ -146,7 +146,7 @@ class XGBoostEngine:
 
     @staticmethod
     def ensemble() -> XGBoostEnsemble:
-        """A model of no trees yet."""
+        """Return a model without trees."""
         return XGBoostEnsemble()
 
 

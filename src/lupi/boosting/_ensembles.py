@@ -50,7 +50,7 @@ class CartEnsemble:
         return X
 
     def one(self, tree: Any, rate: float, rows: Any) -> np.ndarray:
-        """What a single tree adds on these rows."""
+        """Return what a single tree adds on these rows."""
         return rate * tree.tree_.predict(rows)[:, 0]
 
     def staged(self, X: Any) -> Iterator[np.ndarray]:
@@ -126,7 +126,7 @@ class XGBoostEnsemble:
         )
 
     def one(self, tree: Any, rate: float, rows: Any) -> np.ndarray:
-        """What a single tree adds on these rows."""
+        """Return what a single tree adds on these rows."""
         return tree.predict(rows, output_margin=True)
 
     def staged(self, X: Any) -> Iterator[np.ndarray]:

@@ -220,7 +220,7 @@ def _unreadable(columns: Any) -> str:
 
 
 def _as_table(X: Any) -> Any:
-    """A data frame as it is; anything else as an array or CSR matrix."""
+    """Return a data frame unchanged, anything else as an array or CSR matrix."""
     if hasattr(X, "columns") and hasattr(X, "shape"):
         return X
     return check_array(

@@ -199,7 +199,7 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
             self.privileged_feature_names_in_ = names
 
     def _transform(self, privileged: Any, missing: np.ndarray | None = None) -> Any:
-        """Transformed rows in their places, NaN rows where there is nothing."""
+        """Put transformed rows in their places, and rows of NaN elsewhere."""
         if not hasattr(self, "transformer_"):
             raise ValueError(
                 f"This {type(self).__name__} was saved without its transformer of X*, "

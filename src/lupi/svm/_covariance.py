@@ -35,7 +35,7 @@ def largest_miss(limits: Sequence[GlobalRow], values: np.ndarray) -> float:
 
 
 def limits_met(solution: Solution, tol: float) -> Solution:
-    """The solution with its limits met, and whether it is still one to within tol."""
+    """Return the solution with its limits met, and whether it is optimal within tol."""
     problem, values = solution.problem, solution.values[0]
     limits = problem.global_rows
     if largest_miss(limits, values) <= GOOD_ENOUGH:
@@ -61,7 +61,7 @@ def limits_met(solution: Solution, tol: float) -> Solution:
 def linear_limits_met(
     function: Expansion, rows: np.ndarray, limits: Sequence[GlobalRow]
 ) -> Expansion:
-    """The same for the weights of a linear function, which have digits of their own.
+    """Do the same for the weights of a linear function, which round separately.
 
     With features of large scale, a sum over the rows has too few to hold a promise.
     """
@@ -81,7 +81,7 @@ def _miss(row: GlobalRow, values: np.ndarray) -> float:
 def _change(
     limits: Sequence[GlobalRow], bends: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """The multipliers μ above; a limit that another's change would break joins it."""
+    """Return the multipliers μ above, of every limit that a correction would break."""
     short = np.array([row.at_least - row.on[0] @ values for row in limits])
     equal = np.array([row.equality for row in limits])
     # In units of its own each, so that a small one is not taken for a dependent one.

@@ -90,7 +90,7 @@ class Space:
         return coefficients
 
     def expand(self, coefficients: np.ndarray, bias: float) -> Expansion:
-        """The learned function, kept on the rows that carry it."""
+        """Return the learned function, kept on its support vectors."""
         if self.kernel.name == "linear":
             weights = np.asarray(self.rows.T @ coefficients).ravel()
             return Expansion(self.kernel, None, weights, bias)
@@ -136,16 +136,16 @@ class Data:
         return np.setdiff1d(np.arange(self.n_rows), self.privileged_rows)
 
     def on_privileged(self, vector: np.ndarray) -> np.ndarray:
-        """The entries of the rows that have X*."""
+        """Return the entries of the rows that have X*."""
         rows = self.privileged_rows
         return vector if rows is None else vector[rows]
 
     def space(self, which: Space) -> Gram | Features:
-        """The rows of a space as the solver takes them."""
+        """Return the rows of a space as the solver takes them."""
         return which.features if self.in_features else which.gram
 
     def with_constant(self, which: Space) -> Gram | Features:
-        """The space with a constant feature added, as penalised as the others."""
+        """Return the space with a constant feature added, penalized as the others."""
         if not self.in_features:
             return Gram(which.gram.matrix + 1.0)
         ones = np.ones((which.rows.shape[0], 1))
@@ -188,7 +188,7 @@ def learned(
     in_features: bool,
     constant: bool = False,
 ) -> tuple[np.ndarray, Expansion]:
-    """The coefficients of function k on the rows of a space, and the function itself.
+    """Return the coefficients of function k on the rows of a space, and the function.
 
     In feature space the function is the weights that the solver found, which the
     multipliers reproduce only up to the duality gap. ``constant``: the bias is the

@@ -288,7 +288,7 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         return model
 
     def correction(self, privileged: Any) -> np.ndarray:
-        """The learned function on privileged rows, ``w*·x* + b*``.
+        """Return the correcting function ``w*·x* + b*`` on privileged rows.
 
         Parameters
         ----------

@@ -261,7 +261,7 @@ class KernelMachine:
         return found | certificates(models)
 
     def correction(self, privileged: Any) -> np.ndarray:
-        """The learned function on privileged rows, ``w*·x* + b*``.
+        """Return the correcting function ``w*·x* + b*`` on privileged rows.
 
         Parameters
         ----------

@@ -196,7 +196,7 @@ privileged_converged_
 
 
 def simplified_problem(data: Data, slacks: np.ndarray | None, delta: float) -> Problem:
-    """The primal with ``method="simplified"``; without slacks the C-SVM."""
+    """Return the primal with ``method="simplified"``; without slacks the C-SVM."""
     functions = [data.decision_function()]
     families = data.plain_hinge()
     bounds = []
@@ -214,7 +214,7 @@ def simplified_problem(data: Data, slacks: np.ndarray | None, delta: float) -> P
 
 
 def margin_problem(data: Data, margins: np.ndarray) -> Problem:
-    """The primal with ``method="sharmanska"``."""
+    """Return the primal with ``method="sharmanska"``."""
     families = data.plain_hinge()
     y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
     families.append(Rows({0: y}, margins, data.privileged_rows, Slack(linear=cost)))

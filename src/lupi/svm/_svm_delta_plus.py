@@ -188,7 +188,7 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
 
 
 def signed_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
-    """The primal with ``slack="signed"``."""
+    """Return the primal with ``slack="signed"``."""
     functions = [data.decision_function()]
     families = data.plain_hinge()
     if data.with_privileged:
@@ -201,7 +201,7 @@ def signed_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
 
 
 def hinge_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
-    """The primal with ``slack="hinge"``."""
+    """Return the primal with ``slack="hinge"``."""
     functions = [data.decision_function()]
     families = data.plain_hinge()
     if data.with_privileged:

@@ -187,7 +187,7 @@ default="rbf"
 
 
 def svm_plus_problem(data: Data, privileged_reg: float) -> Problem:
-    """The primal of the module docstring."""
+    """Return the primal of the module docstring."""
     functions = [data.decision_function()]
     families = data.plain_hinge()
     if data.with_privileged:

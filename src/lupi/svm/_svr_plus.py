@@ -161,7 +161,7 @@ class SVRPlus(KernelMachine, PrivilegedRegressorBase):
 
 
 def svr_plus_problem(data: Data, privileged_reg: float, epsilon: float) -> Problem:
-    """The primal of the module docstring."""
+    """Return the primal of the module docstring."""
     functions, families = [data.decision_function()], []
     for sign in (-1.0, 1.0):
         # −f ≥ −y − ε − ξ₁ and f ≥ y − ε − ξ₂

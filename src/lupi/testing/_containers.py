@@ -63,7 +63,7 @@ def check_sparse_X_equals_dense(estimator: Any) -> None:
 
 
 def check_lists_and_data_frames(estimator: Any) -> None:
-    """Lists and pandas objects, if there is pandas, give the same model as arrays."""
+    """Check that lists and, if installed, pandas objects give the model of arrays."""
     data = task(estimator).without_P_in(_MISSING)
     expected = outputs(fitted(estimator, data), data.X_new)
     lists = ready(estimator).fit(

@@ -110,7 +110,7 @@ def check_fit_changes_nothing_it_is_given(estimator: Any) -> None:
 
 
 def check_fit_is_repeatable(estimator: Any) -> None:
-    """The same data give the same model, whatever was fitted before."""
+    """Check that the same data give the same model, whatever was fitted before."""
     data = task(estimator)
     model = fitted(estimator, data)
     expected = outputs(model, data.X_new)
@@ -129,7 +129,7 @@ def check_fit_is_repeatable(estimator: Any) -> None:
 
 
 def check_failed_refit_keeps_the_model(estimator: Any) -> None:
-    """A ``fit`` that raises leaves the estimator as it was."""
+    """Check that a ``fit`` that raises leaves the estimator unchanged."""
     data = task(estimator)
     infinite = data.P.copy()
     infinite[0] = np.inf
@@ -163,7 +163,7 @@ def check_failed_refit_keeps_the_model(estimator: Any) -> None:
 
 
 def check_clone_and_pickle(estimator: Any) -> None:
-    """A clone starts unfitted with equal parameters; a pickle predicts the same."""
+    """Check that a clone is unfitted with equal parameters, and a pickle predicts."""
     data = task(estimator)
     model = fitted(estimator, data)
     copy = clone(model)

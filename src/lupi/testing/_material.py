@@ -51,13 +51,13 @@ def task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
 
 
 def lupi_tags(estimator: Any) -> PrivilegedTags:
-    """What the estimator says of itself, or the defaults."""
+    """Return the tags of the estimator, or the defaults."""
     says = getattr(estimator, "__lupi_tags__", None)
     return PrivilegedTags() if says is None else says()
 
 
 def ready(estimator: Any) -> Any:
-    """A fresh copy with every source of randomness fixed."""
+    """Return an unfitted copy with every ``random_state`` fixed."""
     copy = clone(estimator)
     seeds = [
         name for name in copy.get_params(deep=True) if name.endswith("random_state")
@@ -71,7 +71,7 @@ def fitted(estimator: Any, data: Task, **arguments: Any) -> Any:
 
 
 def outputs(estimator: Any, X: Any) -> np.ndarray:
-    """The most telling numbers an estimator gives for X."""
+    """Return the most informative output an estimator has for X."""
     for method in ("decision_function", "predict_proba"):
         if hasattr(estimator, method):
             return np.asarray(getattr(estimator, method)(X), dtype=float)

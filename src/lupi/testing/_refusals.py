@@ -32,7 +32,7 @@ def check_refuses_wrong_length(estimator: Any) -> None:
 
 
 def check_refuses_one_dimension(estimator: Any) -> None:
-    """A single column must be a column, not a vector."""
+    """Check that a one-dimensional privileged array is refused."""
     data = task(estimator)
     words = ("1-D", "1D", "2-D", "2D", "dimension")
     _refuses_privileged(estimator, data, data.P[:, 0], "of one dimension", words)
@@ -100,7 +100,7 @@ def check_refuses_empty_data(estimator: Any) -> None:
 
 
 def check_refuses_one_class(estimator: Any) -> None:
-    """A classifier needs two classes among the rows that count."""
+    """Check that one class among the rows of positive weight is refused."""
     data = task(estimator)
     one = np.zeros_like(data.y)
     assert_refuses(

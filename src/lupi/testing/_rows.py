@@ -45,7 +45,7 @@ def check_missing_rows_are_legal(estimator: Any) -> None:
 
 
 def check_missing_rows_in_any_order(estimator: Any) -> None:
-    """It does not matter where the rows without X* stand."""
+    """Check that the position of the rows without X* does not matter."""
     data = task(estimator).without_P_in(_MISSING)
     here = np.isnan(data.P).any(axis=1)
     expected = outputs(fitted(estimator, data), data.X_new)
@@ -59,7 +59,7 @@ def check_missing_rows_in_any_order(estimator: Any) -> None:
 
 
 def check_permuted_rows(estimator: Any) -> None:
-    """The order of the training rows changes nothing."""
+    """Check that the order of the training rows does not matter."""
     data = task(estimator)
     assert_same(
         outputs(fitted(estimator, data.take(_order(len(data.y)))), data.X_new),

@@ -110,7 +110,7 @@ def check_unlabelled_rows_are_refused_or_used(estimator: Any) -> None:
 
 
 def check_unlabelled_rows_in_any_order(estimator: Any) -> None:
-    """It does not matter where the rows without y stand."""
+    """Check that the position of the rows without y does not matter."""
     if not uses_unlabelled(estimator):
         return
     data = _task(estimator)
@@ -145,7 +145,7 @@ def check_unlabelled_rows_have_weights(estimator: Any) -> None:
 
 
 def check_unlabelled_rows_without_privileged_change_nothing(estimator: Any) -> None:
-    """A row that has neither y nor X* may as well be absent."""
+    """Check that a row with neither y nor X* changes nothing."""
     if not uses_unlabelled(estimator):
         return
     data = _task(estimator).without_P_in(_NEITHER)
@@ -185,7 +185,7 @@ def check_missing_y_in_any_container(estimator: Any) -> None:
 
 
 def check_complete_y_in_any_container(estimator: Any) -> None:
-    """A container that could say missing, and does not, changes no bit."""
+    """Check that a nullable container without missing values changes no bit."""
     data = task(estimator)
     y = data.y.astype(float)
     expected = outputs(fitted(estimator, data), data.X_new)
@@ -212,7 +212,7 @@ def check_unlabelled_rows_with_sparse_X(estimator: Any) -> None:
 
 
 def check_refuses_y_without_any_value(estimator: Any) -> None:
-    """Some rows must have y."""
+    """Check that a y without any known value is refused."""
     data = task(estimator)
     nothing = np.full(len(data.y), np.nan)
     words = ("any of", "no row", "contains nan", "every row", "all rows")

@@ -328,7 +328,7 @@ def _names(students: list[Any]) -> list[str]:
 
 
 def _group_numbers(groups: Any, given: Training, chosen: np.ndarray) -> np.ndarray:
-    """Number the groups of the chosen rows."""
+    """Return the numbers of the groups of the chosen rows."""
     groups = np.asarray(groups)
     if groups.shape != (given.n_rows,):
         raise ValueError(

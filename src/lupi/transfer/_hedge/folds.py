@@ -19,7 +19,7 @@ _QUICK = 10_000
 
 
 def units_of(rows: Rows) -> np.ndarray:
-    """Number the distinct labelled rows, in the order of their digests.
+    """Return numbers of the distinct labelled rows, in the order of their digests.
 
     Rows that are equal in X, y and X* have the same number.
     """
