@@ -67,9 +67,15 @@ def test_labels_that_have_nothing_in_common():
 
 
 def test_what_has_no_index_is_matched_by_position():
+    expected = SVCPlus().fit(X, y, privileged=P).decision_function(X)
     for table in (P.to_numpy(), pl.from_pandas(P.reset_index(drop=True))):
-        SVCPlus().fit(X, y, privileged=table)
-    SVCPlus().fit(X.to_numpy(), y, privileged=OTHER)
+        model = SVCPlus().fit(X, y, privileged=table)
+        np.testing.assert_array_equal(model.decision_function(X), expected)
+    by_position = SVCPlus().fit(X, y, privileged=OTHER.to_numpy())
+    model = SVCPlus().fit(X.to_numpy(), y, privileged=OTHER)
+    np.testing.assert_array_equal(
+        model.decision_function(X.to_numpy()), by_position.decision_function(X)
+    )
 
 
 def test_cross_validation_slices_both_alike():
@@ -115,4 +121,6 @@ def test_text_in_X_is_named_with_its_column(library):
 
 
 def test_columns_that_hold_numbers_as_objects_are_read():
-    SVCPlus().fit(X.astype(object), y)
+    model = SVCPlus().fit(X.astype(object), y)
+    expected = SVCPlus().fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(X), expected)

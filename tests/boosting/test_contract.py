@@ -38,8 +38,8 @@ def test_scikit_learn(estimator):
     [
         *ESTIMATORS,
         GBPlusClassifier(n_estimators=20, schedule="teacher_first"),
-        IPLClassifier(n_estimators=20, engine="xgboost", n_jobs=1),
-        IPLRegressor(n_estimators=20, engine="xgboost", n_jobs=1),
+        IPLClassifier(n_estimators=5, engine="xgboost", n_jobs=1),
+        IPLRegressor(n_estimators=5, engine="xgboost", n_jobs=1),
     ],
     ids=repr,
 )

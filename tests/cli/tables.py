@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+
+from lupi.cli import main
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -50,7 +55,7 @@ def clinic(n=160, seed=0):
 ROLES = ["--target", "outcome", "--privileged", "*_week_20", "--drop", "patient"]
 QUICK = [
     *("--methods", "generalized-distillation-classifier"),
-    *("--cv", "2", "--n-candidates", "2"),
+    *("--cv", "2", "--n-candidates", "2", "--inner-cv", "2"),
 ]
 
 
@@ -78,3 +83,16 @@ def lupi(*arguments, cwd):
         text=True,
         check=False,
     )
+
+
+def lupi_here(*arguments, cwd):
+    """Run the same in this process, which has its libraries loaded already."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        chdir(cwd),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        patch.dict(os.environ, COLUMNS="100"),
+    ):
+        code = main([*map(str, arguments)])
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())

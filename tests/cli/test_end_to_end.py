@@ -12,7 +12,7 @@ import pytest
 import lupi as library
 from lupi.cli import main
 from lupi.evaluation import Comparison
-from tests.cli.tables import QUICK, ROLES, clinic, lupi
+from tests.cli.tables import QUICK, ROLES, clinic, lupi, lupi_here
 
 KNOWN = ["age", "ward", "admitted", "complaint"]
 LATER = ["count_week_20", "remark_week_20"]
@@ -27,10 +27,10 @@ def run(tmp_path_factory):
     new[["complaint", "patient", "ward", "age", "admitted"]].to_csv(
         folder / "new.csv", index=False
     )
-    compared = lupi("compare", "table.csv", *ROLES, *QUICK, cwd=folder)
-    fitted = lupi(
+    compared = lupi_here("compare", "table.csv", *ROLES, *QUICK, "-j", 1, cwd=folder)
+    fitted = lupi_here(
         *("fit", "table.csv", *ROLES, "-m", "GeneralizedDistillationClassifier"),
-        *("--n-candidates", "3"),
+        *("--n-candidates", "3", "--inner-cv", "2"),
         cwd=folder,
     )
     predicted = lupi(
@@ -110,7 +110,7 @@ def test_the_command_of_the_report_is_the_one_that_was_run(run):
 
 def test_an_older_run_is_replaced_only_by_force(run):
     before = (run[0] / "lupi-report" / "results.json").read_bytes()
-    again = lupi("compare", "table.csv", *ROLES, *QUICK, cwd=run[0])
+    again = lupi_here("compare", "table.csv", *ROLES, *QUICK, cwd=run[0])
     assert again.returncode == 2
     assert (run[0] / "lupi-report" / "results.json").read_bytes() == before
 

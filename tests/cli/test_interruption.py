@@ -12,12 +12,12 @@ from contextlib import chdir, suppress
 import pytest
 
 from lupi.cli import main
-from tests.cli.tables import clinic, command, environment, lupi
+from tests.cli.tables import clinic, command, environment, lupi_here
 
 ASK = [
     *("compare", "table.csv", "--target", "outcome", "--privileged", "count_week_20"),
     *("--methods", "generalized-distillation-classifier", "--cv", "4"),
-    *("--n-candidates", "2", "--no-model"),
+    *("--n-candidates", "2", "--inner-cv", "2", "--no-model"),
 ]
 
 
@@ -77,7 +77,7 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
     kept = lines_in(checkpoint) - 1
     assert 3 <= kept < 16
 
-    again = lupi(*ASK, "--jobs", jobs, cwd=tmp_path)
+    again = lupi_here(*ASK, "--jobs", jobs, cwd=tmp_path)
     assert again.returncode == 0
     assert f"{kept} pieces of an interrupted run are kept" in again.stdout
     assert results(tmp_path) == uninterrupted
@@ -95,7 +95,7 @@ def test_an_unfinished_run_of_another_question_is_kept_apart(tmp_path):
     (folder / "unfinished.jsonl").write_text(
         '{"format": "lupi-checkpoint-1", "study": "another"}\n'
     )
-    refused = lupi(*ASK, cwd=tmp_path)
+    refused = lupi_here(*ASK, cwd=tmp_path)
     assert refused.returncode == 2
     assert "unfinished comparison with other data or settings" in refused.stderr
     assert "another" in (folder / "unfinished.jsonl").read_text()

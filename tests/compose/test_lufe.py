@@ -257,7 +257,13 @@ def test_refusals_are_sentences(table, parameters, words):
 
 
 @pytest.mark.filterwarnings("ignore:.*trivial solution")
-@pytest.mark.parametrize("estimator", [None, STUDENT], ids=["default", "student"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        pytest.param(None, id="default"),
+        pytest.param(STUDENT, id="student", marks=pytest.mark.slow),
+    ],
+)
 def test_contracts(estimator):
     check_estimator(LUFeClassifier(estimator), on_skip=None)
     check_privileged_estimator(LUFeClassifier(estimator))

@@ -55,7 +55,15 @@ def test_every_optional_package_has_the_extra_that_is_named_in_messages():
     assert "lupi[compare,plot]" in extras["cli"]
 
 
-@pytest.mark.parametrize("allowed", [set(), {"polars"}, {"pandas"}])
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        set(),
+        pytest.param({"polars"}, marks=pytest.mark.slow),
+        pytest.param({"pandas"}, marks=pytest.mark.slow),
+    ],
+    ids=["neither", "polars", "pandas"],
+)
 def test_every_model_works_without_the_optional_packages(tmp_path, allowed):
     blocked = (set(EXTRAS) | {"polars"}) - allowed
     program = BLOCK.format(blocked=blocked, folder=str(tmp_path), script=str(SCRIPT))

@@ -132,5 +132,6 @@ def test_metadata_files_agree():
     assert re.search(r"^license: BSD-3-Clause$", citation, re.MULTILINE)
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "## [Unreleased]" in changelog
+    assert f"## [{lupi.__version__.partition('.dev')[0]}]" in changelog
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert (ROOT / project["license-files"][0]).exists()

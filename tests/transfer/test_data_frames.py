@@ -358,9 +358,9 @@ def test_scikit_learn_contract(estimator):
     "estimator",
     [
         GeneralizedDistillationClassifier(
-            LogisticRegression(tol=1e-10), Ridge(tol=1e-10), teacher_view="both"
+            LogisticRegression(tol=1e-10), Ridge(tol=1e-10), teacher_view="both", cv=2
         ),
-        GeneralizedDistillationRegressor(Ridge(), Ridge()),
+        GeneralizedDistillationRegressor(Ridge(), Ridge(), cv=2),
     ],
     ids=["classes", "numbers"],
 )
