@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PIP := -m pip --disable-pip-version-check install --quiet
 # Small problems run faster without BLAS threads, and the workers fill the cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+DEMO = $(ONE_THREAD) $(BIN)/lupi compare --force
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q
 CODE := $(wildcard src tests benchmarks examples docs .ci)
 
@@ -21,7 +22,10 @@ help:
 	@echo "make docs         the site in docs/_build/html: gallery run, links checked"
 
 demo: $(VENV)/.installed
-	$(ONE_THREAD) $(BIN)/lupi compare --out demo-report --force
+	@echo "1. A trial with 60 known outcomes."
+	@$(DEMO) --train-size 60 --out demo-report/known
+	@echo; echo "2. The same 60, and 1000 patients whose outcome is not known yet."
+	@$(DEMO) --labelled 60 --out demo-report/not-known-yet
 
 test: $(VENV)/.test
 	$(PYTEST) -n 2 --durations 25

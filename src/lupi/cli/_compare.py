@@ -34,7 +34,9 @@ from lupi.evaluation._study import Study
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage
 
-DEMO_TRAIN_SIZE = 60
+# The demonstration: outcomes that are known, and a method without a search.
+DEMO_LABELS = 60
+DEMO_METHOD = "hedged-distillation"
 
 
 def run_compare(
@@ -52,9 +54,10 @@ def run_compare(
         raise InputError("--jobs is 0; write a number of processes, or -1 for all.")
     names = [name for word in methods for name in word.replace(",", " ").split()]
     if request.file is None:
-        data = _demo(request)
         if options["train_size"] is None and options["labelled"] is None:
-            options["train_size"] = DEMO_TRAIN_SIZE
+            options["labelled"] = DEMO_LABELS
+        names = [DEMO_METHOD] if names == ["default"] else names
+        data = _demo(request, few=options["labelled"])
     else:
         data = read_data(request, methods=names, need_privileged=True)
     drawn = options["train_size"] or options["labelled"]
@@ -73,7 +76,7 @@ def run_compare(
     prepare_folder(out, force=force)
     kept = _check_checkpoint(out / CHECKPOINT, study, force=force)
     console = make_console()
-    show_data(console, data)
+    show_data(console, data, study)
     show_notes(console, said)
     if kept:
         show_notes(console, [f"{kept} pieces of an interrupted run are kept."])
@@ -136,8 +139,8 @@ def _best_model(console: Console, comparison: Comparison) -> BaseEstimator | Non
     return model
 
 
-def _demo(request: Request) -> Data:
-    """Return the shipped trial: small training sets, where X* can help."""
+def _demo(request: Request, *, few: int | None) -> Data:
+    """Return the shipped trial; with few labels others are still under observation."""
     from lupi.datasets import load_actg175
 
     if (
@@ -151,6 +154,12 @@ def _demo(request: Request) -> Data:
             "Columns were named but no FILE was given; write: lupi compare FILE ..."
         )
     trial = load_actg175(as_frame=True)
+    others = ""
+    if few:
+        others = (
+            " and many more who are still under observation: their outcome is hidden, "
+            "their counts of week 20 are there"
+        )
     return Data(
         X=trial.data,
         y=trial.target.to_numpy(),
@@ -162,7 +171,7 @@ def _demo(request: Request) -> Data:
         about=(
             "Patients with HIV. When therapy starts, only the baseline is known; the "
             "CD4 and CD8 counts of week 20 come later and are privileged. To predict: "
-            "whether the disease gets worse, from few patients to learn from."
+            f"whether the disease gets worse, from few patients to learn from{others}."
         ),
     )
 

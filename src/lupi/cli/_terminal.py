@@ -30,6 +30,7 @@ from lupi.report._words import (
 if TYPE_CHECKING:
     from lupi.cli._data import Data
     from lupi.evaluation import Comparison
+    from lupi.evaluation._study import Study
 
 STYLES = {"helps": "green", "hurts": "red", "failed": "red"}
 _WIDE = 116
@@ -43,8 +44,8 @@ def make_console(*, stderr: bool = False) -> Console:
     return console
 
 
-def show_data(console: Console, data: Data) -> None:
-    """Say what is about to be compared."""
+def show_data(console: Console, data: Data, study: Study) -> None:
+    """Say what is about to be compared, and what work that is."""
     console.print()
     console.print(Text("Does the privileged information help?", style="bold"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
@@ -62,11 +63,33 @@ def show_data(console: Console, data: Data) -> None:
     if data.privileged is not None:
         names = list(data.privileged.columns)
         table.add_row("privileged", Text(f"{len(names)}: {listed(names, most=10)}"))
+    table.add_row("budget", Text(_budget(study)))
     console.print(table)
     if data.about:
         console.print(Text(f"\n{data.about}", style="italic"))
     show_notes(console, data.notes)
     console.print()
+
+
+def _budget(study: Study) -> str:
+    """Say how many models are fitted."""
+    n_splits = len(study.splits)
+    counts = {
+        method.name: max(len(study.candidates(method, arm)) for arm in ARMS)
+        for method in study.methods
+    }
+    fits = sum(
+        1 if count == 1 else count * study.inner_cv + 1 for count in counts.values()
+    )
+    searched = sorted({count for count in counts.values() if count > 1})
+    search = "no parameters to search"
+    if searched:
+        search = f"up to {searched[-1]} candidates on {study.inner_cv} inner folds"
+    names = f"{len(counts)} methods" if len(counts) > 1 else next(iter(counts))
+    return (
+        f"{names} in {len(ARMS)} arms on {n_splits} splits, {search}: at most "
+        f"{fits * len(ARMS) * n_splits:,} fits"
+    )
 
 
 def outcome_note(data: Data, use: str) -> str:
@@ -130,7 +153,7 @@ def _table(comparison: Comparison, *, wide: bool) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for line in comparison.summary.to_dict("records"):
         verdict = line["verdict"]
-        name = Text(line["method"] if wide else _in_lines(line["method"]))
+        name = Text(_in_lines(line["method"], 26 if wide else 20))
         name.append(f"\n{method_verdict(line)}", style=STYLES.get(verdict, "dim"))
         cells = [
             *(number(line[arm]) for arm in ARMS),

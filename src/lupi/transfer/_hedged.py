@@ -73,6 +73,7 @@ VIEWS = ("privileged", "both")
 
 # What both say of themselves.
 HEDGED: dict[str, Any] = {
+    "default": True,
     "title": "Hedged distillation",
     "paper": "Xia & Wainwright 2024, arXiv 2412.09364; the hedge is of this library",
     "cite": "xia2024surrogate",
