@@ -86,38 +86,38 @@ def _attempts(
     problem: Problem, solver: str, tuning: Tuning
 ) -> Iterator[tuple[Callable, int]]:
     """Yield the solvers to try in turn, and how many iterations each may take."""
-    automatic, features = solver == "auto", None
-    grams = [s.matrix for s in problem.spaces.values() if isinstance(s, Gram)]
-    on_host = bool(grams) and all(map(is_on_host, grams))
-    if automatic and on_host and _all_gram(problem):
-        features = in_low_rank(problem, tuning)
-    if features is not None:
-        yield partial(_solve_as, features), tuning.max_newton_steps
+    most = tuning.max_newton_steps
     if solver == "working_set":
         yield solve_working_set, tuning.max_working_set_steps
-    elif automatic and suits_working_sets(problem, tuning):
-        yield solve_working_set, working_set_budget(problem, tuning)
+        return
     if solver == "proximal":
-        yield solve_proximal, tuning.max_newton_steps
-    elif automatic and suits_proximal(problem):
+        yield solve_proximal, most
+        return
+    automatic = solver == "auto"
+    grams = [s.matrix for s in problem.spaces.values() if isinstance(s, Gram)]
+    on_host = bool(grams) and all(map(is_on_host, grams))
+    features, first, last = None, False, False
+    if automatic:
+        if on_host and _all_gram(problem):
+            features = in_low_rank(problem, tuning)
+        if features is not None:
+            yield partial(_solve_as, features), most
+        if suits_working_sets(problem, tuning):
+            yield solve_working_set, working_set_budget(problem, tuning)
+        suited = unsuited_for_faces(problem) is None
+        # With constraints on all rows at once, inner problems take many short steps.
+        last = suited and any(0 in row.on for row in problem.global_rows)
+        first = suited and not last
+    if first:
         yield solve_proximal, tuning.max_faces
-    if solver == "interior" or (automatic and all(map(is_stored, grams))):
-        yield solve_interior, tuning.max_newton_steps
+    if not automatic or all(map(is_stored, grams)):
+        yield solve_interior, most
         if features is None and on_host:
             # Rank-deficient kernels with extreme costs leave nothing of the barrier in
             # R + D; the weights of an explicit factor keep it apart.
-            yield _solve_in_features, tuning.max_newton_steps
-
-
-def suits_proximal(problem: Problem) -> bool:
-    """Whether ``auto`` tries the proximal method.
-
-    Not with constraints on all rows at once: what their multipliers need depends on
-    all others, and the inner problems take many short steps.
-    """
-    return unsuited_for_faces(problem) is None and not any(
-        0 in row.on for row in problem.global_rows
-    )
+            yield _solve_in_features, most
+    if last:
+        yield solve_proximal, most
 
 
 def suits_working_sets(problem: Problem, tuning: Tuning = DEFAULT) -> bool:

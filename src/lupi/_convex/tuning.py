@@ -47,11 +47,9 @@ class Tuning:
     # functions, plus a part that does not grow.
     interior_price: float = 0.03
     interior_overhead: int = 10_000
-    # Iterations at most, and those after which `auto` gives the proximal method up: it
-    # has found the right face by then, or does not find it.
+    # Iterations at most.
     max_newton_steps: int = 200
     max_working_set_steps: int = 2_000_000
-    max_faces: int = 80
 
     # ------------------------------------------------------------- interior point
     # The usual share of the step to the boundary.
@@ -59,6 +57,8 @@ class Tuning:
     # Steps without progress before giving up, and those once tol has been reached.
     patience: int = 30
     polishing_patience: int = 6
+    # Steps after the products of multipliers and slacks sum up to less than tol.
+    last_steps: int = 15
     # Shares of tol at which the vertex is tried, on problems up to polished_size.
     vertex_tried_at: tuple[float, ...] = (1e-2, 1e-5)
     # A multiplier whose barrier outweighs its kernel by this much hardly moves with the

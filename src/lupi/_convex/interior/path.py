@@ -103,14 +103,17 @@ class _Iterate:
     def stationarity(self) -> np.ndarray:
         return self._with_slack(self._gradient()) - self.margin
 
-    def complementarity(self) -> float:
-        """μ: the mean product of a multiplier and its slack."""
+    def products(self) -> float:
+        """Return the sum of the products of multipliers and slacks."""
         total = self.distance @ self.margin
-        count = int((~self.problem.is_equality).sum())
         for room, slack in zip(self.room, self.slack, strict=True):
             total += room @ slack
-            count += room.size
-        return float(total / count)
+        return float(total)
+
+    def complementarity(self) -> float:
+        """Return μ: the mean product of a multiplier and its slack."""
+        count = int((~self.problem.is_equality).sum())
+        return self.products() / (count + sum(room.size for room in self.room))
 
     def end(self) -> PathEnd:
         """The slacks as they are now."""
@@ -190,6 +193,7 @@ def _along_path(
     small = problem.n_rows <= tuning.polished_size
     aims = [tol * share for share in (tuning.vertex_tried_at if small else (1.0,))]
     n_iter, stalled, lowest, end = 0, 0, np.inf, None
+    exhausted = 0
     while n_iter < max_iter and aims:
         n_iter += 1
         try:
@@ -215,7 +219,9 @@ def _along_path(
                     break
         done = best.is_optimal(tol)
         patience = tuning.polishing_patience if done else tuning.patience
-        if step < SHORTEST_STEP or stalled > patience:
+        # What the products leave open is less than tol: the rest is rounding.
+        exhausted += not done and state.products() <= tol * abs(best.primal_value)
+        if step < SHORTEST_STEP or stalled > patience or exhausted > tuning.last_steps:
             break
     if small and end is not None:
         best = polish(best, end, newton)
