@@ -47,9 +47,10 @@ class Tuning:
     # functions, plus a part that does not grow.
     interior_price: float = 0.03
     interior_overhead: int = 10_000
-    # Iterations at most.
+    # Iterations at most, and those of the proximal method within `auto`.
     max_newton_steps: int = 200
     max_working_set_steps: int = 2_000_000
+    max_faces: int = 200
 
     # ------------------------------------------------------------- interior point
     # The usual share of the step to the boundary.
@@ -82,10 +83,13 @@ class Tuning:
     # ------------------------------------------------------------ proximal method
     # Proximal term in units of the mean of K_ii/ρ.
     proximal: float = 3e-3
+    # It starts at this and is narrowed to the former, as the term of the bounds is.
     first_proximal: float = 1.0
+    # Later it shrinks by the factor for sharpening where an inner problem took at most
+    # this many Newton steps and the multipliers still move by this share of the
+    # right-hand sides: a larger outer step is within reach.
     easy_steps: int = 2
     slow: float = 1e-3
-    wide_inexact: float = 0.7
     # For bounded multipliers at first this over their bound, then a quarter at every
     # outer step until the least: with a small term from the start, all multipliers
     # would jump from one bound to the other.
@@ -96,6 +100,8 @@ class Tuning:
     # singular, down to the least.
     sharpening: float = 0.1
     least_proximal: float = 1e-9
+    # Where rounding spoils the factors, the term grows by this factor and does not
+    # shrink again; so often at most.
     loosening: float = 30.0
     max_failures: int = 3
     # Inner steps at most, and those while the wide term only finds the bounds.
@@ -103,12 +109,15 @@ class Tuning:
     wide_inner_steps: int = 4
     # Newton steps without half the gap after which the method has stalled.
     stalled_steps: int = 25
+    # Eight Newton steps shorter than this together: the line search makes no progress.
     short: float = 0.5
     # Inner steps at most once tol has been reached.
     polishing_steps: int = 15
     # An inner minimum is close enough when the multipliers miss those of their face by
-    # this share of the outer step, after a Newton step of this length at least.
+    # this share of the outer step (the second while the wide term only finds the
+    # bounds), after a Newton step of this length at least.
     inexact: float = 0.1
+    wide_inexact: float = 0.7
     inexact_length: float = 0.5
     # Equations of a face are met to this share of the outer step.
     face_accuracy: float = 1e-2
