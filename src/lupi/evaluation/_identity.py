@@ -11,12 +11,18 @@ import hashlib
 import sys
 import types
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+
+from lupi._optional import optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = optional("pandas", "A checkpoint")
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range)
 _DEFINITIONS = (

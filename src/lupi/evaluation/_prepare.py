@@ -8,30 +8,34 @@ transformer of X* learns from the other rows only.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
-from lupi._optional import require
+from lupi._optional import optional, require
 from lupi.base._data_frames import side_by_side
-from lupi.base._rows import dense, take_rows
+from lupi.base._rows import dense, is_data_frame, take_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = optional("pandas", "A table with text")
 
 
 def as_table(values: Any, name: str) -> Any:
     """Return a data frame, CSR matrix or two-dimensional array; refuse the rest."""
-    if isinstance(values, pd.DataFrame):
-        return values
-    if isinstance(values, pd.Series):
-        return values.to_frame()
     if sp.issparse(values):
         return sp.csr_array(values)
     if hasattr(values, "to_pandas"):
-        return values.to_pandas()
+        values = values.to_pandas()
+    if is_data_frame(values):
+        return values
+    if hasattr(values, "to_frame"):
+        return values.to_frame()
     array = np.asarray(values)
     if array.ndim == 1 and name == "privileged":
         array = array[:, None]
@@ -47,14 +51,14 @@ def as_table(values: Any, name: str) -> Any:
 
 def column_names(table: Any, prefix: str) -> list[str]:
     """Return the names of the columns, made up where there are none."""
-    if isinstance(table, pd.DataFrame):
+    if is_data_frame(table):
         return [str(name) for name in table.columns]
     return [f"{prefix}{i}" for i in range(table.shape[1])]
 
 
 def rows_with_values(table: Any) -> np.ndarray:
     """Tell which rows have at least one value."""
-    if isinstance(table, pd.DataFrame):
+    if is_data_frame(table):
         return table.notna().any(axis=1).to_numpy()
     if sp.issparse(table):
         # A row without entries is a row of zeros, which is a value.
@@ -84,7 +88,7 @@ def make_transformer(table: Any) -> Pipeline:
         step.set_output(transform="default")
         for step in (SimpleImputer(keep_empty_features=True), StandardScaler())
     ]
-    if isinstance(table, pd.DataFrame) and not _all_numbers(table):
+    if is_data_frame(table) and not _all_numbers(table):
         skrub = require("skrub", "A table with text, categories or dates")
         # Every category gets a column of its own: skrub's encoder drops one of two,
         # and a category never seen before then looks like the dropped one.

@@ -1,0 +1,1 @@
+"""The parts of `benchmarks/leaderboard.py` and `benchmarks/bench_defaults.py`."""
