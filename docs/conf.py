@@ -125,6 +125,7 @@ html_sidebars = {
         "benchmarks",
         "errata",
         "contributing",
+        "architecture",
         "bibliography",
         "changelog",
     )

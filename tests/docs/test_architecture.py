@@ -1,0 +1,59 @@
+"""The page on the architecture names files that exist, and counts them right."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import lupi
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+SOURCE = Path(lupi.__file__).parent
+PAGE = (DOCS / "architecture.md").read_text(encoding="utf-8")
+
+
+def named_files():
+    """Files in the first columns of the tables; `_x.py` is beside the one before."""
+    for line in PAGE.splitlines():
+        folder = ""
+        for name in re.findall(
+            r"`([\w/]+\.py)`", line.split("|")[1] if "|" in line else ""
+        ):
+            if "/" in name:
+                folder = name.rpartition("/")[0] + "/"
+            yield name if "/" in name else folder + name
+
+
+def test_files_that_are_named_exist():
+    files = list(named_files())
+    assert len(files) > 80
+    missing = [
+        name
+        for name in files
+        if not (SOURCE / name).exists() and not (SOURCE / Path(name).name).exists()
+    ]
+    assert missing == []
+
+
+def test_the_picture_shows_the_layers_that_are_enforced():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    figure = runpy.run_path(str(DOCS / "architecture_figure.py"))
+    drawn = [{name for name, _ in layer} for layer in figure["LAYERS"]]
+    assert drawn == [set(re.findall(r"\w+", layer)) for layer in layers]
+    for name, colors in figure["THEMES"].items():
+        path = DOCS / "images" / f"lupi-architecture-{name}.svg"
+        assert path.read_text(encoding="utf-8") == figure["draw"](colors)
+
+
+@pytest.mark.slow
+def test_the_counts_are_those_of_the_calls():
+    traces = runpy.run_path(str(DOCS / "traces.py"))["traces"]()
+    sections = re.split(r"^### ", PAGE, flags=re.MULTILINE)[1:]
+    printed = [int(re.search(r"\n(\d+) files", part)[1]) for part in sections]
+    assert printed == [len(files) for files in traces.values()]
