@@ -79,15 +79,16 @@ sphinx_gallery_conf = {
     "subsection_order": [
         f"../examples/{room}"
         for room in (
-            "quickstarts",
-            "svm",
+            "tutorial",
+            "tasks",
+            "inspection",
             "transfer",
+            "svm",
             "boosting",
             "advice",
-            "inspection",
         )
     ],
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.TasksFirst",
     "download_all_examples": False,
     "show_signature": False,
     "remove_config_comments": True,

@@ -57,6 +57,13 @@ def test_every_section_has_a_header():
     assert [f for f in folders if not (f / "GALLERY_HEADER.rst").exists()] == []
 
 
+def test_the_order_of_the_tasks_names_scripts_that_exist():
+    pytest.importorskip("sphinx_gallery")
+    order = runpy.run_path(str(ROOT / "docs" / "_ext" / "gallery_order.py"))
+    tasks = {script.name for script in SCRIPTS if script.parent.name == "tasks"}
+    assert set(order["TASKS"]) <= tasks
+
+
 def test_every_figure_and_table_of_the_thesis_has_its_script():
     stems = {script.stem for script in SCRIPTS}
     assert {f"plot_thesis_{part}" for part in THESIS} <= stems

@@ -17,7 +17,7 @@ def load(name):
 
 
 def test_disparity_shrinks_with_the_threshold_on_german_credit():
-    table = load("svm/plot_fair_german_credit").frontier((1.0, 0.0), n_splits=4)
+    table = load("tasks/plot_fair_german_credit").frontier((1.0, 0.0), n_splits=4)
     free, fair = table.loc[1.0], table.loc[0.0]
     assert fair["training covariance"] <= 1e-6
     assert free["training covariance"] > 0.03
@@ -26,7 +26,7 @@ def test_disparity_shrinks_with_the_threshold_on_german_credit():
 
 
 def test_nystroem_svm_plus_in_a_pipeline_learns_the_rings():
-    example = load("quickstarts/plot_large_scale_nystroem")
+    example = load("tasks/plot_large_scale_nystroem")
     X, y, P = example.rings(3000)
     model = example.nystroem_svm_plus(50)
     step = model.steps[-1][0]

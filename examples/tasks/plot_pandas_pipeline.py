@@ -13,6 +13,7 @@ model that predicts without them.
 # may be absent. As only one table is passed around, every tool of scikit-learn works on
 # it, and inside it each part has its own preprocessing.
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from sklearn import config_context
 from sklearn.impute import SimpleImputer
@@ -36,7 +37,14 @@ inner = make_pipeline(
 model = PrivilegedColumns(inner, columns=later)
 model.fit(table, y)
 print("predicts from", table.shape[1] - len(later), "of", table.shape[1], "columns:")
-print(model.predict(table.drop(columns=later).head()))
+others = trial.data.drop(index=table.index)
+ranked = np.argsort(model.decision_function(others))
+events = trial.target[others.index].to_numpy()[ranked]
+print(
+    f"events among the {len(others) // 10} patients with the lowest decision values:",
+    f"{events[: len(others) // 10].mean():.0%},",
+    f"with the highest: {events[-(len(others) // 10) :].mean():.0%}",
+)
 
 # %%
 # A search over it
