@@ -10,6 +10,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
+# Where the "?" of HTML representations leads, seen from the pages of the gallery.
+os.environ["LUPI_DOCS_URL"] = "../.."
+
 import lupi
 
 project = "lupi"

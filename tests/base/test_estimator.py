@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import check_estimator
 
+import lupi
 from lupi.base import PrivilegedEstimator, Training, check_weight
 from lupi.testing import check_privileged_estimator
 from tests.toys import TaughtClassifier, TaughtRegressor
@@ -211,3 +212,11 @@ def test_request_can_be_changed_by_the_user():
     with config_context(enable_metadata_routing=True):
         model = TaughtClassifier().set_fit_request(privileged="later")
         assert model.get_metadata_routing().fit.requests["privileged"] == "later"
+
+
+def test_html_links_to_the_reference_where_its_address_is_known(monkeypatch):
+    monkeypatch.delenv("LUPI_DOCS_URL", raising=False)
+    assert "api/generated" not in lupi.SVCPlus()._repr_html_()
+    monkeypatch.setenv("LUPI_DOCS_URL", "https://pages.test/lupi/")
+    link = "https://pages.test/lupi/api/generated/lupi.svm.SVCPlus.html"
+    assert link in lupi.SVCPlus()._repr_html_()

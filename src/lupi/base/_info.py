@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -83,6 +84,15 @@ class Declared:
     """Base of classes that may have a ``__lupi_info__`` of their own."""
 
     __lupi_info__: ClassVar[ModelInfo]
+    # The "?" in HTML representations leads to the API reference, whose address is the
+    # environment variable LUPI_DOCS_URL.
+    _doc_link_module = "lupi"
+
+    @property
+    def _doc_link_template(self) -> str:
+        pages = os.environ.get("LUPI_DOCS_URL", "").rstrip("/")
+        name = "{estimator_module}.{estimator_name}"
+        return f"{pages}/api/generated/{name}.html" if pages else ""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -67,8 +67,8 @@ def compare(
         that has no X*.
     methods : "default", "all", name, estimator, Method, or a list of these
         "default" is a fast and sensible set: hedged and generalized distillation, SVM+
-        and SVMΔ+, the latter two in their linear forms beyond 400 training rows. "all" is every
-        suitable estimator of the library. An estimator is compared with the
+        and SVMΔ+, the latter two in their linear forms beyond 400 training rows. "all"
+        is every suitable estimator of the library. An estimator is compared with the
         parameters it has; to search some, give a :class:`Method` with a ``space``.
     scoring : str or callable, default=None
         Any scorer of scikit-learn. By default ``"roc_auc"`` for two classes,

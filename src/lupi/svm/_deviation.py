@@ -62,12 +62,32 @@ class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
         Cost of the SVM on X*.
     privileged_reg : float, default=1.0
         Weight γ of the function of the deviations.
-    kernel, gamma, degree, coef0
-        Kernel of X, as in `SVCPlus`.
-    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
+default="rbf"
+        Kernel of X.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel of X, as in `sklearn.svm.SVC`.
+    degree : int, default=3
+        Degree of the polynomial kernel of X.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels of X.
+    privileged_kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} \
+or callable, default="rbf"
         Kernel of the SVM on X*.
-    deviation_kernel, deviation_gamma, deviation_degree, deviation_coef0
-        Kernel of the deviations (not "precomputed").
+    privileged_gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel of the SVM on X*, as in `sklearn.svm.SVC`.
+    privileged_degree : int, default=3
+        Degree of the polynomial kernel of the SVM on X*.
+    privileged_coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels of the SVM on X*.
+    deviation_kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="rbf"
+        Kernel of the deviations.
+    deviation_gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel of the deviations, as in `sklearn.svm.SVC`.
+    deviation_degree : int, default=3
+        Degree of the polynomial kernel of the deviations.
+    deviation_coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels of the deviations.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional

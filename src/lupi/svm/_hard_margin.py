@@ -39,8 +39,15 @@ class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0
-        Kernel of X, as in `SVCPlus`.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
+default="rbf"
+        Kernel of X.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel of X, as in `sklearn.svm.SVC`.
+    degree : int, default=3
+        Degree of the polynomial kernel of X.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels of X.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are taken apart.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"

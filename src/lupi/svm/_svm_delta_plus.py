@@ -78,10 +78,24 @@ class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         Weight γ of the norm of the correcting function.
     slack : {"signed", "hinge"}, default="signed"
         Which of the two published forms.
-    kernel, gamma, degree, coef0
-        Kernel of X, as in `SVCPlus`.
-    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
+default="rbf"
+        Kernel of X.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel of X, as in `sklearn.svm.SVC`.
+    degree : int, default=3
+        Degree of the polynomial kernel of X.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels of X.
+    privileged_kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} \
+or callable, default="rbf"
         Kernel of the privileged features.
+    privileged_gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel of the privileged features, as in `sklearn.svm.SVC`.
+    privileged_degree : int, default=3
+        Degree of the polynomial kernel of the privileged features.
+    privileged_coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels of the privileged features.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are taken apart.
     class_weight : dict or "balanced", optional

@@ -65,10 +65,24 @@ class SVRPlus(KernelMachine, PrivilegedRegressorBase):
         Half the width of the tube inside which errors cost nothing.
     privileged_reg : float, default=1.0
         Weight γ of the norms of the two correcting functions.
-    kernel, gamma, degree, coef0
-        Kernel of X, as in `SVCPlus`.
-    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
+default="rbf"
+        Kernel of X.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel of X, as in `sklearn.svm.SVC`.
+    degree : int, default=3
+        Degree of the polynomial kernel of X.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels of X.
+    privileged_kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} \
+or callable, default="rbf"
         Kernel of the privileged features.
+    privileged_gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernel of the privileged features, as in `sklearn.svm.SVC`.
+    privileged_degree : int, default=3
+        Degree of the polynomial kernel of the privileged features.
+    privileged_coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels of the privileged features.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
         How to solve the problem.
     tol : float, default=1e-6
