@@ -80,6 +80,23 @@ class Kernel:
         ndarray of shape (n_rows, n_others)
             The values.
         """
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self._values(rows, others)
+        # Minimum and maximum are NaN where any entry is.
+        if values.size and not np.isfinite([values.min(), values.max()]).all():
+            of = "function" if callable(self.name) else repr(self.name)
+            raise ValueError(
+                f"The kernel {of} gives NaN or infinity for some pairs of rows. "
+                + (
+                    "It must return a finite number for every pair."
+                    if callable(self.name)
+                    else "The values of the features are too large: scale them, for "
+                    "instance with sklearn.preprocessing.StandardScaler."
+                )
+            )
+        return values
+
+    def _values(self, rows: Any, others: Any) -> Any:
         if callable(self.name):
             values = np.asarray(self.name(rows, others), dtype=float)
             if values.shape != (rows.shape[0], others.shape[0]):
@@ -169,7 +186,11 @@ def settle_kernel(
     if not isinstance(gamma, str):
         value = float(gamma)
     else:
-        value = _scale_gamma(rows, weight) if gamma == "scale" else 1 / rows.shape[1]
+        value = (
+            _scale_gamma(rows, weight, prefix)
+            if gamma == "scale"
+            else 1 / rows.shape[1]
+        )
     return Kernel(kernel, value, int(degree), float(coef0))
 
 
@@ -206,8 +227,20 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and bool(np.isfinite(float(value)))
 
 
-def _scale_gamma(rows: Any, weight: np.ndarray) -> float:
+def _scale_gamma(rows: Any, weight: np.ndarray, prefix: str) -> float:
     share = weight / weight.sum() / rows.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares, variance = _second_moments(rows, share)
+    if not np.isfinite(variance):
+        raise ValueError(
+            f"{prefix}gamma='scale' divides by the variance of the features, which is "
+            "too large for a number here. Scale the features, for instance with "
+            "sklearn.preprocessing.StandardScaler."
+        )
+    return 1.0 / (rows.shape[1] * variance) if varies(variance, squares) else 1.0
+
+
+def _second_moments(rows: Any, share: np.ndarray) -> tuple[float, float]:
     if sp.issparse(rows):
         mean = float(share @ np.asarray(rows.sum(axis=1)).ravel())
         squares = float(share @ np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
@@ -216,7 +249,7 @@ def _scale_gamma(rows: Any, weight: np.ndarray) -> float:
         mean = float(share @ rows.sum(axis=1))
         squares = float(share @ (rows**2).sum(axis=1))
         variance = float(share @ ((rows - mean) ** 2).sum(axis=1))
-    return 1.0 / (rows.shape[1] * variance) if varies(variance, squares) else 1.0
+    return squares, variance
 
 
 def varies(variance: float, mean_square: float) -> bool:

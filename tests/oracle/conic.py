@@ -30,6 +30,7 @@ def _within(tolerance, reduced):
 
 
 # Where the finest tolerances break down, coarser ones do.
+HUGE = 1e4
 LADDER = ((1e-12, 1e-10), (1e-10, 1e-9), (1e-9, 3e-9), (3e-9, 1e-8), (1e-8, 2e-8))
 
 
@@ -51,7 +52,7 @@ class Primal:
 
     def __init__(self, drawn, fixed=None):
         self.drawn = drawn
-        self.norms, self.terms, self.constraints = [], [], []
+        self.norms, self.terms, self.constraints, self.units = [], [], [], []
         self.shapes, self.corrections = [], []
         self.held = None if fixed is None else fixed.corrections
         self.b = cp.Variable()
@@ -71,8 +72,12 @@ class Primal:
         features = feature_map(gram)
         w = cp.Variable(features.shape[1])
         # A small weight beside large ones costs digits: scale the variable instead.
-        self.norms.append(0.5 * cp.sum_squares(w))
-        self.shapes.append(features @ w / np.sqrt(reg))
+        # So do huge features.
+        size = float(np.sqrt(np.diagonal(gram).mean()))
+        size = size if size > HUGE else 1.0
+        self.units.append(size**-2)
+        self.norms.append(0.5 * cp.sum_squares(w) * size**-2)
+        self.shapes.append((features / size) @ w / np.sqrt(reg))
         return self.shapes[-1]
 
     def function(self, gram, reg):
@@ -95,7 +100,7 @@ class Primal:
         """The minimum, in units of one, of the cost of a row, or of all rows."""
         total, cost = cp.Constant(0.0) + sum(self.norms + self.terms), self.drawn.cost
         for steps in LADDER:
-            for unit in (1.0, float(cost.mean()), float(cost.sum()), 1e-2):
+            for unit in (1.0, float(cost.mean()), float(cost.sum()), 1e-2, *self.units):
                 problem = cp.Problem(cp.Minimize(total / unit), self.constraints)
                 with warnings.catch_warnings():
                     # "May be inaccurate" is then still within the reduced tolerance.
@@ -105,6 +110,7 @@ class Primal:
                     except cp.error.SolverError:
                         continue
                 if problem.status in ("optimal", "optimal_inaccurate"):
+                    self.accuracy = steps[problem.status == "optimal_inaccurate"]
                     return float(total.value)
         raise AssertionError(f"the oracle failed: {problem.status}")
 

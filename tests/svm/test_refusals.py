@@ -12,12 +12,14 @@ from lupi.svm import (
     HardMarginSVC,
     L2SVCPlus,
     LinearSVCPlus,
+    LinearSVRPlus,
     MarginTransferSVC,
     SVCDeltaPlus,
     SVCPlus,
     SVRPlus,
     UnifiedSVC,
     _hard_margin,
+    _memory,
 )
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -184,3 +186,54 @@ def test_privileged_of_another_width_than_in_fit():
     model = SVCPlus().fit(X, Y, privileged=P)
     with pytest.raises(ValueError, match="3"):
         model.correction(P[:, :2])
+
+
+def _not_a_number(rows, others):
+    values = rows @ others.T
+    values[0, -1] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("name", ["kernel", "privileged_kernel"])
+def test_kernels_that_return_nan_are_refused(name):
+    with pytest.raises(ValueError, match="kernel function gives NaN or infinity"):
+        SVCPlus(**{name: _not_a_number}).fit(X, Y, privileged=P)
+
+
+@pytest.mark.parametrize("power", [80, 154, 200, 300])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_features_whose_products_overflow_are_refused(kernel, power):
+    kernels = {"kernel": kernel, "privileged_kernel": kernel}
+    for one, other in [(X * 10.0**power, P), (X, P * 10.0**power)]:
+        if kernel != "linear" and power < 154:  # gamma="scale" undoes it
+            model = SVCPlus(**kernels).fit(one, Y, privileged=other)
+            assert np.isfinite(model.objective_).all()
+            continue
+        with pytest.raises(ValueError, match=r"[Ss]cale"):
+            SVCPlus(**kernels).fit(one, Y, privileged=other)
+
+
+@pytest.mark.parametrize("kind", [LinearSVCPlus, LinearSVRPlus])
+def test_features_of_linear_models_that_overflow_are_refused(kind):
+    for one, other in [(1e200 * X, P), (X, 1e200 * P)]:
+        with pytest.raises(ValueError, match="Scale the features"):
+            kind().fit(one, Y, privileged=other)
+
+
+def test_memory_is_announced_before_it_is_taken(monkeypatch):
+    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 10**12)
+    with pytest.warns(UserWarning, match=r"about 16\.0 GB.*LinearSVCPlus.*Nystroem"):
+        _memory.announce_memory("SVCPlus", "LinearSVCPlus", 20_000, 2)
+    with pytest.raises(MemoryError, match="This machine has"):
+        _memory.announce_memory("SVCPlus", "LinearSVCPlus", 10_000_000, 2)
+
+
+def test_fits_say_what_memory_they_take(monkeypatch):
+    monkeypatch.setattr(_memory, "MENTIONED", 1000)
+    with pytest.warns(UserWarning, match=r"\(2\).*LinearSVCPlus"):
+        SVCPlus().fit(X, Y, privileged=P)
+    with pytest.warns(UserWarning, match=r"\(3\).*LinearSVRPlus"):
+        SVRPlus().fit(X, X[:, 0], privileged=P)
+    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 2000)
+    with pytest.raises(MemoryError, match="of memory"):
+        SVCPlus().fit(X, Y, privileged=P)

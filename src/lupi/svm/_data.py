@@ -22,6 +22,8 @@ from lupi.kernels import Kernel, nearest_positive_semidefinite
 __all__ = ["Data", "Expansion", "Space", "learned"]
 
 SUPPORT = UNFELT = 1e-8
+# Products of three such values are still numbers.
+LARGEST = 1e100
 
 
 @stored
@@ -70,18 +72,33 @@ class Space:
         """The largest k(x, x) of the rows."""
         if "_checked" in self.__dict__:
             return float(np.diag(self._checked[0]).max(initial=0.0))
-        squares = (
-            self.rows.multiply(self.rows) if sp.issparse(self.rows) else (self.rows**2)
-        )
-        return float(np.asarray(squares.sum(axis=1)).max(initial=0.0))
+        with np.errstate(over="ignore"):
+            squares = (
+                self.rows.multiply(self.rows)
+                if sp.issparse(self.rows)
+                else (self.rows**2)
+            )
+            return float(np.asarray(squares.sum(axis=1)).max(initial=0.0))
 
     @property
     def gram(self) -> Gram:
-        return Gram(self._checked[0])
+        gram = Gram(self._checked[0])
+        self._check_size()
+        return gram
 
     @property
     def features(self) -> Features:
+        self._check_size()
         return Features(self.rows)
+
+    def _check_size(self) -> None:
+        """Refuse values whose products the solvers could not represent."""
+        if not self.largest <= LARGEST:
+            raise ValueError(
+                f"The kernel of a row with itself is up to {self.largest:.3g} here; "
+                f"the solvers take values up to {LARGEST:g}. Scale the features, for "
+                "instance with sklearn.preprocessing.StandardScaler."
+            )
 
     def in_kernel(self, coefficients: np.ndarray) -> np.ndarray:
         """Coefficients in the kernel itself, where the Gram matrix was projected."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex import Problem, Solution, one_thread, solve
@@ -21,6 +22,7 @@ from lupi.base import Fitted, Training
 from lupi.base._rows import n_rows_of
 from lupi.kernels import Kernel, settle_kernel
 from lupi.svm._data import Data, Expansion, Space, learned
+from lupi.svm._memory import announce_memory
 from lupi.svm._parameters import check_parameters
 from lupi.svm._trivial import TRIVIAL, is_constant
 
@@ -163,6 +165,18 @@ class KernelMachine:
                 for kernel in kernels.privileged
             ]
         used = [kernels.decision, *(space.kernel for space in spaces)]
+        in_features = (
+            all(kernel.name == "linear" for kernel in used)
+            and self.solver == "auto"
+            and part.n_rows >= self._feature_rows
+        )
+        if not in_features:
+            announce_memory(
+                type(self).__name__,
+                "LinearSVRPlus" if is_regressor(self) else "LinearSVCPlus",
+                part.n_rows,
+                1 + (len(self._functions) if spaces else 0),
+            )
         return Data(
             target=part.y,
             weight=part.weight,
@@ -170,9 +184,7 @@ class KernelMachine:
             decision=Space(kernels.decision, part.X, part.rows),
             privileged=spaces,
             privileged_rows=rows,
-            in_features=all(kernel.name == "linear" for kernel in used)
-            and self.solver == "auto"
-            and part.n_rows >= self._feature_rows,
+            in_features=in_features,
             extra=part.extra,
         )
 
@@ -189,6 +201,12 @@ class KernelMachine:
         solution = solve(
             problem, solver=self.solver, tol=self.tol, max_iter=self.max_iter
         )
+        if not np.isfinite(solution.primal_value):
+            raise ValueError(
+                f"The objective of {type(self).__name__} overflows: the values of the "
+                "features, C or the weights are too large. Scale the features, for "
+                "instance with sklearn.preprocessing.StandardScaler."
+            )
         if not solution.converged:
             self._warn_of_the_gap(solution)
         return solution

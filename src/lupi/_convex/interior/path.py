@@ -41,6 +41,8 @@ __all__ = ["solve_interior"]
 
 # A step of this length changes nothing.
 SHORTEST_STEP = 1e-10
+# Largest ratio of costs with which the functions may start at zero.
+WIDEST = 1e6
 
 
 class _Iterate:
@@ -59,12 +61,12 @@ class _Iterate:
             self.room, self.slack = start.room, start.slack
             self.biases = start.biases
             return
-        in_features = isinstance(newton, FeatureNewton)
-        self.multipliers = starting_multipliers(problem, centered=in_features)
+        centered = isinstance(newton, FeatureNewton) and _similar_costs(problem)
+        self.multipliers = starting_multipliers(problem, centered=centered)
         self.biases = np.zeros(len(problem.biased))
         self.distance = self.multipliers + problem.offset
         newton.start(self.multipliers)
-        if isinstance(newton, FeatureNewton):
+        if isinstance(newton, FeatureNewton) and centered:
             newton.begin([None if w is None else 0.0 * w for w in newton.weights])
         # Carried along, as the distance from the lower bound is, rather than
         # recomputed as d − Σλ, which loses its digits close to the bound.
@@ -138,6 +140,17 @@ class _Iterate:
         )
         solution.penalized = newton.penalized
         return solution
+
+
+def _similar_costs(problem: Problem) -> bool:
+    """Return whether the costs of the slacks are within some decades of each other.
+
+    Functions that start at zero move by the largest of them in the first step, which
+    would leave the bounds of the smallest.
+    """
+    costs = np.concatenate([*problem.slack_costs, np.ones(0)])
+    costs = costs[costs > 0]
+    return not costs.size or bool(costs.max() <= WIDEST * costs.min())
 
 
 def _worst(problem, vector, sharing, reduce):
