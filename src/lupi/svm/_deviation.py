@@ -1,15 +1,21 @@
-"""dSVM+: the deviation of each row from an SVM on X* is its privileged feature.
+r"""dSVM+: the deviation of each row from an SVM on X* is its privileged feature.
 
 First an SVM f* on (X*, y) with cost ``privileged_C``. The deviations, one number per
-row and not clipped::
+row and not clipped, are
 
-    d_i = 1 − y_i f*(x*_i)
+.. math::
+
+    d_i = 1 - y_i f^*(x^*_i)
 
 (zero when closer to it than 1e-6, the accuracy of the SVM) are then the privileged
-feature of an SVM+ (see `lupi.svm.SVCPlus`)::
+feature of an SVM+ (see `lupi.svm.SVCPlus`):
 
-    min  ½‖w‖² + γ/2 ‖w_d‖² + Σ C_i (w_d·d_i + b_d)
-    s.t. y_i (w·x_i + b) ≥ 1 − (w_d·d_i + b_d),    w_d·d_i + b_d ≥ 0
+.. math::
+
+    \min_{w, b, w_d, b_d}\quad & \tfrac12 \|w\|^2 + \tfrac{\gamma}{2} \|w_d\|^2
+        + \sum_i C_i\, (w_d\, d_i + b_d) \\
+    \text{s.t.}\quad & y_i (w^\top x_i + b) \ge 1 - (w_d\, d_i + b_d), \qquad
+        w_d\, d_i + b_d \ge 0
 
 Rows without X* are left out of the first SVM and have an ordinary slack in the second.
 

@@ -1,14 +1,20 @@
-"""Fair SVMΔ+: the decision may not covary with the sensitive features.
+r"""Fair SVMΔ+: the decision may not covary with the sensitive features.
 
 SVMΔ+ (see `lupi.svm.SVCDeltaPlus`, ``slack="signed"``) with, for every sensitive column
-z (one column per category for categorical ones) and weights s_i::
+z (one column per category for categorical ones) and weights s_i, the constraint
 
-    | Σ s_i (z_i − z̄) f(x_i) / Σ s_i | ≤ c,     z̄ = Σ s_i z_i / Σ s_i
+.. math::
 
-f is the decision value as it is. The dual gains λ⁺, λ⁻ ≥ 0 per column, the decision
-function becomes::
+    \left| \frac{\sum_i s_i (z_i - \bar z) f(x_i)}{\sum_i s_i} \right| \le c, \qquad
+    \bar z = \frac{\sum_i s_i z_i}{\sum_i s_i}
 
-    w = Σ α_i y_i x_i − Σ_k (λ⁺_k − λ⁻_k) Σ_i s_i (z_ik − z̄_k) x_i / Σ s_i
+where f is the decision value itself. The dual gains λ⁺, λ⁻ ≥ 0 per column, the decision
+function becomes
+
+.. math::
+
+    w = \sum_i \alpha_i y_i x_i - \sum_k (\lambda^+_k - \lambda^-_k)
+        \frac{\sum_i s_i (z_{ik} - \bar z_k) x_i}{\sum_i s_i}
 
 and the objective gains c Σ(λ⁺+λ⁻). Unless privileged features are given too, the
 sensitive ones are also the privileged information; neither is needed to predict.

@@ -1,12 +1,20 @@
-"""The hard-margin SVM, and the oracle SVM that knows the slacks.
+r"""The hard-margin SVM, and the oracle SVM that knows the slacks.
 
-Primal::
+Primal:
 
-    min ½‖w‖²   s.t.  y_i (w·x_i + b) ≥ 1 − ξ_i
+.. math::
+
+    \min_{w, b}\quad \tfrac12 \|w\|^2 \quad\text{s.t.}\quad
+        y_i (w^\top x_i + b) \ge 1 - \xi_i
 
 with ξ = 0, or with known slacks ξ_i ≥ 0: the *oracle SVM*, the ideal teacher against
-which learning rates are measured. Dual: ``max Σ (1−ξ_i)α_i − ½(y∘α)ᵀK(y∘α)`` subject
-to ``Σyα = 0, α ≥ 0``.
+which learning rates are measured. Dual:
+
+.. math::
+
+    \max_\alpha\quad \sum_i (1 - \xi_i) \alpha_i
+        - \tfrac12 (y \circ \alpha)^\top K (y \circ \alpha)
+        \quad\text{s.t.}\quad \sum_i y_i \alpha_i = 0, \quad \alpha \ge 0
 
 References
 ----------

@@ -1,12 +1,20 @@
-"""ℓ2-SVM+: squared correction, no sign constraint, biases inside the weights.
+r"""ℓ2-SVM+: squared correction, no sign constraint, biases inside the weights.
 
-Primal, with C_i = C · weight of row i and a constant feature in both spaces::
+Primal, with C_i = C · weight of row i and a constant feature in both spaces:
 
-    min ½‖w‖² + γ/2‖w*‖² + ½ Σ C_i (w*·x*_i)²   s.t.  y_i w·x_i ≥ 1 − w*·x*_i
+.. math::
 
-Dual (equal weights)::
+    \min_{w, w^*}\quad \tfrac12 \|w\|^2 + \tfrac{\gamma}{2} \|w^*\|^2
+        + \tfrac12 \sum_i C_i\, (w^{*\top} x^*_i)^2
+        \quad\text{s.t.}\quad y_i w^\top x_i \ge 1 - w^{*\top} x^*_i
 
-    min ½ αᵀ[ (K+1)∘yyᵀ + (I − (I + (C/γ)(K*+1))⁻¹)/C ] α − Σα,   α ≥ 0
+Dual (equal weights):
+
+.. math::
+
+    \min_{\alpha \ge 0}\quad \tfrac12 \alpha^\top \left[ (K + 1) \circ y y^\top
+        + \tfrac1C \left( I - \left( I + \tfrac{C}{\gamma} (K^* + 1) \right)^{-1}
+        \right) \right] \alpha - \sum_i \alpha_i
 
 Half the variables of SVM+ and no equality: the quick member of the family. A row
 without X* has a squared hinge, ½ C_i ξ_i²; with no privileged rows the model is the

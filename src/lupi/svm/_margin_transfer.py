@@ -1,18 +1,32 @@
-"""Margin transfer: how easy each row is in X* decides what is asked of it in X.
+r"""Margin transfer: how easy each row is in X* decides what is asked of it in X.
 
 First an SVM f* on (X*, y). ``method="simplified"`` (SVMΔ+ simplified) takes its slacks
-ξ*_i = [1 − y_i f*(x*_i)]₊ as the shape of the slacks in X, with C_i = C · weight::
+ξ*_i = [1 − y_i f*(x*_i)]₊ as the shape of the slacks in X, with C_i = C · weight:
 
-    min  ½‖w‖² + t Σ C_i ξ*_i + (1+Δ) Σ C_i ζ_i
-    s.t. y_i f(x_i) ≥ 1 − t ξ*_i − ζ_i,   t ≥ 0, ζ ≥ 0
+.. math::
 
-    dual: min ½(y∘α)ᵀK(y∘α) − Σα
-          s.t. Σyα = 0, 0 ≤ α_i ≤ (1+Δ)C_i, Σ α_i ξ*_i ≤ Σ C_i ξ*_i
+    \min_{w, b, t, \zeta}\quad & \tfrac12 \|w\|^2 + t \sum_i C_i \xi^*_i
+        + (1 + \Delta) \sum_i C_i \zeta_i \\
+    \text{s.t.}\quad & y_i f(x_i) \ge 1 - t\, \xi^*_i - \zeta_i, \qquad
+        t \ge 0, \qquad \zeta \ge 0
+
+Its dual:
+
+.. math::
+
+    \min_\alpha\quad & \tfrac12 (y \circ \alpha)^\top K (y \circ \alpha)
+        - \sum_i \alpha_i \\
+    \text{s.t.}\quad & \sum_i y_i \alpha_i = 0, \quad
+        0 \le \alpha_i \le (1 + \Delta) C_i, \quad
+        \sum_i \alpha_i \xi^*_i \le \sum_i C_i \xi^*_i
 
 ``method="sharmanska"`` is the original margin transfer, an SVM with the margins
-ρ_i = max(y_i f*(x*_i), ε)::
+ρ_i = max(y_i f*(x*_i), ε):
 
-    min  ½‖w‖² + Σ C_i ξ_i   s.t.  y_i f(x_i) ≥ ρ_i − ξ_i,  ξ ≥ 0
+.. math::
+
+    \min_{w, b, \xi}\quad \tfrac12 \|w\|^2 + \sum_i C_i \xi_i
+        \quad\text{s.t.}\quad y_i f(x_i) \ge \rho_i - \xi_i, \quad \xi \ge 0
 
 A row without X* is left out of the first SVM and has an ordinary hinge at cost C_i in
 the second.

@@ -1,23 +1,43 @@
-"""SVMΔ+: a correcting function beside an ordinary slack.
+r"""SVMΔ+: a correcting function beside an ordinary slack.
 
-``slack="signed"`` (Vapnik & Izmailov 2015), with C_i = C · weight of row i::
+Write f(x) = w·x + b and f*(x*) = w*·x* + b*, and C_i = C · weight of row i.
+``slack="signed"`` (Vapnik & Izmailov 2015):
 
-    min  ½‖w‖² + γ/2‖w*‖² + Σ C_i [y_i(w*·x*_i + b*) + ζ_i] + Δ Σ C_i ζ_i
-    s.t. y_i(w·x_i + b) ≥ 1 − y_i(w*·x*_i + b*) − ζ_i,
-         y_i(w*·x*_i + b*) + ζ_i ≥ 0,   ζ_i ≥ 0
+.. math::
 
-    dual: min ½(y∘α)ᵀK(y∘α) + 1/(2γ) (y∘u)ᵀK*(y∘u) − Σα,  u = α + β − C
-          s.t. Σyα = 0, Σyu = 0, α ≥ 0, β ≥ 0, α + β ≤ (1+Δ)C
+    \min_{w, b, w^*, b^*, \zeta}\quad & \tfrac12 \|w\|^2 + \tfrac{\gamma}{2} \|w^*\|^2
+        + \sum_i C_i\, [y_i f^*(x^*_i) + \zeta_i] + \Delta \sum_i C_i \zeta_i \\
+    \text{s.t.}\quad & y_i f(x_i) \ge 1 - y_i f^*(x^*_i) - \zeta_i, \qquad
+        y_i f^*(x^*_i) + \zeta_i \ge 0, \qquad \zeta_i \ge 0
+
+Its dual, with u = α + β − C:
+
+.. math::
+
+    \min_{\alpha, \beta}\quad & \tfrac12 (y \circ \alpha)^\top K (y \circ \alpha)
+        + \tfrac{1}{2\gamma} (y \circ u)^\top K^* (y \circ u) - \sum_i \alpha_i \\
+    \text{s.t.}\quad & \sum_i y_i \alpha_i = 0, \quad \sum_i y_i u_i = 0, \quad
+        \alpha \ge 0, \quad \beta \ge 0, \quad \alpha + \beta \le (1 + \Delta) C
 
 ``slack="hinge"`` (Celik, Izmailov & McDaniel 2015, whose γ is 1/γ here and whose κ is
-1+Δ)::
+1+Δ):
 
-    min  ½‖w‖² + γ/2‖w*‖² + Σ C_i [y_i(w*·x*_i + b*)]₊
-         + (1+Δ) Σ C_i [1 − y_i(w·x_i + b) − y_i(w*·x*_i + b*)]₊
+.. math::
 
-    dual: min ½(y∘α)ᵀK(y∘α) + 1/(2γ)(y∘(α−δ))ᵀK*(y∘(α−δ)) − Σα
-          s.t. Σyα = 0, Σy(α−δ) = 0 over the rows with X*,
-               0 ≤ α ≤ (1+Δ)C, 0 ≤ δ ≤ C
+    \min_{w, b, w^*, b^*}\quad \tfrac12 \|w\|^2 + \tfrac{\gamma}{2} \|w^*\|^2
+        + \sum_i C_i\, [y_i f^*(x^*_i)]_+
+        + (1 + \Delta) \sum_i C_i\, [1 - y_i f(x_i) - y_i f^*(x^*_i)]_+
+
+Its dual, where the second sum is over the rows with X*:
+
+.. math::
+
+    \min_{\alpha, \delta}\quad & \tfrac12 (y \circ \alpha)^\top K (y \circ \alpha)
+        + \tfrac{1}{2\gamma} (y \circ (\alpha - \delta))^\top K^*
+          (y \circ (\alpha - \delta)) - \sum_i \alpha_i \\
+    \text{s.t.}\quad & \sum_i y_i \alpha_i = 0, \quad
+        \sum_i y_i (\alpha_i - \delta_i) = 0, \quad
+        0 \le \alpha \le (1 + \Delta) C, \quad 0 \le \delta \le C
 
 Both biases are multipliers of the equalities. The two forms coincide where y f* ≥ 0 on
 all rows at the optimum of both. A row without X* has an ordinary slack at cost C_i.

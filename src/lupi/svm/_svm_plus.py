@@ -1,14 +1,22 @@
-"""SVM+: the slack is a function of the privileged features.
+r"""SVM+: the slack is a function of the privileged features.
 
-Primal, with C_i = C · weight of row i::
+Primal, with C_i = C · weight of row i:
 
-    min  ½‖w‖² + γ/2 ‖w*‖² + Σ C_i (w*·x*_i + b*)
-    s.t. y_i (w·x_i + b) ≥ 1 − (w*·x*_i + b*),    w*·x*_i + b* ≥ 0
+.. math::
 
-Dual, with u = α + β − C::
+    \min_{w, b, w^*, b^*}\quad & \tfrac12 \|w\|^2 + \tfrac{\gamma}{2} \|w^*\|^2
+        + \sum_i C_i\, (w^{*\top} x^*_i + b^*) \\
+    \text{s.t.}\quad & y_i (w^\top x_i + b) \ge 1 - (w^{*\top} x^*_i + b^*), \qquad
+        w^{*\top} x^*_i + b^* \ge 0
 
-    min  ½ (y∘α)ᵀ K (y∘α) + 1/(2γ) uᵀ K* u − Σ α
-    s.t. Σ y α = 0,  Σ u = 0,  α ≥ 0,  β ≥ 0
+Dual, with u = α + β − C:
+
+.. math::
+
+    \min_{\alpha, \beta}\quad & \tfrac12 (y \circ \alpha)^\top K (y \circ \alpha)
+        + \tfrac{1}{2\gamma} u^\top K^* u - \sum_i \alpha_i \\
+    \text{s.t.}\quad & \sum_i y_i \alpha_i = 0, \quad \sum_i u_i = 0, \quad
+        \alpha \ge 0, \quad \beta \ge 0
 
 A row without X* has an ordinary slack ξ_i ≥ 0 at cost C_i instead (0 ≤ α_i ≤ C_i, no
 β_i); with no privileged rows at all the model is the C-SVM. The biases are the

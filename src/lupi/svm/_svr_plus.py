@@ -1,16 +1,26 @@
-"""ε-SVR+: both slacks of the ε-tube are functions of the privileged features.
+r"""ε-SVR+: both slacks of the ε-tube are functions of the privileged features.
 
-Primal, with C_i = C · weight of row i::
+Primal, with C_i = C · weight of row i:
 
-    min ½‖w‖² + γ/2(‖w₁*‖² + ‖w₂*‖²) + Σ C_i (ξ₁_i + ξ₂_i),
-        ξ_k,i = w_k*·x*_i + b_k* ≥ 0
-    s.t. f(x_i) − y_i ≤ ε + ξ₁_i,    y_i − f(x_i) ≤ ε + ξ₂_i
+.. math::
 
-Dual in α, α*, β, β* ≥ 0 (α and α* have no upper bound)::
+    \min\quad & \tfrac12 \|w\|^2 + \tfrac{\gamma}{2} (\|w^*_1\|^2 + \|w^*_2\|^2)
+        + \sum_i C_i\, (\xi_{1i} + \xi_{2i}), \qquad
+        \xi_{ki} = w^{*\top}_k x^*_i + b^*_k \ge 0 \\
+    \text{s.t.}\quad & f(x_i) - y_i \le \varepsilon + \xi_{1i}, \qquad
+        y_i - f(x_i) \le \varepsilon + \xi_{2i}
 
-    min ½(α*−α)ᵀK(α*−α) + 1/(2γ)(α+β−C)ᵀK*(α+β−C) + 1/(2γ)(α*+β*−C)ᵀK*(α*+β*−C)
-        + Σ y(α−α*) + ε Σ(α+α*)
-    s.t. Σ(α−α*) = 0, Σ(α+β−C) = 0, Σ(α*+β*−C) = 0
+Dual in α, α*, β, β* ≥ 0, with u = α + β − C and u* = α* + β* − C (α and α* have no
+upper bound):
+
+.. math::
+
+    \min\quad & \tfrac12 (\alpha^* - \alpha)^\top K (\alpha^* - \alpha)
+        + \tfrac{1}{2\gamma} u^\top K^* u + \tfrac{1}{2\gamma} u^{*\top} K^* u^*
+        + \sum_i y_i (\alpha_i - \alpha^*_i)
+        + \varepsilon \sum_i (\alpha_i + \alpha^*_i) \\
+    \text{s.t.}\quad & \sum_i (\alpha_i - \alpha^*_i) = 0, \quad \sum_i u_i = 0, \quad
+        \sum_i u^*_i = 0
 
 and f = Σ(α*−α)K + b. A row without X* has two ordinary ε-insensitive slacks at cost
 C_i (α_i, α*_i ≤ C_i); with no privileged rows the model is ε-SVR.

@@ -1,18 +1,28 @@
-"""SVMu: SVM+ and SVMΔ+ at once, on two copies of the privileged features.
+r"""SVMu: SVM+ and SVMΔ+ at once, on two copies of the privileged features.
 
-Primal, with C_i = C · weight of row i::
+Primal, with C_i = C · weight of row i, f*(x*) = w*·x* + b* and
+f**(x*) = w**·x* + b**:
 
-    min ½‖w‖² + γ/2‖w*‖² + Γ/2‖w**‖² + Σ C_i (w*·x*_i + b*)
-        + Σ C_i [y_i(w**·x*_i + b**) + ζ_i] + Δ Σ C_i ζ_i
-    s.t. y_i f(x_i) ≥ 1 − (w*·x*_i + b*),            w*·x*_i + b* ≥ 0,
-         y_i f(x_i) ≥ 1 − y_i(w**·x*_i + b**) − ζ_i,  y_i(w**·x*_i + b**) + ζ_i ≥ 0,
-         ζ_i ≥ 0
+.. math::
 
-Dual::
+    \min\quad & \tfrac12 \|w\|^2 + \tfrac{\gamma}{2} \|w^*\|^2
+        + \tfrac{\Gamma}{2} \|w^{**}\|^2 + \sum_i C_i f^*(x^*_i)
+        + \sum_i C_i\, [y_i f^{**}(x^*_i) + \zeta_i] + \Delta \sum_i C_i \zeta_i \\
+    \text{s.t.}\quad & y_i f(x_i) \ge 1 - f^*(x^*_i), \qquad f^*(x^*_i) \ge 0, \\
+        & y_i f(x_i) \ge 1 - y_i f^{**}(x^*_i) - \zeta_i, \qquad
+        y_i f^{**}(x^*_i) + \zeta_i \ge 0, \qquad \zeta_i \ge 0
 
-    min ½(y∘(α+η))ᵀK(y∘(α+η)) + 1/(2γ)(α+β−C)ᵀK*(α+β−C)
-        + 1/(2Γ)(y∘(η+μ−C))ᵀK**(y∘(η+μ−C)) − Σ(α+η)
-    s.t. Σy(α+η) = 0, Σ(α+β−C) = 0, Σy(η+μ−C) = 0, all ≥ 0, η+μ ≤ (1+Δ)C
+Dual, with u = α + β − C and v = η + μ − C:
+
+.. math::
+
+    \min_{\alpha, \beta, \eta, \mu \ge 0}\quad &
+        \tfrac12 (y \circ (\alpha + \eta))^\top K (y \circ (\alpha + \eta))
+        + \tfrac{1}{2\gamma} u^\top K^* u
+        + \tfrac{1}{2\Gamma} (y \circ v)^\top K^{**} (y \circ v)
+        - \sum_i (\alpha_i + \eta_i) \\
+    \text{s.t.}\quad & \sum_i y_i (\alpha_i + \eta_i) = 0, \quad \sum_i u_i = 0, \quad
+        \sum_i y_i v_i = 0, \quad \eta + \mu \le (1 + \Delta) C
 
 A row without X* has one ordinary hinge at cost C_i. As Γ → ∞ the model does not become
 SVM+: its second function becomes a constant whose constraints remain.
