@@ -17,7 +17,7 @@ help:
 	@echo "make test         the ordinary tests, on two workers"
 	@echo "make test-slow    every test"
 	@echo "make test-oldest  the ordinary tests on the oldest supported packages"
-	@echo "make lint         style, formatting, types, and which room may import which"
+	@echo "make lint         style, formatting, types, and which package may import which"
 	@echo "make bench        the benchmarks"
 	@echo "make docs         the site in docs/_build/html: gallery run, links checked"
 

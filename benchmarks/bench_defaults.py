@@ -156,7 +156,7 @@ def measure(data, models, folder, n_jobs, minutes):
     return done
 
 
-def summarise(done, models):
+def summarize(done, models):
     """Return one entry per model and parameters."""
     gains = {}
     for key, result in done.items():
@@ -226,7 +226,7 @@ def main():
         data = {name: data[name] for name in (TEACHER, "ideal", *asked.only.split(","))}
     models = candidates(asked.grid)
     out = asked.out if asked.grid else asked.out / "defaults_alone"
-    found = summarise(measure(data, models, out, asked.jobs, asked.minutes), models)
+    found = summarize(measure(data, models, out, asked.jobs, asked.minutes), models)
     judge(found)
     if asked.grid:
         (out / "defaults.json").write_text(summary.dumps(found), encoding="utf-8")

@@ -32,7 +32,7 @@ from lupi.datasets import load_actg175
 FOLDER = Path(__file__).parent / "images"
 SIZES = (60, 100, 200, 400, 800)
 N_SPLITS = 24
-# Okabe and Ito's colours, which readers of all eyes can tell apart.
+# Okabe and Ito's colors, which readers of all eyes can tell apart.
 BLUE, ORANGE = "#0072B2", "#D55E00"
 THEMES = {
     "light": {"ink": "#1f2328", "faint": "#757d86", "blue": BLUE, "orange": ORANGE},
@@ -107,7 +107,7 @@ def box(
     )
 
 
-def arrow(ax: Axes, start: tuple, end: tuple, colour: str) -> None:
+def arrow(ax: Axes, start: tuple, end: tuple, color: str) -> None:
     """Draw an arrow between two points."""
     ax.add_patch(
         FancyArrowPatch(
@@ -116,7 +116,7 @@ def arrow(ax: Axes, start: tuple, end: tuple, colour: str) -> None:
             arrowstyle="-|>",
             mutation_scale=14,
             linewidth=1.6,
-            color=colour,
+            color=color,
             shrinkA=0,
             shrinkB=0,
         )
@@ -161,18 +161,18 @@ def draw_gain(ax: Axes, gains: dict[str, np.ndarray], theme: dict[str, str]) -> 
         ("with", "with x*", theme["orange"], "o-"),
         ("shuffled", "with x* shuffled", theme["faint"], "s--"),
     )
-    for name, label, colour, marker in series:
+    for name, label, color, marker in series:
         mean = gains[name].mean(axis=1)
         error = gains[name].std(axis=1, ddof=1) / np.sqrt(N_SPLITS)
         ax.errorbar(
-            SIZES, mean, error, fmt=marker, color=colour, capsize=3, linewidth=2, ms=6
+            SIZES, mean, error, fmt=marker, color=color, capsize=3, linewidth=2, ms=6
         )
         ax.annotate(
             label,
             (SIZES[1], mean[1]),
             xytext=(6, 12 if name == "with" else -18),
             textcoords="offset points",
-            color=colour if name == "with" else ink,
+            color=color if name == "with" else ink,
             fontsize=11,
         )
     ax.set_xscale("log")

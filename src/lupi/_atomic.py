@@ -1,7 +1,7 @@
 """Files that appear whole or not at all.
 
 A run that is interrupted, or a disk that fills up, must leave the file that was there
-before: so the new content goes to a temporary neighbour first and is renamed in one
+before: so the new content goes to a temporary neighbor first and is renamed in one
 step, which every file system does atomically within a folder.
 """
 

@@ -3,7 +3,7 @@
 A search fits many models on the same rows, and most of its candidates differ in C or
 in the weight of X*, not in the kernel. Inside ``with gram_cache():`` a Gram matrix is
 computed once per kernel and set of rows. Rows are told apart by content, so that
-copies made by validation are recognised and different rows never mixed up.
+copies made by validation are recognized and different rows never mixed up.
 """
 
 from __future__ import annotations

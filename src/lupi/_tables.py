@@ -229,7 +229,7 @@ def resolve_columns(
     Parameters
     ----------
     patterns : iterable of str
-        Each a name, a glob (``cd4*``), a range of neighbours (``age:weight``, either
+        Each a name, a glob (``cd4*``), a range of neighbors (``age:weight``, either
         end may be left out) or several of these separated by commas. A column that
         is really called so wins over every other reading.
     columns : sequence of str

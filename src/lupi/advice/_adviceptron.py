@@ -77,10 +77,10 @@ class Adviceptron(LinearAdvisedClassifier):
     fit_intercept : bool, default=True
         Whether to learn a bias.
     standardize : bool or pair (mean, deviation), default=False
-        Learn in standardised columns. The rules are transformed along, exactly, and
+        Learn in standardized columns. The rules are transformed along, exactly, and
         `coef_` is in the units of X. Mean and deviation are those of the rows of
         `fit`, or of the first call of `partial_fit`, unless they are given. A sparse
-        X is scaled and not centred.
+        X is scaled and not centered.
     n_epochs : int, default=1
         Passes of `fit` over the rows, in the order given.
 
@@ -240,7 +240,7 @@ class Adviceptron(LinearAdvisedClassifier):
             Labels.
         separator : array-like of shape (n_features [+ 1],), default=None
             For two classes, any hyperplane with a margin on the rows (in
-            standardised columns if `standardize`; last, with `fit_intercept`, the
+            standardized columns if `standardize`; last, with `fit_intercept`, the
             weight of the constant -1). The one of largest margin when None.
 
         Returns

@@ -131,7 +131,7 @@ def evaluate(
 ) -> MistakeBound:
     """Compute the right sides for rows Z = y x and counts M and A.
 
-    Any u with a margin makes a bound. Without a given direction, they are minimised
+    Any u with a margin makes a bound. Without a given direction, they are minimized
     over u = c (u° + τ r), where u° has the largest margin.
     """
     radius = float(np.linalg.norm(Z, axis=1).max(initial=0.0))

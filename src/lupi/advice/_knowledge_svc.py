@@ -78,9 +78,9 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         Whether to learn b; the hyperplane passes through the origin otherwise
         (through the mean, if `standardize`).
     standardize : bool or pair (mean, deviation), default=False
-        Learn in standardised columns. The rules are transformed along, exactly, and
+        Learn in standardized columns. The rules are transformed along, exactly, and
         `coef_` is in the units of X. Mean and deviation are those of the rows, unless
-        they are given. A sparse X is scaled and not centred.
+        they are given. A sparse X is scaled and not centered.
     class_weight : dict, "balanced" or None, default=None
         Factors of C per class.
     classes : array-like, default=None
@@ -113,7 +113,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
     dual_coef_ : ndarray of shape (1 or n_classes, n_support)
         y α of these rows.
     objective_, duality_gap_ : ndarray of shape (1 or n_classes,)
-        The primal value as printed above, in the standardised columns if
+        The primal value as printed above, in the standardized columns if
         `standardize`, and its distance to the dual value.
     n_iter_, converged_ : ndarray of shape (1 or n_classes,)
         Steps, and whether `tol` was reached.

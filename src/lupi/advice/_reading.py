@@ -118,7 +118,7 @@ def scaling(
     standardize: bool | tuple[ArrayLike, ArrayLike],
     sample_weight: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and deviation to work with; 0 and 1 when nothing is standardised.
+    """Mean and deviation to work with; 0 and 1 when nothing is standardized.
 
     A sparse matrix would not survive centring and is divided by the deviation alone.
     """

@@ -10,7 +10,7 @@ from typing import Any
 class PerFeature:
     """A kernel scale that is divided by the number of features it is used on.
 
-    Squared distances grow with the number of standardised features, so that a useful
+    Squared distances grow with the number of standardized features, so that a useful
     value of ``gamma`` is known only up to that factor.
 
     Attributes

@@ -1,6 +1,6 @@
 """Comments from X*: the functions that privileged features contribute to a round.
 
-All minimise, over their own functions c of x*, with e = h − r the error of the tree::
+All minimize, over their own functions c of x*, with e = h − r the error of the tree::
 
     C1 Σ s_i (e_i − c_i)² + penalty(c)
 
@@ -91,7 +91,7 @@ class _Comments:
 
 
 class LinearComments(_Comments):
-    """c = w·x*, by least squares through a factorisation of X* made once.
+    """c = w·x*, by least squares through a factorization of X* made once.
 
     With M = √s ∘ X* = UΣVᵀ, cut at its rank, the columns of B = X*VΣ⁻¹ satisfy
     BᵀSB = I. Then w = C1/(C1+C2) · VΣ⁻¹BᵀSe and c = Bβ: two products per pass, no

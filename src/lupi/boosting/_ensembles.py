@@ -73,7 +73,7 @@ class CartEnsemble:
         if not grown:
             return np.zeros(n_features)
         each = [tree.compute_feature_importances(normalize=False) for tree in grown]
-        return _normalised(np.mean(np.array(each), axis=0))
+        return _normalized(np.mean(np.array(each), axis=0))
 
 
 @stored
@@ -150,7 +150,7 @@ class XGBoostEnsemble:
         total = np.zeros(n_features)
         for name, gain in gains.items():
             total[int(name[1:])] = gain
-        return _normalised(total)
+        return _normalized(total)
 
     def _load(self) -> Any:
         if self._booster is None:
@@ -208,7 +208,7 @@ def _check(document: bytes) -> None:
             )
 
 
-def _normalised(total: np.ndarray) -> np.ndarray:
+def _normalized(total: np.ndarray) -> np.ndarray:
     largest = total.sum()
     return total / largest if largest > 0 else total
 

@@ -258,7 +258,7 @@ class BaseIPL(BoostedTrees):
     def _make_comments(
         self, part: Training, rng: np.random.RandomState, dtype: Any
     ) -> LinearComments | RegressorComments | None:
-        """Comments from the rows that have X*, standardised if asked for."""
+        """Comments from the rows that have X*, standardized if asked for."""
         if part.privileged is None:
             return None
         table, rows = part.privileged.values, part.privileged.rows

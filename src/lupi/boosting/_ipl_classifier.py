@@ -46,7 +46,7 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
         objective by no more than this share.
     loss : {"squared_error", "log_loss"}, default="squared_error"
         The paper boosts squared error on labels ±1. "log_loss" goes beyond it: each
-        round minimises the objective above around the second-order expansion of the
+        round minimizes the objective above around the second-order expansion of the
         logistic loss, r the Newton step and its curvature a further weight.
     auxiliary : regressor or None, default=None
         Any scikit-learn regressor in place of the linear function w·x*. It is fitted
@@ -100,7 +100,7 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
         Mean loss after each round; the second only with early stopping on held-out
         rows.
     privileged_coef_ : ndarray of shape (n_rounds, n_privileged_features)
-        w of each round, for the standardised columns of X* if
+        w of each round, for the standardized columns of X* if
         `standardize_privileged`. Absent with `auxiliary`.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature of X in what the trees gained (impurity decrease, or

@@ -87,7 +87,7 @@ class IPLRegressor(RegressorMixin, BaseIPL):
         Mean loss after each round; the second only with early stopping on held-out
         rows.
     privileged_coef_ : ndarray of shape (n_rounds, n_privileged_features)
-        w of each round, for the standardised columns of X* if
+        w of each round, for the standardized columns of X* if
         `standardize_privileged`. Absent with `auxiliary`.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature of X in what the trees gained (impurity decrease, or

@@ -1,6 +1,6 @@
 """Boosting with comments from X*: one round (Algorithm 1, lines 3–9), and all rounds.
 
-Every round minimises over the new tree h and the comment c, by turns::
+Every round minimizes over the new tree h and the comment c, by turns::
 
     Σ s (h − r)² + C1 Σ s (h − r − c)² + penalty(c)
 
@@ -114,7 +114,7 @@ def alternate(
 ) -> tuple[Grown, Comment, list[float], int]:
     """One round: tree and comment by turns until the objective settles.
 
-    A greedy tree need not minimise, so a pass can raise the objective: then it is
+    A greedy tree need not minimize, so a pass can raise the objective: then it is
     dropped, with the passes that would follow.
 
     Returns

@@ -48,7 +48,7 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
         :class:`~lupi.svm.SVCPlus`.
     selector : selector, default=None
         Any feature selector with ``get_support``. None is recursive feature
-        elimination with a linear SVM on standardised features (the size of a weight
+        elimination with a linear SVM on standardized features (the size of a weight
         says nothing about features of different scale), a tenth of the features a
         step.
     n_features_to_select : int, float or None, default=None

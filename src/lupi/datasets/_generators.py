@@ -157,7 +157,7 @@ def make_similarity_teacher(
     n_features, n_privileged : int, default=20 and 3
         Dimensions of x and of x*.
     separation : float, default=2.0
-        Half the distance of the class centres in X*, in standard deviations.
+        Half the distance of the class centers in X*, in standard deviations.
     noise : float, default=2.0
         Standard deviation of the noise on x.
     as_frame : bool, default=False
@@ -267,7 +267,7 @@ def make_useless(
         x ~ N(0, I),   η = strength · w·x  (‖w‖ = 1),   x* ~ N(0, I)
         classification: P(y = 1) = 1 / (1 + exp(−η)),   regression: y = η + N(0, 1)
 
-    Whoever finds that X* helps here has found chance, or extra freedom.
+    Any gain from X* that is found here is due to chance or to overfitting.
 
     Parameters
     ----------

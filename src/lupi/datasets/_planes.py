@@ -14,7 +14,7 @@ from sklearn.utils import Bunch, check_random_state
 from lupi.datasets._generators import Seed, _bunch
 
 _CENTRES = {
-    # kind: (distance of the centres from the origin in X, in X*)
+    # kind: (distance of the centers from the origin in X, in X*)
     "separable": (3.0, 3.0),
     "overlapping": (1.2, 1.2),
     "separable-privileged": (1.2, 3.0),

@@ -24,7 +24,7 @@ MNIST_PLUS_WORDS = 21
 
 
 def read_techtc(path: str | os.PathLike[str]) -> Bunch:
-    r"""Read a data set of the TechTC collection (Technion text categorisation).
+    r"""Read a data set of the TechTC collection (Technion text categorization).
 
     Each data set is a folder with ``vectors.dat``, one document per line::
 

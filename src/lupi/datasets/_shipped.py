@@ -1,6 +1,6 @@
 """Real tables that come with the library, split into X, X* and y.
 
-Where each table comes from, its licence and what was changed stands in
+Where each table comes from, its license and what was changed stands in
 ``data/README.md`` beside the files. A split is worth studying only when the
 privileged columns really arrive after the moment of prediction; every loader says
 why its split is natural, and which columns stay out of both sides.
@@ -74,7 +74,7 @@ def read_shipped(name: str) -> pd.DataFrame:
 
 
 def read_description() -> str:
-    """Return sources, licences and changes of the shipped tables."""
+    """Return sources, licenses and changes of the shipped tables."""
     file = resources.files("lupi.datasets") / "data" / "README.md"
     return file.read_text(encoding="utf-8")
 
@@ -181,7 +181,7 @@ def load_actg175(
 ) -> Bunch:
     """Load the ACTG 175 trial: baseline as X, the counts of week 20 as X*.
 
-    2139 patients with HIV were randomised to four treatments. When therapy starts
+    2139 patients with HIV were randomized to four treatments. When therapy starts
     only the baseline is known; CD4 and CD8 counts at week 20 are a later state of
     the same process and lie between the baseline and the outcome, so they are the
     natural privileged information.

@@ -17,7 +17,7 @@ from lupi.inspection._style import one_axes
 class BoostingSurfaceDisplay:
     """Mean cross-validated score over C1 and C2, beside that without X*.
 
-    Made by `BoostingTraceDisplay.surface`. The colours tell the difference to the
+    Made by `BoostingTraceDisplay.surface`. The colors tell the difference to the
     same model without X*: blue above, orange below, white equal.
 
     Parameters
@@ -81,11 +81,11 @@ class BoostingSurfaceDisplay:
         self.figure_ = ax.figure
         gain = self.scores - self.baseline
         reach = max(float(np.abs(gain).max()), 1e-12)
-        colours = LinearSegmentedColormap.from_list(
+        colors = LinearSegmentedColormap.from_list(
             "gain", ["#E69F00", "#FFFFFF", "#3C93C9"]
         )
         self.image_ = ax.imshow(
-            gain, cmap=colours, vmin=-reach, vmax=reach, origin="lower", aspect="auto"
+            gain, cmap=colors, vmin=-reach, vmax=reach, origin="lower", aspect="auto"
         )
         best = np.unravel_index(np.argmax(self.scores), self.scores.shape)
         for line in range(n_regs):

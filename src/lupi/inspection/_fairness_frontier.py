@@ -154,8 +154,8 @@ class FairnessFrontierDisplay:
             predicted = model.predict(take_rows(X, test))
             chosen = predicted == classes[1]
             rates = [chosen[groups[test] == g].mean() for g in np.unique(groups[test])]
-            centred = columns[train] - columns[train].mean(axis=0)
-            covariance = centred.T @ model.decision_function(rows) / len(train)
+            centered = columns[train] - columns[train].mean(axis=0)
+            covariance = centered.T @ model.decision_function(rows) / len(train)
             return [
                 float(np.mean(predicted == labels[test])),
                 float(max(rates) - min(rates)),

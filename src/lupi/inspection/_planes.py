@@ -159,7 +159,7 @@ def _spread(is_second_class: np.ndarray) -> np.ndarray:
     heights = np.empty(len(is_second_class))
     for second in (False, True):
         rows = np.flatnonzero(is_second_class == second)
-        # Multiples of the golden ratio: neighbours in the table never stand close.
+        # Multiples of the golden ratio: neighbors in the table never stand close.
         part = (np.arange(len(rows)) * 0.6180339887498949) % 1.0
         heights[rows] = 0.48 * part + 0.52 * second
     return heights

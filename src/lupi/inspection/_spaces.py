@@ -22,9 +22,9 @@ from lupi.inspection._reading import (
 )
 from lupi.inspection._style import BLACK, BLUE, GRAY, ORANGE, several_axes, tidy
 
-CLASS_COLOURS = (ORANGE, BLUE)
+CLASS_COLORS = (ORANGE, BLUE)
 # Where the function of X* is a slack and not a class, only its sign is shaded.
-SLACK_COLOURS = ("#6E6E6E", "#FFFFFF")
+SLACK_COLORS = ("#6E6E6E", "#FFFFFF")
 CLASS_MARKERS = ("s", "o")
 LEVELS = (-1.0, 0.0, 1.0)
 LEVEL_STYLES = {-1.0: "--", 0.0: "-", 1.0: "--"}
@@ -245,8 +245,8 @@ class SpacesDisplay:
         self.contours_, self.notes_, self.numbers_ = [], [], []
         for panel, (plane, title, function) in zip(self.axes_, shown, strict=True):
             by_class = self.signed or plane is self.decision
-            colours = CLASS_COLOURS if by_class else SLACK_COLOURS
-            contours, note = _draw_function(panel, plane, function, colours)
+            colors = CLASS_COLORS if by_class else SLACK_COLORS
+            contours, note = _draw_function(panel, plane, function, colors)
             self.contours_.append(contours)
             self.notes_.append(note)
             panel.set(xlim=plane.x[[0, -1]], ylim=plane.y[[0, -1]])
@@ -264,14 +264,14 @@ class SpacesDisplay:
 
     def _draw_points(self, panel: Any, plane: Plane) -> None:
         drawn = np.isfinite(plane.points).all(axis=1)
-        for second, colour, marker in zip(
-            (False, True), CLASS_COLOURS, CLASS_MARKERS, strict=True
+        for second, color, marker in zip(
+            (False, True), CLASS_COLORS, CLASS_MARKERS, strict=True
         ):
             rows = drawn & (self.is_second_class == second)
             panel.scatter(
                 *plane.points[rows].T,
                 s=34,
-                color=colour,
+                color=color,
                 marker=marker,
                 edgecolor="white",
                 linewidth=0.6,
@@ -346,7 +346,7 @@ class SpacesDisplay:
 
 
 def _draw_function(
-    panel: Any, plane: Plane, function: str, colours: tuple[str, str]
+    panel: Any, plane: Plane, function: str, colors: tuple[str, str]
 ) -> tuple[Any, str]:
     low, high = float(plane.values.min()), float(plane.values.max())
     if low < 0 < high and high - low >= CONSTANT:
@@ -355,7 +355,7 @@ def _draw_function(
             plane.y,
             plane.values,
             levels=[low, 0.0, high],
-            colors=colours,
+            colors=colors,
             alpha=0.10,
         )
     # matplotlib warns of a level that nothing crosses, and the panel says it better.

@@ -275,15 +275,15 @@ or callable, default="rbf"
         share = data.extra["share"] / data.extra["share"].sum()
         limits = []
         for column in data.extra["sensitive"].T:
-            centred = share * (column - share @ column)
-            if not np.abs(centred).max() > 0:
+            centered = share * (column - share @ column)
+            if not np.abs(centered).max() > 0:
                 continue  # constant among these rows: nothing to covary with
             if self.covariance_threshold == 0:
-                limits.append(GlobalRow({0: centred}, 0.0, equality=True))
+                limits.append(GlobalRow({0: centered}, 0.0, equality=True))
                 continue
             for sign in (1.0, -1.0):
                 limits.append(
-                    GlobalRow({0: sign * centred}, -self.covariance_threshold)
+                    GlobalRow({0: sign * centered}, -self.covariance_threshold)
                 )
         return Problem(data.n_rows, problem.functions, problem.families, limits)
 

@@ -18,7 +18,7 @@ Dual (equal weights):
 
 Half the variables of SVM+ and no equality: the quick member of the family. A row
 without X* has a squared hinge, ½ C_i ξ_i²; with no privileged rows the model is the
-squared-hinge SVM with penalised bias, which is not `sklearn.svm.SVC`.
+squared-hinge SVM with penalized bias, which is not `sklearn.svm.SVC`.
 
 ======  ====================  ==================================
 symbol  name                  meaning
@@ -49,7 +49,7 @@ __all__ = ["L2SVCPlus"]
 
 
 class L2SVCPlus(KernelMachine, PrivilegedClassifierBase):
-    """SVM+ with a squared correcting function and penalised biases.
+    """SVM+ with a squared correcting function and penalized biases.
 
     Parameters
     ----------

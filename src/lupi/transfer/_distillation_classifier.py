@@ -66,11 +66,11 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
     teacher : estimator, default=None
         Any classifier with ``predict_proba`` or ``decision_function``, or a
         regressor, which learns the log-odds. None is logistic regression on
-        standardised features.
+        standardized features.
     student : estimator, default=None
         A regressor learns the log-odds; a classifier learns from weighted copies of
         each row, one per class, so that its ``fit`` must take ``sample_weight``.
-        None is ridge regression on standardised features.
+        None is ridge regression on standardized features.
 
         A data frame is handed to a teacher or a student that is given here as it
         came: see Notes.

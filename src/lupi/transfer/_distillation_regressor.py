@@ -25,9 +25,9 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
     Parameters
     ----------
     teacher : estimator, default=None
-        Any regressor. None is ridge regression on standardised features.
+        Any regressor. None is ridge regression on standardized features.
     student : estimator, default=None
-        Any regressor. None is ridge regression on standardised features.
+        Any regressor. None is ridge regression on standardized features.
     teacher_view : {"privileged", "both"}, default="privileged"
         Whether the teacher sees X* alone or X beside X*.
     imitation_weight : float, default=0.5

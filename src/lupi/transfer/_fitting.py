@@ -37,7 +37,7 @@ def refuse_regressor(estimator: Any, parameter: str, owner: Any) -> None:
 
 
 def scaled(estimator: Any, *, sparse: bool) -> Any:
-    """Return the estimator behind a standardisation of its features."""
+    """Return the estimator behind a standardization of its features."""
     # Centring would fill a sparse matrix; the intercept does that work anyway.
     return make_pipeline(StandardScaler(with_mean=not sparse), estimator)
 

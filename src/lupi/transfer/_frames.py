@@ -207,7 +207,7 @@ def reduced_set(
     values = K @ rules  # ⟨K(u_k, ·), what is left of each rule⟩
     room = np.diag(K).astype(float).copy()  # squared distance of u_k to the chosen span
     # On the margin f* has one value, so that the first step is a tie by nature: take
-    # the vector most like the others, not the one that rounding favours.
+    # the vector most like the others, not the one that rounding favors.
     likeness = (K**2).sum(axis=0)
     floor = 1e-10 * room.max()
     factor = np.zeros((len(K), 0))

@@ -70,7 +70,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         ``fit`` takes ``privileged``. None is :class:`~lupi.svm.SVCDeltaPlus`, as in
         the source; any scikit-learn classifier will do.
     regressor : regressor, default=None
-        Learns the frames from x. None is ridge regression on standardised features.
+        Learns the frames from x. None is ridge regression on standardized features.
     frames : {"support_vectors", "features"}, default="support_vectors"
         What is learned from x: values of the kernel at the support vectors of an SVM
         on X*, or the privileged features themselves.
@@ -138,7 +138,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
     model is its last stage, trained on X. So it is, with a warning, when X* is
     constant, or when the SVM on it tells no class from another.
 
-    Kernels want features of like scale: standardise X* (``TransformedPrivileged``).
+    Kernels want features of like scale: standardize X* (``TransformedPrivileged``).
     So does the final classifier, and frames of a kernel other than ``"rbf"``, frames
     of ``"features"``, or X beside the frames have whatever scale they have: make
     ``final_estimator`` a pipeline that begins with a scaler.
@@ -336,7 +336,7 @@ default=None
         X = training.X[rows]
         weight = None if weight is None else weight[rows]
         self.n_frames_ = frames.shape[1]
-        # Regressors without an intercept (kernel ridge) need centred targets.
+        # Regressors without an intercept (kernel ridge) need centered targets.
         self._frame_means = np.average(frames, axis=0, weights=weight)
         frames = frames - self._frame_means
         if self.n_frames_ == 1:

@@ -1,6 +1,6 @@
 """Class labels, probabilities and log-odds as targets: the arithmetic of soft labels.
 
-Scores are one column per class, centred in each row: ``softmax(scores)`` are the
+Scores are one column per class, centered in each row: ``softmax(scores)`` are the
 probabilities, and with two classes the difference of the columns is the log-odds.
 """
 
@@ -25,7 +25,7 @@ def hard_scores(codes: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def log_scores(probabilities: np.ndarray) -> np.ndarray:
-    """Return centred log-probabilities."""
+    """Return centered log-probabilities."""
     logarithms = np.log(probabilities)
     return logarithms - logarithms.mean(axis=1, keepdims=True)
 
