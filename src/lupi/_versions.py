@@ -36,6 +36,14 @@ def _version(package: str) -> str:
         return "not installed"
 
 
+def versions(*packages: str) -> dict[str, str]:
+    """Return the versions of lupi, Python and some packages."""
+    from lupi import __version__
+
+    found = {"lupi": __version__, "python": platform.python_version()}
+    return found | {package: _version(package) for package in packages}
+
+
 def show_versions() -> None:
     """Print the versions of lupi, Python and every package lupi can use.
 

@@ -86,7 +86,7 @@ def test_one_method(levels, kind):
     words = {
         "helps": "The privileged information helps: with it, A scores 0.79",
         "no evidence": "There is no evidence that the privileged information helps",
-        "hurts": "The privileged information hurts.",
+        "hurts": "The privileged information hurts: with it, A scores 0.59",
     }
     assert str(result.verdict).startswith(words[kind])
     # One method is not corrected for.

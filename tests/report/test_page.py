@@ -94,9 +94,9 @@ def test_every_method_has_parameters_splits_curve_and_timing(page):
     assert text.count("Split by split") == 2
     assert text.count("10 (7×), 1 (3×)") == 2
     assert text.count("Learning curve") == 1
-    assert text.count("Time for search and fits on all splits: 25 s") == 2
+    assert text.count("one after the other, would take 25 s") == 2
     assert text.count("The scores of all 10 splits") == 2
-    assert text.count("Use it") == 2
+    assert text.count("Use the model") == 1
 
 
 def test_every_score_of_every_split_is_on_the_page(page, comparison):
@@ -116,11 +116,10 @@ def test_the_page_says_which_model_was_saved(gain):
     usage = Usage("patients.csv", "out/model.skops", commands)
     text = Reader(render_html(comparison, usage)).text
     if gain:
-        assert "The model saved as out/model.skops is SVCPlus, trained with X*." in text
-        assert "It is the model saved as out/model.skops" in text
+        assert "The model saved as out/model.skops is SVCPlus, trained with X*" in text
         assert "lupi fit" not in text
     else:
-        assert "is SVCPlus without X*, because nothing here supports" in text
+        assert "is SVCPlus without X*: nothing here supports" in text
         assert "lupi fit patients.csv --method svc-plus" in text
 
 
@@ -131,6 +130,25 @@ def test_four_lines_of_python_use_the_model(comparison):
     assert len(lines) == 4
     ast.parse("\n".join(lines))
     assert "lupi.load('out/model.skops')" in lines[1]
+
+
+def test_the_page_says_how_it_was_made_and_how_to_make_it_again(comparison):
+    comparison.settings["made"] = {
+        "date": "2026-11-15T21:00:00+00:00",
+        "versions": {"lupi": "0.1", "numpy": "2.0"},
+        "command": "lupi compare patients.csv --seed 0",
+    }
+    text = Reader(render_html(comparison)).text
+    assert "2026-11-15 21:00:00 UTC" in text
+    assert "lupi 0.1, numpy 2.0" in text
+    assert "Seed 0" in text
+    assert "lupi compare patients.csv --seed 0" in text
+    assert "lupi compare --from results.json" in text
+
+
+def test_holm_is_named_where_there_are_several_methods(page):
+    assert "Holm" in page
+    assert "Holm" not in render_html(made_comparison({"SVCPlus": 0.05}))
 
 
 def test_names_from_the_file_are_shown_and_never_run():
@@ -156,7 +174,7 @@ def test_names_from_the_file_are_shown_and_never_run():
     [
         ({"A": 0.05}, "The privileged information helps: with it, A scores 0.70"),
         ({"A": 0.0, "B": 0.0}, "There is no evidence that the privileged information"),
-        ({"A": -0.05}, "The privileged information hurts."),
+        ({"A": -0.05}, "The privileged information hurts: with it, A scores 0.600"),
     ],
 )
 def test_headlines(gains, headline):

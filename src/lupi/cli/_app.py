@@ -165,6 +165,14 @@ def compare(
             help="Let N rows keep their outcome; others train without it.",
         ),
     ] = None,
+    again: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Run the comparison of a results.json again, as it was asked for.",
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")
     ] = Path("lupi-report"),
@@ -199,31 +207,45 @@ def compare(
     from lupi.cli._compare import run_compare
     from lupi.cli._data import Request
 
+    request = Request(
+        file,
+        target,
+        privileged or [],
+        drop or [],
+        group,
+        task,
+        privileged_file=privileged_file,
+        key=key,
+    )
+    methods = methods or ["default"]
+    options = {
+        "scoring": metric,
+        "train_size": train_size,
+        "labelled": labelled,
+        "cv": cv,
+        "n_candidates": n_candidates,
+        "inner_cv": inner_cv,
+        "random_state": seed,
+    }
+    fingerprint = None
+    if again is not None:
+        from lupi.cli._again import recall
+        from lupi.cli._errors import InputError
+
+        if file is not None:
+            raise InputError(
+                f"--from {again} names the table already; leave out {file}."
+            )
+        request, methods, options, fingerprint = recall(again)
     run_compare(
-        Request(
-            file,
-            target,
-            privileged or [],
-            drop or [],
-            group,
-            task,
-            privileged_file=privileged_file,
-            key=key,
-        ),
-        methods=methods or ["default"],
-        options={
-            "scoring": metric,
-            "train_size": train_size,
-            "labelled": labelled,
-            "cv": cv,
-            "n_candidates": n_candidates,
-            "inner_cv": inner_cv,
-            "random_state": seed,
-        },
+        request,
+        methods=methods,
+        options=options,
         jobs=jobs,
         out=out,
         force=force,
         save_model=model,
+        fingerprint=fingerprint,
     )
 
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from sklearn.base import BaseEstimator
 
 from lupi._persistence import check_savable
+from lupi.cli._again import fit_commands, remember
 from lupi.cli._data import Data, Request, check_class_sizes, check_metric, read_data
 from lupi.cli._errors import InputError, Interrupted, refusing
 from lupi.cli._out import CHECKPOINT, prepare_folder, write_results
@@ -26,13 +27,13 @@ from lupi.cli._terminal import (
 )
 from lupi.evaluation import Comparison
 from lupi.evaluation._compare import FIELDS, run
-from lupi.evaluation._methods import find_method
 from lupi.evaluation._plan import plan
 from lupi.evaluation._running import Checkpoint
 from lupi.evaluation._splits import DEFAULT_FOLDS
 from lupi.evaluation._study import Study
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage
+from lupi.report._words import choice_words
 
 # The demonstration: outcomes that are known, and a method without a search.
 DEMO_LABELS = 60
@@ -48,8 +49,12 @@ def run_compare(
     out: Path,
     force: bool,
     save_model: bool,
+    fingerprint: str | None = None,
 ) -> None:
-    """Answer whether the privileged information helps, and write the report."""
+    """Answer whether the privileged information helps, and write the report.
+
+    ``fingerprint`` is that of a study that is run again.
+    """
     if jobs == 0:
         raise InputError("--jobs is 0; write a number of processes, or -1 for all.")
     names = [name for word in methods for name in word.replace(",", " ").split()]
@@ -73,6 +78,8 @@ def run_compare(
                 "X*, and are never tested",
             )
         )
+    if fingerprint not in (None, study.identity):
+        said.append("the data or a version differ from those of the first run.")
     prepare_folder(out, force=force)
     kept = _check_checkpoint(out / CHECKPOINT, study, force=force)
     console = make_console()
@@ -82,6 +89,7 @@ def run_compare(
         show_notes(console, [f"{kept} pieces of an interrupted run are kept."])
     try:
         comparison = _compare(study, out, jobs)
+        comparison.settings["made"] |= remember(request, names, options)
         show_comparison(console, comparison)
         model = _best_model(console, comparison) if save_model else None
         with console.status("Computing learning curves"):
@@ -97,11 +105,11 @@ def run_compare(
     usage = Usage(
         source=data.source,
         model=None if model is None else str(out / "model.skops"),
-        commands=_fit_commands(request, comparison.methods),
+        commands=fit_commands(request, comparison.methods),
     )
     write_results(out, comparison, usage, curves, model, data.details)
     (out / CHECKPOINT).unlink()
-    _show_places(console, out, saved=model is not None)
+    _show_places(console, out, comparison, saved=model is not None)
 
 
 @refusing(ValueError)
@@ -191,32 +199,6 @@ def _check_checkpoint(path: Path, study: Study, *, force: bool) -> int:
         return 0
 
 
-def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
-    """Return, per method, the command that fits it on the same columns."""
-    if request.file is None:
-        return {}
-    words = ["lupi", "fit", str(request.file), "--target", str(request.target)]
-    for option, values in (
-        ("--privileged", request.privileged),
-        ("--drop", request.drop),
-    ):
-        words += [option, *values] if values else []
-    if request.privileged_file is not None:
-        words += ["--privileged-file", str(request.privileged_file)]
-        words += ["--key", str(request.key)]
-    if request.group:
-        words += ["--group", request.group]
-    if request.task:
-        words += ["--task", request.task]
-    commands = {}
-    for name in methods:
-        # A method asked for twice is called "SVCPlus (2)" the second time.
-        kebab = find_method(name.split(" (")[0]).kebab
-        end = ["--method", kebab, "--out", "model.skops"]
-        commands[name] = shlex.join([*words, *end])
-    return commands
-
-
 def _show_worth(console: Console, comparison: Comparison, curves: Any) -> None:
     """Say how many labels X* is worth to the method of the verdict, where it helps."""
     verdict = comparison.verdict
@@ -226,13 +208,14 @@ def _show_worth(console: Console, comparison: Comparison, curves: Any) -> None:
             console.print(Text(f"{verdict.method}: {worth}"))
 
 
-def _show_places(console: Console, out: Path, *, saved: bool) -> None:
-    places = {"results": out / "results.csv", "model": out / "model.skops"}
+def _show_places(
+    console: Console, out: Path, comparison: Comparison, *, saved: bool
+) -> None:
+    places = {"results": str(out / "results.csv")}
     if saved:
-        hint = f"lupi predict {places['model']} NEW.csv"
-        console.print(Text.assemble(("predict ", "dim"), hint))
-    else:
-        del places["model"]
-    places["report"] = out / "report.html"
+        path = out / "model.skops"
+        places["model"] = f"{path}: {choice_words(comparison)}"
+        places["predict"] = shlex.join(["lupi", "predict", str(path), "NEW.csv"])
+    places["report"] = str(out / "report.html")
     for name, place in places.items():
-        console.print(Text.assemble((f"{name:<8}", "dim"), str(place)))
+        console.print(Text.assemble((f"{name:<8}", "dim"), place))

@@ -132,6 +132,8 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
     console.print(
         Panel(body, title="verdict", border_style=style, padding=(1, 2), expand=False)
     )
+    for step in comparison.next_steps(command_line=True):
+        console.print(Text.assemble(("next    ", "dim"), step))
     for item in comparison.warnings:
         said = warning_words(item)
         if not said.startswith(item["method"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from lupi._versions import versions
 from lupi.evaluation._arms import ARMS
 from lupi.evaluation._comparison import FOLD_COLUMNS, Comparison
 from lupi.evaluation._methods import Method, Task
@@ -180,6 +182,15 @@ def _run_piece(study: Study, piece: Piece) -> dict[str, Any]:
     return study.run(piece)
 
 
+def _made(study: Study) -> dict[str, Any]:
+    """Say when, with what and on what the comparison was made."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions("numpy", "scipy", "scikit-learn", "pandas"),
+        "fingerprint": study.identity,
+    }
+
+
 def _assemble(
     study: Study, results: dict[str, dict[str, Any]], seconds: float
 ) -> Comparison:
@@ -209,7 +220,7 @@ def _assemble(
                 )
     return Comparison(
         pd.DataFrame(lines).reindex(columns=list(FOLD_COLUMNS)),
-        study.settings | {"seconds": seconds},
+        study.settings | {"seconds": seconds, "made": _made(study)},
         failures,
         [
             {"method": method, "message": message, "count": count}

@@ -11,6 +11,7 @@ import pandas as pd
 
 from lupi.evaluation._arms import ARMS
 from lupi.evaluation._json import FORMAT, FORMAT_VERSION, read_json, write_json
+from lupi.evaluation._next_steps import next_steps
 from lupi.evaluation._statistics import Design
 from lupi.evaluation._summary import ArmScores, summarise
 from lupi.evaluation._verdict import Verdict, judge
@@ -182,28 +183,48 @@ class Comparison:
         """The answer in plain words."""
         return judge(self.summary, self.settings["scoring"])
 
+    def next_steps(self, *, command_line: bool = False) -> list[str]:
+        """Return what to do after this verdict, the most useful step first.
+
+        Parameters
+        ----------
+        command_line : bool, default=False
+            Write options of ``lupi compare`` instead of arguments of `compare`.
+
+        Returns
+        -------
+        list of str
+            Sentences, at least one.
+        """
+        return next_steps(
+            self.verdict, self.settings, self.methods, command_line=command_line
+        )
+
     @cached_property
     def choice(self) -> tuple[str, str]:
         """The method and the arm that `best_estimator` returns.
 
-        The best-scoring method among those that help, arm "with"; when none does,
-        the best model without privileged information, arm "without".
+        The one with the highest score: of the methods that X* helps, arm "with", and of
+        all methods without it, arm "without".
         """
         ran = self.summary[self.summary["verdict"] != "failed"]
         if ran.empty:
             raise ValueError(f"There is no model to return. {self.verdict}")
-        helping = ran[ran["verdict"] == "helps"]
-        if len(helping):
-            return str(helping.loc[helping["with"].idxmax(), "method"]), "with"
-        return str(ran.loc[ran["without"].idxmax(), "method"]), "without"
+        scores = ran.set_index("method")
+        found = {
+            (str(name), "without"): scores.at[name, "without"] for name in scores.index
+        }
+        for name in scores.index[scores["verdict"] == "helps"]:
+            found[str(name), "with"] = scores.at[name, "with"]
+        return max(found, key=lambda key: found[key])
 
     def best_estimator(
         self, refit: bool = True, *, method: str | None = None
     ) -> BaseEstimator:
         """Return the model to use: preprocessing and estimator, tuned on all rows.
 
-        It is that of ``choice``: the best method that helps, or the best model without
-        privileged information when none does.
+        It is that of ``choice``: the highest score of a method that X* helps, or of a
+        model without X*, whichever is higher.
 
         Parameters
         ----------

@@ -23,7 +23,12 @@ Layout of the JSON file (``Comparison.to_json``), format version 2::
                    "grouped": false, "weighted": false},
         "search": {"n_candidates": 12, "inner_cv": 3},
         "negligible": 0.01,             # a gain not worth having
-        "random_state": 0, "seconds": 41.2
+        "random_state": 0, "seconds": 41.2,
+        "made": {"date": "2026-11-15T21:00:00+00:00",
+                 "versions": {"lupi": ..., "python": ..., ...},
+                 "fingerprint": "...",  # of data, splits, methods and candidates
+                 # of the command line only; --from reads "asked":
+                 "command": "lupi compare ...", "asked": {...}}
       },
       "verdict": {"kind": ..., "headline": ..., "sentence": ..., "method": ...,
                   "methods": {"SVCPlus": "no evidence", ...}, "leak": false,

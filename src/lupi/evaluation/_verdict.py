@@ -87,33 +87,40 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
         best, kind = helping.loc[helping["with"].idxmax()], HELPS
         headline = (
             f"The privileged information helps: with it, {best['method']} scores "
-            f"{best['with']:.3f} instead of {best['without']:.3f} {metric}."
+            f"{_scores(best)} {metric}."
         )
         sentence = (
             f"The gain is {_plus_minus(best)} (p {_p(best['p_helps'])} against no X*, "
             f"shuffled X* and X as X*{corrected})."
         )
-        if not np.isnan(best["gap_closed"]):
+        if best["gap_closed"] >= 1:
+            sentence += " It closes the gap to a model that sees X* when predicting."
+        elif not np.isnan(best["gap_closed"]):
             sentence += (
                 f" It closes {best['gap_closed']:.0%} of the gap to a model that sees "
-                "X* when predicting."
+                "X* when predicting.".replace("%", " %")
             )
     elif (ran["verdict"] == HURTS).all():
         best, kind = ran.loc[ran["gain"].idxmax()], HURTS
-        headline = "The privileged information hurts."
+        least = "; the other methods lose more" if len(ran) > 1 else ""
+        headline = (
+            f"The privileged information hurts: with it, {best['method']} scores "
+            f"{_scores(best)} {metric}."
+        )
         sentence = (
-            f"Even {best['method']}, which loses least, scores {_plus_minus(best)} "
-            f"{metric} against the same model without X* (p {_p(best['p_hurts'])}"
-            f"{corrected})."
+            f"The difference is {_plus_minus(best)} (p {_p(best['p_hurts'])} against "
+            f"no X*{corrected}){least}."
         )
     else:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
         widest = ran.loc[ran["gap"].idxmax()]
         headline = "There is no evidence that the privileged information helps."
+        most = "The largest gain is that of" if len(ran) > 1 else "With it,"
+        verb = ": with X* it scores" if len(ran) > 1 else " scores"
         sentence = (
-            f"The best gain is that of {best['method']}, {_plus_minus(best)} {metric} "
-            f"over the same model without X* (p {_p(best['p_helps'])} against no X*, "
-            f"shuffled X* and X as X*{corrected})."
+            f"{most} {best['method']}{verb} {_scores(best)} {metric}, "
+            f"{_plus_minus(best)} (p {_p(best['p_helps'])} against no X*, shuffled X* "
+            f"and X as X*{corrected})."
         )
         oracle = (
             f"A model that sees X* when predicting gains {_plus_minus(widest, 'gap')}"
@@ -158,6 +165,10 @@ def _signed(value: float) -> str:
 
 def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str = "gain") -> str:
     return f"{_signed(line[name])} ± {line[name + '_std_error']:.3f}"
+
+
+def _scores(line: Mapping[str, Any] | pd.Series) -> str:
+    return f"{line['with']:.3f} instead of {line['without']:.3f}".replace("-", "−")
 
 
 def _p(value: float) -> str:

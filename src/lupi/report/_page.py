@@ -16,7 +16,7 @@ from lupi.evaluation._methods import find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.inspection import GainDisplay, PrivilegedLearningCurveDisplay
 from lupi.report._svg import inline_svg
-from lupi.report._usage import Usage, method_usage, page_usage
+from lupi.report._usage import Usage, page_usage
 from lupi.report._words import (
     duration,
     method_verdict,
@@ -65,9 +65,28 @@ def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> dict[str
         "usage": page_usage(usage, comparison),
         "arms": list(ARMS.values()),
         "n_splits": settings["splits"]["n_splits"],
-        "test_note": _test_note(settings),
-        "footer": f"Written by lupi {__version__} in {duration(settings['seconds'])}.",
+        "test_note": _test_note(settings, several=len(comparison.methods) > 1),
+        "next_steps": comparison.next_steps(command_line=bool(usage.commands)),
+        "made": _made(settings),
+        "command": settings.get("made", {}).get("command"),
+        "footer": f"Written by lupi {__version__}.",
     }
+
+
+def _made(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say when and with what the comparison was made."""
+    made = settings.get("made", {})
+    facts = [
+        ("Time", f"{duration(settings['seconds'])} from start to end"),
+        ("Seed", str(settings["random_state"])),
+    ]
+    if "date" in made:
+        facts.insert(
+            0, ("Date", made["date"].replace("T", " ").replace("+00:00", " UTC"))
+        )
+        versions = [f"{name} {version}" for name, version in made["versions"].items()]
+        facts.append(("Versions", ", ".join(versions)))
+    return facts
 
 
 def _css(kind: str) -> str:
@@ -150,7 +169,8 @@ def _table_notes(comparison: Comparison) -> list[str]:
     return notes
 
 
-def _test_note(settings: Mapping[str, Any]) -> str:
+def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
+    holm = ", and corrected for the number of methods (Holm, 1979)" if several else ""
     correction = (
         "after Nadeau and Bengio, 2003, whose correction is applied to the variance "
         "that training sets cause"
@@ -163,9 +183,9 @@ def _test_note(settings: Mapping[str, Any]) -> str:
     return (
         "“Helps” means better than without X*, than with shuffled X* and than with X "
         "as X*, each one-sided at 5 % by a t-test that accounts for the rows that "
-        f"splits share ({correction}), and corrected for the number of methods (Holm, "
-        "1979). “Nothing to gain” means that even a model that sees X* when predicting "
-        f"gains at most {settings['negligible']:g}, with 95 % confidence."
+        f"splits share ({correction}){holm}. “Nothing to gain” means that even a model "
+        f"that sees X* when predicting gains at most {settings['negligible']:g}, with "
+        "95 % confidence."
     )
 
 
@@ -200,7 +220,7 @@ def _method(
         "timing": _timing(table["seconds"]),
     }
     if line["verdict"] == "failed":
-        return part | {"charts": [], "gains": None, "curve": None, "usage": None}
+        return part | {"charts": [], "gains": None, "curve": None}
     wide = folds.pivot(index="split", columns="arm", values="score")
     better = int((wide["with"] > wide["without"]).sum())
     return part | {
@@ -216,7 +236,6 @@ def _method(
         ],
         "curve": _curve_chart(curves.get(name), place),
         "worth": str(curves[name].worth() or "") if name in curves else "",
-        "usage": method_usage(usage, comparison, name),
     }
 
 
@@ -300,5 +319,7 @@ def _timing(seconds: pd.Series) -> str:
         return ""
     parts = ", ".join(f"{arm} {duration(value)}" for arm, value in seconds.items())
     return (
-        f"Time for search and fits on all splits: {duration(seconds.sum())} ({parts})."
+        f"Search and fits on all splits, one after the other, would take "
+        f"{duration(seconds.sum())}: {parts}. Splits run in parallel, and methods that "
+        "are the same model without X* share the arms without and oracle."
     )

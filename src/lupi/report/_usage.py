@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from lupi.report._words import choice_words
 
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison
@@ -39,64 +42,42 @@ class Usage:
 
 @dataclass(frozen=True)
 class CodePart:
-    """How to save a model and use it."""
+    """Sentences, commands and lines of Python that use the model."""
 
     sentences: list[str]
-    command: str | None
+    commands: list[str]
     code: str
 
 
 def page_usage(usage: Usage, comparison: Comparison) -> CodePart:
     """Say which model to use and how."""
     if comparison.verdict.kind == "failed":
-        return CodePart(["There is no model to use."], None, four_lines(SAVED))
+        return CodePart(["There is no model to use."], [], "")
     method, arm = comparison.choice
-    which = f"{method}, trained with X*"
-    if arm == "without":
-        which = (
-            f"{method} without X*, because nothing here supports using the privileged "
-            "information"
-        )
+    which = choice_words(comparison)
+    predict = shlex.join(["lupi", "predict", usage.model or SAVED, "new.csv"])
     if usage.model:
-        sentence = f"The model saved as {usage.model} is {which}. In Python:"
-        return CodePart([sentence], None, four_lines(usage.model))
-    sentences = [f"The model to use is {which}."]
-    command = usage.commands.get(method) if arm == "with" else None
-    if command:
-        sentences.append("Fit and save it, then use it in four lines of Python:")
+        sentences = [f"The model saved as {usage.model} is {which}."]
+        commands = [predict]
     else:
-        sentences.append(
-            f"Save it with lupi.save(comparison.best_estimator(), {SAVED!r}), then:"
-        )
-    return CodePart(sentences, command, four_lines(SAVED))
+        sentences = [f"The model to use is {which}."]
+        fitted = usage.commands.get(method) if arm == "with" else None
+        commands = [fitted, predict] if fitted else []
+    others = [name for name in usage.commands if (name, "with") != (method, arm)]
+    if others:
+        sentences.append("The last command fits another method, or this one with X*.")
+        commands.append(usage.commands[others[0]])
+    lines = use_lines(usage.model or SAVED)
+    if not commands:
+        lines.insert(1, f"lupi.save(comparison.best_estimator(), {SAVED!r})")
+    return CodePart(sentences, commands, "\n".join(lines))
 
 
-def method_usage(usage: Usage, comparison: Comparison, method: str) -> CodePart:
-    """Say how to save this very method, trained with X*, and use it."""
-    if usage.model and comparison.choice == (method, "with"):
-        sentence = f"It is the model saved as {usage.model}:"
-        return CodePart([sentence], None, four_lines(usage.model))
-    command = usage.commands.get(method)
-    if command:
-        return CodePart(
-            ["To fit it on all rows, save it and predict without X*:"],
-            command,
-            four_lines(SAVED),
-        )
-    sentence = (
-        f"Save it with lupi.save(comparison.best_estimator(method={method!r}), "
-        f"{SAVED!r}), then:"
-    )
-    return CodePart([sentence], None, four_lines(SAVED))
-
-
-def four_lines(model: str) -> str:
-    """Return the four lines that load a model and predict."""
-    return "\n".join(
-        [
-            "import lupi, pandas as pd",
-            f"model = lupi.load({model!r})",
-            'table = pd.read_csv("new.csv")  # the privileged columns are not needed',
-            "print(model.predict(table[model.feature_names_in_]))",
-        ]
-    )
+def use_lines(model: str) -> list[str]:
+    """Return the lines that load a model and predict."""
+    return [
+        "import lupi, pandas as pd",
+        f"model = lupi.load({model!r})",
+        'table = pd.read_csv("new.csv")  # the privileged columns are not needed',
+        "print(model.predict(table[model.feature_names_in_]))",
+    ]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+
+if TYPE_CHECKING:
+    from lupi.evaluation import Comparison
 
 
 def number(value: float) -> str:
@@ -14,12 +17,13 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(0.71234), number(float("nan"))
-    ('0.712', '–')
+    >>> number(0.71234), number(-0.0001), number(float("nan"))
+    ('0.712', '0.000', '–')
     """
     if value is None or pd.isna(value):
         return "–"
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:,.4g}"
+    text = f"{round(value, 3) + 0.0:.3f}" if abs(value) < 100 else f"{value:,.4g}"
+    return text.replace("-", "−")
 
 
 def signed(value: float) -> str:
@@ -65,14 +69,19 @@ def duration(seconds: float) -> str:
 
 
 def share(value: float) -> str:
-    """Write a share in percent; an absent or negative one is empty.
+    """Write the share of the gap closed; an absent one is empty.
 
     Examples
     --------
-    >>> share(0.47), share(-0.071), share(float("nan"))
-    ('47 %', '', '')
+    >>> share(0.47), share(-3.73), share(2.1), share(float("nan"))
+    ('47 %', 'none', 'all', '')
     """
-    return "" if pd.isna(value) or value < 0 else f"{100 * value:.0f} %"
+    if pd.isna(value):
+        return ""
+    percent = round(100 * value)
+    if percent <= 0:
+        return "none"
+    return f"{percent} %" if percent < 100 else "all"
 
 
 def warning_words(item: Mapping[str, Any]) -> str:
@@ -107,6 +116,29 @@ def split_words(settings: Mapping[str, Any]) -> str:
     return (
         f"{splits['n_splits']} random splits with {n_train:,} rows to train{hidden} "
         f"and the other {n_test:,} to test{grouped}"
+    )
+
+
+def choice_words(comparison: Comparison) -> str:
+    """Say which model is kept, and why it and no other."""
+    method, arm = comparison.choice
+    scores = comparison.summary.set_index("method")
+    score = number(scores.at[method, arm])
+    helped = scores[scores["verdict"] == "helps"]
+    if arm == "with":
+        if len(scores) == 1:
+            return f"{method}, trained with X*, because X* helps it"
+        return f"{method}, trained with X*, which scores highest ({score})"
+    if len(helped):
+        best = helped["with"].idxmax()
+        return (
+            f"{method} without X*, which scores {score}; {best}, which X* helps, "
+            f"scores {number(helped.at[best, 'with'])} with it"
+        )
+    highest = f" and scores highest so ({score})" if len(scores) > 1 else ""
+    return (
+        f"{method} without X*: nothing here supports the use of X*. It is trained on "
+        f"rows with an outcome{highest}"
     )
 
 

@@ -1,0 +1,103 @@
+"""What to do after a verdict: sentences for users of Python or of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lupi.evaluation._verdict import Verdict
+
+# Few rows are where X* helps most; a quarter of a small table leaves rows to test on.
+FEW_ROWS = 60
+
+
+def next_steps(
+    verdict: Verdict,
+    settings: Mapping[str, Any],
+    methods: Sequence[str],
+    *,
+    command_line: bool = False,
+) -> list[str]:
+    """Return what to do after a verdict, the most useful step first.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        The verdict.
+    settings : mapping
+        The settings of the comparison.
+    methods : sequence of str
+        Names of the methods that were compared.
+    command_line : bool, default=False
+        Write options of ``lupi compare`` instead of arguments of `compare`.
+
+    Returns
+    -------
+    list of str
+        Sentences, at least one.
+    """
+
+    def option(name: str, value: Any) -> str:
+        if command_line:
+            return f"--{name.replace('_', '-')} {value}"
+        return f"{name}={value!r}"
+
+    steps = []
+    if verdict.leak:
+        steps.append(
+            "Check the privileged columns first: one of them likely contains the "
+            "target."
+        )
+    splits, n_labelled = settings["splits"], settings["labels"]["n_labelled"]
+    drawn = "train_size" if splits["train_size"] else "labelled"
+    drawn = drawn if splits["train_size"] or splits.get("labelled") else ""
+    few = FEW_ROWS if n_labelled >= 4 * FEW_ROWS else n_labelled // 4
+    hedged = any(name.startswith("HedgedDistillation") for name in methods)
+    fewer = []
+    if few >= 20 and not drawn:
+        fewer.append(
+            f"Privileged columns help most where rows are few: try "
+            f"{option('train_size', few)}."
+        )
+    if few >= 20 and drawn != "labelled":
+        fewer.append(
+            "If outcomes are scarce but rows are not, try "
+            f"{option('labelled', few)}: other rows then train without their outcome."
+        )
+    other_methods = []
+    if not hedged:
+        name = option("methods", "hedged-distillation")
+        other_methods.append(
+            f"Try {name}, which falls back on the labels where X* misleads."
+        )
+    if verdict.kind == "helps":
+        if drawn:
+            without = option(drawn, "").split("=")[0].strip()
+            steps.append(
+                f"This holds for about {round(splits['n_train']):,} rows with an "
+                f"outcome. Compare without {without} to see how much of the gain is "
+                f"left with all {n_labelled:,}."
+            )
+        elif not settings["labels"]["n_unlabelled"]:
+            cells = (
+                "leave their target empty" if command_line else "give y as NaN there"
+            )
+            steps.append(
+                "Rows whose outcome is not known yet can train as well, if they have "
+                f"X*: {cells}."
+            )
+        return steps or ["Use the model: its predictions need X alone."]
+    if verdict.kind == "failed":
+        return [*steps, "Remove the cause of the failures, or compare other methods."]
+    if verdict.kind == "hurts":
+        return [*steps, "Use the model without X*.", *other_methods, *fewer]
+    if verdict.rows_needed:
+        steps.append(f"Collect rows: about {verdict.rows_needed:,} would tell.")
+    if verdict.nothing_to_gain:
+        steps.append("Look for other columns: these add next to nothing to X.")
+    elif not verdict.rows_needed:
+        steps += other_methods
+    steps += fewer
+    return steps or [
+        f"Search longer ({option('n_candidates', 30)}), or look for other columns."
+    ]

@@ -1,0 +1,70 @@
+"""After every verdict there is something to do, in the words of the interface."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lupi.evaluation import Verdict
+from lupi.evaluation._next_steps import next_steps
+
+HEDGED = "HedgedDistillationClassifier"
+
+
+def steps(kind, *, methods=(HEDGED,), shell=False, n=1000, splits=None, **fields):
+    settings = {
+        "splits": {"train_size": None, "labelled": None, "n_train": 800.0}
+        | (splits or {}),
+        "labels": {"n_labelled": n, "n_unlabelled": 0},
+    }
+    verdict = Verdict(kind, "A.", "B.", HEDGED, {}, **fields)
+    return next_steps(verdict, settings, methods, command_line=shell)
+
+
+@pytest.mark.parametrize("kind", ["helps", "no evidence", "hurts", "failed"])
+@pytest.mark.parametrize("n", [10, 1000])
+@pytest.mark.parametrize("splits", [None, {"train_size": 60}, {"labelled": 60}])
+@pytest.mark.parametrize("shell", [True, False])
+def test_there_is_a_next_step_in_the_words_of_the_interface(kind, n, splits, shell):
+    found = steps(kind, n=n, splits=splits, shell=shell)
+    assert found
+    for sentence in found:
+        assert sentence.endswith(".")
+        strange = r"\w=" if shell else r"--\w"
+        assert not re.search(strange, sentence)
+
+
+def test_no_evidence_on_folds_asks_for_fewer_rows_or_labels():
+    shell = " ".join(steps("no evidence", shell=True))
+    assert "--train-size 60" in shell
+    assert "--labelled 60" in shell
+    python = " ".join(steps("no evidence"))
+    assert "train_size=60" in python
+    assert "labelled=60" in python
+    # A table of 100 rows trains on a quarter.
+    assert "train_size=25" in " ".join(steps("no evidence", n=100))
+
+
+def test_too_few_rows_come_with_their_number():
+    assert "about 5,000 would tell" in steps("no evidence", rows_needed=5000)[0]
+
+
+def test_nothing_to_gain_asks_for_other_columns():
+    assert "other columns" in steps("no evidence", nothing_to_gain=True)[0]
+
+
+def test_a_gain_on_few_rows_is_not_promised_for_all():
+    found = steps("helps", splits={"train_size": 60, "n_train": 60.0}, shell=True)
+    assert "Compare without --train-size" in found[0]
+    assert "all 1,000" in found[0]
+
+
+def test_the_hedge_is_offered_to_those_who_did_not_try_it():
+    found = " ".join(steps("hurts", methods=["SVCPlus"], shell=True))
+    assert "--methods hedged-distillation" in found
+    assert "hedged" not in " ".join(steps("hurts"))
+
+
+def test_a_leak_comes_first():
+    assert "contains the target" in steps("helps", leak=True)[0]
