@@ -10,7 +10,7 @@ DEMO = $(ONE_THREAD) $(BIN)/lupi compare --force
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q
 CODE := $(wildcard src tests benchmarks examples docs .ci)
 
-.PHONY: help demo test test-slow test-oldest lint format bench docs clean
+.PHONY: help demo test test-slow test-oldest lint format bench evidence docs clean
 
 help:
 	@echo "make demo         compare models with and without privileged information"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-oldest  the ordinary tests on the oldest supported packages"
 	@echo "make lint         style, formatting, types, and which package may import which"
 	@echo "make bench        the benchmarks"
+	@echo "make evidence     the leaderboard: all tables, all methods, and its page"
 	@echo "make docs         the site in docs/_build/html: gallery run, links checked"
 
 demo: $(VENV)/.installed
@@ -51,6 +52,10 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@for script in benchmarks/bench_*.py; do \
 	    echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+# Hours on two cores; it can be stopped, and continues. EVIDENCE="--quick" takes minutes.
+evidence: $(VENV)/.dev
+	$(ONE_THREAD) $(BIN)/python benchmarks/leaderboard.py $(EVIDENCE)
 
 # A warning is an error. GALLERY_JOBS=2 runs two examples at a time, and a part of them
 # is run by SPHINXOPTS="-D sphinx_gallery_conf.filename_pattern=plot_pima".

@@ -3,6 +3,7 @@
     python benchmarks/bench_defaults.py                     # prints the defaults alone
     python benchmarks/bench_defaults.py --grid              # and writes the page's data
     python benchmarks/bench_defaults.py --grid --tables DIR --out FOLDER --jobs 16
+    python benchmarks/bench_defaults.py --page FOLDER       # the guide from its results
 
 Nobody tunes: every model has its defaults but for delta and privileged_reg. For each
 table of `lupi.datasets.list_tables`, and for an ideal X* (the latent score with a
@@ -39,6 +40,8 @@ from lupi.evaluation._running import Checkpoint
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_FOLDER = ROOT / "build" / "evidence"
 FOUND = ROOT / "docs" / "defaults.json"
+GUIDE = ROOT / "docs" / "guide" / "svm.md"
+MARKS = ("<!-- written by bench_defaults.py -->", "<!-- end -->")
 N_TRAIN, N_TEST, N_SPLITS = 60, 1000, 20
 TEACHER = "slack_teacher"
 WITH_SLACK = ("SVCDeltaPlus", "LinearSVCDeltaPlus", "MarginTransferSVC", "UnifiedSVC")
@@ -210,6 +213,56 @@ def judge(found):
         print(line)
 
 
+def rows_of(found):
+    """Return the table of the guide: the defaults, and what else was tried."""
+    rows = [
+        "| model | default | tables, mean | worst | ideal X\\* | make_slack_teacher "
+        "| best there |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in (*WITH_SLACK, *WITHOUT_SLACK):
+        part = [each for each in found["lines"] if each["model"] == name]
+        best = max(each[TEACHER] for each in part)
+        for line in part:
+            if line["default"]:
+                values = ", ".join(
+                    f"{key}={line[key]:g}" for key in AXES if key in line
+                )
+                cells = [
+                    line["mean"],
+                    line["worst"],
+                    line["ideal"],
+                    line[TEACHER],
+                    best,
+                ]
+                shown = [f"{round(x, 3) + 0.0:+.3f}".replace("-", "−") for x in cells]
+                shown[1] += f" ({line['worst_table']})"
+                rows.append(f"| `{name}` | {values} | {' | '.join(shown)} |")
+    return "\n".join(rows)
+
+
+def mark_defaults(found):
+    """Say anew which lines are the defaults, which a run may have helped to choose."""
+    for line in found["lines"]:
+        known = getattr(lupi, line["model"])().get_params()
+        line["default"] = all(line[key] == known[key] for key in AXES if key in line)
+    return found
+
+
+def write_page(folder):
+    """Copy the results into the docs folder; write table and figure of the guide."""
+    from evidence import tradeoff
+
+    found = json.loads((folder / FOUND.name).read_text(encoding="utf-8"))
+    mark_defaults(found)
+    FOUND.write_text(summary.dumps(found), encoding="utf-8")
+    start, _, rest = GUIDE.read_text(encoding="utf-8").partition(MARKS[0])
+    _, _, end = rest.partition(MARKS[1])
+    text = f"{start}{MARKS[0]}\n\n{rows_of(found)}\n\n{MARKS[1]}{end}"
+    GUIDE.write_text(text, encoding="utf-8")
+    tradeoff.draw(found, ROOT / "docs" / "images")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--grid", action="store_true", help="every delta and reg")
@@ -218,7 +271,11 @@ def main():
     parser.add_argument("--only", help="tables, separated by commas")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=120.0)
+    parser.add_argument("--page", type=Path, help="write the guide from this folder")
     asked = parser.parse_args()
+    if asked.page:
+        write_page(asked.page)
+        return
     if not (asked.tables / tables.LIST).exists():
         tables.prepare(asked.tables)
     data = data_of(tables.read(asked.tables))

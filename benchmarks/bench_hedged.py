@@ -31,6 +31,7 @@ import tracemalloc
 
 import numpy as np
 import pandas as pd
+from evidence.recipes import coupled, past
 from joblib import Parallel, delayed
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -38,11 +39,10 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score, roc_auc_score
-from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.model_selection import train_test_split
 
 from lupi import HedgedDistillationClassifier, HedgedDistillationRegressor
 from lupi.datasets import list_tables, load_table
-from lupi.transfer._hedge.ridge import GCVRidge
 
 LABELS = (60, 200)
 UNLABELLED = 1000
@@ -55,8 +55,6 @@ BOOSTED = (
     "earnings",
     "weather",
 )
-LAMBDAS = (0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
-PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 
 
 # -- data --------------------------------------------------------------------------
@@ -86,64 +84,6 @@ def split(y, classes, n_labels, seed):
     )
     half = min(len(rest) // 2, UNLABELLED)
     return known, rest[:half], rest[half:]
-
-
-# -- the recipes of the papers -----------------------------------------------------
-
-
-def filled(Z, like):
-    """Fill missing cells with the median of `like`, and mark them."""
-    gone = np.isnan(like).any(axis=0)
-    median = np.nan_to_num(np.nanmedian(like, axis=0))
-    return np.hstack([np.where(np.isnan(Z), median, Z), np.isnan(Z)[:, gone]])
-
-
-def past(X, P, y, Xu, Pu):
-    """Fit a teacher of [X, X*] to y, then a student of X to its values on all rows."""
-    teacher = GCVRidge().fit(np.hstack([X, P]), y)
-    rows, seen = np.vstack([X, Xu]), np.vstack([np.hstack([X, P]), np.hstack([Xu, Pu])])
-    return GCVRidge().fit(rows, teacher.predict(seen)).predict
-
-
-def coupled(X, P, y, Xu, Pu, classes):
-    """Fit f of X and g of [X, X*] together.
-
-    min (1/N) sum over all rows (f - g)^2 + (lambda/n) sum over labelled rows (y - g)^2
-    plus a ridge penalty; lambda and the penalty by 5-fold cross-validation of f.
-    """
-    every_X, every_P = np.vstack([X, Xu]), np.vstack([P, Pu])
-    tables = [filled(Z, like) for Z, like in ((every_X, every_X), (every_P, every_P))]
-    mean, scale = ([f(Z, axis=0) for Z in tables] for f in (np.mean, np.std))
-    scale = [np.where(s > 1e-12, s, np.inf) for s in scale]
-    F, W = ((Z - m) / s for Z, m, s in zip(tables, mean, scale, strict=True))
-    F = np.hstack([np.ones((len(F), 1)), F])
-    G = np.hstack([F, W])
-    p, n = F.shape[1], len(y)
-
-    def fit(known, weight, penalty):
-        others = np.r_[known, np.arange(n, len(F))]
-        gap = np.hstack([F[others], -G[others]])
-        H = gap.T @ gap / len(others)
-        H[p:, p:] += weight * G[known].T @ G[known] / len(known)
-        ridge = np.full(len(H), penalty)
-        ridge[[0, p]] = 1e-9
-        right = np.zeros(len(H))
-        right[p:] = weight * G[known].T @ y[known] / len(known)
-        return np.linalg.solve(H + np.diag(ridge), right)[:p]
-
-    folds = (StratifiedKFold if classes else KFold)(5, shuffle=True, random_state=0)
-    options = [(weight, penalty) for weight in LAMBDAS for penalty in PENALTIES]
-    error = np.zeros(len(options))
-    for train, test in folds.split(X, y):
-        for place, option in enumerate(options):
-            error[place] += np.sum((F[test] @ fit(train, *option) - y[test]) ** 2)
-    coef = fit(np.arange(n), *options[int(np.argmin(error))])
-
-    def predict(Z):
-        Z = (filled(Z, every_X) - mean[0]) / scale[0]
-        return coef[0] + Z @ coef[1:]
-
-    return predict
 
 
 # -- one split ---------------------------------------------------------------------

@@ -128,6 +128,22 @@ def write_json(path, content):
     os.replace(partial, path)
 
 
+def add_power(path, n_jobs):
+    """Add to a result how often a gain is found where there is one."""
+    from evidence import generators
+
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["generators"] = generators.power(n_jobs)
+    write_json(path, content)
+
+
+def write_page(folder):
+    """Write docs/evidence.json and what is made of it."""
+    from evidence import page
+
+    page.write(folder / "evidence.json", ROOT / "docs")
+
+
 def prepared(folder):
     """Return the tables of a folder, prepared first where there is none."""
     if not (folder / tables.LIST).exists():
@@ -172,6 +188,7 @@ def main():
     parser.add_argument("--tables", metavar="DIR", type=Path)
     parser.add_argument("--out", metavar="DIR", type=Path, default=DEFAULT_FOLDER)
     parser.add_argument("--page", metavar="DIR", type=Path, help="write the page")
+    parser.add_argument("--generators", action="store_true", help="the power alone")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=360.0)
     parser.add_argument("--splits", type=int, default=10, help="for yours")
@@ -181,6 +198,12 @@ def main():
     if asked.prepare:
         tables.prepare(asked.prepare)
         return
+    if asked.generators:
+        add_power(asked.out / "evidence.json", asked.jobs)
+        return
+    if asked.page:
+        write_page(asked.page)
+        return
     folder = asked.tables or DEFAULT_FOLDER / "tables"
     known = prepared(folder)
     if asked.only:
@@ -188,19 +211,15 @@ def main():
     if asked.yours:
         yours(asked.yours, known, asked.jobs, asked.splits)
         return
-    if not asked.page:
-        budget = work.QUICK if asked.quick else work.FULL
-        out = asked.out / "quick" if asked.quick else asked.out
-        minutes = min(asked.minutes, 9.0) if asked.quick else asked.minutes
-        found = run(known, budget, out, asked.jobs, minutes)
-        write_json(out / "evidence.json", found)
-        print(summary.text(found))
-        if asked.quick or asked.tables:
-            return
-        asked.page = out
-    from evidence import page
-
-    page.write(asked.page / "evidence.json", ROOT / "docs")
+    budget = work.QUICK if asked.quick else work.FULL
+    out = asked.out / "quick" if asked.quick else asked.out
+    minutes = min(asked.minutes, 9.0) if asked.quick else asked.minutes
+    found = run(known, budget, out, asked.jobs, minutes)
+    write_json(out / "evidence.json", found)
+    print(summary.text(found))
+    if not (asked.quick or asked.tables):
+        add_power(out / "evidence.json", asked.jobs)
+        write_page(out)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,61 @@ LAMBDAS = (0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
 
 
+def filled(Z, like):
+    """Fill missing cells with the median of `like`, and mark them."""
+    gone = np.isnan(like).any(axis=0)
+    median = np.nan_to_num(np.nanmedian(like, axis=0))
+    return np.hstack([np.where(np.isnan(Z), median, Z), np.isnan(Z)[:, gone]])
+
+
+def past(X, P, y, Xu, Pu):
+    """Fit a teacher of [X, X*] to y, then a student of X to its values on all rows."""
+    teacher = GCVRidge().fit(np.hstack([X, P]), y)
+    rows, seen = np.vstack([X, Xu]), np.vstack([np.hstack([X, P]), np.hstack([Xu, Pu])])
+    return GCVRidge().fit(rows, teacher.predict(seen)).predict
+
+
+def coupled(X, P, y, Xu, Pu, classes):
+    """Fit f of X and g of [X, X*] together.
+
+    min (1/N) sum over all rows (f - g)^2 + (lambda/n) sum over labelled rows (y - g)^2
+    plus a ridge penalty; lambda and the penalty by 5-fold cross-validation of f.
+    """
+    every_X, every_P = np.vstack([X, Xu]), np.vstack([P, Pu])
+    tables = [filled(Z, like) for Z, like in ((every_X, every_X), (every_P, every_P))]
+    mean, scale = ([f(Z, axis=0) for Z in tables] for f in (np.mean, np.std))
+    scale = [np.where(s > 1e-12, s, np.inf) for s in scale]
+    F, W = ((Z - m) / s for Z, m, s in zip(tables, mean, scale, strict=True))
+    F = np.hstack([np.ones((len(F), 1)), F])
+    G = np.hstack([F, W])
+    p, n = F.shape[1], len(y)
+
+    def fit(known, weight, penalty):
+        others = np.r_[known, np.arange(n, len(F))]
+        gap = np.hstack([F[others], -G[others]])
+        H = gap.T @ gap / len(others)
+        H[p:, p:] += weight * G[known].T @ G[known] / len(known)
+        ridge = np.full(len(H), penalty)
+        ridge[[0, p]] = 1e-9
+        right = np.zeros(len(H))
+        right[p:] = weight * G[known].T @ y[known] / len(known)
+        return np.linalg.solve(H + np.diag(ridge), right)[:p]
+
+    folds = (StratifiedKFold if classes else KFold)(5, shuffle=True, random_state=0)
+    options = [(weight, penalty) for weight in LAMBDAS for penalty in PENALTIES]
+    error = np.zeros(len(options))
+    for train, test in folds.split(X, y):
+        for place, option in enumerate(options):
+            error[place] += np.sum((F[test] @ fit(train, *option) - y[test]) ** 2)
+    coef = fit(np.arange(n), *options[int(np.argmin(error))])
+
+    def predict(Z):
+        Z = (filled(Z, every_X) - mean[0]) / scale[0]
+        return coef[0] + Z @ coef[1:]
+
+    return predict
+
+
 class _Recipe(BaseEstimator):
     """Ridge regression on the labelled rows; with X* what `_learn` returns."""
 
@@ -56,59 +111,17 @@ class _Regressor(RegressorMixin, _Recipe):
 
 
 class _Past:
-    """Prediction aided by surrogate training (Xia & Wainwright, arXiv 2412.09364).
+    """Prediction aided by surrogate training (Xia & Wainwright, arXiv 2412.09364)."""
 
-    A teacher of [X, X*] is fitted to y, then a student of X to its values on all rows.
-    """
-
-    def _learn(self, X, P, y, Xu, Pu):
-        teacher = GCVRidge().fit(np.hstack([X, P]), y)
-        every_X, every_P = np.vstack([X, Xu]), np.vstack([P, Pu])
-        values = teacher.predict(np.hstack([every_X, every_P]))
-        return GCVRidge().fit(every_X, values).predict
+    def _learn(self, *parts):
+        return past(*parts)
 
 
 class _Coupled:
-    """Coupled training (Shi, Hagrass & Klusowski, arXiv 2605.23268).
+    """Coupled training (Shi, Hagrass & Klusowski, arXiv 2605.23268)."""
 
-    f of X and g of [X, X*] are fitted together:
-
-    min (1/N) sum over all rows (f - g)^2 + (lambda/n) sum over labelled rows (y - g)^2
-    plus a ridge penalty; lambda and the penalty by 5-fold cross-validation of f.
-    """
-
-    def _learn(self, X, P, y, Xu, Pu):
-        every_X, every_P = np.vstack([X, Xu]), np.vstack([P, Pu])
-        mean, scale = every_X.mean(axis=0), _scale(every_X)
-        F = np.hstack([np.ones((len(every_X), 1)), (every_X - mean) / scale])
-        G = np.hstack([F, (every_P - every_P.mean(axis=0)) / _scale(every_P)])
-        p, n = F.shape[1], len(y)
-
-        def fit(known, weight, penalty):
-            others = np.r_[known, np.arange(n, len(F))]
-            gap = np.hstack([F[others], -G[others]])
-            H = gap.T @ gap / len(others)
-            H[p:, p:] += weight * G[known].T @ G[known] / len(known)
-            ridge = np.full(len(H), penalty)
-            ridge[[0, p]] = 1e-9
-            right = np.zeros(len(H))
-            right[p:] = weight * G[known].T @ y[known] / len(known)
-            return np.linalg.solve(H + np.diag(ridge), right)[:p]
-
-        classes = isinstance(self, ClassifierMixin)
-        folds = (StratifiedKFold if classes else KFold)(5, shuffle=True, random_state=0)
-        options = [(weight, penalty) for weight in LAMBDAS for penalty in PENALTIES]
-        error = np.zeros(len(options))
-        for train, test in folds.split(X, y):
-            for place, option in enumerate(options):
-                error[place] += np.sum((F[test] @ fit(train, *option) - y[test]) ** 2)
-        coef = fit(np.arange(n), *options[int(np.argmin(error))])
-        return lambda Z: coef[0] + (Z - mean) / scale @ coef[1:]
-
-
-def _scale(Z):
-    spread = Z.std(axis=0)
-    return np.where(spread > 1e-12, spread, np.inf)
+    def _learn(self, *parts):
+        return coupled(*parts, isinstance(self, ClassifierMixin))
 
 
 class PASTClassifier(_Past, _Classifier):

@@ -242,10 +242,15 @@ def wanted(lines):
             "n_tables": len(part),
             "n_gap": len(rich),
             "helps": sum(line["verdict"] == "helps" for line in rich),
-            "hurts": [line["table"] for line in part if line["verdict"] == "hurts"],
+            "hurts": _hurt(rich),
+            "hurts_others": _hurt([line for line in part if line not in rich]),
             "closed": float(np.median([x["closed"] for x in rich])) if rich else None,
         }
     return found
+
+
+def _hurt(part):
+    return {line["table"]: line["gain"] for line in part if line["verdict"] == "hurts"}
 
 
 # -- as text -----------------------------------------------------------------------

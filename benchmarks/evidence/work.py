@@ -23,7 +23,7 @@ from sklearn.ensemble import (
 from evidence import recipes
 from lupi.base import uses_unlabelled
 from lupi.evaluation._labels import Split
-from lupi.evaluation._methods import Method, all_methods, default_methods
+from lupi.evaluation._methods import MOST_KERNEL_ROWS, Method, all_methods
 from lupi.evaluation._plan import plan
 from lupi.evaluation._study import Piece, Study
 
@@ -34,6 +34,16 @@ INNER_FOLDS = 3
 UNLABELLED = 1000
 FEWEST_TEST_ROWS = 60
 OUTSIDE = "HistGradientBoosting"
+# The most splits are spent on these; many rows take the linear forms.
+FIRST = (
+    "HedgedDistillationClassifier",
+    "HedgedDistillationRegressor",
+    "GeneralizedDistillationClassifier",
+    "GeneralizedDistillationRegressor",
+    "SVCPlus",
+    "SVCDeltaPlus",
+    "SVRPlus",
+)
 CLASSES, NUMBERS = "classification", "regression"
 BOOSTING = {
     "learning_rate": [0.03, 0.1, 0.3],
@@ -104,17 +114,22 @@ def _recipe(kind, task, family):
 @lru_cache
 def _methods(part, task, n_labels):
     """Return the methods of a part, those of one family beside each other."""
-    known = [each for each in all_methods() if each.task == task and each.comparable]
-    hedged = [each for each in known if each.name.startswith("Hedged")]
-    default = default_methods(task, n_labels)
+    known = {
+        each.name: each
+        for each in all_methods()
+        if each.task == task and each.comparable
+    }
+    first = [known[name] for name in FIRST if name in known]
     if part == "first":
-        family = hedged[0].baseline
         kinds = (recipes.PASTClassifier, recipes.CoupledClassifier)
         if task == NUMBERS:
             kinds = (recipes.PASTRegressor, recipes.CoupledRegressor)
+        family = first[0].baseline
         beside = [_recipe(kind, task, family) for kind in kinds]
-        return [*hedged, *beside, *(each for each in default if each not in hedged)]
-    others = [each for each in known if each not in (*default, *hedged)]
+        if n_labels > MOST_KERNEL_ROWS:
+            first = [known.get(f"Linear{each.name}", each) for each in first]
+        return [first[0], *beside, *first[1:]]
+    others = [each for each in known.values() if each not in first]
     if task == CLASSES:
         others.append(lufe())
     return others

@@ -30,9 +30,7 @@ FILE_HELP = "CSV, Parquet, Excel, JSON lines, SQLite or DuckDB"
 File = Annotated[Path, typer.Argument(help=f"{FILE_HELP}.", show_default=False)]
 Target = Annotated[
     str | None,
-    typer.Option(
-        "--target", "-t", help="The column to predict. Required.", metavar="COL"
-    ),
+    typer.Option("--target", "-t", help="The column to predict.", metavar="COL"),
 ]
 Privileged = Annotated[
     list[str] | None,
@@ -120,8 +118,7 @@ Jobs = Annotated[
     ),
 ]
 Force = Annotated[
-    bool,
-    typer.Option("--force", metavar="", help="Replace the result of an older run."),
+    bool, typer.Option("--force", help="Replace the result of an older run.")
 ]
 
 
@@ -176,22 +173,6 @@ def compare(
             help="Run the comparison of a results.json again, as it was asked for.",
         ),
     ] = None,
-    columns: Annotated[
-        bool,
-        typer.Option(
-            "--columns",
-            metavar="",
-            help="Also say which privileged column the gain comes from.",
-        ),
-    ] = False,
-    column_group: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column-group",
-            metavar="NAME=COLS",
-            help="Privileged columns that --columns takes together; repeatable.",
-        ),
-    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")
     ] = Path("lupi-report"),
@@ -211,9 +192,7 @@ def compare(
     model: Annotated[
         bool,
         typer.Option(
-            "--model/--no-model",
-            metavar="",
-            help="Also fit the best model on all rows, save it.",
+            "--model/--no-model", help="Also fit the best model on all rows, save it."
         ),
     ] = True,
     seed: Seed = 0,
@@ -267,8 +246,6 @@ def compare(
         force=force,
         save_model=model,
         fingerprint=fingerprint,
-        columns=columns,
-        column_groups=column_group,
     )
 
 
@@ -383,13 +360,7 @@ def predict(
     ],
     file: File,
     out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="CSV or Parquet; - is the standard output.",
-        ),
+        Path, typer.Option("--out", "-o", metavar="FILE", help="CSV or Parquet.")
     ] = Path("predictions.csv"),
     keep: Annotated[
         list[str] | None,
@@ -425,7 +396,7 @@ def _print_version(asked: bool) -> None:
 def root(
     version: Annotated[
         bool,
-        typer.Option("--version", metavar="", callback=_print_version, is_eager=True),
+        typer.Option("--version", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     """Learn with columns that exist for the training rows but not when predicting."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -26,21 +25,15 @@ def run_predict(
     model_path: Path, file: Path, *, out: Path, keep: list[str], force: bool
 ) -> None:
     """Write one prediction per row of the file."""
-    to_pipe = str(out) == "-"
-    console = make_console(stderr=to_pipe)
+    console = make_console()
     model, details, notes = _read_model(model_path)
     table, kept, more = _read_rows(file, keep)
     X = _take_features(table, _features(model, details, model_path), file)
     _check_numbers(X, details.get("numbers", []), file)
-    if not to_pipe:
-        prepare_file(out, force=force)
+    prepare_file(out, force=force)
     predictions = _predict(model, X)
-    written = pd.concat([kept, predictions], axis=1)
+    _write(pd.concat([kept, predictions], axis=1), out)
     show_notes(console, notes + more)
-    if to_pipe:
-        sys.stdout.write(to_csv(written))
-        return
-    _write(written, out)
     console.print(Text(f"{len(predictions):,} predictions written to {out}"))
 
 

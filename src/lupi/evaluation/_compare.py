@@ -68,10 +68,10 @@ def compare(
         X*: what is known for training rows only. A row without any value is a row
         that has no X*.
     methods : "default", "all", name, estimator, Method, or a list of these
-        "default" is a fast and sensible set: hedged and generalized distillation, SVM+
-        and SVMΔ+, the latter two in their linear forms beyond 400 training rows. "all"
-        is every suitable estimator of the library. An estimator is compared with the
-        parameters it has; to search some, give a :class:`Method` with a ``space``.
+        "default" is a fast and sensible set: hedged and generalized distillation and,
+        for classes, SVMΔ+, in its linear form beyond 400 training rows. "all" is every
+        suitable estimator of the library. An estimator is compared with the parameters
+        it has; to search some, give a :class:`Method` with a ``space``.
     scoring : str or callable, default=None
         Any scorer of scikit-learn. By default ``"roc_auc"`` for two classes,
         ``"accuracy"`` for more, ``"r2"`` for regression.
@@ -98,7 +98,7 @@ def compare(
     inner_cv : int, default=3
         Number of folds of the training rows on which candidates are scored.
     task : {"classification", "regression"}, default=None
-        Read off the methods or the target by default: text, booleans and up to 10
+        Read off the methods or the target by default: text, booleans and up to 20
         different whole numbers are classes.
     negligible : float, default=0.01
         A gain of the score that is not worth having. There is "nothing to gain" where

@@ -17,12 +17,10 @@ from lupi.evaluation._summary import ArmScores, summarise
 from lupi.evaluation._verdict import Verdict, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from sklearn.base import BaseEstimator
 
-    from lupi.evaluation._column_gains import ColumnGains
     from lupi.evaluation._curve import LearningCurve
     from lupi.evaluation._study import Study
 
@@ -92,15 +90,10 @@ class Comparison:
         """Names of the methods, in the order they were asked for."""
         return list(dict.fromkeys(self.folds["method"]))
 
-    @property
-    def design(self) -> Design:
-        """The sizes and the kind of the splits."""
-        splits = self.settings["splits"]
-        return Design(splits["n_train"], splits["n_test"], splits["kind"])
-
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:
-        design = self.design
+        splits = self.settings["splits"]
+        design = Design(splits["n_train"], splits["n_test"], splits["kind"])
         return {
             method: ArmScores(self.folds[self.folds["method"] == method], design)
             for method in self.methods
@@ -299,47 +292,6 @@ class Comparison:
         from lupi.evaluation._curve import learning_curves
 
         return learning_curves(self, n_jobs=n_jobs)
-
-    def columns(
-        self,
-        groups: Mapping[str, Sequence[str]] | None = None,
-        *,
-        method: str | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        n_jobs: int | None = None,
-        progress: bool | None = None,
-    ) -> ColumnGains:
-        """Measure which privileged columns the gain comes from.
-
-        The method is run with each column alone and with each left out, on the same
-        splits, with the same candidates, searched anew.
-
-        Parameters
-        ----------
-        groups : mapping of str to list of str, default=None
-            Columns that are taken together, by a name of their own; a column that is
-            in none stands for itself.
-        method : str, default=None
-            The method; by default that of ``choice``, or the one with the highest
-            score when none helps.
-        checkpoint, n_jobs, progress
-            As in `compare`.
-
-        Returns
-        -------
-        ColumnGains
-            Gains with their errors; ``table``, ``sentence`` and ``plot()``.
-        """
-        from lupi.evaluation._column_gains import column_gains
-
-        return column_gains(
-            self,
-            groups=groups,
-            method=method,
-            checkpoint=checkpoint,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the report as one self-contained page.

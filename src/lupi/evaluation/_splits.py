@@ -15,8 +15,6 @@ from sklearn.model_selection import (
 )
 from sklearn.model_selection import KFold as PlainKFold
 
-from lupi.evaluation._task import advice_on_task
-
 Splits = list[tuple[np.ndarray, np.ndarray]]
 
 DEFAULT_FOLDS = 5
@@ -156,8 +154,7 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
     if counts[rarest] < n_folds:
         raise ValueError(
             f"Class {classes[rarest]!s} has {counts[rarest]} row(s), fewer than the "
-            f"{n_folds} folds. Use fewer folds, or leave that class out"
-            f"{advice_on_task(classes)}."
+            f"{n_folds} folds. Use fewer folds, or leave that class out."
         )
 
 
@@ -230,8 +227,7 @@ def small_blocks(
                 raise ValueError(
                     f"A training set of {n_train} rows leaves class "
                     f"{classes[counts.argmin()]!s} with fewer than 2 rows; use a "
-                    f"larger {option}, or leave that class out"
-                    f"{advice_on_task(classes)}."
+                    f"larger {option}, or leave that class out."
                 )
     return drawn
 

@@ -12,7 +12,7 @@ from lupi.report._page import Curves, build_page
 from lupi.report._usage import Usage
 
 if TYPE_CHECKING:
-    from lupi.evaluation import ColumnGains, Comparison
+    from lupi.evaluation import Comparison
 
 __all__ = ["Usage", "render_html", "write_html"]
 
@@ -21,7 +21,6 @@ def render_html(
     comparison: Comparison,
     usage: Usage | None = None,
     curves: Curves | None = None,
-    columns: ColumnGains | None = None,
 ) -> str:
     """Return the report of a comparison as one self-contained HTML page.
 
@@ -33,8 +32,6 @@ def render_html(
         Where the data came from and where the model is, for the page to say.
     curves : mapping of str to LearningCurve, default=None
         Per method, its learning curve, from ``comparison.learning_curves()``.
-    columns : ColumnGains, default=None
-        Which privileged columns the gain comes from: ``comparison.columns()``.
 
     Returns
     -------
@@ -71,7 +68,7 @@ def render_html(
     )
     folder = Path(__file__).parent / "templates"
     style = Markup((folder / "style.css").read_text(encoding="utf-8"))
-    page = build_page(comparison, usage or Usage(), curves or {}, columns)
+    page = build_page(comparison, usage or Usage(), curves or {})
     return environment.get_template("page.html.j2").render(page, style=style)
 
 
@@ -80,7 +77,6 @@ def write_html(
     path: str | os.PathLike[str],
     usage: Usage | None = None,
     curves: Curves | None = None,
-    columns: ColumnGains | None = None,
 ) -> Path:
     """Write the report of a comparison to a file, in one step.
 
@@ -93,8 +89,6 @@ def write_html(
     usage : Usage, default=None
         As in `render_html`.
     curves : mapping of str to LearningCurve, default=None
-        As in `render_html`.
-    columns : ColumnGains, default=None
         As in `render_html`.
 
     Returns
@@ -120,4 +114,4 @@ def write_html(
     ...     write_html(result, os.path.join(folder, "report.html")).name
     'report.html'
     """
-    return write_atomically(path, render_html(comparison, usage, curves, columns))
+    return write_atomically(path, render_html(comparison, usage, curves))

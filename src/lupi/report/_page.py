@@ -15,7 +15,6 @@ from lupi.evaluation._arms import ARMS
 from lupi.evaluation._methods import find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.inspection import GainDisplay, PrivilegedLearningCurveDisplay
-from lupi.report._columns import column_gains
 from lupi.report._svg import inline_svg
 from lupi.report._usage import Usage, page_usage
 from lupi.report._words import (
@@ -32,7 +31,7 @@ from lupi.report._words import (
 from lupi.transfer._propensity import WARN_ABOVE
 
 if TYPE_CHECKING:
-    from lupi.evaluation import ColumnGains, Comparison, LearningCurve
+    from lupi.evaluation import Comparison, LearningCurve
 
 Curves = Mapping[str, "LearningCurve"]
 
@@ -40,12 +39,7 @@ WIDE, NARROW, HALF = 900, 340, 430
 HEIGHT_OF_ARM, HEIGHT_OF_AXIS = 26, 48
 
 
-def build_page(
-    comparison: Comparison,
-    usage: Usage,
-    curves: Curves,
-    gains: ColumnGains | None = None,
-) -> dict[str, Any]:
+def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> dict[str, Any]:
     """Return the values of the template."""
     from lupi import __version__
 
@@ -68,7 +62,6 @@ def build_page(
         ],
         "lines": [_line(line) for line in comparison.summary.to_dict("records")],
         "table_notes": _table_notes(comparison),
-        "column_gains": None if gains is None else column_gains(gains),
         "usage": page_usage(usage, comparison),
         "arms": list(ARMS.values()),
         "n_splits": settings["splits"]["n_splits"],

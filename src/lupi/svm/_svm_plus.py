@@ -156,8 +156,6 @@ or callable, default="rbf"
         privileged_space=CORRECTING_SPACE,
         functions=("slack",),
         rank=10,
-        default=True,
-        many_rows="LinearSVCPlus",
     )
 
     _trivial = (constant_decision,)

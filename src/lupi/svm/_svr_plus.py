@@ -141,8 +141,6 @@ or callable, default="rbf"
         privileged_space=CORRECTING_SPACE,
         functions=("slack", "slack"),
         rank=17,
-        default=True,
-        many_rows="LinearSVRPlus",
     )
 
     _functions = (0, 0)
