@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import sklearn
 from scipy.stats import loguniform
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold
@@ -276,6 +277,21 @@ def test_weight_two_is_the_row_twice_in_the_scores(data):
     twice = np.concatenate([test, test[::2]])
     expected = model.score(scaler.transform(data.data[twice]), data.target[twice])
     assert scores(weighted, "without")[1] == pytest.approx(expected)
+
+
+def test_the_baseline_from_outside_is_boosting_on_the_same_splits(data):
+    result = quick(data)
+    found = result.outside_baseline()
+    expected = []
+    for train, test, _ in result.study.splits:
+        model = HistGradientBoostingClassifier(random_state=0)
+        scaler = StandardScaler().fit(data.data[train])
+        model.fit(scaler.transform(data.data[train]), data.target[train])
+        expected.append(
+            model.score(scaler.transform(data.data[test]), data.target[test])
+        )
+    assert found["score"] == pytest.approx(np.mean(expected))
+    assert result.settings["outside"] == found
 
 
 def test_best_estimator_is_the_model_the_folds_were_scored_with(data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -21,7 +22,8 @@ class Reader(HTMLParser):
         super().__init__()
         self.tags, self.links, self.texts = [], [], []
         self.hidden = 0
-        self.feed(page)
+        # Places where a name may break are not seen.
+        self.feed(page.replace("<wbr>", ""))
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
@@ -144,6 +146,39 @@ def test_the_page_says_how_it_was_made_and_how_to_make_it_again(comparison):
     assert "Seed 0" in text
     assert "lupi compare patients.csv --seed 0" in text
     assert "lupi compare --from results.json" in text
+
+
+def test_long_names_break_between_their_words():
+    page = render_html(made_comparison({"KnowledgeTransferClassifier": 0.05}))
+    assert "Knowledge<wbr>Transfer<wbr>Classifier" in page
+
+
+def test_a_baseline_from_outside_stands_beside_the_arms(comparison):
+    comparison.settings["outside"] = {
+        "name": "HistGradientBoostingClassifier",
+        "score": 0.612,
+        "std_error": 0.01,
+    }
+    text = Reader(render_html(comparison)).text
+    assert "HistGradientBoostingClassifier (outside) 0.612" in text
+    assert "same splits: 0.612 ± 0.010." in text
+
+
+def test_the_curve_says_whether_it_was_tuned_anew():
+    page = Reader(render_html(made_comparison(), curves=CURVES)).text
+    assert "keeps the parameters it chose with 100 rows" in page
+    name = "GBPlusClassifier"
+    fixed = {name: replace(curve(name), tuned=False)}
+    assert "keeps the parameters" not in render_html(made_comparison(), curves=fixed)
+
+
+def test_notebooks_show_the_verdict_and_escape_names():
+    comparison = made_comparison({SCRIPT: 0.05, "SVCPlus": 0.0})
+    fragment = comparison._repr_html_()
+    assert comparison.verdict.headline.split(SCRIPT)[0] in fragment
+    assert "<script" not in fragment
+    assert "SVCPlus" in fragment
+    assert comparison.next_steps()[0] in Reader(fragment).text
 
 
 def test_holm_is_named_where_there_are_several_methods(page):

@@ -24,6 +24,7 @@ from lupi.cli._terminal import (
     show_comparison,
     show_data,
     show_notes,
+    show_outside,
 )
 from lupi.evaluation import Comparison
 from lupi.evaluation._compare import FIELDS, run
@@ -94,6 +95,8 @@ def run_compare(
         model = _best_model(console, comparison) if save_model else None
         with console.status("Computing learning curves"):
             curves = comparison.learning_curves(n_jobs=jobs)
+            comparison.outside_baseline(n_jobs=jobs)
+        show_outside(console, comparison)
         _show_worth(console, comparison, curves)
     except KeyboardInterrupt:
         # joblib warns of the work it drops, which is what an interrupt is for.

@@ -20,6 +20,7 @@ from lupi.evaluation._scoring import metric_name
 from lupi.report._words import (
     method_verdict,
     number,
+    outside_words,
     p_value,
     score_with_error,
     share,
@@ -139,6 +140,13 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
         if not said.startswith(item["method"]):
             said = f"{item['method']}: {said}"
         console.print(Text(f"note: {said}", style="dim yellow"))
+
+
+def show_outside(console: Console, comparison: Comparison) -> None:
+    """Print the baseline from outside."""
+    if comparison.settings.get("outside"):
+        said = outside_words(comparison.settings["outside"])
+        console.print(Text.assemble(("beside  ", "dim"), said))
 
 
 def _table(comparison: Comparison, *, wide: bool) -> Table:

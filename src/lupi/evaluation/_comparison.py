@@ -254,26 +254,77 @@ class Comparison:
             )
         return self.study.final_estimator(method, arm, refit=refit)
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the gain of every method with `lupi.inspection.GainDisplay`.
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: Literal["score", "difference", "curve"] = "score",
+        **options: Any,
+    ) -> Any:
+        """Draw a chart of the report.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+        kind : {"score", "difference", "curve"}, default="score"
+            The scores of every arm, the differences to *without*, or the learning curve
+            of the method of the verdict, which takes more fits.
         **options
-            Passed on to `lupi.inspection.GainDisplay.from_results`.
+            Passed on to ``from_results`` of `lupi.inspection.GainDisplay`, or of
+            `lupi.inspection.PrivilegedLearningCurveDisplay`.
 
         Returns
         -------
-        GainDisplay
+        GainDisplay or PrivilegedLearningCurveDisplay
             The display, drawn.
         """
-        from lupi.inspection import GainDisplay
+        from lupi.inspection import GainDisplay, PrivilegedLearningCurveDisplay
 
-        return GainDisplay.from_results(self, ax=ax, **options)
+        if kind != "curve":
+            return GainDisplay.from_results(self, ax=ax, kind=kind, **options)
+        curves = self.learning_curves(methods=[self.verdict.method])
+        if not curves:
+            raise ValueError(
+                "There is no learning curve: it takes the data, which a comparison "
+                "read from a file does not have, and a method that could be fitted."
+            )
+        (curve,) = curves.values()
+        return PrivilegedLearningCurveDisplay.from_results(curve, ax=ax, **options)
 
-    def learning_curves(self, n_jobs: int | None = None) -> dict[str, LearningCurve]:
+    def _repr_html_(self) -> str:
+        from lupi.report import notebook_html
+
+        return notebook_html(self)
+
+    def outside_baseline(self, n_jobs: int | None = None) -> dict[str, Any] | None:
+        """Score gradient boosting on X alone, on the same splits.
+
+        The arms say what X* adds to a method; this says how good the method is beside
+        a strong model of another kind, scikit-learn's with its defaults. The result is
+        kept in ``settings["outside"]``, where the report finds it.
+
+        Parameters
+        ----------
+        n_jobs : int, default=None
+            As in joblib.
+
+        Returns
+        -------
+        dict or None
+            ``name``, ``score`` and ``std_error``; None for sparse X and for comparisons
+            read from a file.
+        """
+        from lupi.evaluation._outside import outside_baseline
+
+        if self.study is None:
+            return None
+        self.settings["outside"] = outside_baseline(self.study, n_jobs)
+        return self.settings["outside"]
+
+    def learning_curves(
+        self, n_jobs: int | None = None, *, methods: list[Any] | None = None
+    ) -> dict[str, LearningCurve]:
         """Score every method with and without X* on training sets of several sizes.
 
         Every split keeps the parameters that the comparison chose for it.
@@ -282,6 +333,8 @@ class Comparison:
         ----------
         n_jobs : int, default=None
             As in joblib.
+        methods : list of str, default=None
+            Names of the methods; all by default.
 
         Returns
         -------
@@ -291,7 +344,7 @@ class Comparison:
         """
         from lupi.evaluation._curve import learning_curves
 
-        return learning_curves(self, n_jobs=n_jobs)
+        return learning_curves(self, n_jobs=n_jobs, methods=methods)
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the report as one self-contained page.

@@ -100,6 +100,8 @@ class LearningCurve:
         Per arm, the pseudo-values of the scores for each group of test rows.
     designs : list of Design
         Per size, the numbers of training and test rows.
+    tuned : bool
+        Whether the method has parameters that were chosen at the compared size.
 
     Examples
     --------
@@ -125,6 +127,7 @@ class LearningCurve:
     scores: dict[str, np.ndarray]
     group_scores: dict[str, np.ndarray]
     designs: list[Design]
+    tuned: bool = True
 
     def worth(self, confidence: float = 0.95) -> Worth | None:
         """Return how many more rows with y buy what X* gains.
@@ -181,7 +184,10 @@ def _zero(sizes: np.ndarray, values: np.ndarray, *, last: bool = False) -> float
 
 
 def learning_curves(
-    comparison: Comparison, *, n_jobs: int | None = None
+    comparison: Comparison,
+    *,
+    n_jobs: int | None = None,
+    methods: list[str] | None = None,
 ) -> dict[str, LearningCurve]:
     """Do what `Comparison.learning_curves` documents."""
     study = comparison.study
@@ -195,7 +201,7 @@ def learning_curves(
     }
     places = [
         (name, arm, size, split)
-        for name in comparison.methods
+        for name in (comparison.methods if methods is None else methods)
         if name not in comparison.failures
         for arm in CURVE_ARMS
         for size in sizes
@@ -248,6 +254,7 @@ def learning_curves(
                 describe(splits[size], few=study.settings["splits"]["labelled"])
                 for size in np.array(sizes)[kept]
             ],
+            len(study.candidates(study.method(name), "with")) > 1,
         )
     return curves
 

@@ -23,6 +23,7 @@ Layout of the JSON file (``Comparison.to_json``), format version 2::
                    "grouped": false, "weighted": false},
         "search": {"n_candidates": 12, "inner_cv": 3},
         "negligible": 0.01,             # a gain not worth having
+        "outside": {"name": ..., "score": ..., "std_error": ...},  # where asked for
         "random_state": 0, "seconds": 41.2,
         "made": {"date": "2026-11-15T21:00:00+00:00",
                  "versions": {"lupi": ..., "python": ..., ...},

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from lupi._atomic import write_atomically
 from lupi._optional import require
+from lupi.report._notebook import breakable, notebook_html
 from lupi.report._page import Curves, build_page
 from lupi.report._usage import Usage
 
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison
 
-__all__ = ["Usage", "render_html", "write_html"]
+__all__ = ["Usage", "notebook_html", "render_html", "write_html"]
 
 
 def render_html(
@@ -66,6 +67,7 @@ def render_html(
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    environment.filters["words"] = breakable
     folder = Path(__file__).parent / "templates"
     style = Markup((folder / "style.css").read_text(encoding="utf-8"))
     page = build_page(comparison, usage or Usage(), curves or {})

@@ -21,6 +21,7 @@ from lupi.report._words import (
     duration,
     method_verdict,
     number,
+    outside_words,
     p_value,
     parameter_value,
     score_with_error,
@@ -60,7 +61,10 @@ def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> dict[str
             *("method", *(arm.label for arm in ARMS.values())),
             *("gain", "p", "gap closed"),
         ],
-        "lines": [_line(line) for line in comparison.summary.to_dict("records")],
+        "lines": [
+            *(_line(line) for line in comparison.summary.to_dict("records")),
+            *_outside_line(settings.get("outside")),
+        ],
         "table_notes": _table_notes(comparison),
         "usage": page_usage(usage, comparison),
         "arms": list(ARMS.values()),
@@ -158,6 +162,8 @@ def _table_notes(comparison: Comparison) -> list[str]:
         f"X*{corrected}. Gap closed: gain as a share of what a model gains that may "
         "use X* when predicting; left empty when even that gain could be chance."
     ]
+    if comparison.settings.get("outside"):
+        notes.append(f"Outside: {outside_words(comparison.settings['outside'])}")
     values = ", ".join(
         f"{line['method']} {p_value(line['p_helps_nadeau_bengio'])}"
         for line in comparison.summary.to_dict("records")
@@ -199,6 +205,13 @@ def _line(line: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _outside_line(outside: Mapping[str, Any] | None) -> list[list[str]]:
+    if not outside:
+        return []
+    name = f"{outside['name']} (outside)"
+    return [[name, number(outside["score"]), *[""] * (len(ARMS) + 2)]]
+
+
 def _method(
     comparison: Comparison, name: str, place: int, usage: Usage, curves: Curves
 ) -> dict[str, Any]:
@@ -235,7 +248,7 @@ def _method(
             for split, scores in wide.iterrows()
         ],
         "curve": _curve_chart(curves.get(name), place),
-        "worth": str(curves[name].worth() or "") if name in curves else "",
+        "curve_note": _curve_note(curves.get(name)),
     }
 
 
@@ -283,6 +296,9 @@ def _curve_chart(curve: LearningCurve | None, place: int) -> str | None:
         ax.set_xticks(curve.train_sizes, [f"{size}" for size in curve.train_sizes])
         ax.set_xticks([], minor=True)
         ax.set_ylabel(metric_name(curve.scoring))
+        if curve.tuned:
+            rows = f"{curve.compared:,}"
+            ax.set_xlabel(f"training rows with y; parameters as chosen at {rows}")
 
     means = "; ".join(
         f"{ARMS[arm].label}, {size} rows: {score:.3f}"
@@ -290,6 +306,20 @@ def _curve_chart(curve: LearningCurve | None, place: int) -> str | None:
         for size, score in zip(curve.train_sizes, scores.mean(axis=1), strict=True)
     )
     return inline_svg(draw, (HALF, 240), f"Learning curve. {means}", f"curve-{place}")
+
+
+def _curve_note(curve: LearningCurve | None) -> str:
+    if curve is None:
+        return ""
+    worth = curve.worth()
+    said = [] if worth is None else [str(worth)]
+    said.append("Scores on unseen rows, with 95 % bands.")
+    if curve.tuned:
+        said.append(
+            f"Every split keeps the parameters it chose with {curve.compared:,} rows, "
+            "so other numbers of rows could do better if tuned anew."
+        )
+    return " ".join(said)
 
 
 def _paper(name: str) -> str:

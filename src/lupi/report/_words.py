@@ -142,6 +142,15 @@ def choice_words(comparison: Comparison) -> str:
     )
 
 
+def outside_words(outside: Mapping[str, Any]) -> str:
+    """Say what a model from outside scores."""
+    score = score_with_error(outside["score"], outside["std_error"])
+    return (
+        f"{outside['name']} of scikit-learn, with its defaults, on X alone and the "
+        f"same splits: {score}."
+    )
+
+
 def method_verdict(line: Mapping[str, Any]) -> str:
     """Return the verdict on one method, as a line of the summary has it."""
     if line["nothing_to_gain"]:
