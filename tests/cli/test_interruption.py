@@ -16,7 +16,7 @@ from tests.cli.tables import clinic, command, environment, lupi_here
 
 ASK = [
     *("compare", "table.csv", "--target", "outcome", "--privileged", "count_week_20"),
-    *("--methods", "generalized-distillation-classifier", "--cv", "4"),
+    *("--methods", "generalized-distillation-classifier", "--cv", "2"),
     *("--n-candidates", "2", "--inner-cv", "2", "--no-model"),
 ]
 
@@ -57,7 +57,7 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
             stderr=errors,
             start_new_session=True,
         )
-        # The first line names the study; three more are finished pieces of sixteen.
+        # The first line names the study; three more are finished pieces of eight.
         while running.poll() is None and lines_in(checkpoint) < 4:
             time.sleep(0.01)
         running.send_signal(stop)
@@ -75,7 +75,7 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
         "unfinished.jsonl"
     ]
     kept = lines_in(checkpoint) - 1
-    assert 3 <= kept < 16
+    assert 3 <= kept < 8
 
     again = lupi_here(*ASK, "--jobs", jobs, cwd=tmp_path)
     assert again.returncode == 0

@@ -219,6 +219,7 @@ def check_that_attribute_2_decides(accuracy, key, within):
     page_says(key, max(without), min(with_it), max(with_it), within=within)
 
 
+@pytest.mark.slow
 def test_pima_attribute_2_decides_for_the_svm():
     """No four attributes without glucose reach the table; all with it do, nearly."""
     check_that_attribute_2_decides(

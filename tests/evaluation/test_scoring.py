@@ -101,7 +101,7 @@ def test_variance_of_pseudo_values_is_that_of_another_draw_of_rows():
     scorer = get_scorer("roc_auc")
     model = LogisticRegression().fit([[-1.0], [1.0]], [0, 1])
     scores, variances = [], []
-    for _ in range(300):
+    for _ in range(150):
         target = np.resize([0, 1], 200)
         table = target[:, None] + rng.normal(scale=1.5, size=(200, 1))
         total, values = score_on(
