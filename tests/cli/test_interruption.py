@@ -39,6 +39,7 @@ def results(folder):
     """Everything in the result that does not tell the time."""
     stored = json.loads((folder / "lupi-report" / "results.json").read_text())
     stored["settings"].pop("seconds")
+    stored["settings"].pop("made", None)  # the date and the command
     for line in (*stored["summary"], *stored["table"], *stored["folds"]):
         line.pop("seconds")
     return stored
