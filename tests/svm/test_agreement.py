@@ -15,6 +15,8 @@ from sklearn.svm import SVC, SVR
 from lupi.svm import (
     DeviationSVCPlus,
     FairSVCDeltaPlus,
+    HardMarginSVC,
+    L2SVCPlus,
     LinearSVCDeltaPlus,
     LinearSVCPlus,
     LinearSVRPlus,
@@ -184,3 +186,45 @@ def test_more_accurate_than_svc(C):
     np.testing.assert_allclose(ours.coef_[0], w.value, rtol=0, atol=1e-7)
     np.testing.assert_allclose(ours.intercept_[0], b.value, rtol=0, atol=1e-7)
     np.testing.assert_allclose(theirs.coef_[0], w.value, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (SVCDeltaPlus, {}),
+        (SVCDeltaPlus, {"slack": "hinge"}),
+        (SVRPlus, {}),
+        (L2SVCPlus, {}),
+    ],
+)
+def test_interior_answers_of_many_rows_have_the_support_vectors_of_the_vertex(
+    kind, options
+):
+    rng = np.random.default_rng(501)
+    P = rng.normal(size=(501, 3))
+    X = P + rng.normal(size=P.shape)
+    y = np.where(P.sum(axis=1) + 0.3 * rng.normal(size=501) > 0, 1.0, -1.0)
+    target = X[:, 0] + P[:, 0] if kind is SVRPlus else y
+    interior, proximal = (
+        kind(solver=solver, **options).fit(X, target, privileged=P)
+        for solver in ("interior", "proximal")
+    )
+    np.testing.assert_array_equal(interior.support_, proximal.support_)
+    assert len(interior.support_) < 250
+    assert interior.duality_gap_ <= 1e-6 * interior.objective_
+
+
+@pytest.mark.filterwarnings("ignore:.*trivial solution:UserWarning")
+@pytest.mark.parametrize("kind", [SVCPlus, SVCDeltaPlus, UnifiedSVC])
+def test_separable_classes_have_few_support_vectors(kind):
+    """C = 1e5: the hard margin, with an objective known from its own problem."""
+    n = 600
+    rng = np.random.default_rng(n)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    X = 0.5 * rng.normal(size=(n, 2)) + 1.5 * y[:, None]
+    P = rng.normal(size=(n, 2))
+    model = kind(C=1e5, kernel="linear").fit(X, y, privileged=P)
+    hard = HardMarginSVC(kernel="linear").fit(X, y, slacks=np.zeros(n))
+    np.testing.assert_allclose(model.objective_, hard.objective_, rtol=2e-6)
+    assert model.converged_.all()
+    assert len(model.support_) <= 5

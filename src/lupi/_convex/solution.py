@@ -23,6 +23,10 @@ __all__ = ["Solution"]
 FLATTEST = 1e-12
 # Values of a function, relative to the largest right-hand side, that may be rounding.
 IDLE = 1e-5
+# Shares of the largest coefficient above which rows may carry an expansion, and the
+# error with which they do.
+SUPPORTING, EXPANDED = (1e-5, 1e-8), 1e-12
+ROUNDING = np.finfo(float).eps
 
 
 @dataclass(eq=False)
@@ -60,7 +64,8 @@ class Solution:
         """Coefficients of function k on its rows, to be used for new rows.
 
         These are the v_k of the dual, unless the primal has weights of its own, which
-        an expansion of least norm then reproduces to rounding.
+        the expansion next to v_k that reproduces them to rounding does: on the rows of
+        which v_k makes use, if they suffice.
         """
         weights = None if self.weights is None else self.weights[k]
         if weights is None:
@@ -68,7 +73,19 @@ class Solution:
         function, features = self.problem.functions[k], self.problem.spaces[k].matrix
         if not isinstance(features, np.ndarray) or len(features) > self.MOST_EXPANDED:
             return self.coefficients[k]
-        return np.linalg.lstsq(features.T, function.weight * weights, rcond=None)[0]
+        wanted = function.weight * weights
+        size = np.abs(self.coefficients[k])
+        for share in (*SUPPORTING, -1.0):
+            used = size > share * size.max(initial=0.0)
+            found = np.where(used, self.coefficients[k], 0.0)
+            missing = wanted - features.T @ found
+            found[used] += np.linalg.lstsq(features[used].T, missing, rcond=None)[0]
+            error = np.linalg.norm(features.T @ found - wanted)
+            rounding = np.linalg.norm(features) * np.linalg.norm(found)
+            allowed = EXPANDED * np.linalg.norm(wanted) + ROUNDING * rounding
+            if error <= allowed:
+                break
+        return found
 
     @cached_property
     def values(self) -> list[np.ndarray]:

@@ -204,7 +204,11 @@ def _along_path(
     problem, newton = state.problem, state.newton
     best = state.solution(0, False)
     small = problem.n_rows <= tuning.polished_size
-    aims = [tol * share for share in (tuning.vertex_tried_at if small else (1.0,))]
+    shares = tuning.vertex_tried_at if small else tuning.large_vertex_tried_at
+    if problem.n_rows >= tuning.smoothed_size:
+        shares = (1.0,)
+    aims = [tol * share for share in shares]
+    enough = tol * tuning.polished_gap if small else tol
     n_iter, stalled, lowest, end = 0, 0, np.inf, None
     exhausted = 0
     while n_iter < max_iter and aims:
@@ -223,11 +227,11 @@ def _along_path(
             best, end = candidate, state.end()
         if best.is_optimal(aims[0]):
             aims.pop(0)
-            if small and end is not None:
+            if len(shares) > 1 and end is not None:
                 held = newton.hold()
-                vertex = polish(best, end, newton)
+                vertex = polish(best, end, newton, enough)
                 newton.resume(held)
-                if vertex.is_optimal(tol * tuning.polished_gap):
+                if vertex is not best and vertex.is_optimal(enough):
                     best, end = vertex, None
                     break
         done = best.is_optimal(tol)
@@ -237,7 +241,7 @@ def _along_path(
         if step < SHORTEST_STEP or stalled > patience or exhausted > tuning.last_steps:
             break
     if small and end is not None:
-        best = polish(best, end, newton)
+        best = polish(best, end, newton, enough)
     best.n_iter = n_iter
     best.converged = best.is_optimal(tol)
     return best

@@ -38,8 +38,13 @@ class PathEnd:
     slack: list[np.ndarray]
 
 
-def polish(solution: Solution, end: PathEnd, newton: NewtonStep) -> Solution:
-    """The vertex near the solution, if there is one with a smaller gap."""
+def polish(
+    solution: Solution, end: PathEnd, newton: NewtonStep, enough: float
+) -> Solution:
+    """Return the vertex near the solution, if there is one with a smaller gap.
+
+    A vertex with a relative gap of ``enough`` is returned, smaller or not.
+    """
     problem = solution.problem
     largest = np.ones(problem.size)
     for part in problem.slices:
@@ -59,6 +64,8 @@ def polish(solution: Solution, end: PathEnd, newton: NewtonStep) -> Solution:
         if not np.isfinite(candidate.duality_gap):
             return best
         cleaned = _clean(candidate)
+        if cleaned.is_optimal(enough):
+            return cleaned
         if cleaned.duality_gap < best.duality_gap:
             best = cleaned
         changed = _correct(candidate, zero, full, largest, unit)
