@@ -131,6 +131,6 @@ def test_compare_with_a_second_file(files, capsys):
     words = ["compare", "first.csv", "-t", "outcome", "--key", "patient"]
     words += ["--privileged-file", "later.jsonl", "--no-model", *QUICK, "-j", "1"]
     assert main(words) == 0
-    assert "count_week_20, remark_week_20" in capsys.readouterr().out
+    assert "count_week_20 and remark_week_20" in capsys.readouterr().out
     report = (files / "lupi-report" / "report.html").read_text()
     assert "--privileged-file later.jsonl --key patient" in report

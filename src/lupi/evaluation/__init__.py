@@ -12,6 +12,7 @@ from lupi._optional import require
 
 if TYPE_CHECKING:
     from lupi.evaluation._cca import CCAQuality, cca_quality
+    from lupi.evaluation._column_gains import ColumnGains
     from lupi.evaluation._column_scores import column_scores
     from lupi.evaluation._compare import compare
     from lupi.evaluation._comparison import Comparison
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CCAQuality": "_cca",
+    "ColumnGains": "_column_gains",
     "Comparison": "_comparison",
     "LabelledSplits": "_labels",
     "LearningCurve": "_curve",
@@ -38,6 +40,7 @@ _HOMES = {
 
 __all__ = [
     "CCAQuality",
+    "ColumnGains",
     "Comparison",
     "LabelledSplits",
     "LearningCurve",

@@ -17,10 +17,12 @@ from lupi.evaluation._summary import ArmScores, summarise
 from lupi.evaluation._verdict import Verdict, judge
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from sklearn.base import BaseEstimator
 
+    from lupi.evaluation._column_gains import ColumnGains
     from lupi.evaluation._curve import LearningCurve
     from lupi.evaluation._study import Study
 
@@ -345,6 +347,47 @@ class Comparison:
         from lupi.evaluation._curve import learning_curves
 
         return learning_curves(self, n_jobs=n_jobs, methods=methods)
+
+    def columns(
+        self,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        *,
+        method: str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+    ) -> ColumnGains:
+        """Measure which privileged columns the gain comes from.
+
+        The method is run with each column alone and with each left out, on the same
+        splits, with the same candidates, searched anew.
+
+        Parameters
+        ----------
+        groups : mapping of str to list of str, default=None
+            Columns that are taken together, by a name of their own; a column that is
+            in none stands for itself.
+        method : str, default=None
+            The method; by default that of ``choice``, or the one with the highest
+            score when none helps.
+        checkpoint, n_jobs, progress
+            As in `compare`.
+
+        Returns
+        -------
+        ColumnGains
+            Gains with their errors; ``table``, ``sentence`` and ``plot()``.
+        """
+        from lupi.evaluation._column_gains import column_gains
+
+        return column_gains(
+            self,
+            groups=groups,
+            method=method,
+            checkpoint=checkpoint,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the report as one self-contained page.

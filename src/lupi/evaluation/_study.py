@@ -178,7 +178,7 @@ class Study:
             warnings.simplefilter("always")
             try:
                 for arm in arms:
-                    lines.append(self._run_arm(method, arm, piece.split))
+                    lines.append(self.run_arm(method, arm, piece.split))
             except Exception as problem:
                 lines, error = [], f"{type(problem).__name__}: {problem}"
         counts = Counter(
@@ -203,7 +203,8 @@ class Study:
         rows = np.r_[split.train, extra]
         return Training(rows, len(split.train), rows)
 
-    def _run_arm(self, method: Method, arm: str, number: int) -> dict[str, Any]:
+    def run_arm(self, method: Method, arm: str, number: int) -> dict[str, Any]:
+        """Search, fit and score one arm of a method on one split."""
         start = time.perf_counter()
         split = self.splits[number]
         training = self.training(method, arm, split)

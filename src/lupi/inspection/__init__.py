@@ -7,6 +7,7 @@ of your own if you give them; what was computed stays on the display as arrays.
 from lupi.inspection._boosting_surface import BoostingSurfaceDisplay
 from lupi.inspection._boosting_trace import BoostingTraceDisplay
 from lupi.inspection._cca_quality import CCAQualityDisplay
+from lupi.inspection._column_gains import ColumnGainDisplay
 from lupi.inspection._fairness_frontier import FairnessFrontierDisplay
 from lupi.inspection._gain import GainDisplay
 from lupi.inspection._learning_curve import PrivilegedLearningCurveDisplay
@@ -17,6 +18,7 @@ __all__ = [
     "BoostingSurfaceDisplay",
     "BoostingTraceDisplay",
     "CCAQualityDisplay",
+    "ColumnGainDisplay",
     "FairnessFrontierDisplay",
     "GainDisplay",
     "OnlineErrorDisplay",
