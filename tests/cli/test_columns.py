@@ -134,3 +134,34 @@ def test_compare_with_a_second_file(files, capsys):
     assert "count_week_20 and remark_week_20" in capsys.readouterr().out
     report = (files / "lupi-report" / "report.html").read_text()
     assert "--privileged-file later.jsonl --key patient" in report
+
+
+def test_compare_says_which_column_helps(files, capsys):
+    words = ["compare", "table.csv", "-t", "outcome", "-p", "*_week_20", "--drop"]
+    words += ["patient", "--no-model", *QUICK, "-j", "1", "--columns"]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    assert "Which privileged column helps?" in printed
+    out = files / "lupi-report"
+    table = pd.read_csv(out / "columns.csv").set_index("group")
+    assert set(table.index) == set(LATER)
+    assert (out / "figures" / "columns.svg").exists()
+    report = (out / "report.html").read_text()
+    assert "Which privileged column helps?" in report
+    assert report.count('aria-label="Gains:') == 2
+    assert not list(out.glob("unfinished*"))
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("labs", "write NAME=COLS"),
+        ("labs=", "write NAME=COLS"),
+        ("labs=cuont*", "no column matches"),
+    ],
+)
+def test_groups_that_cannot_be_read(files, capsys, word, sentence):
+    words = ["compare", "table.csv", "-t", "outcome", "-p", "*_week_20"]
+    assert main([*words, "--column-group", word]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (files / "lupi-report").exists()

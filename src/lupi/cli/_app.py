@@ -173,6 +173,20 @@ def compare(
             help="Run the comparison of a results.json again, as it was asked for.",
         ),
     ] = None,
+    columns: Annotated[
+        bool,
+        typer.Option(
+            "--columns", help="Also say which privileged column the gain comes from."
+        ),
+    ] = False,
+    column_group: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column-group",
+            metavar="NAME=COLS",
+            help="Privileged columns that --columns takes together; repeatable.",
+        ),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")
     ] = Path("lupi-report"),
@@ -246,6 +260,8 @@ def compare(
         force=force,
         save_model=model,
         fingerprint=fingerprint,
+        columns=columns,
+        column_groups=column_group,
     )
 
 

@@ -14,6 +14,8 @@ from sklearn.base import BaseEstimator
 
 from lupi._persistence import check_savable
 from lupi.cli._again import fit_commands, remember
+from lupi.cli._column_gains import CHECKPOINT as COLUMNS_CHECKPOINT
+from lupi.cli._column_gains import measure_columns, read_groups
 from lupi.cli._data import Data, Request, check_class_sizes, check_metric, read_data
 from lupi.cli._errors import InputError, Interrupted, refusing
 from lupi.cli._out import CHECKPOINT, prepare_folder, write_results
@@ -51,6 +53,8 @@ def run_compare(
     force: bool,
     save_model: bool,
     fingerprint: str | None = None,
+    columns: bool = False,
+    column_groups: list[str] | None = None,
 ) -> None:
     """Answer whether the privileged information helps, and write the report.
 
@@ -69,6 +73,7 @@ def run_compare(
     drawn = options["train_size"] or options["labelled"]
     if drawn is None and data.groups is None:
         check_class_sizes(data, options["cv"] or DEFAULT_FOLDS)
+    groups = read_groups(columns, column_groups or [], data)
     with collected_warnings() as said:
         study = _plan(data, names, options)
     if not data.has_y.all():
@@ -92,6 +97,7 @@ def run_compare(
         comparison = _compare(study, out, jobs)
         comparison.settings["made"] |= remember(request, names, options)
         show_comparison(console, comparison)
+        gains = measure_columns(console, comparison, groups, out, jobs)
         model = _best_model(console, comparison) if save_model else None
         with console.status("Computing learning curves"):
             curves = comparison.learning_curves(n_jobs=jobs)
@@ -110,8 +116,9 @@ def run_compare(
         model=None if model is None else str(out / "model.skops"),
         commands=fit_commands(request, comparison.methods),
     )
-    write_results(out, comparison, usage, curves, model, data.details)
+    write_results(out, comparison, usage, curves, model, data.details, gains)
     (out / CHECKPOINT).unlink()
+    (out / COLUMNS_CHECKPOINT).unlink(missing_ok=True)
     _show_places(console, out, comparison, saved=model is not None)
 
 
@@ -199,6 +206,7 @@ def _check_checkpoint(path: Path, study: Study, *, force: bool) -> int:
                 "settings; choose another --out, or start anew with --force."
             ) from error
         path.unlink()
+        path.with_name(COLUMNS_CHECKPOINT).unlink(missing_ok=True)
         return 0
 
 

@@ -17,11 +17,14 @@ from lupi.cli._errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lupi.evaluation import Comparison
+    from lupi.evaluation import ColumnGains, Comparison
     from lupi.report import Usage
 
 CHECKPOINT = "unfinished.jsonl"
-RESULTS = ("report.html", "results.csv", "results.json", "model.skops", "figures")
+RESULTS = (
+    *("report.html", "results.csv", "results.json", "columns.csv", "model.skops"),
+    "figures",
+)
 
 
 def prepare_folder(folder: Path, *, force: bool) -> None:
@@ -70,6 +73,7 @@ def write_results(
     curves: Any,
     model: Any,
     details: Mapping[str, Any],
+    columns: ColumnGains | None = None,
 ) -> None:
     """Write everything a run leaves behind; the report comes last."""
     from lupi._persistence import save_with_details
@@ -78,20 +82,29 @@ def write_results(
     if model is not None:
         save_with_details(model, folder / "model.skops", details)
     else:
-        # A model of an older run would not belong to this report.
+        # What is left of an older run would not belong to this report.
         (folder / "model.skops").unlink(missing_ok=True)
+    if columns is not None:
+        write_atomically(folder / "columns.csv", to_csv(columns.table))
+    else:
+        (folder / "columns.csv").unlink(missing_ok=True)
     comparison.to_json(folder / "results.json")
     write_atomically(folder / "results.csv", to_csv(comparison.table))
-    _write_figures(folder / "figures", comparison)
-    write_html(comparison, folder / "report.html", usage, curves)
+    _write_figures(folder / "figures", comparison, columns)
+    write_html(comparison, folder / "report.html", usage, curves, columns)
 
 
-def _write_figures(folder: Path, comparison: Comparison) -> None:
+def _write_figures(
+    folder: Path, comparison: Comparison, columns: ColumnGains | None
+) -> None:
     matplotlib = require("matplotlib", "The report")
     matplotlib.use("Agg")
     folder.mkdir(exist_ok=True)
-    figure = comparison.plot().figure_
-    for suffix in ("svg", "png"):
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=suffix, dpi=150)
-        write_atomically(folder / f"comparison.{suffix}", buffer.getvalue())
+    figures = {"comparison": comparison.plot().figure_}
+    if columns is not None:
+        figures["columns"] = columns.plot().figure_
+    for name, figure in figures.items():
+        for suffix in ("svg", "png"):
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=suffix, dpi=150)
+            write_atomically(folder / f"{name}.{suffix}", buffer.getvalue())

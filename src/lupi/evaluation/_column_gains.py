@@ -146,16 +146,15 @@ class ColumnGains:
     @property
     def sentence(self) -> str:
         """What the table says, in words."""
-        first = self.table.iloc[0]
-        total = self.total
-        said = (
-            f"Alone, {first['group']} gains most, "
-            f"{_gain(first['gain_alone'], first['gain_alone_std_error'])}; "
-            f"all {len(self.groups)} together gain "
-            f"{_gain(total.mean, total.std_error)}."
-        )
+        first, total = self.table.iloc[0], self.total
+        together = _gain(total.mean, total.std_error)
         if len(self.groups) == 1:
-            return f"{first['group']} gains {_gain(total.mean, total.std_error)}."
+            return f"{first['group']} gains {together}."
+        alone = _gain(first["gain_alone"], first["gain_alone_std_error"])
+        said = f"Alone, {first['group']} gains most, {alone}"
+        if first["gain_alone"] <= 0:
+            said = "No column gains anything alone"
+        said += f"; all {len(self.groups)} together gain {together}."
         needed = self.table.loc[self.table["contribution"].idxmax()]
         if needed["contribution"] > 2 * needed["contribution_std_error"]:
             said += (
@@ -265,13 +264,12 @@ def column_gains(
                     )
                 found = result["line"]
             lines.append(_line(group, kind, split, found))
-    layout = comparison.settings["splits"]
     return ColumnGains(
         name,
         comparison.settings["scoring"],
         parts,
         pd.DataFrame(lines),
-        Design(layout["n_train"], layout["n_test"]),
+        comparison.design,
     )
 
 

@@ -92,10 +92,15 @@ class Comparison:
         """Names of the methods, in the order they were asked for."""
         return list(dict.fromkeys(self.folds["method"]))
 
+    @property
+    def design(self) -> Design:
+        """The sizes and the kind of the splits."""
+        splits = self.settings["splits"]
+        return Design(splits["n_train"], splits["n_test"], splits["kind"])
+
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:
-        splits = self.settings["splits"]
-        design = Design(splits["n_train"], splits["n_test"], splits["kind"])
+        design = self.design
         return {
             method: ArmScores(self.folds[self.folds["method"] == method], design)
             for method in self.methods

@@ -13,7 +13,7 @@ from lupi.report._page import Curves, build_page
 from lupi.report._usage import Usage
 
 if TYPE_CHECKING:
-    from lupi.evaluation import Comparison
+    from lupi.evaluation import ColumnGains, Comparison
 
 __all__ = ["Usage", "notebook_html", "render_html", "write_html"]
 
@@ -22,6 +22,7 @@ def render_html(
     comparison: Comparison,
     usage: Usage | None = None,
     curves: Curves | None = None,
+    columns: ColumnGains | None = None,
 ) -> str:
     """Return the report of a comparison as one self-contained HTML page.
 
@@ -33,6 +34,8 @@ def render_html(
         Where the data came from and where the model is, for the page to say.
     curves : mapping of str to LearningCurve, default=None
         Per method, its learning curve, from ``comparison.learning_curves()``.
+    columns : ColumnGains, default=None
+        Which privileged columns the gain comes from: ``comparison.columns()``.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def render_html(
     environment.filters["words"] = breakable
     folder = Path(__file__).parent / "templates"
     style = Markup((folder / "style.css").read_text(encoding="utf-8"))
-    page = build_page(comparison, usage or Usage(), curves or {})
+    page = build_page(comparison, usage or Usage(), curves or {}, columns)
     return environment.get_template("page.html.j2").render(page, style=style)
 
 
@@ -79,6 +82,7 @@ def write_html(
     path: str | os.PathLike[str],
     usage: Usage | None = None,
     curves: Curves | None = None,
+    columns: ColumnGains | None = None,
 ) -> Path:
     """Write the report of a comparison to a file, in one step.
 
@@ -91,6 +95,8 @@ def write_html(
     usage : Usage, default=None
         As in `render_html`.
     curves : mapping of str to LearningCurve, default=None
+        As in `render_html`.
+    columns : ColumnGains, default=None
         As in `render_html`.
 
     Returns
@@ -116,4 +122,4 @@ def write_html(
     ...     write_html(result, os.path.join(folder, "report.html")).name
     'report.html'
     """
-    return write_atomically(path, render_html(comparison, usage, curves))
+    return write_atomically(path, render_html(comparison, usage, curves, columns))

@@ -15,6 +15,7 @@ from lupi.evaluation._arms import ARMS
 from lupi.evaluation._methods import find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.inspection import GainDisplay, PrivilegedLearningCurveDisplay
+from lupi.report._columns import column_gains
 from lupi.report._svg import inline_svg
 from lupi.report._usage import Usage, page_usage
 from lupi.report._words import (
@@ -32,7 +33,7 @@ from lupi.report._words import (
 from lupi.transfer._propensity import WARN_ABOVE
 
 if TYPE_CHECKING:
-    from lupi.evaluation import Comparison, LearningCurve
+    from lupi.evaluation import ColumnGains, Comparison, LearningCurve
 
 Curves = Mapping[str, "LearningCurve"]
 
@@ -40,7 +41,12 @@ WIDE, NARROW, HALF = 900, 340, 430
 HEIGHT_OF_ARM, HEIGHT_OF_AXIS = 26, 48
 
 
-def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> dict[str, Any]:
+def build_page(
+    comparison: Comparison,
+    usage: Usage,
+    curves: Curves,
+    gains: ColumnGains | None = None,
+) -> dict[str, Any]:
     """Return the values of the template."""
     from lupi import __version__
 
@@ -66,6 +72,7 @@ def build_page(comparison: Comparison, usage: Usage, curves: Curves) -> dict[str
             *_outside_line(settings.get("outside")),
         ],
         "table_notes": _table_notes(comparison),
+        "column_gains": None if gains is None else column_gains(gains),
         "usage": page_usage(usage, comparison),
         "arms": list(ARMS.values()),
         "n_splits": settings["splits"]["n_splits"],
