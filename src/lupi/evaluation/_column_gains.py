@@ -233,7 +233,7 @@ def column_gains(
     }
     splits = range(len(study.splits))
     # All columns, and none, are arms of the comparison; two groups share variants.
-    work = dict.fromkeys(each for each in wanted.values() if 0 < len(each))
+    work = dict.fromkeys(each for each in wanted.values() if len(each) > 0)
     work.pop(tuple(columns), None)
     results = run_all(
         partial(_run_variant, study, name),
