@@ -52,10 +52,14 @@ def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
             "Give both the same labels, so that privileged.loc[X.index] finds each row "
             "once."
         )
+    if len(ours) == len(theirs):
+        remedy += (
+            " If the rows are in the same order all the same, pass "
+            "privileged.set_axis(X.index)."
+        )
     raise ValueError(
         f"{name} got privileged with another index than X: {_difference(ours, theirs)} "
-        f"{remedy} If the rows are in the same order all the same, pass "
-        "privileged.set_axis(X.index)."
+        f"{remedy}"
     )
 
 
@@ -118,7 +122,7 @@ def aligned(X: Any, privileged: Any) -> Any:
 def _difference(ours: Any, theirs: Any) -> str:
     """Say where two indexes differ first."""
     if len(ours) != len(theirs):
-        return f"{len(theirs)} labels for {len(ours)} rows of X."
+        return f"{len(theirs)} rows for {len(ours)} rows of X."
     place = next(
         row for row, pair in enumerate(zip(ours, theirs, strict=True)) if _other(*pair)
     )
