@@ -22,8 +22,8 @@ from lupi.evaluation._task import read_task
         # Classifiers of scikit-learn refuse such labels.
         ([0.5, 1.5, 0.5], "regression"),
         ([0.5, 1.25, 2.75], "regression"),
-        (list(range(21)), "regression"),
-        (list(range(20)), "classification"),
+        (list(range(11)), "regression"),
+        (list(range(10)), "classification"),
     ],
 )
 def test_the_task_is_read_off_the_target(values, task):

@@ -30,7 +30,9 @@ FILE_HELP = "CSV, Parquet, Excel, JSON lines, SQLite or DuckDB"
 File = Annotated[Path, typer.Argument(help=f"{FILE_HELP}.", show_default=False)]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-t", help="The column to predict.", metavar="COL"),
+    typer.Option(
+        "--target", "-t", help="The column to predict. Required.", metavar="COL"
+    ),
 ]
 Privileged = Annotated[
     list[str] | None,
@@ -118,7 +120,8 @@ Jobs = Annotated[
     ),
 ]
 Force = Annotated[
-    bool, typer.Option("--force", help="Replace the result of an older run.")
+    bool,
+    typer.Option("--force", metavar="", help="Replace the result of an older run."),
 ]
 
 
@@ -176,7 +179,9 @@ def compare(
     columns: Annotated[
         bool,
         typer.Option(
-            "--columns", help="Also say which privileged column the gain comes from."
+            "--columns",
+            metavar="",
+            help="Also say which privileged column the gain comes from.",
         ),
     ] = False,
     column_group: Annotated[
@@ -206,7 +211,9 @@ def compare(
     model: Annotated[
         bool,
         typer.Option(
-            "--model/--no-model", help="Also fit the best model on all rows, save it."
+            "--model/--no-model",
+            metavar="",
+            help="Also fit the best model on all rows, save it.",
         ),
     ] = True,
     seed: Seed = 0,
@@ -376,7 +383,13 @@ def predict(
     ],
     file: File,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="CSV or Parquet.")
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="CSV or Parquet; - is the standard output.",
+        ),
     ] = Path("predictions.csv"),
     keep: Annotated[
         list[str] | None,
@@ -412,7 +425,7 @@ def _print_version(asked: bool) -> None:
 def root(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True),
+        typer.Option("--version", metavar="", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     """Learn with columns that exist for the training rows but not when predicting."""

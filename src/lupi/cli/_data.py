@@ -19,11 +19,12 @@ from lupi._tables import (
 )
 from lupi._words import listed
 from lupi.base import missing_targets
-from lupi.cli._errors import InputError, refusing
+from lupi.cli._errors import InputError, in_options, refusing
 from lupi.cli._join import join_later
 from lupi.evaluation._methods import Task
-from lupi.evaluation._task import read_task
+from lupi.evaluation._task import advice_on_task, read_task
 
+MOST_UNSURE = 30
 TASKS: tuple[Task, ...] = ("classification", "regression")
 
 
@@ -140,6 +141,8 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
         raise InputError(f"The target {target!r} is missing in every row.")
     task = asked or read_task(target_values(outcomes), methods)
     _check_target(outcomes, task)
+    if asked is None:
+        _note_on_task(outcomes, task, notes)
     return Data(
         X=table[known],
         y=y,
@@ -149,6 +152,23 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
         task=task,
         source=request.file.name,
         notes=notes,
+    )
+
+
+def _note_on_task(target: pd.Series, task: Task, notes: list[str]) -> None:
+    """Say how whole numbers were taken where they could be meant otherwise."""
+    values = target.dropna().unique()
+    if not pd.api.types.is_numeric_dtype(target) or not 2 < len(values) <= MOST_UNSURE:
+        return
+    if (np.asarray(values, dtype=float) % 1).any():
+        return
+    said = {
+        "classification": "classes; --task regression takes them as numbers",
+        "regression": "numbers; --task classification takes them as classes",
+    }
+    notes.append(
+        f"{target.name} holds {len(values)} different whole numbers, taken as "
+        f"{said[task]}."
     )
 
 
@@ -206,7 +226,8 @@ def check_class_sizes(data: Data, folds: int) -> None:
         raise InputError(
             f"Class {str(names[rarest])!r} of the target {data.target!r} has "
             f"{counts[rarest]} row(s), fewer than the {folds} folds; leave those rows "
-            "out, join classes, or ask for fewer with --cv."
+            "out, join classes, ask for fewer with --cv"
+            f"{in_options(advice_on_task(names))}."
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -21,6 +22,54 @@ class Interrupted(Exception):
     """The user stopped the run; says what is kept."""
 
 
+# The option of each argument of `lupi.evaluation.compare` that messages name.
+OPTIONS = {
+    "cv": "--cv",
+    "groups": "--group",
+    "inner_cv": "--inner-cv",
+    "labelled": "--labelled",
+    "methods": "--methods",
+    "n_candidates": "--n-candidates",
+    "random_state": "--seed",
+    "scoring": "--metric",
+    "task": "--task",
+    "train_size": "--train-size",
+}
+_NAMES = "|".join(OPTIONS)
+_GIVEN = re.compile(rf"\b({_NAMES})=(?:([\"'])(.*?)\2|([^\s,;:)]*[^\s,;:).]))?")
+# Words that are English as well are arguments only where something is done with them.
+_NAMED = re.compile(
+    r"\b(train_size|n_candidates|inner_cv|random_state|cv)\b"
+    r"|(?<=leave )labelled\b|(?<=larger )labelled\b|(?<=smaller )labelled\b"
+)
+
+
+def in_options(sentence: str) -> str:
+    """Name options of the command line where a message names arguments of Python.
+
+    Examples
+    --------
+    >>> from lupi.cli._errors import in_options
+    >>> in_options('train_size=9 leaves 2 groups; use n_candidates=1.')
+    '--train-size 9 leaves 2 groups; use --n-candidates 1.'
+    >>> in_options('Set task="regression", or use a larger train_size.')
+    'Set --task regression, or use a larger --train-size.'
+    """
+
+    def given(found: re.Match[str]) -> str:
+        value = found[3] or found[4]
+        return f"{OPTIONS[found[1]]} {value}" if value else OPTIONS[found[1]]
+
+    return _NAMED.sub(
+        lambda found: (
+            found[0]
+            if found.start() and found.string[found.start() - 1] == "-"
+            else OPTIONS[found[0]]
+        ),
+        _GIVEN.sub(given, sentence),
+    )
+
+
 def refusing(*kinds: type[Exception]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Turn errors of these kinds, raised by a function, into `InputError`.
 
@@ -34,7 +83,7 @@ def refusing(*kinds: type[Exception]) -> Callable[[Callable[_P, _R]], Callable[_
             try:
                 return function(*args, **kwargs)
             except kinds as error:
-                raise InputError(str(error)) from error
+                raise InputError(in_options(str(error))) from error
 
         return wrapped
 

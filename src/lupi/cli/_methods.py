@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from rich.table import Table
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
 from rich.text import Text
 
 from lupi.cli._terminal import make_console
+
+if TYPE_CHECKING:
+    from lupi.evaluation import Method
+
+
+def _description(method: Method) -> str:
+    """Return the first sentence of the documentation of a method."""
+    first = (type(method.build()).__doc__ or "").strip().partition("\n\n")[0]
+    return " ".join(first.replace("``", "").replace("`", "").split())
 
 
 def show_methods() -> None:
@@ -27,17 +38,15 @@ def show_methods() -> None:
     console = make_console()
     for heading, methods in shelves.items():
         console.print(Text(f"\n{heading}", style="bold"))
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        table.add_column(no_wrap=True)
-        table.add_column()
         for method in methods:
-            name = Text("  " + method.kebab)
+            name = Text(method.kebab, "bold")
             name.append(" *" if method.info.default else "", style="green")
-            about = Text(method.paper, style="dim")
+            about = Text(_description(method))
             if method.needs != "privileged":
-                about = Text(f"needs {method.needs}; ") + about
-            table.add_row(name, about)
-        console.print(table)
+                about.append(f" Needs {method.needs}.")
+            about.append(f" {method.paper}.", style="dim")
+            console.print(name)
+            console.print(Padding(about, (0, 0, 0, 4)))
     console.print(
         Text(
             "\nAll need X, y and, unless said otherwise, privileged columns. The ones "

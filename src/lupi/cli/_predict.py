@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -25,15 +26,21 @@ def run_predict(
     model_path: Path, file: Path, *, out: Path, keep: list[str], force: bool
 ) -> None:
     """Write one prediction per row of the file."""
-    console = make_console()
+    to_pipe = str(out) == "-"
+    console = make_console(stderr=to_pipe)
     model, details, notes = _read_model(model_path)
     table, kept, more = _read_rows(file, keep)
     X = _take_features(table, _features(model, details, model_path), file)
     _check_numbers(X, details.get("numbers", []), file)
-    prepare_file(out, force=force)
+    if not to_pipe:
+        prepare_file(out, force=force)
     predictions = _predict(model, X)
-    _write(pd.concat([kept, predictions], axis=1), out)
+    written = pd.concat([kept, predictions], axis=1)
     show_notes(console, notes + more)
+    if to_pipe:
+        sys.stdout.write(to_csv(written))
+        return
+    _write(written, out)
     console.print(Text(f"{len(predictions):,} predictions written to {out}"))
 
 

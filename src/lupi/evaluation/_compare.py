@@ -98,7 +98,7 @@ def compare(
     inner_cv : int, default=3
         Number of folds of the training rows on which candidates are scored.
     task : {"classification", "regression"}, default=None
-        Read off the methods or the target by default: text, booleans and up to 20
+        Read off the methods or the target by default: text, booleans and up to 10
         different whole numbers are classes.
     negligible : float, default=0.01
         A gain of the score that is not worth having. There is "nothing to gain" where

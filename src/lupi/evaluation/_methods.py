@@ -116,7 +116,7 @@ def choose_methods(
         if method.task != task:
             raise ValueError(
                 f"{method.name} is for {method.task}, but the target asks for {task}; "
-                "leave it out, or set task= if the target was misread."
+                f'leave it out, or set task="{method.task}" if the target was misread.'
             )
         if not method.comparable:
             raise ValueError(

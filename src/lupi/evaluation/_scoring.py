@@ -201,7 +201,7 @@ def check_scorer(
     if task == "classification" and numeric and any(w in name for w in OF_NUMBERS):
         raise ValueError(
             f"The score {name!r} measures numbers and the target names classes; use "
-            "'accuracy' or 'roc_auc', or set the task to regression."
+            "'accuracy' or 'roc_auc', or set task=\"regression\"."
         )
     rows = np.concatenate(
         [
@@ -222,7 +222,7 @@ def check_scorer(
         if task == "regression":
             raise ValueError(
                 f"The score {name!r} is for classes and the target is a number; use "
-                "'r2' or 'neg_mean_squared_error', or set the task to classification."
+                "'r2' or 'neg_mean_squared_error', or set task=\"classification\"."
             ) from error
         hint = ""
         if name in FOR_MORE_CLASSES:

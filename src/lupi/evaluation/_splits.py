@@ -15,6 +15,8 @@ from sklearn.model_selection import (
 )
 from sklearn.model_selection import KFold as PlainKFold
 
+from lupi.evaluation._task import advice_on_task
+
 Splits = list[tuple[np.ndarray, np.ndarray]]
 
 DEFAULT_FOLDS = 5
@@ -154,7 +156,8 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
     if counts[rarest] < n_folds:
         raise ValueError(
             f"Class {classes[rarest]!s} has {counts[rarest]} row(s), fewer than the "
-            f"{n_folds} folds. Use fewer folds, or leave that class out."
+            f"{n_folds} folds. Use fewer folds, or leave that class out"
+            f"{advice_on_task(classes)}."
         )
 
 
@@ -227,7 +230,8 @@ def small_blocks(
                 raise ValueError(
                     f"A training set of {n_train} rows leaves class "
                     f"{classes[counts.argmin()]!s} with fewer than 2 rows; use a "
-                    f"larger {option}, or leave that class out."
+                    f"larger {option}, or leave that class out"
+                    f"{advice_on_task(classes)}."
                 )
     return drawn
 

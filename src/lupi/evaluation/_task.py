@@ -9,13 +9,14 @@ from sklearn.base import BaseEstimator, is_regressor
 
 from lupi.evaluation._methods import Method, Task, find_method
 
-MOST_CLASSES = 20
+# Grades from 0 to 20, and counts, are numbers; so many classes are rarely meant.
+MOST_CLASSES = 10
 
 
 def read_task(y: np.ndarray, methods: Any = "default") -> Task:
     """Tell classification from regression, by the methods when they settle it.
 
-    Otherwise by the target: text, booleans and up to 20 different whole numbers are
+    Otherwise by the target: text, booleans and up to 10 different whole numbers are
     classes, all other numbers are measurements.
 
     Examples
@@ -36,6 +37,23 @@ def read_task(y: np.ndarray, methods: Any = "default") -> Task:
     whole = np.array_equal(y, np.round(y))
     many = len(np.unique(y)) > MOST_CLASSES
     return "regression" if many or not whole else "classification"
+
+
+def advice_on_task(classes: Any) -> str:
+    """Return what to do with classes that may be numbers; nothing for others.
+
+    Examples
+    --------
+    >>> from lupi.evaluation._task import advice_on_task
+    >>> advice_on_task([0, 1, 2, 3])
+    ', or take them as the numbers they are with task="regression"'
+    >>> advice_on_task(["mild", "severe", "none"])
+    ''
+    """
+    classes = np.asarray(classes)
+    if classes.dtype.kind not in "iuf" or len(classes) < 3:
+        return ""
+    return ', or take them as the numbers they are with task="regression"'
 
 
 def as_list(methods: Any) -> list[Any]:
