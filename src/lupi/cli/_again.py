@@ -8,20 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lupi.cli._data import Request
-from lupi.cli._errors import InputError, refusing
+from lupi.cli._errors import OPTIONS, InputError, refusing
 from lupi.evaluation._json import read_json
 from lupi.evaluation._methods import find_method
-
-# Options of ``lupi compare`` by the arguments of `compare`.
-OPTIONS = {
-    "scoring": "--metric",
-    "train_size": "--train-size",
-    "labelled": "--labelled",
-    "cv": "--cv",
-    "n_candidates": "--n-candidates",
-    "inner_cv": "--inner-cv",
-    "random_state": "--seed",
-}
 
 
 def _data_words(request: Request) -> list[str]:
