@@ -128,3 +128,12 @@ def test_flags_take_no_value_in_the_help(capsys):
 )
 def test_arguments_become_options(said, expected):
     assert in_options(said) == expected
+
+
+def test_a_quick_answer(school, capsys):
+    words = ["compare", "school.csv", "-t", "G3", "-p", "G2", "--drop", "rating"]
+    code, out, _ = run(capsys, *words, "year", "--quick", "--cv", "2", "-j", "1")
+    assert code == 0
+    assert "HedgedDistillationRegressor in 5 arms" in out
+    report = (school / "lupi-report" / "report.html").read_text()
+    assert "Learning curve" not in report

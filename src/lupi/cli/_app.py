@@ -176,6 +176,14 @@ def compare(
             help="Run the comparison of a results.json again, as it was asked for.",
         ),
     ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            metavar="",
+            help="A first answer: hedged distillation alone, no learning curves.",
+        ),
+    ] = False,
     columns: Annotated[
         bool,
         typer.Option(
@@ -267,6 +275,7 @@ def compare(
         force=force,
         save_model=model,
         fingerprint=fingerprint,
+        quick=quick,
         columns=columns,
         column_groups=column_group,
     )

@@ -28,7 +28,7 @@ from lupi.cli._terminal import (
     show_notes,
     show_outside,
 )
-from lupi.evaluation import Comparison
+from lupi.evaluation import Comparison, LearningCurve
 from lupi.evaluation._compare import FIELDS, run
 from lupi.evaluation._plan import plan
 from lupi.evaluation._running import Checkpoint
@@ -40,7 +40,7 @@ from lupi.report._words import choice_words
 
 # The demonstration: outcomes that are known, and a method without a search.
 DEMO_LABELS = 60
-DEMO_METHOD = "hedged-distillation"
+DEMO_METHOD = QUICK_METHOD = "hedged-distillation"
 
 
 def run_compare(
@@ -53,6 +53,7 @@ def run_compare(
     force: bool,
     save_model: bool,
     fingerprint: str | None = None,
+    quick: bool = False,
     columns: bool = False,
     column_groups: list[str] | None = None,
 ) -> None:
@@ -63,6 +64,8 @@ def run_compare(
     if jobs == 0:
         raise InputError("--jobs is 0; write a number of processes, or -1 for all.")
     names = [name for word in methods for name in word.replace(",", " ").split()]
+    if quick and names == ["default"]:
+        names = [QUICK_METHOD]
     if request.file is None:
         if options["train_size"] is None and options["labelled"] is None:
             options["labelled"] = DEMO_LABELS
@@ -99,11 +102,7 @@ def run_compare(
         show_comparison(console, comparison)
         gains = measure_columns(console, comparison, groups, out, jobs)
         model = _best_model(console, comparison) if save_model else None
-        with console.status("Computing learning curves"):
-            curves = comparison.learning_curves(n_jobs=jobs)
-            comparison.outside_baseline(n_jobs=jobs)
-        show_outside(console, comparison)
-        _show_worth(console, comparison, curves)
+        curves = {} if quick else _curves(console, comparison, jobs)
     except KeyboardInterrupt:
         # joblib warns of the work it drops, which is what an interrupt is for.
         warnings.simplefilter("ignore")
@@ -139,6 +138,17 @@ def _compare(study: Study, out: Path, jobs: int) -> Comparison:
         name, why = next(iter(comparison.failures.items()))
         raise InputError(f"No method could be fitted; {name} says: {why}")
     return comparison
+
+
+def _curves(
+    console: Console, comparison: Comparison, jobs: int
+) -> dict[str, LearningCurve]:
+    with console.status("Computing learning curves"):
+        curves = comparison.learning_curves(n_jobs=jobs)
+        comparison.outside_baseline(n_jobs=jobs)
+    show_outside(console, comparison)
+    _show_worth(console, comparison, curves)
+    return curves
 
 
 def _best_model(console: Console, comparison: Comparison) -> BaseEstimator | None:

@@ -23,6 +23,7 @@ from lupi.report._words import (
     outside_words,
     p_value,
     score_with_error,
+    searched_words,
     share,
     split_words,
     warning_words,
@@ -85,7 +86,10 @@ def _budget(study: Study) -> str:
     searched = sorted({count for count in counts.values() if count > 1})
     search = "no parameters to search"
     if searched:
-        search = f"up to {searched[-1]} candidates on {study.inner_cv} inner folds"
+        search = (
+            f"up to {searched[-1]} candidates on {study.inner_cv} inner folds of "
+            f"{searched_words(study.settings['search'])}"
+        )
     names = f"{len(counts)} methods" if len(counts) > 1 else next(iter(counts))
     return (
         f"{names} in {len(ARMS)} arms on {n_splits} splits, {search}: at most "

@@ -95,6 +95,8 @@ def compare(
         Weights for fitting and for scoring.
     n_candidates : int, default=12
         Number of candidate parameters in every arm; 1 takes each estimator's own.
+        Beyond 5000 training rows with y, candidates are scored on 5000 of them, the
+        same ones in every arm, and the chosen one is fitted on all.
     inner_cv : int, default=3
         Number of folds of the training rows on which candidates are scored.
     task : {"classification", "regression"}, default=None

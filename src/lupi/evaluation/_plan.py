@@ -19,7 +19,7 @@ from lupi.evaluation._splits import (
     deal_into_groups,
     outer_splits,
 )
-from lupi.evaluation._study import Study
+from lupi.evaluation._study import MOST_SEARCHED, Study
 from lupi.evaluation._task import as_list, read_task
 
 
@@ -111,7 +111,11 @@ def plan(
             "grouped": groups is not None,
             "weighted": sample_weight is not None,
         },
-        "search": {"n_candidates": n_candidates, "inner_cv": inner_cv},
+        "search": {
+            "n_candidates": n_candidates,
+            "inner_cv": inner_cv,
+            "n_rows": MOST_SEARCHED if design.n_train > MOST_SEARCHED else None,
+        },
         "negligible": negligible,
         "random_state": random_state,
     }

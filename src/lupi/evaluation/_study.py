@@ -33,7 +33,10 @@ from lupi.evaluation._methods import Method, Task
 from lupi.evaluation._prepare import make_transformer
 from lupi.evaluation._scoring import score_on
 from lupi.evaluation._spaces import draw, join, resolve
-from lupi.evaluation._splits import NO_ROWS, inner_splits
+from lupi.evaluation._splits import NO_ROWS, evenly_mixed, inner_splits
+
+# Training rows with y on which candidates are scored; the chosen one is fitted on all.
+MOST_SEARCHED = 5_000
 
 
 @dataclass(frozen=True)
@@ -247,6 +250,7 @@ class Study:
         if len(candidates) == 1:
             return candidates[0], None
         problems: list[Exception] = []
+        training = self._searched(training, number)
         with warnings.catch_warnings():
             # A candidate that converges badly loses the search; only the warnings
             # of the chosen one matter.
@@ -262,6 +266,19 @@ class Study:
         if np.isinf(scores[best]):
             raise problems[0]
         return candidates[best], float(scores[best])
+
+    def _searched(self, training: Training, number: int) -> Training:
+        """Return the rows on which candidates are scored: the same in every arm."""
+        n, total = training.n_labelled, len(training.rows)
+        if n <= MOST_SEARCHED:
+            return training
+        strata = None if self.strata is None else self.strata[training.rows[:n]]
+        mixed = evenly_mixed(n, strata, self._rng("searched", number))
+        # Rows without y keep their proportion.
+        extra = self._rng("searched too", number).permutation(np.arange(n, total))
+        extra = extra[: round((total - n) * MOST_SEARCHED / n)]
+        places = np.r_[np.sort(mixed[:MOST_SEARCHED]), np.sort(extra)]
+        return Training(training.rows[places], MOST_SEARCHED, training.source[places])
 
     def _candidate_scores(
         self,

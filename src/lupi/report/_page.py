@@ -26,6 +26,7 @@ from lupi.report._words import (
     p_value,
     parameter_value,
     score_with_error,
+    searched_words,
     share,
     split_words,
     warning_words,
@@ -154,8 +155,8 @@ def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
         (
             "Search",
             f"{search['n_candidates']} candidates for each arm, method and split, "
-            f"chosen by {search['inner_cv']}-fold cross-validation inside the "
-            "training rows",
+            f"chosen by {search['inner_cv']}-fold cross-validation inside "
+            f"{searched_words(search)}",
         ),
     ]
 

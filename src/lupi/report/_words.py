@@ -151,6 +151,18 @@ def outside_words(outside: Mapping[str, Any]) -> str:
     )
 
 
+def searched_words(search: Mapping[str, Any]) -> str:
+    """Say on which rows candidates were scored.
+
+    Examples
+    --------
+    >>> searched_words({"n_rows": None}), searched_words({"n_rows": 5000})
+    ('the training rows', '5,000 of the training rows')
+    """
+    count = search.get("n_rows")
+    return "the training rows" if count is None else f"{count:,} of the training rows"
+
+
 def method_verdict(line: Mapping[str, Any]) -> str:
     """Return the verdict on one method, as a line of the summary has it."""
     if line["nothing_to_gain"]:
