@@ -31,7 +31,7 @@ INFEASIBLE = 2  # the status of linprog
 
 
 def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
-    """The same solution with the first bias in the middle of its optimal interval."""
+    """Return the solution with the first bias in the middle of its optimal interval."""
     problem = solution.problem
     if not problem.biased or _pinned(solution):
         return solution
@@ -73,7 +73,7 @@ def _pinned(solution: Solution) -> bool:
 
 
 def _midpoint(solution: Solution, kinds: int) -> np.ndarray | None:
-    """The biases with the first in the middle; None if they cannot be found."""
+    """Return the biases with the first in the middle; None if they cannot be found."""
     problem = solution.problem
     columns = problem.balance_columns()
     size = np.abs(columns).max(axis=1)

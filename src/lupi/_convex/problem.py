@@ -246,7 +246,7 @@ class Problem:
         return self._positions[q, k]
 
     def length(self, k: int) -> int:
-        """Number of rows on which function k is defined."""
+        """Return number of rows on which function k is defined."""
         rows = self.functions[k].rows
         return self.n_rows if rows is None else len(rows)
 
@@ -272,7 +272,7 @@ class Problem:
         return spread
 
     def coefficients(self, multipliers: np.ndarray) -> list[np.ndarray]:
-        """The expansion coefficients ``v_k`` of every function."""
+        """Return the expansion coefficients ``v_k`` of every function."""
         spread = self.spread(multipliers)
         return [
             v if c is None else v - c
@@ -318,7 +318,7 @@ class Problem:
         return bends
 
     def balance_columns(self) -> np.ndarray:
-        """The matrix of the balance equations, one row per biased function."""
+        """Return the matrix of the balance equations, one row per biased function."""
         columns = np.zeros((len(self.biased), self.size))
         for row, (k, basis) in enumerate(self.bases.items()):
             for q, family in enumerate(self.families):

@@ -58,7 +58,7 @@ def conjugate_gradients(
 
 
 def _balanced(step, biases, precondition, balance_matrix, balance):
-    """The same with the balance equations met to rounding."""
+    """Return the same with the balance equations met to rounding."""
     reach = np.abs(balance_matrix)
     for _ in range(3):
         missed = balance - balance_matrix @ step

@@ -93,7 +93,7 @@ class Solution:
         return self.problem.values(self.penalized, self.biases)
 
     def bias(self, k: int) -> float:
-        """The coefficient of the unpenalized part of function k (0 without one)."""
+        """Return the coefficient of the unpenalized part of function k, or 0."""
         biased = self.problem.biased
         return float(self.biases[biased.index(k)]) if k in biased else 0.0
 

@@ -189,7 +189,7 @@ def _all_gram(problem: Problem) -> bool:
 
 
 def in_features(problem: Problem) -> Problem:
-    """The same problem with every Gram matrix replaced by the rows of a factor."""
+    """Return the problem with every Gram matrix replaced by the rows of a factor."""
     functions = [
         replace(f, space=Features(pivoted_factor(f.space.matrix)))
         if isinstance(f.space, Gram)

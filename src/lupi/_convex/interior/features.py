@@ -78,7 +78,7 @@ class FeatureNewton:
                 w += length * self._direction[span]
 
     def direction_values(self) -> list[np.ndarray]:
-        """What the last solution changes on the rows, but for the biases."""
+        """Return what the last solution changes on the rows, but for the biases."""
         self._change = self._values(
             [
                 None if w is None else self._direction[span]
@@ -88,7 +88,7 @@ class FeatureNewton:
         return self._change
 
     def slope_and_bend(self) -> tuple[float, float]:
-        """Derivatives of ``Σ ρ_k/2 ‖f_k‖²`` in the direction of the last solution."""
+        """Return derivatives of ``Σ ρ_k/2 ‖f_k‖²`` along the last solution."""
         penalty = self._penalty * self._direction
         slope = sum(
             w @ penalty[span]
@@ -104,7 +104,7 @@ class FeatureNewton:
             t += length * dt
 
     def hold(self) -> tuple:
-        """The functions as they are, to come back to."""
+        """Return the present functions, to be restored later."""
         return self.coefficients, self.weights, self.penalized
 
     def resume(self, held: tuple) -> None:

@@ -108,7 +108,7 @@ class KernelNewton:
         self.penalized = self.problem.penalized(self.coefficients)
 
     def hold(self) -> tuple:
-        """The functions as they are, to come back to."""
+        """Return the present functions, to be restored later."""
         return self.coefficients, self.weights, self.penalized
 
     def resume(self, held: tuple) -> None:
@@ -158,7 +158,7 @@ class KernelNewton:
         self._factorize_border()
 
     def _build_final(self, jitter: float) -> None:
-        """The system left after the private multipliers: root and shared ones."""
+        """Return the system of the root and shared multipliers, private ones removed."""
         problem = self.problem
         blocks, self._spans, start = [], [], 0
         rows = self.root.rows
@@ -236,12 +236,12 @@ class KernelNewton:
         return cholesky(final) if len(final) else final
 
     def _all_or(self, rows: np.ndarray) -> np.ndarray | slice:
-        """A slice where the rows are all there are, in order: it needs no copy."""
+        """Return a slice where the rows are all rows in order, which needs no copy."""
         whole = len(rows) == len(self.gram) and (np.diff(rows) == 1).all()
         return slice(None) if whole else rows
 
     def _solve_rows(self, right: np.ndarray) -> np.ndarray:
-        """The preconditioner on the row multipliers, without border."""
+        """Return the preconditioner on the row multipliers, without border."""
         problem = self.problem
         out = np.zeros_like(right)
         pieces, spans = [], iter(self._spans)
@@ -329,7 +329,7 @@ class KernelNewton:
         )
 
     def _product(self, step: np.ndarray) -> np.ndarray:
-        """The exact ``(H + D) step``."""
+        """Return the exact ``(H + D) step``."""
         problem = self.problem
         out = problem.margins(problem.penalized(problem.spread(step)))
         out += self.barrier.diagonal * step

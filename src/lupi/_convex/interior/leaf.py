@@ -194,7 +194,7 @@ class Leaf:
         return parallel
 
     def solve_pivot(self, right: np.ndarray) -> np.ndarray:
-        """The private multipliers for their own right-hand side alone."""
+        """Return the private multipliers for their own right-hand side alone."""
         out = np.zeros_like(right)
         if len(self.pivots):
             scaled = times(self.root, right[self.pivots])

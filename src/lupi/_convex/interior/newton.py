@@ -62,14 +62,14 @@ class NewtonStep(Protocol):
         """Move the functions along with the multipliers."""
 
     def hold(self) -> tuple:
-        """The functions as they are, to come back to."""
+        """Return the present functions, to be restored later."""
 
     def resume(self, held: tuple) -> None:
         """Come back to functions held before."""
 
 
 def newton_for(problem: Problem, tuning: Tuning = DEFAULT) -> NewtonStep:
-    """The Newton step of the space in which the functions are given."""
+    """Return the Newton step of the space in which the functions are given."""
     spaces = [f.space for f in problem.functions if f.space is not None]
     if all(isinstance(space, Features) for space in spaces):
         from lupi._convex.interior.features import FeatureNewton

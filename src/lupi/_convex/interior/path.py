@@ -118,7 +118,7 @@ class _Iterate:
         return self.products() / (count + sum(room.size for room in self.room))
 
     def end(self) -> PathEnd:
-        """The slacks as they are now."""
+        """Return the present slacks."""
         return PathEnd(
             self.distance.copy(),
             self.margin.copy(),
@@ -317,7 +317,7 @@ def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
 
 
 def _step_length(state, step, margin, room, slack) -> float:
-    """The longest step that keeps everything positive; may exceed one."""
+    """Return the longest step that keeps everything positive; may exceed one."""
     bounded = ~state.problem.is_equality
     pairs = [
         (state.distance[bounded], step[bounded]),

@@ -68,7 +68,7 @@ def suits_smoothing(problem: Problem, tuning: Tuning = DEFAULT) -> bool:
 
 
 def sampled(problem: Problem, share: float) -> Problem:
-    """The problem of some of the rows, each of which counts for several."""
+    """Return the problem of some of the rows, each of which counts for several."""
     order = np.random.default_rng(0).permutation(problem.n_rows)
     rows = np.sort(order[: int(share * problem.n_rows)])
     place = np.full(problem.n_rows, -1)

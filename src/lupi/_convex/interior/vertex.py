@@ -116,7 +116,7 @@ def _correct(candidate, zero, full, largest, unit) -> bool:
 
 
 def _vertex(solution, zero, full, newton) -> Solution:
-    """The point with the given zeros and full slacks that satisfies the rest."""
+    """Return the point with the given zeros and full slacks that satisfies the rest."""
     problem = solution.problem
     scale = _curvature_scale(problem)
     multipliers = np.where(zero, problem.lower, solution.multipliers)
@@ -186,7 +186,7 @@ def copied(
 
 
 def _curvature_scale(problem) -> np.ndarray:
-    """The diagonal of H, at least a millionth of its mean: what SOFT is measured by."""
+    """Return the diagonal of H, at least a millionth of its mean: the unit of SOFT."""
     scale = np.zeros(problem.size)
     for q, (part, family) in enumerate(
         zip(problem.slices, problem.families, strict=True)

@@ -139,7 +139,7 @@ def subtract_outer(matrix: Any, left: np.ndarray, right: np.ndarray) -> None:
 
 # ---------------------------------------------------------------- blocks
 def block(matrix: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
-    """A copy of ``matrix[rows, columns]`` of a symmetric matrix, both triangles."""
+    """Return a copy of ``matrix[rows, columns]``, symmetric, both triangles."""
     return _of(matrix).block(matrix, rows, columns)
 
 
@@ -155,7 +155,7 @@ def scaled_block(
 
 
 def take_rows(matrix: Any, rows: np.ndarray) -> Any:
-    """A copy of some rows."""
+    """Return a copy of some rows."""
     return _of(matrix).take_rows(matrix, rows)
 
 
@@ -165,7 +165,7 @@ def put(matrix: Any, rows: slice, columns: slice, part: Any, *, add: bool = Fals
 
 
 def zeros(like: Any, n_rows: int, n_columns: int) -> Any:
-    """A matrix of zeros of the kind and precision of another."""
+    """Return a matrix of zeros of the kind and precision of another."""
     return _of(like).zeros(like, n_rows, n_columns)
 
 
@@ -183,7 +183,7 @@ def add_at(
 
 
 def diagonal(matrix: Any) -> np.ndarray:
-    """The diagonal."""
+    """Return the diagonal."""
     return _of(matrix).diagonal(matrix)
 
 
@@ -193,7 +193,7 @@ def scale(matrix: Any, left: np.ndarray, right: np.ndarray) -> None:
 
 
 def shifted(matrix: Any, constant: float) -> Any:
-    """A copy with a constant added to every entry."""
+    """Return a copy with a constant added to every entry."""
     return _of(matrix).shifted(matrix, constant)
 
 
@@ -208,17 +208,17 @@ def is_stored(matrix: Any) -> bool:
 
 
 def symmetrized(matrix: Any) -> Any:
-    """The upper triangle filled from the lower, in place."""
+    """Fill the upper triangle from the lower, in place."""
     return _of(matrix).symmetrized(matrix)
 
 
 def transposed(matrix: Any) -> Any:
-    """The transposed matrix, no copy."""
+    """Return the transposed matrix, no copy."""
     return _of(matrix).transposed(matrix)
 
 
 def copied(matrix: Any) -> Any:
-    """A copy that may be changed in place."""
+    """Return a copy that may be changed in place."""
     return _of(matrix).copied(matrix)
 
 
@@ -228,5 +228,5 @@ def in_precision(matrix: Any, divisor: float, dtype: type) -> Any:
 
 
 def factor_precisions(matrix: Any) -> tuple[type, ...]:
-    """The types in which parts of a matrix are factorized, to be tried in turn."""
+    """Return the types in which to factorize parts of a matrix, in order."""
     return _of(matrix).factor_precisions(matrix)

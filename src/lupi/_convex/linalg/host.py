@@ -23,13 +23,13 @@ class NotPositiveDefinite(ArithmeticError):
 
 
 def _routine(name: str, matrix: np.ndarray):
-    """The routine of BLAS or LAPACK for the precision of a matrix."""
+    """Return the routine of BLAS or LAPACK for the precision of a matrix."""
     return _routines(name)[matrix.dtype == np.float32]
 
 
 @cache
 def _routines(name: str) -> tuple:
-    """The routine for double precision, and the one for single."""
+    """Return the routine for double precision, and the one for single."""
     library = lapack if hasattr(lapack, "d" + name) else blas
     return getattr(library, "d" + name), getattr(library, "s" + name)
 
@@ -61,7 +61,7 @@ def inverse_from_cholesky(factor: np.ndarray, *, keep: bool = True) -> np.ndarra
 
 
 def inverse_of_small(matrix: np.ndarray) -> np.ndarray:
-    """The inverse of a small symmetric matrix; of its range if it has less.
+    """Return the inverse of a small symmetric matrix; of its range if it has less.
 
     Constraints that the rows cannot tell from each other leave it singular.
     """
@@ -110,7 +110,7 @@ def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
 
 
 def symmetrized(matrix: np.ndarray) -> np.ndarray:
-    """The upper triangle filled from the lower, in place."""
+    """Fill the upper triangle from the lower, in place."""
     for start in range(0, len(matrix), SYMMETRISED_AT_ONCE):
         stop = start + SYMMETRISED_AT_ONCE
         corner = np.tril(matrix[start:stop, start:stop])
@@ -222,7 +222,7 @@ def subtract_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> N
 
 
 def take_rows(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """A copy of some rows."""
+    """Return a copy of some rows."""
     return matrix[rows]
 
 
@@ -237,7 +237,7 @@ def put(
 
 
 def zeros(like: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
-    """A matrix of zeros of the precision of another, Fortran-ordered."""
+    """Return a matrix of zeros of the precision of another, Fortran-ordered."""
     return np.zeros((n_rows, n_columns), like.dtype, order="F")
 
 
@@ -255,7 +255,7 @@ def add_at(
 
 
 def diagonal(matrix: np.ndarray) -> np.ndarray:
-    """The diagonal."""
+    """Return the diagonal."""
     return np.diagonal(matrix)
 
 
@@ -266,17 +266,17 @@ def scale(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
 
 
 def shifted(matrix: np.ndarray, constant: float) -> np.ndarray:
-    """A copy with a constant added to every entry."""
+    """Return a copy with a constant added to every entry."""
     return matrix + constant
 
 
 def transposed(matrix: np.ndarray) -> np.ndarray:
-    """The transposed matrix, no copy."""
+    """Return the transposed matrix, no copy."""
     return matrix.T
 
 
 def copied(matrix: np.ndarray) -> np.ndarray:
-    """A copy that may be changed in place, Fortran-ordered."""
+    """Return a copy that may be changed in place, Fortran-ordered."""
     return matrix.copy(order="F")
 
 

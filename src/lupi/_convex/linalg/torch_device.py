@@ -32,7 +32,7 @@ Tensor = Any
 
 
 def on_device(array: np.ndarray, device: str) -> Tensor:
-    """The array on a device, in double precision."""
+    """Return the array on a device, in double precision."""
     return torch.as_tensor(np.ascontiguousarray(array, dtype=float), device=device)
 
 
@@ -41,7 +41,7 @@ def _index(matrix: Tensor, rows: np.ndarray) -> Tensor:
 
 
 def _columns(matrix: Tensor, vector: np.ndarray) -> Tensor:
-    """A vector, or a matrix of columns, beside a matrix: always a matrix."""
+    """Return a vector, or a matrix of columns, beside a matrix: always a matrix."""
     array = np.ascontiguousarray(vector, dtype=float)
     out = torch.as_tensor(array, device=matrix.device).to(matrix.dtype)
     return out[:, None] if array.ndim == 1 else out
@@ -88,7 +88,7 @@ def _invert(lower: Tensor) -> None:
 
 
 def _square(lower: Tensor) -> None:
-    """The lower triangle of ``LᵀL`` in place of L, by halves."""
+    """Put the lower triangle of ``LᵀL`` in place of L, by halves."""
     n = len(lower)
     if n <= INVERTED_AT_ONCE:
         lower.tril_()
@@ -258,7 +258,7 @@ class KernelRows:
         self.shape = len(rows), len(rows)
 
     def tiles(self) -> Iterator[tuple[slice, Tensor]]:
-        """Some rows of the matrix after others."""
+        """Append some rows of the matrix to others."""
         n = len(self.rows)
         step = max(TILE // n, 1)
         for start in range(0, n, step):

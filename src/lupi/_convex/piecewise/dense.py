@@ -116,7 +116,7 @@ class DenseInterior:
         self.z_t = z_t + reach * dl
 
     def _reach(self, dl: Array, ds: Array, dt: Array, z_s: Array, z_t: Array) -> float:
-        """The longest step, at most 1, that keeps everything positive."""
+        """Return the longest step, at most 1, that keeps everything positive."""
         both = self.two_sided
         values = np.concatenate([self.s[both], self.t, z_s[both], z_t])
         change = np.concatenate([ds[both], dt, -dl[both], dl])

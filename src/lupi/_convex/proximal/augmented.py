@@ -117,7 +117,7 @@ class Augmented:
         return np.array_equal(fixed, target.fixed)
 
     def face_at(self, point: np.ndarray) -> Face | Neighbor:
-        """The face of a projected point, factorized."""
+        """Return the face of a projected point, factorized."""
         if self._face is None or not self.on_last_face(point):
             free, tied = self.bounds.face(point)
             # A factor of no use would stand beside the new one: it goes first.
@@ -129,7 +129,7 @@ class Augmented:
     def _near_last_face(
         self, free: np.ndarray, tied: dict[int, np.ndarray]
     ) -> Face | Neighbor | None:
-        """A face with the factors of the last one; None if too much has changed."""
+        """Return a face with the last factors; None if too much has changed."""
         if self._face is None:
             return None
         base = self._face.base
@@ -228,7 +228,7 @@ class Augmented:
         return margins
 
     def _hold_private(self, multipliers: np.ndarray) -> None:
-        """The first face has no free private multipliers, which makes it cheap."""
+        """Return the first face, which has no free private multipliers and is cheap."""
         for q in self.layout.private.values():
             if not self.problem.families[q].equality:
                 part = self.problem.slices[q]
@@ -300,7 +300,7 @@ class Augmented:
         return length
 
     def solution(self, multipliers: np.ndarray, *, settled: bool) -> Solution:
-        """The certificate of these multipliers; settled: the functions are theirs."""
+        """Return the certificate of the multipliers; settled: functions are theirs."""
         problem = self.problem
         solution = Solution(
             problem,

@@ -31,7 +31,7 @@ class Bounds:
                 self.high[part] = problem.limits[s] - others
 
     def project(self, point: np.ndarray) -> np.ndarray:
-        """The point of Λ that is nearest, in units of the ridge."""
+        """Return the point of Λ that is nearest, in units of the ridge."""
         out = np.clip(point, self.low, self.high)
         for _, limit, first, second in self._pairs():
             crowded = out[first] + out[second] > limit
@@ -64,7 +64,7 @@ class Bounds:
         return free, tied
 
     def fixed(self, point, free, tied) -> np.ndarray:
-        """What a face holds fixed: bounds, and of a tied pair nothing and all."""
+        """Return what a face fixes: bounds, and of a tied pair nothing and all."""
         out = np.where(free, 0.0, point)
         for s, limit, first, second in self._pairs():
             rows = tied[s]

@@ -232,7 +232,7 @@ class Face:
         return multipliers, biases
 
     def _force(self, k: int, right: np.ndarray) -> np.ndarray:
-        """The right-hand side of the private multipliers, in units of the expansion."""
+        """Return the right-hand side of the private multipliers, in expansion units."""
         layout, problem = self.layout, self.layout.problem
         force = np.zeros((*right.shape[:-1], problem.length(k)))
         if k in layout.private:
@@ -263,7 +263,7 @@ class Face:
         return out
 
     def reduce(self, vector: np.ndarray) -> np.ndarray:
-        """A vector of forces as seen by what is free: zero at bounds, tied as one."""
+        """Return forces as seen by what is free: zero at bounds, tied as one."""
         return self.layout.reduce(vector, self.free, self.tied)
 
 

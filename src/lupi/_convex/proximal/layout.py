@@ -98,7 +98,7 @@ class Layout:
     def reduce(
         self, vector: np.ndarray, free: np.ndarray, tied: dict[int, np.ndarray]
     ) -> np.ndarray:
-        """Forces as seen by what is free on a face: zero at bounds, tied as one."""
+        """Return forces on what is free on a face: zero at bounds, tied as one."""
         out = np.where(free, vector, 0.0)
         for s, rows in tied.items():
             outer, inner = (self.problem.slices[q].start + rows for q in self.pairs[s])

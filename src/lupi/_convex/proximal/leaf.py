@@ -81,7 +81,7 @@ class FaceLeaf:
         self._inverse: Any = None
 
     def face(self, private: np.ndarray, shared: np.ndarray):
-        """The face on which these private and shared multipliers are free.
+        """Return the face on which these private and shared multipliers are free.
 
         The first are a mask, the second a list of rows, which the face may reorder.
         """
@@ -144,7 +144,7 @@ class _Direct:
         return Rest(value, private, memory, private)
 
     def private(self, rest: Rest, step: np.ndarray) -> np.ndarray:
-        """The private expansion once the shared multipliers add theirs."""
+        """Return the private expansion once the shared multipliers add theirs."""
         out = np.zeros_like(rest.base)
         if len(self.free):
             left = rest.memory.T - product(self.columns, step.T)
@@ -212,12 +212,12 @@ class _ByInverse:
         return Rest(value, nothing, nothing, nothing)
 
     def _hold(self, pushed: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """What keeps the bound rows where they are wanted."""
+        """Return the forces that keep the bound rows at their bounds."""
         missing = wanted[..., self.bound] - pushed[..., self.bound]
         return cholesky_solve(self.factor, missing.T).T
 
     def private(self, rest: Rest, step: np.ndarray) -> np.ndarray:
-        """The private expansion once the shared multipliers add theirs."""
+        """Return the private expansion once the shared multipliers add theirs."""
         wanted = rest.base.copy()
         wanted[..., self.rows] += step
         push = np.zeros_like(wanted)

@@ -115,5 +115,5 @@ class Neighbor:
         return found, biases + weights @ self._shifts
 
     def reduce(self, vector: np.ndarray) -> np.ndarray:
-        """A vector of forces as seen by what is free: zero at bounds, tied as one."""
+        """Return forces as seen by what is free: zero at bounds, tied as one."""
         return self.layout.reduce(vector, self.free, self.tied)

@@ -37,7 +37,7 @@ def unsuited(problem: Problem) -> str | None:
 
 
 def _classes(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different columns, and which of them each column is."""
+    """Return the different columns, and which of them each column is."""
     members = np.zeros(columns.shape[1], dtype=np.int64)
     for row in columns:
         values, codes = np.unique(row, return_inverse=True)
@@ -156,12 +156,12 @@ class Flat:
         )
 
     def split(self, flat: np.ndarray) -> list[np.ndarray]:
-        """A flat vector over the rows of all functions, function by function."""
+        """Return a flat vector over the rows of all functions, function by function."""
         return np.split(flat, self.offsets[1:-1])
 
 
 def _by_rows(gram: np.ndarray) -> np.ndarray:
-    """A symmetric matrix with contiguous rows, without a copy where there is one."""
+    """Return a symmetric matrix with contiguous rows, copied only where needed."""
     if gram.dtype == np.float64:
         if gram.flags.c_contiguous:
             return gram

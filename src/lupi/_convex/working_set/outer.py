@@ -104,11 +104,11 @@ class _State:
         return np.flatnonzero(above & (self.multipliers < flat.upper))
 
     def price(self) -> float:
-        """What a Newton step on the free multipliers costs, in working-set steps."""
+        """Return the cost of a Newton step on the free multipliers, in small steps."""
         return self.tuning.newton_price * len(self.free) ** 3 / self.flat.offsets[-1]
 
     def _face(self) -> np.ndarray:
-        """The free multipliers and the bound ones that pull most to leave."""
+        """Return the free multipliers and the bound ones that violate most."""
         flat, free = self.flat, self.free
         pull = flat.gradient(self.value) + flat.columns @ self._biases()
         pull = np.where(self.multipliers > flat.lower, pull, -pull)
@@ -177,7 +177,7 @@ class _State:
         return bool((np.abs(self.flat.columns.T @ change) <= ROUNDING * size).all())
 
     def solution(self) -> Solution:
-        """The certificate of the point, with biases from the class gradients."""
+        """Return the certificate of the point, with biases from the class gradients."""
         flat = self.flat
         problem = flat.problem
         multipliers = np.empty(problem.size)

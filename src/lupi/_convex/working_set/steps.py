@@ -21,7 +21,7 @@ FLAT = 1e-12
 
 @jit(fastmath=QUICK)
 def curvature(grams, scale, fn, pos, a, i, j):
-    """The entry ``H_ij = Σ_k a_ik a_jk K_k/ρ_k`` of the dual Hessian."""
+    """Return the entry ``H_ij = Σ_k a_ik a_jk K_k/ρ_k`` of the dual Hessian."""
     total = 0.0
     for s in range(a.shape[0]):
         for t in range(a.shape[0]):
