@@ -21,8 +21,9 @@ from lupi._convex.problem import Problem
 __all__ = ["Solution"]
 
 FLATTEST = 1e-12
-# Values of a function, relative to the largest right-hand side, that may be rounding.
-IDLE = 1e-5
+# Values of a function, relative to the largest right-hand side, that may vanish at the
+# optimum: that it is zero there is tried, and kept if the gap becomes smaller.
+IDLE = 1e-2
 # Shares of the largest coefficient above which rows may carry an expansion, and the
 # error with which they do.
 SUPPORTING, EXPANDED = (1e-5, 1e-8), 1e-12
