@@ -244,3 +244,19 @@ def test_refusals_are_sentences(plane):
     plain = SVCPlus().fit(*rows[:2])
     with pytest.raises(ValueError, match="without privileged information"):
         SpacesDisplay.from_estimator(plain, *rows)
+
+
+def test_many_rows_have_small_markers_and_no_numbers():
+    sizes, numbers = [], []
+    for n in (60, 400):
+        plane = make_plane("overlapping", n, random_state=0)
+        model = SVCPlus().fit(plane.data, plane.target, privileged=plane.privileged)
+        display = SpacesDisplay.from_estimator(
+            model, plane.data, plane.target, plane.privileged
+        )
+        sizes.append([points.get_sizes()[0] for points in display.ax_.collections[-3:]])
+        numbers.append(len(display.numbers_[0]))
+    assert sizes[1][-1] < sizes[0][-1] / 3
+    assert sizes[1][0] == sizes[1][-1]
+    assert numbers[0] > 0
+    assert numbers[1] == 0

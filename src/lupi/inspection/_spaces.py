@@ -32,6 +32,8 @@ LEVEL_STYLES = {-1.0: "--", 0.0: "-", 1.0: "--"}
 ON_THE_MARGIN = 1e-3
 # The lines of a function that varies less than this are rounding.
 CONSTANT = 1e-6
+# With more rows, markers are smaller and support vectors have an edge, not a ring.
+CROWDED = 150
 
 
 @dataclass
@@ -126,7 +128,7 @@ class SpacesDisplay:
         features: Sequence[int | str] | str = (0, 1),
         privileged_features: Sequence[int | str] | str = (0, 1),
         function: int = 0,
-        max_numbers: int = 20,
+        max_numbers: int | None = None,
         grid_resolution: int = 120,
         ax: Any = None,
     ) -> SpacesDisplay:
@@ -155,8 +157,9 @@ class SpacesDisplay:
             function of `UnifiedSVC`. The slack of `DeviationSVCPlus`, a function of
             1 − y f*(x*), is another one for each class: 0 is that of the first class,
             1 that of the second.
-        max_numbers : int, default=20
-            How many violated rows are numbered at most, the largest first.
+        max_numbers : int, default=None
+            How many violated rows are numbered at most, the largest first; None is 20,
+            and none where more than 150 rows are drawn.
         grid_resolution : int, default=120
             Points of the grid along each axis.
         ax : one or two matplotlib Axes, optional
@@ -197,6 +200,8 @@ class SpacesDisplay:
                 signs > 0,
             )
         slacks = np.maximum(1.0 - signs * estimator.decision_function(X), 0.0)
+        if max_numbers is None:
+            max_numbers = 20 if len(slacks) <= CROWDED else 0
         violated = np.flatnonzero(slacks > ON_THE_MARGIN)
         order = violated[np.argsort(-slacks[violated], kind="stable")]
         display = cls(
@@ -264,27 +269,29 @@ class SpacesDisplay:
 
     def _draw_points(self, panel: Any, plane: Plane) -> None:
         drawn = np.isfinite(plane.points).all(axis=1)
+        crowded = len(drawn) > CROWDED
+        size = max(8.0, 34.0 * CROWDED / len(drawn)) if crowded else 34.0
         for second, color, marker in zip(
             (False, True), CLASS_COLORS, CLASS_MARKERS, strict=True
         ):
             rows = drawn & (self.is_second_class == second)
             panel.scatter(
                 *plane.points[rows].T,
-                s=34,
+                s=size,
                 color=color,
                 marker=marker,
                 edgecolor="white",
-                linewidth=0.6,
+                linewidth=0.3 if crowded else 0.6,
                 zorder=3,
                 label=f"class {self.classes[int(second)]}",
             )
         support = self.support[drawn[self.support]]
         panel.scatter(
             *plane.points[support].T,
-            s=95,
+            s=size if crowded else 95,
             facecolor="none",
             edgecolor=BLACK,
-            linewidth=1.0,
+            linewidth=0.6 if crowded else 1.0,
             zorder=4,
             label="support vector",
         )

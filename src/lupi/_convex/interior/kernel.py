@@ -158,7 +158,7 @@ class KernelNewton:
         self._factorize_border()
 
     def _build_final(self, jitter: float) -> None:
-        """Return the system of the root and shared multipliers, private ones removed."""
+        """Return the system of root and shared multipliers, private ones removed."""
         problem = self.problem
         blocks, self._spans, start = [], [], 0
         rows = self.root.rows
