@@ -44,7 +44,7 @@ class Verdict:
     --------
     >>> from lupi.evaluation import Verdict
     >>> methods = {"SVCPlus": "no evidence"}
-    >>> verdict = Verdict("no evidence", "Who knows?", "Nobody.", "SVCPlus", methods)
+    >>> verdict = Verdict("no evidence", "No evidence.", "Gain 0.", "SVCPlus", methods)
     >>> print(verdict)
     Who knows? Nobody.
     """
