@@ -210,6 +210,8 @@ def test_few_labels_of_whole_groups(data):
         ({"labelled": 119}, "at least 2 must be left"),
         ({"labelled": 1}, "asks for 1 training rows"),
         ({"labelled": 2}, "use a larger labelled"),
+        ({"labelled": 0.5}, "as an integer"),
+        ({"labelled": 12, "unlabelled": -1}, "unlabelled=-1"),
         ({"labelled": 12, "cv": 1}, "no idea of chance"),
     ],
 )

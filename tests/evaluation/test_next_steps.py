@@ -66,5 +66,12 @@ def test_the_hedge_is_offered_to_those_who_did_not_try_it():
     assert "hedged" not in " ".join(steps("hurts"))
 
 
+def test_a_method_without_a_search_is_not_searched_longer():
+    found = steps("no evidence", splits={"labelled": 60})
+    assert found == ["Try methods='all', or look for other columns."]
+    found = steps("no evidence", splits={"labelled": 60}, methods=[HEDGED, "SVCPlus"])
+    assert "n_candidates=30" in found[0]
+
+
 def test_a_leak_comes_first():
     assert "contains the target" in steps("helps", leak=True)[0]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.panel import Panel
@@ -57,7 +58,11 @@ def show_data(console: Console, data: Data, study: Study) -> None:
     table.add_row("data", Text(f"{data.source}, {len(data.X):,} rows"))
     if not data.has_y.all():
         count = int(data.has_y.sum())
-        table.add_row("with an outcome", Text(f"{count:,} of {len(data.y):,} rows"))
+        known_rows = f"{count:,} of {len(data.y):,} rows"
+        auc = study.settings["labels"]["auc"]
+        if np.isfinite(auc):
+            known_rows += f", told from the others with AUC {auc:.2f} (0.5: alike)"
+        table.add_row("with an outcome", Text(known_rows))
     table.add_row("target", Text(f"{data.target} ({data.task})"))
     table.add_row(
         "known when predicting", Text(f"{len(known)}: {listed(known, most=10)}")

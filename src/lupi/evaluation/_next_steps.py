@@ -98,6 +98,8 @@ def next_steps(
     elif not verdict.rows_needed:
         steps += other_methods
     steps += fewer
-    return steps or [
-        f"Search longer ({option('n_candidates', 30)}), or look for other columns."
-    ]
+    if steps:
+        return steps
+    if all(name.startswith("HedgedDistillation") for name in methods):
+        return [f"Try {option('methods', 'all')}, or look for other columns."]
+    return [f"Search longer ({option('n_candidates', 30)}), or look for other columns."]

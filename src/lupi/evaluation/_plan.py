@@ -62,7 +62,7 @@ def plan(
         sample_weight = np.asarray(sample_weight, dtype=float)
     groups = None if groups is None else np.unique(groups, return_inverse=True)[1]
     if labelled is not None:
-        _check_alone(labelled, train_size, cv)
+        _check_alone(labelled, unlabelled, train_size, cv)
         n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
         splits = few_labels(
             strata, groups, has_y, labelled, unlabelled, n_splits, random_state
@@ -196,7 +196,13 @@ def _read_target(
     return values, has_y, task
 
 
-def _check_alone(labelled: int, train_size: Any, cv: Any) -> None:
+def _check_alone(labelled: Any, unlabelled: Any, train_size: Any, cv: Any) -> None:
+    for name, value in (("labelled", labelled), ("unlabelled", unlabelled)):
+        if not isinstance(value, int | np.integer) or value < 0:
+            raise ValueError(
+                f"{name}={value!r}: give a number of rows, as an integer that is not "
+                "negative."
+            )
     if train_size is not None:
         raise ValueError(
             f"labelled={labelled} and train_size={train_size} both draw training rows; "

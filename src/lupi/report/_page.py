@@ -168,7 +168,8 @@ def _table_notes(comparison: Comparison) -> list[str]:
         "Gain: with X* minus without X*, ± its standard error. p: the largest of the "
         "p-values against the same model without X*, with shuffled X* and with X as "
         f"X*{corrected}. Gap closed: gain as a share of what a model gains that may "
-        "use X* when predicting; left empty when even that gain could be chance."
+        "use X* when predicting; none without a gain, empty when even the oracle's "
+        "could be chance."
     ]
     if comparison.settings.get("outside"):
         notes.append(f"Outside: {outside_words(comparison.settings['outside'])}")
