@@ -46,7 +46,7 @@ class Verdict:
     >>> methods = {"SVCPlus": "no evidence"}
     >>> verdict = Verdict("no evidence", "No evidence.", "Gain 0.", "SVCPlus", methods)
     >>> print(verdict)
-    Who knows? Nobody.
+    No evidence. Gain 0.
     """
 
     kind: str
