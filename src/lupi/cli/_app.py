@@ -7,6 +7,24 @@ from typing import Annotated, Any
 
 import typer
 
+from lupi.cli._options import (
+    FILE_HELP,
+    Candidates,
+    Drop,
+    File,
+    Force,
+    Group,
+    InnerCv,
+    Jobs,
+    Key,
+    Metric,
+    Privileged,
+    PrivilegedFile,
+    Seed,
+    Target,
+    Task,
+)
+
 # Typer brings click with it under one name or another; the public BadParameter leads
 # to the class that all usage errors share.
 ClickException: Any = next(
@@ -22,107 +40,6 @@ app = typer.Typer(
         "rows but not when predicting."
     ),
 )
-
-COLUMNS_HELP = "names, globs (cd4*) and ranges (age:weight)"
-
-FILE_HELP = "CSV, Parquet, Excel, JSON lines, SQLite or DuckDB"
-
-File = Annotated[Path, typer.Argument(help=f"{FILE_HELP}.", show_default=False)]
-Target = Annotated[
-    str | None,
-    typer.Option(
-        "--target", "-t", help="The column to predict. Required.", metavar="COL"
-    ),
-]
-Privileged = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--privileged",
-        "-p",
-        metavar="COLS…",
-        help=f"Columns known for training rows only: {COLUMNS_HELP}.",
-    ),
-]
-PrivilegedFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--privileged-file",
-        metavar="FILE",
-        help="A second file, whose columns are privileged; needs --key.",
-    ),
-]
-Key = Annotated[
-    str | None,
-    typer.Option(
-        "--key",
-        metavar="COL",
-        help="The column that names the rows in both files; not used to predict.",
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--drop", metavar="COLS…", help="Columns to leave out, such as row numbers."
-    ),
-]
-Task = Annotated[
-    str | None,
-    typer.Option(
-        "--task",
-        metavar="TASK",
-        help="classification or regression; read off the target when not given.",
-    ),
-]
-Metric = Annotated[
-    str | None,
-    typer.Option(
-        "--metric",
-        metavar="NAME",
-        help="A scikit-learn score: roc_auc, accuracy, f1, r2, ...",
-    ),
-]
-Group = Annotated[
-    str | None,
-    typer.Option(
-        "--group",
-        metavar="COL",
-        help="Rows with the same value stay on one side of every split.",
-    ),
-]
-Candidates = Annotated[
-    int,
-    typer.Option(
-        "--n-candidates",
-        metavar="N",
-        min=1,
-        help="Candidate parameters to try for each model; 1 takes the defaults.",
-    ),
-]
-InnerCv = Annotated[
-    int,
-    typer.Option(
-        "--inner-cv",
-        metavar="N",
-        min=2,
-        help="Folds of the training rows on which candidates are scored.",
-    ),
-]
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed", metavar="N", min=0, max=2**32 - 1, help="Same seed, same result."
-    ),
-]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        "--jobs", "-j", metavar="N", help="Processes to use; -1 is all cores."
-    ),
-]
-Force = Annotated[
-    bool,
-    typer.Option("--force", metavar="", help="Replace the result of an older run."),
-]
 
 
 @app.command()

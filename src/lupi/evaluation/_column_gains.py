@@ -155,6 +155,8 @@ class ColumnGains:
         if first["gain_alone"] <= 0:
             said = "No column gains anything alone"
         said += f"; all {len(self.groups)} together gain {together}."
+        if (self.table["gain_alone"] < 2 * self.table["gain_alone_std_error"]).all():
+            said += " No single gain is clear of chance."
         needed = self.table.loc[self.table["contribution"].idxmax()]
         if needed["contribution"] > 2 * needed["contribution_std_error"]:
             said += (

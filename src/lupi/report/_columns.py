@@ -14,7 +14,20 @@ if TYPE_CHECKING:
 WIDE, NARROW = 900, 340
 HEIGHT_OF_GROUP, HEIGHT_OF_AXIS = 34, 56
 
+LONGEST_NAME = {WIDE: 40, NARROW: 16}
+
 HEADINGS = ("alone", "left out", "contribution")
+
+
+def shortened(name: str, longest: int) -> str:
+    """Return a name that fits beside a chart.
+
+    Examples
+    --------
+    >>> shortened("cd4", 16), shortened("viral load after 20 weeks", 16)
+    ('cd4', 'viral load afte…')
+    """
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def column_gains(gains: ColumnGains) -> dict[str, Any]:
@@ -50,6 +63,7 @@ def gain_lines(gains: ColumnGains) -> list[list[str]]:
 
 def _chart(gains: ColumnGains, width: int) -> str:
     """Draw the gains, for wide screens or for phones."""
+    groups = gains.table["group"].tolist()
     said = "; ".join(
         f"{line['group']} alone {line['gain_alone']:+.3f}, left out "
         f"{line['gain_left_out']:+.3f}"
@@ -58,6 +72,8 @@ def _chart(gains: ColumnGains, width: int) -> str:
 
     def draw(ax: Any) -> None:
         ColumnGainDisplay.from_results(gains, ax=ax)
+        names = [shortened(group, LONGEST_NAME[width]) for group in groups]
+        ax.set_yticks(range(len(names)), names)
         if width == NARROW:
             ax.set_xlabel("gain (95 % interval)")
 
