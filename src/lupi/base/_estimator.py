@@ -20,7 +20,7 @@ from lupi.base._privileged import (
     list_rows,
     refuse_text_columns,
 )
-from lupi.base._rows import is_data_frame, n_rows_of
+from lupi.base._rows import as_numpy, is_data_frame, n_rows_of
 from lupi.base._tags import PrivilegedTags
 from lupi.base._target import read_target
 from lupi.base._training import Training
@@ -92,14 +92,15 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         else:
             X = self._read_numbers(X)
         n_rows = X.shape[0]
+        privileged = as_numpy(privileged)
         target = read_target(
-            y,
+            as_numpy(y),
             n_rows,
             self,
             numeric=y_numeric,
             missing=self.__lupi_tags__().uses_unlabelled,
         )
-        weight = check_weight(sample_weight, n_rows, self)
+        weight = check_weight(as_numpy(sample_weight), n_rows, self)
         read = self._read_privileged(privileged, n_rows)
         self._remember_privileged(read, privileged)
         return Training(
@@ -114,7 +115,9 @@ class PrivilegedEstimator(Declared, BaseEstimator):
     def _read_numbers(self, X: Any, *, reset: bool = True) -> Any:
         """Read X as numbers, or name the column that holds none."""
         try:
-            return validate_data(self, X, reset=reset, order="C", **self._reading)
+            return validate_data(
+                self, as_numpy(X), reset=reset, order="C", **self._reading
+            )
         except (TypeError, ValueError) as error:
             refuse_text_columns(X, type(self).__name__, error, fitted=not reset)
             raise
@@ -141,6 +144,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
                 f"This {name} was fitted without privileged information, so there is "
                 "nothing to apply to privileged rows. Fit it with privileged=... first."
             )
+        privileged = as_numpy(privileged)
         read = check_privileged(privileged, n_rows_of(privileged), self)
         if read is None:
             return None

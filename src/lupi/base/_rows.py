@@ -23,6 +23,30 @@ def is_data_frame(table: Any) -> bool:
     return all(hasattr(table, name) for name in ("columns", "dtypes", "shape"))
 
 
+def as_numpy(values: Any) -> Any:
+    """Return a torch tensor as a NumPy array, and everything else as it is.
+
+    Parameters
+    ----------
+    values : object
+        What a user gave.
+
+    Returns
+    -------
+    object
+        An array for a tensor, on whatever device it was.
+
+    Examples
+    --------
+    >>> from lupi.base._rows import as_numpy
+    >>> as_numpy([1.0, 2.0])
+    [1.0, 2.0]
+    """
+    if type(values).__module__.split(".")[0] == "torch" and hasattr(values, "detach"):
+        return values.detach().cpu().numpy()
+    return values
+
+
 def n_rows_of(table: Any) -> int:
     """Return how many rows a table has; a sparse one has no length."""
     return table.shape[0] if hasattr(table, "shape") else len(table)

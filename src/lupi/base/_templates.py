@@ -74,6 +74,10 @@ class _Template(PrivilegedEstimator):
         Every part that is fitted has it as ``part.settled``.
         """
 
+    def _decide(self, model: Any, X: Any) -> np.ndarray:
+        """Return what a fitted model says of rows."""
+        return model.decision(X)
+
     def _attributes(self, fitted: Fitted) -> dict[str, Any]:
         """Return the public attributes of what was fitted, by name."""
         return {}
@@ -205,7 +209,7 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
             largest column wins.
         """
         X = self._validate_X(X)
-        values = np.column_stack([model.decision(X) for model in self._models])
+        values = np.column_stack([self._decide(model, X) for model in self._models])
         return decisions_of_classes(values, len(self.classes_), self.multi_class)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -296,4 +300,4 @@ class PrivilegedRegressorBase(RegressorMixin, _Template):
             Predicted targets.
         """
         X = self._validate_X(X)
-        return self._models[0].decision(X)
+        return self._decide(self._models[0], X)

@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from lupi._convex import Features, Function, Gram, Rows, Slack, Solution
+from lupi._convex.linalg import diagonal, shifted
+from lupi._device import HOST, Place, evaluate
 from lupi._stored import stored
 from lupi.base._rows import dense
 from lupi.kernels import Kernel, nearest_positive_semidefinite
@@ -40,25 +42,37 @@ class Expansion:
     coefficients: np.ndarray
     bias: float
 
-    def __call__(self, rows: Any) -> np.ndarray:
+    def __call__(self, rows: Any, device: str = "cpu") -> np.ndarray:
         if len(self.coefficients) == 0:
             return np.full(rows.shape[0], self.bias)
         if self.kernel.name == "linear":
             return np.asarray(rows @ self.coefficients).ravel() + self.bias
         if self.kernel.name == "precomputed":
             return rows[:, self.rows] @ self.coefficients + self.bias
+        if device != "cpu" and not callable(self.kernel.name):
+            given = device, self.kernel, rows, self.rows, self.coefficients
+            return evaluate(*given) + self.bias
         return self.kernel.between(rows, self.rows) @ self.coefficients + self.bias
 
 
 class Space:
     """The rows of one space that a machine trains on."""
 
-    def __init__(self, kernel: Kernel, rows: Any, positions: np.ndarray):
+    def __init__(
+        self, kernel: Kernel, rows: Any, positions: np.ndarray, place: Place = HOST
+    ):
         self.kernel, self.positions = kernel, positions
-        self.rows = rows
+        self.rows, self.place = rows, place
 
     @cached_property
-    def _checked(self) -> tuple[np.ndarray, np.ndarray | None]:
+    def _checked(self) -> tuple[Any, np.ndarray | None]:
+        place = self.place
+        if place.device != "cpu" and self.kernel.is_positive:
+            return place.gram(self.kernel, self.rows), None
+        gram, projection = self._on_host()
+        return place.moved(gram), projection
+
+    def _on_host(self) -> tuple[np.ndarray, np.ndarray | None]:
         if self.kernel.name == "precomputed":
             gram = np.ascontiguousarray(dense(self.rows)[:, self.positions])
         else:
@@ -71,7 +85,7 @@ class Space:
     def largest(self) -> float:
         """The largest k(x, x) of the rows."""
         if "_checked" in self.__dict__:
-            return float(np.diag(self._checked[0]).max(initial=0.0))
+            return float(diagonal(self._checked[0]).max(initial=0.0))
         with np.errstate(over="ignore"):
             squares = (
                 self.rows.multiply(self.rows)
@@ -164,7 +178,7 @@ class Data:
     def with_constant(self, which: Space) -> Gram | Features:
         """Return the space with a constant feature added, penalized as the others."""
         if not self.in_features:
-            return Gram(which.gram.matrix + 1.0)
+            return Gram(shifted(which.gram.matrix, 1.0))
         ones = np.ones((which.rows.shape[0], 1))
         stack = sp.hstack if sp.issparse(which.rows) else np.hstack
         rows: Any = stack([which.rows, ones])

@@ -104,6 +104,9 @@ or callable, default="rbf"
         Relative duality gap at which to stop.
     max_iter : int, default=-1
         Limit on the iterations of the solver; -1 leaves it to the solver.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where kernels are computed, the problem is solved and the decision function is
+        evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -179,6 +182,7 @@ privileged_converged_
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = -1,
+        device: str = "cpu",
     ):
         self.C = C
         self.privileged_C = privileged_C
@@ -200,6 +204,7 @@ privileged_converged_
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.device = device
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -217,7 +222,8 @@ privileged_converged_
         deviations = teacher.deviations[:, None]
         weight = data.on_privileged(part.weight)
         kernel = self._settle("deviation_", deviations, weight)
-        space = Space(kernel, deviations, data.privileged[0].positions)
+        first = data.privileged[0]
+        space = Space(kernel, deviations, first.positions, first.place)
         linear = data.decision.kernel.name == kernel.name == "linear"
         second = replace(
             data, privileged=[space], in_features=data.in_features and linear
@@ -255,6 +261,7 @@ privileged_converged_
                 continue  # none of its rows had X*
             slack, teacher = corrections
             for column, sign in enumerate((-1.0, 1.0), 2 * at):
-                deviation = 1.0 - sign * teacher(read.values)
-                values[read.rows, column] = slack(deviation[:, None])
+                deviation = 1.0 - sign * teacher(read.values, self.device)
+                slacks = slack(deviation[:, None], self.device)
+                values[read.rows, column] = slacks
         return values

@@ -17,6 +17,7 @@ from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex import Problem, Solution, one_thread, solve
+from lupi._device import HOST, Place
 from lupi._stored import stored
 from lupi.base import Fitted, Training
 from lupi.base._rows import n_rows_of
@@ -95,6 +96,8 @@ class KernelMachine:
         _models: Any
         _validate_privileged: Any
 
+    # Where the models without such a parameter are fitted.
+    device = "cpu"
     _spaces: tuple[str, ...] = ("privileged_",)
     # From how many rows on linear kernels are solved in feature space.
     _feature_rows = LINEAR_ROWS
@@ -156,32 +159,35 @@ class KernelMachine:
     def _data(self, part: Training) -> Data:
         """Return the rows of a part as `_problem` sees them."""
         kernels, privileged = part.settled, part.privileged
+        linear = all(
+            kernel.name == "linear"
+            for kernel in (kernels.decision, *kernels.privileged)
+        )
+        in_features = (
+            linear and self.solver == "auto" and part.n_rows >= self._feature_rows
+        )
+        place = HOST
+        if not in_features:
+            name, n_functions = type(self).__name__, 1
+            if privileged is not None:
+                n_functions += len(self._functions)
+            place = Place.of(self.device, part.n_rows, n_functions, name)
+            if place is HOST:
+                instead = "LinearSVRPlus" if is_regressor(self) else "LinearSVCPlus"
+                announce_memory(name, instead, part.n_rows, n_functions)
         spaces: list[Space] = []
         rows: np.ndarray | None = np.arange(0)
         if privileged is not None:
             rows = None if privileged.complete else privileged.rows
             spaces = [
-                Space(kernel, privileged.values, part.rows[privileged.rows])
+                Space(kernel, privileged.values, part.rows[privileged.rows], place)
                 for kernel in kernels.privileged
             ]
-        used = [kernels.decision, *(space.kernel for space in spaces)]
-        in_features = (
-            all(kernel.name == "linear" for kernel in used)
-            and self.solver == "auto"
-            and part.n_rows >= self._feature_rows
-        )
-        if not in_features:
-            announce_memory(
-                type(self).__name__,
-                "LinearSVRPlus" if is_regressor(self) else "LinearSVCPlus",
-                part.n_rows,
-                1 + (len(self._functions) if spaces else 0),
-            )
         return Data(
             target=part.y,
             weight=part.weight,
             cost=self._cost(part),
-            decision=Space(kernels.decision, part.X, part.rows),
+            decision=Space(kernels.decision, part.X, part.rows, place),
             privileged=spaces,
             privileged_rows=rows,
             in_features=in_features,
@@ -300,8 +306,11 @@ class KernelMachine:
         known = self._corrections() if read is not None else ()
         for at, corrections in enumerate(known):
             for column, function in enumerate(corrections, at * width):
-                values[read.rows, column] = function(read.values)
+                values[read.rows, column] = function(read.values, self.device)
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def _decide(self, model: Model, rows: Any) -> np.ndarray:
+        return model.decision(rows, self.device)
 
     def _corrections(self) -> list[list[Expansion]]:
         """Return the functions on X* of every machine."""

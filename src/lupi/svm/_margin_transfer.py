@@ -115,6 +115,9 @@ or callable, default="rbf"
         Relative duality gap at which to stop.
     max_iter : int, default=-1
         Limit on the iterations of the solver; -1 leaves it to the solver.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where kernels are computed, the problem is solved and the decision function is
+        evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -185,6 +188,7 @@ privileged_converged_
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = -1,
+        device: str = "cpu",
     ):
         self.C = C
         self.method = method
@@ -204,6 +208,7 @@ privileged_converged_
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.device = device
 
     def _fit_binary(self, part: Training) -> Model:
         data = self._data(part)

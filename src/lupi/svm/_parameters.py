@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lupi._convex import SOLVERS
+from lupi._device import DEVICES
 from lupi.kernels import check_kernel
 
 __all__ = ["check_parameters"]
@@ -22,6 +23,7 @@ CHOICES = {
     "method": ("simplified", "sharmanska"),
     "slack": ("signed", "hinge"),
     "solver": SOLVERS,
+    "device": DEVICES,
 }
 FLAG = (bool, np.bool_)
 KERNEL_PARAMETERS = ("gamma", "degree", "coef0")

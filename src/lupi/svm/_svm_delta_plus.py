@@ -126,6 +126,9 @@ or callable, default="rbf"
         Relative duality gap at which to stop.
     max_iter : int, default=-1
         Limit on the iterations of the solver; -1 leaves it to the solver.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where kernels are computed, the problem is solved and the decision function is
+        evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -197,6 +200,7 @@ or callable, default="rbf"
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = -1,
+        device: str = "cpu",
     ):
         self.C = C
         self.delta = delta
@@ -215,6 +219,7 @@ or callable, default="rbf"
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.device = device
 
     def _problem(self, data: Data) -> Problem:
         build = signed_problem if self.slack == "signed" else hinge_problem

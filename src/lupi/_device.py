@@ -1,0 +1,186 @@
+"""Kernels on a GPU: Gram matrices for the solvers, and functions evaluated in blocks.
+
+PyTorch does the work (``pip install "lupi[gpu]"``); it is imported where a device other
+than the CPU is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lupi._optional import require
+from lupi.base._rows import dense
+from lupi.kernels import Kernel
+
+__all__ = ["DEVICES", "HOST", "Place", "check_device", "evaluate"]
+
+DEVICES = ("cpu", "cuda")
+# Matrices of n² entries that a fit holds at once beside those of its functions.
+BESIDE = 4
+# Kernel values computed at once when a function is evaluated.
+EVALUATED = 2**28
+GIB = 2**30
+
+
+def check_device(device: str, who: str) -> Any:
+    """Return torch where the device is a GPU that can be used, None for the CPU.
+
+    Parameters
+    ----------
+    device : str
+        One of `DEVICES`.
+    who : str
+        The estimator, for the message.
+
+    Returns
+    -------
+    module or None
+        torch.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no GPU.
+
+    Examples
+    --------
+    >>> from lupi._device import check_device
+    >>> check_device("cpu", "SVCPlus") is None
+    True
+    """
+    if device == "cpu":
+        return None
+    torch = require("torch", f"{who}(device={device!r})")
+    if not torch.cuda.is_available():
+        raise RuntimeError(
+            f"{who} was given device={device!r}, and PyTorch finds no GPU that it can "
+            "use on this machine. Use device='cpu'."
+        )
+    return torch
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the Gram matrices of a fit live, and in which form.
+
+    ``stored`` says whether their entries are kept in double precision. Where they
+    would not fit, a matrix is given by its rows: see
+    :mod:`lupi._convex.linalg.torch_device`.
+    """
+
+    device: str = "cpu"
+    stored: bool = True
+
+    @classmethod
+    def of(cls, device: str, n_rows: int, n_functions: int, who: str) -> Place:
+        """Choose the form, before any work; refuse what does not fit in either."""
+        torch = check_device(device, who)
+        if torch is None:
+            return HOST
+        held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        free = torch.cuda.mem_get_info(device)[0] + held
+        needed = (n_functions + BESIDE) * n_rows**2 * 8
+        if needed <= free:
+            return cls(device)
+        if needed / 2 <= free:
+            return cls(device, stored=False)
+        raise MemoryError(
+            f"{who}(device={device!r}) on {n_rows} rows needs about "
+            f"{needed / 2 / GIB:.0f} GiB on the device, and {free / GIB:.0f} GiB are "
+            "free. Use fewer rows, or LinearSVCPlus behind "
+            "sklearn.kernel_approximation.Nystroem."
+        )
+
+    def gram(self, kernel: Kernel, rows: Any) -> Any:
+        """Return the Gram matrix of a kernel with a name, computed there."""
+        arrays = importlib.import_module("lupi._convex.linalg.torch_device")
+        on = _OnDevice(require("torch", "A GPU"), kernel)
+        tensor = arrays.on_device(dense(rows), self.device)
+        if not self.stored:
+            return arrays.KernelRows(tensor, on)
+        gram = on.between(tensor, tensor)
+        if kernel.name == "rbf":
+            gram.fill_diagonal_(1.0)
+        return gram
+
+    def moved(self, gram: np.ndarray) -> Any:
+        """Return a Gram matrix that was computed on the CPU."""
+        if self.device == "cpu":
+            return gram
+        arrays = importlib.import_module("lupi._convex.linalg.torch_device")
+        return arrays.on_device(gram, self.device)
+
+
+HOST = Place()
+
+
+def evaluate(
+    device: str, kernel: Kernel, rows: Any, others: Any, coefficients: np.ndarray
+) -> np.ndarray:
+    """Return ``Σ_j coefficient_j k(row_j, ·)`` at other rows, block by block.
+
+    Parameters
+    ----------
+    device : str
+        One of `DEVICES` but the CPU.
+    kernel : Kernel
+        One of the kernels with a name.
+    rows : array or sparse matrix of shape (n_rows, n_features)
+        Where the function is evaluated.
+    others : array or sparse matrix of shape (n_others, n_features)
+        The rows j.
+    coefficients : ndarray of shape (n_others,)
+        Of the rows j.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The values.
+    """
+    torch = check_device(device, "decision_function")
+    arrays = importlib.import_module("lupi._convex.linalg.torch_device")
+    on = _OnDevice(torch, kernel)
+    others = arrays.on_device(dense(others), device)
+    weights = arrays.on_device(coefficients, device)
+    out = np.empty(rows.shape[0])
+    step = max(EVALUATED // max(len(others), 1), 1)
+    for start in range(0, rows.shape[0], step):
+        part = arrays.on_device(dense(rows[start : start + step]), device)
+        out[start : start + step] = (on.between(part, others) @ weights).cpu().numpy()
+    return out
+
+
+class _OnDevice:
+    """The kernels with a name, on tensors."""
+
+    def __init__(self, torch: Any, kernel: Kernel):
+        self.torch, self.kernel = torch, kernel
+
+    def between(self, rows: Any, others: Any) -> Any:
+        """Return the kernel values of every row with every other."""
+        kernel = self.kernel
+        if kernel.name == "rbf":
+            values = rows @ others.mT
+            values.mul_(-2.0).add_((rows**2).sum(1)[:, None])
+            values.add_((others**2).sum(1)).clamp_min_(0.0)
+            return values.mul_(-kernel.gamma).exp_()
+        values = rows @ others.mT
+        if kernel.name == "linear":
+            return values
+        values.mul_(kernel.gamma).add_(kernel.coef0)
+        return values.pow_(kernel.degree) if kernel.name == "poly" else values.tanh_()
+
+    def diagonal(self, rows: Any) -> Any:
+        """Return the kernel values of rows with themselves."""
+        kernel = self.kernel
+        if kernel.name == "rbf":
+            return self.torch.ones_like(rows[:, 0])
+        values = (rows**2).sum(1)
+        if kernel.name == "linear":
+            return values
+        values = values * kernel.gamma + kernel.coef0
+        return values**kernel.degree if kernel.name == "poly" else values.tanh()

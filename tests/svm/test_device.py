@@ -1,0 +1,95 @@
+"""device="cuda": what is refused without a GPU, and what is computed with one."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import lupi
+from lupi._device import Place
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*no sensitive_features")
+
+MODELS = [
+    lupi.SVCPlus(),
+    lupi.SVCDeltaPlus(),
+    lupi.UnifiedSVC(),
+    lupi.SVRPlus(),
+    lupi.L2SVCPlus(),
+    lupi.MarginTransferSVC(),
+    lupi.DeviationSVCPlus(),
+    lupi.FairSVCDeltaPlus(),
+]
+rng = np.random.default_rng(0)
+X, P = rng.normal(size=(2, 30, 3))
+Y = np.where(X[:, 0] + 0.5 * P[:, 0] > 0, 1, 0)
+
+
+def _torch(*, gpu, free=0):
+    """A module that says what torch says of a machine."""
+    torch = types.ModuleType("torch")
+    torch.cuda = types.SimpleNamespace(
+        is_available=lambda: gpu,
+        mem_get_info=lambda device: (free, free),
+        memory_reserved=lambda device: 0,
+        memory_allocated=lambda device: 0,
+    )
+    return torch
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_without_torch_the_command_that_brings_it_is_named(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    model = clone(model).set_params(device="cuda")
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "lupi\[gpu\]"'):
+        model.fit(X, Y, privileged=P)
+    assert not hasattr(model, "objective_")
+
+
+def test_without_a_gpu_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", _torch(gpu=False))
+    with pytest.raises(RuntimeError, match=r"no GPU .* Use device='cpu'"):
+        lupi.SVCPlus(device="cuda").fit(X, Y, privileged=P)
+
+
+def test_too_little_memory_is_said_before_the_work_starts(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=2**30))
+    with pytest.raises(MemoryError, match=r"20000 rows needs about 9 GiB .* 1 GiB"):
+        Place.of("cuda", 20_000, 2, "SVCPlus")
+
+
+def test_what_does_not_fit_in_double_precision_is_given_by_its_rows(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=15 * 2**30))
+    assert Place.of("cuda", 15_000, 2, "SVCPlus").stored
+    assert not Place.of("cuda", 20_000, 2, "SVCPlus").stored
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_other_devices_are_refused(model):
+    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda'"):
+        clone(model).set_params(device="gpu0").fit(X, Y, privileged=P)
+
+
+def test_tensors_are_read_as_arrays():
+    class Tensor:
+        __module__ = "torch"
+
+        def __init__(self, values):
+            self.values, self.shape = values, values.shape
+
+        def detach(self):
+            return self
+
+        cpu = detach
+
+        def numpy(self):
+            return self.values
+
+    expected = lupi.SVCPlus().fit(X, Y, privileged=P)
+    model = lupi.SVCPlus().fit(Tensor(X), Tensor(Y), privileged=Tensor(P))
+    np.testing.assert_array_equal(model.predict(Tensor(X)), expected.predict(X))
+    np.testing.assert_array_equal(model.correction(Tensor(P)), expected.correction(P))
