@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lupi._convex.linalg import NotPositiveDefinite
+from lupi._convex.linalg import NotPositiveDefinite, is_on_host
 from lupi._convex.line_search import first_zero, zero_of
 from lupi._convex.problem import Problem
 from lupi._convex.projected_cg import conjugate_gradients
@@ -65,6 +65,11 @@ class Augmented:
         self.problem, self.tuning, self._begun = problem, tuning, False
         self.layout = Layout(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
+        self._rows_per_change = (
+            tuning.rows_per_change
+            if is_on_host(problem.spaces[0].matrix)
+            else tuning.rows_per_change_on_device
+        )
         self._measure()
         self.center = self.bounds.project(center)
         self.coefficients = problem.coefficients(self.center)
@@ -136,7 +141,7 @@ class Augmented:
         changes = Neighbor.distance(base, free, tied)
         if changes == 0:
             return base
-        near = changes <= self.problem.n_rows // self.tuning.rows_per_change
+        near = changes <= self.problem.n_rows // self._rows_per_change
         return Neighbor(base, free) if near else None
 
     def minimize(self, most: int, inexact: float) -> tuple[np.ndarray, bool, bool]:

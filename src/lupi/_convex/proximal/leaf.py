@@ -79,6 +79,7 @@ class FaceLeaf:
             tuning.faces_per_later_inverse if again else tuning.faces_per_inverse
         )
         self._inverse: Any = None
+        self._factored: tuple[np.ndarray, Any] | None = None
 
     def face(self, private: np.ndarray, shared: np.ndarray):
         """Return the face on which these private and shared multipliers are free.
@@ -98,11 +99,21 @@ class FaceLeaf:
             return _Direct(self, private, shared)
         return _ByInverse(self, private, shared)
 
+    def factor(self, free: np.ndarray) -> Any:
+        """The factor of ``R + D`` on the rows given; that of the last time if equal."""
+        if self._factored is None or not np.array_equal(free, self._factored[0]):
+            self._factored = None  # two would not always fit
+            matrix = block(self.gram, free, free)
+            add_diagonal(matrix, self.ridge[free])
+            self._factored = free, cholesky(matrix)
+        return self._factored[1]
+
     def inverse(self) -> Any:
         """``(R + D)⁻¹``."""
         if self._inverse is None:
             matrix = copied(transposed(self.gram))
             add_diagonal(matrix, self.ridge)
+            self._factored = None
             factor = cholesky(matrix)
             self._inverse = symmetrized(inverse_from_cholesky(factor, keep=False))
         return self._inverse
@@ -116,9 +127,7 @@ class _Direct:
         self.free = np.flatnonzero(private)
         self.schur = block(leaf.gram, shared, shared)
         if len(self.free):
-            matrix = block(leaf.gram, self.free, self.free)
-            add_diagonal(matrix, leaf.ridge[self.free])
-            self.factor = cholesky(matrix)
+            self.factor = leaf.factor(self.free)
             columns = block(leaf.gram, self.free, shared)
             self.columns = triangular_solve(self.factor, columns)
             if len(shared):
