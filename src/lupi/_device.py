@@ -19,8 +19,9 @@ from lupi.kernels import Kernel
 __all__ = ["DEVICES", "HOST", "Place", "check_device", "evaluate"]
 
 DEVICES = ("cpu", "cuda")
-# Matrices of n² entries that a fit holds at once beside those of its functions.
-BESIDE = 4
+# Matrices of n² entries that a fit holds at once beside those of its functions: in
+# double precision, and in single precision where they are given by their rows.
+BESIDE, BESIDE_ROWS = 4, 3
 # Kernel values computed at once when a function is evaluated.
 EVALUATED = 2**28
 GIB = 2**30
@@ -83,14 +84,14 @@ class Place:
             return HOST
         held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         free = torch.cuda.mem_get_info(device)[0] + held
-        needed = (n_functions + BESIDE) * n_rows**2 * 8
-        if needed <= free:
+        if (n_functions + BESIDE) * n_rows**2 * 8 <= free:
             return cls(device)
-        if needed / 2 <= free:
+        needed = (n_functions + BESIDE_ROWS) * n_rows**2 * 4
+        if needed <= free:
             return cls(device, stored=False)
         raise MemoryError(
             f"{who}(device={device!r}) on {n_rows} rows needs about "
-            f"{needed / 2 / GIB:.0f} GiB on the device, and {free / GIB:.0f} GiB are "
+            f"{needed / GIB:.0f} GiB on the device, and {free / GIB:.0f} GiB are "
             "free. Use fewer rows, or LinearSVCPlus behind "
             "sklearn.kernel_approximation.Nystroem."
         )

@@ -23,6 +23,8 @@ __all__ = ["KernelRows", "on_device"]
 
 # Sizes up to which a triangle is inverted at once, and a product is formed whole.
 INVERTED_AT_ONCE, SQUARED_AT_ONCE = 2048, 4096
+# Rows that are gathered at once: both copies of a large block would not always fit.
+GATHERED_AT_ONCE = 8192
 # Entries of a tile.
 TILE = 2**28
 TYPES: dict[Any, Any] = {np.float32: torch.float32, np.float64: torch.float64}
@@ -147,8 +149,12 @@ def subtract_outer(matrix: Tensor, left: np.ndarray, right: np.ndarray) -> None:
 
 # ---------------------------------------------------------------- blocks
 def block(matrix: Tensor, rows: np.ndarray, columns: np.ndarray) -> Tensor:
-    lines = matrix.index_select(0, _index(matrix, rows))
-    return lines.index_select(1, _index(matrix, columns))
+    rows, columns = _index(matrix, rows), _index(matrix, columns)
+    out = matrix.new_empty(len(rows), len(columns))
+    for start in range(0, len(rows), GATHERED_AT_ONCE):
+        part = slice(start, start + GATHERED_AT_ONCE)
+        out[part] = matrix.index_select(0, rows[part]).index_select(1, columns)
+    return out
 
 
 def scaled_block(
