@@ -58,7 +58,7 @@ def test_without_a_gpu_a_sentence(monkeypatch):
 
 def test_too_little_memory_is_said_before_the_work_starts(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=2**30))
-    with pytest.raises(MemoryError, match=r"20000 rows needs about 9 GiB .* 1 GiB"):
+    with pytest.raises(MemoryError, match=r"20000 rows needs about 7 GiB .* 1 GiB"):
         Place.of("cuda", 20_000, 2, "SVCPlus")
 
 

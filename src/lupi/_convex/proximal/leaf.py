@@ -100,7 +100,7 @@ class FaceLeaf:
         return _ByInverse(self, private, shared)
 
     def factor(self, free: np.ndarray) -> Any:
-        """The factor of ``R + D`` on the rows given; that of the last time if equal."""
+        """Return the factor of ``R + D`` on these rows, the last one if it is theirs."""
         if self._factored is None or not np.array_equal(free, self._factored[0]):
             self._factored = None  # two would not always fit
             matrix = block(self.gram, free, free)
