@@ -100,7 +100,7 @@ class FaceLeaf:
         return _ByInverse(self, private, shared)
 
     def factor(self, free: np.ndarray) -> Any:
-        """Return the factor of ``R + D`` on these rows; the last one where they agree."""
+        """Return the factor of ``R + D`` on these rows, kept for the next time."""
         if self._factored is None or not np.array_equal(free, self._factored[0]):
             self._factored = None  # two would not always fit
             matrix = block(self.gram, free, free)
