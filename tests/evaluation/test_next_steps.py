@@ -17,6 +17,7 @@ def steps(kind, *, methods=(HEDGED,), shell=False, n=1000, splits=None, **fields
         "splits": {"train_size": None, "labelled": None, "n_train": 800.0}
         | (splits or {}),
         "labels": {"n_labelled": n, "n_unlabelled": 0},
+        "privileged": ["cd4", "cd8"],
     }
     verdict = Verdict(kind, "A.", "B.", HEDGED, {}, **fields)
     return next_steps(verdict, settings, methods, command_line=shell)
@@ -71,6 +72,11 @@ def test_a_method_without_a_search_is_not_searched_longer():
     assert found == ["Try methods='all', or look for other columns."]
     found = steps("no evidence", splits={"labelled": 60}, methods=[HEDGED, "SVCPlus"])
     assert "n_candidates=30" in found[0]
+
+
+def test_a_gain_asks_for_its_column():
+    assert "--columns" in steps("helps", shell=True)[-1]
+    assert "comparison.columns()" in steps("helps")[-1]
 
 
 def test_a_leak_comes_first():

@@ -86,6 +86,9 @@ def next_steps(
                 "Rows whose outcome is not known yet can train as well, if they have "
                 f"X*: {cells}."
             )
+        if len(settings["privileged"]) > 1:
+            how = "--columns" if command_line else "comparison.columns()"
+            steps.append(f"Which column does the gain come from? See {how}.")
         return steps or ["Use the model: its predictions need X alone."]
     if verdict.kind == "failed":
         return [*steps, "Remove the cause of the failures, or compare other methods."]
