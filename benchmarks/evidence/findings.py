@@ -241,6 +241,6 @@ def papers(lines):
         part = pick(lines, methods, 60, hidden)
         what = seen(part) if part else "not run"
         if part and not count(part, "helps"):
-            what += "; never reproduced here"
+            what += "; no gain on any table"
         rows.append(f"| {name} {cite} | {claim} | {what} |".replace("  |", " |"))
     return "\n".join(rows)

@@ -4,14 +4,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from evidence import summary, tables, work
-from lupi.datasets import make_mediator, make_slack_teacher, make_useless
+from lupi.datasets import make_mediator, make_useless
 from lupi.evaluation._methods import find_method
 
 N_ROWS, N_DRAWS, N_SPLITS, N_LABELS = 1500, 20, 10, 60
 CASES = (
     (make_mediator, "HedgedDistillationClassifier"),
     (make_useless, "HedgedDistillationClassifier"),
-    (make_slack_teacher, "SVCPlus"),
 )
 
 

@@ -223,11 +223,16 @@ def truth(content):
         f"{words(found['shuffled_all'])}. With a copy of X in the place of X\\* it is "
         f"said in none of {found['self']['count']} lines, by construction: the control "
         "is the same model. Without that control it would be said in "
-        f"{words(found['self_uncontrolled'])}."
+        f"{words(found['self_uncontrolled'])}. Lines of one table are not independent, "
+        "so the intervals are too narrow."
     )
     power = content.get("generators")
     if not power:
-        return text
+        return (
+            f"{text}\n\nThe other side is power, on generators where there is a gain: "
+            "it stands under *Where the truth is known* and in the "
+            "[guide](guide/evaluation.md)."
+        )
     head = ["data, method", "labels", "rows without y", "draws", "helps", "hurts"]
     head.append("gain")
     keys = ("n_labels", "n_unlabelled", "count", "helps", "hurts")

@@ -184,7 +184,7 @@ class Reshuffled(Study):
             config_context(skip_parameter_validation=True),
         ):
             warnings.simplefilter("ignore")
-            line = self._run_arm(self.method(piece.name), "shuffled", piece.split)
+            line = self.run_arm(self.method(piece.name), "shuffled", piece.split)
         return line | {"arm": "reshuffled"}
 
 

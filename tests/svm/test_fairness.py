@@ -33,6 +33,7 @@ def test_disparity_shrinks_with_the_threshold(n):
         model = FairSVCDeltaPlus(
             0.01,
             covariance_threshold=threshold,
+            delta=10.0,
             privileged_reg=0.01,
             kernel="linear",
             class_weight="balanced",
@@ -96,7 +97,7 @@ def test_covariance_respects_the_threshold_whatever_tol_and_scale(
 ):
     X, y, group = made(n, scale)
     weight = np.random.default_rng(1).integers(1, 4, n).astype(float)
-    model = FairSVCDeltaPlus(covariance_threshold=threshold, **settings)
+    model = FairSVCDeltaPlus(covariance_threshold=threshold, delta=10.0, **settings)
     model.fit(X, y, sensitive_features=group, sample_weight=weight)
     decision = model.decision_function(X)
     assert largest_covariance(decision, group, weight) <= threshold + 1e-6

@@ -87,7 +87,8 @@ def test_signs_and_shapes_with_three_classes(multi_class, n_problems):
 @pytest.mark.parametrize("n", [2000, N])
 def test_dual_coef_are_the_multipliers(n):
     """Of the sign of y and balanced, at whatever number of rows."""
-    model = SVCDeltaPlus(**LINEAR).fit(X[:n], Y[:n], privileged=HIDDEN[:n])
+    model = SVCDeltaPlus(**LINEAR, delta=10.0)
+    model.fit(X[:n], Y[:n], privileged=HIDDEN[:n])
     sign = np.where(Y[:n], 1, -1)[model.support_]
     assert (model.dual_coef_[0] * sign > 0).all()
     largest = np.abs(model.dual_coef_).sum()

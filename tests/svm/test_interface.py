@@ -183,8 +183,8 @@ def test_linear_classes_are_the_kernel_classes_with_linear_kernels():
     better = np.column_stack([P, np.maximum(1 - Y * X[:, 0], 0)])
     for one, other in (
         (LinearSVCPlus(0.5, privileged_reg=0.01), SVCPlus(0.5, privileged_reg=0.01)),
-        (LinearSVCDeltaPlus(slack="signed"), SVCDeltaPlus(slack="signed")),
-        (LinearSVCDeltaPlus(slack="hinge"), SVCDeltaPlus(slack="hinge")),
+        (LinearSVCDeltaPlus(slack="signed"), SVCDeltaPlus(delta=3.0, slack="signed")),
+        (LinearSVCDeltaPlus(slack="hinge"), SVCDeltaPlus(delta=3.0, slack="hinge")),
     ):
         one.fit(X, Y, privileged=better)
         other.set_params(**linear).fit(X, Y, privileged=better)

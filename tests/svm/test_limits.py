@@ -104,6 +104,7 @@ def test_slack_forms_coincide_where_the_teacher_is_right():
         X, y, P = rows(seed, n=25)
         for reg in (0.01, 1.0):
             settings = {"privileged_reg": reg, "gamma": 0.4, "privileged_gamma": 0.6}
+            settings["delta"] = 10.0
             signed = SVCDeltaPlus(**settings).fit(X, y, privileged=P)
             hinge = SVCDeltaPlus(slack="hinge", **settings).fit(X, y, privileged=P)
             right = tuple(

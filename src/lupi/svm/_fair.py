@@ -77,7 +77,7 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     sensitive_as_privileged : bool, default=True
         Whether the sensitive features are the privileged information where none is
         given. False: the fair SVM.
-    delta : float, default=10.0
+    delta : float, default=1.0
         Extra cost Δ of the ordinary slack.
     privileged_reg : float, default=1.0
         Weight γ of the norm of the correcting function.
@@ -175,7 +175,7 @@ or callable, default="rbf"
         *,
         covariance_threshold: float = 0.0,
         sensitive_as_privileged: bool = True,
-        delta: float = 10.0,
+        delta: float = 1.0,
         privileged_reg: float = 1.0,
         kernel: str | Callable = "rbf",
         gamma: float | str = "scale",

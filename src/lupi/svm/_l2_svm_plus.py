@@ -51,11 +51,17 @@ __all__ = ["L2SVCPlus"]
 class L2SVCPlus(KernelMachine, PrivilegedClassifierBase):
     """SVM+ with a squared correcting function and penalized biases.
 
+    It is for X* that says how hard a row is. It hurts where X* predicts the label
+    instead (a later measurement, say): no row has a slack of its own, so that what X*
+    cannot explain bends the decision function. With its defaults and 60 rows it lost
+    0.023 AUC in the mean over 29 tables. Search ``C`` and ``privileged_reg``, or take
+    :class:`SVCDeltaPlus` or :class:`~lupi.transfer.HedgedDistillationClassifier`.
+
     Parameters
     ----------
     C : float, default=1.0
         Cost of the squared correction, multiplied by sample and class weights.
-    privileged_reg : float, default=1.0
+    privileged_reg : float, default=0.001
         Weight γ of the norm of the correcting function.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
 default="rbf"
@@ -139,7 +145,7 @@ or callable, default="rbf"
         self,
         C: float = 1.0,
         *,
-        privileged_reg: float = 1.0,
+        privileged_reg: float = 0.001,
         kernel: str | Callable = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,

@@ -59,11 +59,17 @@ class _LinearMachine(KernelMachine):
 class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     """SVM+ with linear functions of X and of X*, for many rows.
 
+    It is for X* that says how hard a row is. It hurts where X* predicts the label
+    instead (a later measurement, say): no row has a slack of its own, so that what X*
+    cannot explain bends the decision function. With its defaults and 60 rows it lost
+    0.109 AUC in the mean over 29 tables. Search ``C`` and ``privileged_reg``, or take
+    :class:`LinearSVCDeltaPlus` or :class:`~lupi.transfer.HedgedDistillationClassifier`.
+
     Parameters
     ----------
     C : float, default=1.0
         Cost of the slacks, multiplied by sample and class weights.
-    privileged_reg : float, default=1.0
+    privileged_reg : float, default=0.001
         Weight γ of the norm of the correcting function.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are taken apart.
@@ -123,7 +129,7 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
         self,
         C: float = 1.0,
         *,
-        privileged_reg: float = 1.0,
+        privileged_reg: float = 0.001,
         multi_class: str = "ovo",
         class_weight: dict | str | None = None,
         tol: float = 1e-6,
@@ -158,7 +164,7 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     ----------
     C : float, default=1.0
         Cost of the correcting function, multiplied by sample and class weights.
-    delta : float, default=10.0
+    delta : float, default=3.0
         Extra cost Δ of the ordinary slack.
     privileged_reg : float, default=1.0
         Weight γ of the norm of the correcting function.
@@ -216,7 +222,7 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
         self,
         C: float = 1.0,
         *,
-        delta: float = 10.0,
+        delta: float = 3.0,
         privileged_reg: float = 1.0,
         slack: str = "signed",
         multi_class: str = "ovo",

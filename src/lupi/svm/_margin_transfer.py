@@ -81,7 +81,7 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
         Cost of the slacks in X, multiplied by sample and class weights.
     method : {"simplified", "sharmanska"}, default="simplified"
         Transfer the slacks of the SVM on X*, or its margins.
-    delta : float, default=10.0
+    delta : float, default=0.3
         Extra cost Δ of slack beyond the transferred one ("simplified").
     margin_floor : float, default=0.1
         Smallest margin ε asked of a row ("sharmanska").
@@ -172,7 +172,7 @@ privileged_converged_
         C: float = 1.0,
         *,
         method: str = "simplified",
-        delta: float = 10.0,
+        delta: float = 0.3,
         margin_floor: float = 0.1,
         privileged_C: float = 1.0,
         kernel: str | Callable = "rbf",

@@ -56,13 +56,19 @@ __all__ = ["SVCPlus"]
 class SVCPlus(KernelMachine, PrivilegedClassifierBase):
     """Support vector classifier whose slacks are a function of privileged features.
 
+    It is for X* that says how hard a row is. It hurts where X* predicts the label
+    instead (a later measurement, say): no row has a slack of its own, so that what X*
+    cannot explain bends the decision function. With its defaults and 60 rows it lost
+    0.018 AUC in the mean over 29 tables. Search ``C`` and ``privileged_reg``, or take
+    :class:`SVCDeltaPlus` or :class:`~lupi.transfer.HedgedDistillationClassifier`.
+
     Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of the slacks, multiplied by sample and class weights.
-    privileged_reg : float, default=1.0
+    privileged_reg : float, default=0.001
         Weight γ of the norm of the correcting function. Smaller values let it follow
         the margin violations more closely.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
@@ -167,7 +173,7 @@ or callable, default="rbf"
         self,
         C: float = 1.0,
         *,
-        privileged_reg: float = 1.0,
+        privileged_reg: float = 0.001,
         kernel: str | Callable = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,

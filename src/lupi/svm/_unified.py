@@ -76,7 +76,7 @@ class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
     ----------
     C : float, default=1.0
         Cost of both correcting functions.
-    delta : float, default=10.0
+    delta : float, default=1.0
         Extra cost Δ of the ordinary slack.
     privileged_reg, similarity_reg : float, default=1.0
         Weights γ and Γ of the two correcting functions.
@@ -183,7 +183,7 @@ or callable, default="rbf"
         self,
         C: float = 1.0,
         *,
-        delta: float = 10.0,
+        delta: float = 1.0,
         privileged_reg: float = 1.0,
         similarity_reg: float = 1.0,
         kernel: str | Callable = "rbf",
