@@ -64,7 +64,7 @@ class Tuning:
     vertex_tried_at: tuple[float, ...] = (1e-2, 1e-5)
     # The same for larger problems, whose vertex only has to be as good as tol: it has
     # fewer support vectors.
-    large_vertex_tried_at: tuple[float, ...] = (1.0, 1e-2, 1e-4)
+    large_vertex_tried_at: tuple[float, ...] = (1.0, 1e-2)
     # A multiplier whose barrier outweighs its kernel by this much hardly moves with the
     # others and leaves the factorization.
     decoupled: float = 1e7

@@ -26,6 +26,8 @@ __all__ = ["Data", "Expansion", "Space", "learned"]
 SUPPORT = UNFELT = 1e-8
 # Products of three such values are still numbers.
 LARGEST = 1e100
+# How exact a constant of 1 must be beside the values of a kernel.
+LOST = 1e-3
 
 
 @stored
@@ -178,7 +180,14 @@ class Data:
     def with_constant(self, which: Space) -> Gram | Features:
         """Return the space with a constant feature added, penalized as the others."""
         if not self.in_features:
-            return Gram(shifted(which.gram.matrix, 1.0))
+            gram = which.gram.matrix
+            if np.finfo(float).eps * which.largest > LOST:
+                raise ValueError(
+                    "The bias is a constant of 1 in the kernel here, and kernel values "
+                    f"of up to {which.largest:.3g} leave nothing of it. Scale the "
+                    "features, for instance with sklearn.preprocessing.StandardScaler."
+                )
+            return Gram(shifted(gram, 1.0))
         ones = np.ones((which.rows.shape[0], 1))
         stack = sp.hstack if sp.issparse(which.rows) else np.hstack
         rows: Any = stack([which.rows, ones])
