@@ -1,8 +1,8 @@
 """Choose a solver, run it, and return the best answer.
 
 ``auto`` chooses among three solvers by what was measured. Kernels of low rank are
-solved by the interior point in the features of their factors. The working-set method is the
-fastest for one function, and for two where multipliers are small and no function is
+solved by the interior point in the features of their factors. The working-set method is
+the fastest for one function, and for two where multipliers are small and no function is
 penalized much less than another. The proximal method is the fastest elsewhere. The
 interior point also takes problems with explicit features, constraints on all rows at
 once, and what the others do not solve. Every answer carries its certificate, and the
