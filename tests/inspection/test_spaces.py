@@ -53,10 +53,10 @@ def labels_of(texts):
     ("model", "function"),
     [
         (SVCPlus(kernel="linear", privileged_reg=0.1), 0),
-        (SVCDeltaPlus(**LINEAR), 0),
+        (SVCDeltaPlus(delta=10.0, **LINEAR), 0),
         (MarginTransferSVC(**LINEAR), 0),
-        (UnifiedSVC(similarity_kernel="linear", privileged_reg=0.1), 0),
-        (UnifiedSVC(similarity_kernel="linear", privileged_reg=0.1), 1),
+        (UnifiedSVC(delta=10.0, similarity_kernel="linear", privileged_reg=0.1), 0),
+        (UnifiedSVC(delta=10.0, similarity_kernel="linear", privileged_reg=0.1), 1),
     ],
 )
 def test_lines_lie_where_the_functions_have_those_values(plane, model, function):
@@ -89,7 +89,7 @@ def test_linear_lines_agree_with_the_weights_of_an_independent_svm(plane):
 
 
 def test_points_by_class_and_rings_on_the_support(plane):
-    model = SVCDeltaPlus(**LINEAR)
+    model = SVCDeltaPlus(delta=10.0, **LINEAR)
     display = drawn(model, plane)
     for panel, rows in zip(display.axes_, (plane.data, plane.privileged), strict=True):
         points = scatters(panel)
@@ -99,7 +99,7 @@ def test_points_by_class_and_rings_on_the_support(plane):
 
 
 def test_violated_rows_have_the_same_number_in_both_panels(plane):
-    model = SVCDeltaPlus(**LINEAR)
+    model = SVCDeltaPlus(delta=10.0, **LINEAR)
     display = drawn(model, plane, max_numbers=100)
     slack = 1 - plane.target * model.decision_function(plane.data)
     order = [i for i in np.argsort(-slack) if slack[i] > 1e-3]
@@ -157,7 +157,9 @@ def test_fair_model_shows_the_sensitive_features():
 def test_rows_without_privileged_values_are_in_the_decision_space_alone(plane):
     star = plane.privileged.copy()
     star[:10] = np.nan
-    model = SVCDeltaPlus(**LINEAR).fit(plane.data, plane.target, privileged=star)
+    model = SVCDeltaPlus(delta=10.0, **LINEAR).fit(
+        plane.data, plane.target, privileged=star
+    )
     display = SpacesDisplay.from_estimator(model, plane.data, plane.target, star)
     counts = [
         sum(len(v) for k, v in scatters(panel).items() if k.startswith("class"))
@@ -167,16 +169,16 @@ def test_rows_without_privileged_values_are_in_the_decision_space_alone(plane):
 
 
 def test_sparse_rows_and_models_without_support_vectors(plane):
-    sparse = SVCDeltaPlus(**LINEAR)
+    sparse = SVCDeltaPlus(delta=10.0, **LINEAR)
     sparse.fit(sp.csr_array(plane.data), plane.target, privileged=plane.privileged)
     from_sparse = SpacesDisplay.from_estimator(
         sparse, sp.csr_array(plane.data), plane.target, sp.csr_array(plane.privileged)
     )
-    dense = drawn(SVCDeltaPlus(**LINEAR), plane)
+    dense = drawn(SVCDeltaPlus(delta=10.0, **LINEAR), plane)
     np.testing.assert_allclose(
         from_sparse.decision.values, dense.decision.values, atol=1e-6
     )
-    linear = drawn(LinearSVCDeltaPlus(), plane)
+    linear = drawn(LinearSVCDeltaPlus(delta=10.0), plane)
     assert len(scatters(linear.axes_[0])["support vector"]) == 0
     line = vertices(linear.contours_[0], 0.0)
     np.testing.assert_allclose(linear_decision(linear, line), 0.0, atol=1e-6)
@@ -211,7 +213,7 @@ def test_without_privileged_rows_the_decision_space_stands_alone():
 
 def test_draws_on_given_axes_and_again(plane):
     figure, axes = plt.subplots(1, 2)
-    display = drawn(SVCDeltaPlus(**LINEAR), plane, ax=axes)
+    display = drawn(SVCDeltaPlus(delta=10.0, **LINEAR), plane, ax=axes)
     assert display.figure_ is figure
     assert display.ax_ is axes[0]
     assert display.plot() is display
@@ -222,7 +224,7 @@ def test_draws_on_given_axes_and_again(plane):
 
 def test_refusals_are_sentences(plane):
     rows = (plane.data, plane.target, plane.privileged)
-    model = SVCDeltaPlus(**LINEAR).fit(*rows[:2], privileged=rows[2])
+    model = SVCDeltaPlus(delta=10.0, **LINEAR).fit(*rows[:2], privileged=rows[2])
     with pytest.raises(ValueError, match="Give the rows that it was fitted on"):
         SpacesDisplay.from_estimator(model, rows[0][::-1], *rows[1:])
     with pytest.raises(ValueError, match="no column 7"):
