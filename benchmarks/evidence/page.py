@@ -85,6 +85,7 @@ def render(content):
         n_tables=len({line["table"] for line in lines}),
         n_null=sum(table["null"] for table in content["tables"]),
         n_lines=len(summary.tested(lines)),
+        n_methods=len({summary.base(line["method"]) for line in lines}),
         versions=", ".join(f"{name} {each}" for name, each in run["versions"].items()),
         minutes=round(run["core_minutes"]),
         budget=budget,
