@@ -47,6 +47,7 @@ def test_the_default_student_of_a_regression():
     np.testing.assert_allclose(values.ravel(), model.predict(X), atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.*trivial solution:UserWarning")
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_linear_classifier(classes):
     y = Y if classes == 2 else np.digitize(P[:, 0], np.quantile(P[:, 0], [0.3, 0.7]))

@@ -54,7 +54,7 @@ def test_the_bias_of_svm_delta_plus_and_its_b_star():
     errors = []
     for seed in range(20):
         X, y, P, K, _ = rows(seed, share=0.25)
-        model = SVCDeltaPlus(**SETTINGS).fit(X, y, privileged=P)
+        model = SVCDeltaPlus(delta=10.0, **SETTINGS).fit(X, y, privileged=P)
         F = K[:, model.support_] @ model.dual_coef_[0]
         decision, correction = F + model.intercept_[0], model.correction(P)
         # Complementary slackness holds with both biases as they are.
@@ -80,7 +80,7 @@ def test_the_dual_of_svm_u(seed):
     """§5.1 prints Σy(α − η) = 0; with Σy(α + η) = 0 it is the dual of its primal."""
     X, y, P, K, Ks = rows(seed, share=0.25)
     settings = {"C": 1.0, "delta": 10.0, "reg": 1.0, "similarity_reg": 1.0}
-    model = UnifiedSVC(similarity_gamma=0.6, tol=1e-9, **SETTINGS)
+    model = UnifiedSVC(similarity_gamma=0.6, tol=1e-9, delta=10.0, **SETTINGS)
     model.fit(X, y, privileged=P)
     right = unified_dual(K, Ks, y, **settings, sign=1)
     printed = unified_dual(K, Ks, y, **settings, sign=-1)
@@ -95,14 +95,14 @@ def test_the_dual_of_the_fair_model(case):
     X, y, P, K, Ks = rows(0)
     noise = np.random.default_rng(5).normal(size=len(y))
     z = (y + noise > 0).astype(float)
-    fair = FairSVCDeltaPlus(covariance_threshold=threshold, **SETTINGS)
+    fair = FairSVCDeltaPlus(covariance_threshold=threshold, delta=10.0, **SETTINGS)
     fair.fit(X, y, privileged=P, sensitive_features=z[:, None])
     arguments = (K, Ks, y, z, 1.0, 10.0, 1.0, threshold)
     right = fair_dual(*arguments, printed=False)
     assert right == pytest.approx(fair.objective_, rel=1e-6)
     printed = fair_dual(*arguments, printed=True)
     page_says(f"thesis_fair_{case}", fair.objective_, right, printed)
-    free = SVCDeltaPlus(**SETTINGS).fit(X, y, privileged=P).objective_
+    free = SVCDeltaPlus(delta=10.0, **SETTINGS).fit(X, y, privileged=P).objective_
     assert printed < free < right
     page_says("thesis_fair_free", free)
 
@@ -114,7 +114,7 @@ def test_svm_u_is_not_bound_to_do_as_well_as_svm_plus():
         X, y, P, _, _ = rows(seed)
         plus = SVCPlus(**SETTINGS).fit(X, y, privileged=P).decision_function(X)
         for similarity_reg in (1e4, 1e6):
-            model = UnifiedSVC(similarity_reg=similarity_reg, **SETTINGS)
+            model = UnifiedSVC(similarity_reg=similarity_reg, delta=10.0, **SETTINGS)
             model.fit(X, y, privileged=P)
             distances.append(np.abs(model.decision_function(X) - plus).max())
     page_says(

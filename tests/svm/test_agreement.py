@@ -191,10 +191,10 @@ def test_more_accurate_than_svc(C):
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
-        (SVCDeltaPlus, {}),
-        (SVCDeltaPlus, {"slack": "hinge"}),
+        (SVCDeltaPlus, {"delta": 10.0}),
+        (SVCDeltaPlus, {"delta": 10.0, "slack": "hinge"}),
         (SVRPlus, {}),
-        (L2SVCPlus, {}),
+        (L2SVCPlus, {"privileged_reg": 1.0}),
     ],
 )
 def test_interior_answers_of_many_rows_have_the_support_vectors_of_the_vertex(

@@ -82,6 +82,7 @@ def largest_covariance(decision, group, weight):
     return max(abs(share @ ((z - share @ z) * decision)) for z in columns)
 
 
+@pytest.mark.filterwarnings("ignore:.*trivial solution:UserWarning")
 @pytest.mark.parametrize("threshold", [0.0, 0.02])
 @pytest.mark.parametrize(
     ("n", "scale", "settings"),
