@@ -112,7 +112,11 @@ def test_svm_u_is_not_bound_to_do_as_well_as_svm_plus():
     distances = []
     for seed in range(4):
         X, y, P, _, _ = rows(seed)
-        plus = SVCPlus(**SETTINGS).fit(X, y, privileged=P).decision_function(X)
+        plus = (
+            SVCPlus(privileged_reg=1.0, **SETTINGS)
+            .fit(X, y, privileged=P)
+            .decision_function(X)
+        )
         for similarity_reg in (1e4, 1e6):
             model = UnifiedSVC(similarity_reg=similarity_reg, delta=10.0, **SETTINGS)
             model.fit(X, y, privileged=P)
