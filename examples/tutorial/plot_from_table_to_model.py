@@ -83,9 +83,10 @@ for name, learner in learners.items():
 # methods into account. All outcomes of the trial are needed to score; in a trial in
 # progress, those that are known are all there is.
 #
-# The setting of this example was chosen after a first one, 60 outcomes without the other
-# patients, had ended in "no evidence": its p-value shows what a verdict looks like and is
-# no evidence of its own. The evidence page has 28 tables that were chosen beforehand.
+# The setting of this example was chosen after a first one, 60 outcomes without the
+# other patients, had ended in "no evidence": its p-value shows what a verdict looks
+# like and is no evidence of its own. The evidence page has 28 tables that were chosen
+# beforehand.
 comparison = compare(
     X_train,
     y_train,
