@@ -1,7 +1,18 @@
-"""Modules that cannot be collected where an optional package is missing."""
+"""What tests and examples of docstrings share, wherever they stand."""
 
+import sys
 from importlib.util import find_spec
+
+import pytest
 
 collect_ignore = []
 if find_spec("torch") is None:
     collect_ignore.append("src/lupi/_convex/linalg/torch_device.py")
+
+
+@pytest.fixture(autouse=True)
+def no_figure_is_left_open():
+    """Close figures after every test: matplotlib warns of more than twenty."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
