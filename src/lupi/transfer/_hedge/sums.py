@@ -11,12 +11,13 @@ per row.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from lupi.base._rows import is_data_frame
 from lupi.transfer._hedge.filling import Filling, blocks
 from lupi.transfer._hedge.plan import UNLABELLED, Kept, Lesson
 from lupi.transfer._hedge.ridge import GCVRidge, ridge_from_sums, weighted_gram
@@ -32,6 +33,17 @@ class Vector:
     alpha: float
 
 
+def _in_numbers(rows: Rows) -> Rows:
+    """Read data frames, which students beside the ridge may want, as numbers."""
+    known = rows.privileged
+    if is_data_frame(rows.X):
+        rows = replace(rows, X=np.asarray(rows.X, dtype=float))
+    if known is not None and is_data_frame(known.values):
+        numbers = replace(known, values=np.asarray(known.values, dtype=float))
+        rows = replace(rows, privileged=numbers)
+    return rows
+
+
 class SumsLearner:
     """Ridge regression by GCV in both roles.
 
@@ -44,7 +56,7 @@ class SumsLearner:
     """
 
     def __init__(self, rows: Rows, fold: np.ndarray) -> None:
-        self.rows = rows
+        self.rows = rows = _in_numbers(rows)
         n_targets = rows.target.shape[1]
         self.fill_X = Filling.of(rows.X, rows.weight)
         n_decision, n_privileged = self.fill_X.width, 0
