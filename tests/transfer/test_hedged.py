@@ -392,6 +392,21 @@ def test_a_list_of_students_makes_three_candidates_of_each():
         clone(model).set_params(teacher=[None] * 3).fit(X, y, privileged=P)
 
 
+def test_a_list_of_students_with_the_default_among_them_takes_data_frames():
+    X, y, P, _ = draw()
+    table = pd.DataFrame(X, columns=[f"x{i}" for i in range(6)])
+    later = pd.DataFrame(P, columns=["cd4", "cd8"])
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    for student in ([None, tree], [None, GCVRidge()]):
+        model = HedgedDistillationRegressor(student=student, n_repeats=1, cv=3)
+        expected = clone(model).fit(X, y, privileged=P)
+        model.fit(table, y, privileged=later)
+        np.testing.assert_allclose(model.predict(table), expected.predict(X))
+    table["ward"] = "north"
+    with pytest.raises(ValueError, match="the column 'ward' holds 'north'"):
+        model.set_params(student=[None, tree]).fit(table, y, privileged=later)
+
+
 def test_data_frames_reach_estimators_as_they_came():
     X, y, P, _ = draw()
     table = pd.DataFrame(X, columns=[f"x{i}" for i in range(6)])

@@ -55,6 +55,7 @@ from lupi.base import (
 )
 from lupi.base._data_frames import check_privileged_table
 from lupi.base._metadata import seeded
+from lupi.base._privileged import refuse_text_columns
 from lupi.base._rows import is_data_frame
 from lupi.transfer._fitting import takes_nan
 from lupi.transfer._hedge.answers import Numbers, Probabilities
@@ -134,10 +135,12 @@ class HedgedDistillation(PrivilegedEstimator):
             y,
             privileged,
             sample_weight,
-            keep_data_frame=any(pair.student is not None for pair in pairs),
+            keep_data_frame=not all(_is_ridge(pair.student) for pair in pairs),
             allow_nan_X=all(_takes_nan(pair.student) for pair in pairs),
             **how,
         )
+        if any(_is_ridge(pair.student) for pair in pairs):
+            self._check_numbers(given.X)
         training = given.learnable()
         question = self._ask(training)
         for pair in pairs:
@@ -174,6 +177,7 @@ class HedgedDistillation(PrivilegedEstimator):
         )
         self.students_, self.teachers_ = found.students, found.teachers
         self.weights_, self.candidate_scores_ = found.weights, found.scores
+        self._name_features()
         self._blend_lines()
         return rows, question, found
 
@@ -199,6 +203,15 @@ class HedgedDistillation(PrivilegedEstimator):
                 f"prior_strength={strength!r}: give the number of rows that the prior "
                 "is worth, 0 or more."
             )
+
+    def _check_numbers(self, X: Any) -> None:
+        """Refuse text in a data frame that the default student would have to read."""
+        if is_data_frame(X):
+            try:
+                np.asarray(X, dtype=float)
+            except (TypeError, ValueError) as error:
+                refuse_text_columns(X, type(self).__name__, error)
+                raise
 
     def _pairs(self) -> list[Pair]:
         """Return the students with their teachers, seeded."""
@@ -226,7 +239,7 @@ class HedgedDistillation(PrivilegedEstimator):
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
         teachers = [pair.teacher for pair in self._pairs()]
         partial = all(_takes_nan(teacher) for teacher in teachers)
-        own = any(teacher is not None for teacher in teachers)
+        own = not all(map(_is_ridge, teachers))
         table = own and is_data_frame(privileged)
         read = check_privileged_table if table else check_privileged
         return read(privileged, n_rows, self, allow_partial=partial)
@@ -281,6 +294,13 @@ class HedgedDistillation(PrivilegedEstimator):
             deal(units, strata, weight, int(n_folds), shuffle)
             for shuffle in shuffles(self.n_repeats, self.random_state)
         ]
+
+    def _name_features(self) -> None:
+        """Give the ridge students, fitted from sums alone, the names of X."""
+        if hasattr(self, "feature_names_in_"):
+            for student in self.students_.values():
+                if isinstance(student, GCVRidge):
+                    student.feature_names_in_ = self.feature_names_in_
 
     def _blend_lines(self) -> None:
         """Set the one linear model that a blend of ridge regressions is."""
@@ -337,6 +357,11 @@ def _group_numbers(groups: Any, given: Training, chosen: np.ndarray) -> np.ndarr
             "one group per row, as a 1-D array."
         )
     return np.unique(groups[chosen], return_inverse=True)[1]
+
+
+def _is_ridge(estimator: Any) -> bool:
+    """Tell the default, which reads tables as numbers, from estimators of the user."""
+    return estimator is None or isinstance(estimator, GCVRidge)
 
 
 def _takes_nan(estimator: Any) -> bool:
