@@ -84,7 +84,6 @@ FULL = Budget(
         ("first", 60, range(20)),
         ("first", 200, range(10)),
         ("others", 60, range(10)),
-        ("first", 200, range(10, 20)),
         ("others", 200, range(10)),
         ("first", 600, range(10)),
     ),
