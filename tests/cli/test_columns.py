@@ -67,7 +67,7 @@ def test_columns_without_any_that_stands_out(files, capsys):
 
 def test_a_second_file_is_joined_by_its_key(files):
     one = read_data(
-        Request(Path("table.csv"), "outcome", ["*_week_20"], ["patient"], None, None),
+        Request(Path("table.csv"), "outcome", ["*_week_20"], drop=["patient"]),
         methods=[],
         need_privileged=True,
     )

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from lupi.base._metadata import last_step
+from lupi.base._probabilities import probabilities_if
 from lupi.base._tags import PrivilegedTags, uses_unlabelled
 
 
@@ -90,7 +91,7 @@ class Delegate:
         features = self._stage_features(X)
         return self._stage().decision_function(features)
 
-    @available_if(stage_has("predict_proba"))
+    @probabilities_if(lambda self: hasattr(self._stage(), "predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return class probabilities.
 

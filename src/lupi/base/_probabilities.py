@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
+
+from sklearn.base import is_classifier
 
 
 def _refuse(self: Any) -> Any:
     name = type(self).__name__
-    more = ", privileged=P" if hasattr(self, "_validate_privileged") else ""
+    if not is_classifier(self) or not hasattr(self, "decision_function"):
+        raise AttributeError(f"This {name!r} has no attribute 'predict_proba'")
+    takes = inspect.signature(self.fit).parameters
+    more = ", privileged=P" if "privileged" in takes else ""
     raise AttributeError(
         f"{name} has decision values and no probabilities. Calibrate them: "
         f"sklearn.calibration.CalibratedClassifierCV({name}(...)).fit(X, y{more})"
@@ -18,3 +26,28 @@ def _refuse(self: Any) -> Any:
 no_probabilities = property(
     _refuse, doc="Absent: wrap the estimator in CalibratedClassifierCV."
 )
+
+
+class _ProbabilitiesIf:
+    """A method that is absent, with the same sentence, where a condition fails."""
+
+    def __init__(self, method: Callable[..., Any], check: Callable[[Any], bool]):
+        self.method = method
+        self.check = check
+        self.__doc__ = method.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self.method
+        if not self.check(instance):
+            _refuse(instance)
+        return MethodType(self.method, instance)
+
+
+def probabilities_if(check: Callable[[Any], bool]) -> Callable[..., Any]:
+    """Offer ``predict_proba`` where ``check(self)``; elsewhere say what gives it.
+
+    It does what `sklearn.utils.metaestimators.available_if` does, with another
+    sentence.
+    """
+    return lambda method: _ProbabilitiesIf(method, check)

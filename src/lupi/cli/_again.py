@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lupi.cli._data import Request
-from lupi.cli._errors import OPTIONS, InputError, refusing
+from lupi.cli._errors import InputError, refusing
 from lupi.evaluation._json import read_json
 from lupi.evaluation._methods import find_method
 
+# Parameters of `lupi compare` that say where and how it runs, not what is compared.
+PLACE = ("context", "again", "out", "force", "jobs")
+# Those that add to the results of a comparison and leave its scores as they are.
+BESIDE = ("no_model", "columns", "column_group")
+FILES = ("file", "privileged_file")
+# Typing one of these leaves out those that cannot go with it.
+DRAWN = {"train_size": ("labelled", "unlabelled"), "labelled": ("train_size",)}
 
-def _data_words(request: Request) -> list[str]:
-    """Return the words of a command that name the file and its columns."""
-    if request.file is None:
-        return []
-    words = [str(request.file), "--target", str(request.target)]
-    for option, values in (
-        ("--privileged", request.privileged),
-        ("--drop", request.drop),
-    ):
-        words += [option, *values] if values else []
-    if request.privileged_file is not None:
-        words += ["--privileged-file", str(request.privileged_file)]
-        words += ["--key", str(request.key)]
-    if request.group:
-        words += ["--group", request.group]
-    if request.task:
-        words += ["--task", request.task]
+
+def without_place(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that say what is compared."""
+    return {name: value for name, value in asked.items() if name not in PLACE}
+
+
+def _words(asked: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command that gives these parameters."""
+    words = []
+    for name, value in asked.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is None or value is False or value == [] or value == ():
+            continue
+        if name == "file":
+            words.append(str(value))
+        elif value is True:
+            words.append(option)
+        elif name == "column_group":
+            words += [word for group in value for word in (option, group)]
+        elif isinstance(value, list | tuple):
+            words += [option, *value]
+        else:
+            words += [option, str(value)]
     return words
 
 
@@ -42,31 +56,37 @@ def fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
         # A method asked for twice is called "SVCPlus (2)" the second time.
         kebab = find_method(name.split(" (")[0]).kebab
         end = ["--method", kebab, "--out", "model.skops"]
-        commands[name] = shlex.join(["lupi", "fit", *_data_words(request), *end])
+        commands[name] = shlex.join(["lupi", "fit", *_words(asdict(request)), *end])
     return commands
 
 
-def remember(
-    request: Request, methods: list[str], options: dict[str, Any]
-) -> dict[str, Any]:
+def remember(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a results file keeps of a command: as text, and as data."""
-    words = ["lupi", "compare", *_data_words(request), "--methods", ",".join(methods)]
-    for name, value in options.items():
-        if value is not None:
-            words += [OPTIONS[name], str(value)]
-    asked = {
-        name: str(value) if isinstance(value, Path) else value
-        for name, value in asdict(request).items()
-    }
     return {
-        "command": shlex.join(words),
-        "asked": {"request": asked, "methods": methods, "options": options},
+        "command": shlex.join(["lupi", "compare", *_words(asked)]),
+        "asked": {
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in asked.items()
+        },
     }
 
 
 @refusing(ValueError)
-def recall(path: Path) -> tuple[Request, list[str], dict[str, Any], str]:
-    """Return request, methods, options and fingerprint from the results of a study."""
+def recall(
+    path: Path, asked: Mapping[str, Any], given: Iterable[str]
+) -> tuple[dict[str, Any], str | None]:
+    """Return the parameters of a study that is run again, and its fingerprint.
+
+    Parameters
+    ----------
+    path : Path
+        The results of that study.
+    asked : dict
+        The parameters of the present command.
+    given : iterable of str
+        Those of them that were typed: they replace the ones of the study, whose
+        fingerprint is None then.
+    """
     if not path.exists():
         raise InputError(f"No such file: {path}")
     made = read_json(path)["settings"].get("made", {})
@@ -74,9 +94,12 @@ def recall(path: Path) -> tuple[Request, list[str], dict[str, Any], str]:
         raise InputError(
             f"{path} does not hold a command: that comparison was made in Python."
         )
-    asked = made["asked"]
-    fields = dict(asked["request"])
-    for name in ("file", "privileged_file"):
-        if fields.get(name) is not None:
-            fields[name] = Path(fields[name])
-    return Request(**fields), asked["methods"], asked["options"], made["fingerprint"]
+    kept = {name: value for name, value in made["asked"].items() if name in asked}
+    kept |= {name: Path(kept[name]) for name in FILES if kept.get(name) is not None}
+    typed = {name: asked[name] for name in given}
+    dropped = {other: None for name in DRAWN if name in typed for other in DRAWN[name]}
+    changed = set(typed) - set(BESIDE)
+    return (
+        {**asked, **kept, **dropped, **typed},
+        None if changed else made["fingerprint"],
+    )

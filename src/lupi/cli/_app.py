@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from lupi.cli._options import (
     FILE_HELP,
@@ -31,7 +32,28 @@ ClickException: Any = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
 
+
+class _NoType:
+    """Write --help as the other flags are written, without the type of a value."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option; its metavar is what stands for the type."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.metavar = ""
+        return option
+
+
+class Command(_NoType, TyperCommand):
+    """A command of lupi."""
+
+
+class Commands(_NoType, TyperGroup):
+    """The commands of lupi."""
+
+
 app = typer.Typer(
+    cls=Commands,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -42,8 +64,9 @@ app = typer.Typer(
 )
 
 
-@app.command()
+@app.command(cls=Command)
 def compare(
+    context: typer.Context,
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -85,12 +108,21 @@ def compare(
             help="Let N rows keep their outcome; others train without it.",
         ),
     ] = None,
+    unlabelled: Annotated[
+        int | None,
+        typer.Option(
+            "--unlabelled",
+            metavar="N",
+            min=0,
+            help="With --labelled: the most rows that train without it (1000).",
+        ),
+    ] = None,
     again: Annotated[
         Path | None,
         typer.Option(
             "--from",
             metavar="FILE",
-            help="Run the comparison of a results.json again, as it was asked for.",
+            help="Repeat the comparison of a results.json; other options change it.",
         ),
     ] = None,
     quick: Annotated[
@@ -127,20 +159,20 @@ def compare(
             "--cv",
             metavar="N",
             min=2,
-            help="Folds (5, dealt twice); splits (20) with --train-size, --labelled.",
+            help="Folds (5), dealt twice; splits (20) with --train-size, --labelled.",
         ),
     ] = None,
     n_candidates: Candidates = 12,
     inner_cv: InnerCv = 3,
     task: Task = None,
-    model: Annotated[
+    no_model: Annotated[
         bool,
         typer.Option(
-            "--model/--no-model",
+            "--no-model",
             metavar="",
-            help="Also fit the best model on all rows, save it.",
+            help="Do not fit the best model on all rows and save it.",
         ),
-    ] = True,
+    ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
 ) -> None:
@@ -150,55 +182,19 @@ def compare(
     columns in its place, and with it available when predicting, on the same splits.
     Interrupted runs resume.
     """
+    asked = locals()
+    from lupi.cli._again import recall, without_place
     from lupi.cli._compare import run_compare
-    from lupi.cli._data import Request
 
-    request = Request(
-        file,
-        target,
-        privileged or [],
-        drop or [],
-        group,
-        task,
-        privileged_file=privileged_file,
-        key=key,
-    )
-    methods = methods or ["default"]
-    options = {
-        "scoring": metric,
-        "train_size": train_size,
-        "labelled": labelled,
-        "cv": cv,
-        "n_candidates": n_candidates,
-        "inner_cv": inner_cv,
-        "random_state": seed,
-    }
     fingerprint = None
+    asked = without_place(asked)
     if again is not None:
-        from lupi.cli._again import recall
-        from lupi.cli._errors import InputError
-
-        if file is not None:
-            raise InputError(
-                f"--from {again} names the table already; leave out {file}."
-            )
-        request, methods, options, fingerprint = recall(again)
-    run_compare(
-        request,
-        methods=methods,
-        options=options,
-        jobs=jobs,
-        out=out,
-        force=force,
-        save_model=model,
-        fingerprint=fingerprint,
-        quick=quick,
-        columns=columns,
-        column_groups=column_group,
-    )
+        given = [name for name in asked if _is_given(context, name)]
+        asked, fingerprint = recall(again, asked, given)
+    run_compare(asked, jobs=jobs, out=out, force=force, fingerprint=fingerprint)
 
 
-@app.command()
+@app.command(cls=Command)
 def columns(
     file: File,
     target: Target = None,
@@ -221,20 +217,11 @@ def columns(
     Marks those that predict the target suspiciously well. If such a column is not
     known when predicting, it is privileged.
     """
+    request = _request(locals())
     from lupi.cli._columns import run_columns
-    from lupi.cli._data import Request
 
     run_columns(
-        Request(
-            file,
-            target,
-            [],
-            drop or [],
-            group,
-            task,
-            privileged_file=privileged_file,
-            key=key,
-        ),
+        request,
         metric=metric,
         seed=seed,
         jobs=jobs,
@@ -243,7 +230,7 @@ def columns(
     )
 
 
-@app.command()
+@app.command(cls=Command)
 def fit(
     file: File,
     target: Target = None,
@@ -276,20 +263,11 @@ def fit(
     Rows without an outcome train methods that learn from them. Without --privileged the
     method's own counterpart without it is fitted.
     """
-    from lupi.cli._data import Request
+    request = _request(locals())
     from lupi.cli._fit import run_fit
 
     run_fit(
-        Request(
-            file,
-            target,
-            privileged or [],
-            drop or [],
-            group,
-            task,
-            privileged_file=privileged_file,
-            key=key,
-        ),
+        request,
         method=method,
         options={
             "scoring": metric,
@@ -302,7 +280,7 @@ def fit(
     )
 
 
-@app.command()
+@app.command(cls=Command)
 def predict(
     model: Annotated[
         Path, typer.Argument(help="A model saved by lupi.", show_default=False)
@@ -331,12 +309,23 @@ def predict(
     run_predict(model, file, out=out, keep=keep or [], force=force)
 
 
-@app.command()
+@app.command(cls=Command)
 def methods() -> None:
     """List the methods: what each needs and where it comes from."""
     from lupi.cli._methods import show_methods
 
     show_methods()
+
+
+def _request(asked: dict[str, Any]) -> Any:
+    from lupi.cli._data import Request
+
+    return Request.of(asked)
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _print_version(asked: bool) -> None:
@@ -351,7 +340,13 @@ def _print_version(asked: bool) -> None:
 def root(
     version: Annotated[
         bool,
-        typer.Option("--version", metavar="", callback=_print_version, is_eager=True),
+        typer.Option(
+            "--version",
+            metavar="",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the version and exit.",
+        ),
     ] = False,
 ) -> None:
     """Learn with columns that exist for the training rows but not when predicting."""

@@ -19,7 +19,7 @@ LISTS = {
     "predict": ("--keep",),
 }
 FILES = {"columns": 1, "compare": 1, "fit": 1, "predict": 2}
-FLAGS = ("--columns", "--force", "--model", "--no-model", "--quick", "--help")
+FLAGS = ("--columns", "--force", "--no-model", "--quick", "--help")
 FILE_ENDINGS = (
     *(".csv", ".tsv", ".txt", ".gz", ".parquet", ".pq", ".skops", ".json", ".jsonl"),
     *(".xlsx", ".xls", ".ods", ".db", ".sqlite", ".sqlite3", ".duckdb"),

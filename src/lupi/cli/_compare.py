@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -41,42 +42,71 @@ from lupi.report._words import choice_words
 # The demonstration: outcomes that are known, and a method without a search.
 DEMO_LABELS = 60
 DEMO_METHOD = QUICK_METHOD = "hedged-distillation"
+# The argument of `plan` for each parameter of the command that is one.
+ARGUMENTS = {
+    "metric": "scoring",
+    "train_size": "train_size",
+    "labelled": "labelled",
+    "unlabelled": "unlabelled",
+    "cv": "cv",
+    "n_candidates": "n_candidates",
+    "inner_cv": "inner_cv",
+    "seed": "random_state",
+}
 
 
 def run_compare(
-    request: Request,
+    asked: Mapping[str, Any],
     *,
-    methods: list[str],
-    options: dict[str, Any],
     jobs: int,
     out: Path,
     force: bool,
-    save_model: bool,
     fingerprint: str | None = None,
-    quick: bool = False,
-    columns: bool = False,
-    column_groups: list[str] | None = None,
 ) -> None:
     """Answer whether the privileged information helps, and write the report.
 
-    ``fingerprint`` is that of a study that is run again.
+    Parameters
+    ----------
+    asked : dict
+        The parameters of the command that say what is compared, by name.
+    jobs : int
+        Number of processes.
+    out : Path
+        The folder to write.
+    force : bool
+        Whether it may replace older results.
+    fingerprint : str, default=None
+        That of the study that is run again.
     """
     if jobs == 0:
         raise InputError("--jobs is 0; write a number of processes, or -1 for all.")
-    names = [name for word in methods for name in word.replace(",", " ").split()]
+    if asked["unlabelled"] is not None and asked["labelled"] is None:
+        raise InputError(
+            f"--unlabelled {asked['unlabelled']} limits the rows that train without an "
+            "outcome beside those of --labelled N; give both."
+        )
+    request = Request.of(asked)
+    options = {
+        argument: asked[name]
+        for name, argument in ARGUMENTS.items()
+        if asked[name] is not None
+    }
+    words = " ".join(asked["methods"] or ["default"])
+    names = words.replace(",", " ").split()
+    quick = asked["quick"]
     if quick and names == ["default"]:
         names = [QUICK_METHOD]
     if request.file is None:
-        if options["train_size"] is None and options["labelled"] is None:
+        if not {"train_size", "labelled"} & set(options):
             options["labelled"] = DEMO_LABELS
         names = [DEMO_METHOD] if names == ["default"] else names
-        data = _demo(request, few=options["labelled"])
+        data = _demo(request, few="labelled" in options)
     else:
         data = read_data(request, methods=names, need_privileged=True)
-    drawn = options["train_size"] or options["labelled"]
-    if drawn is None and data.groups is None:
-        check_class_sizes(data, options["cv"] or DEFAULT_FOLDS)
-    groups = read_groups(columns, column_groups or [], data)
+    drawn = {"train_size", "labelled"} & set(options)
+    if not drawn and data.groups is None:
+        check_class_sizes(data, options.get("cv", DEFAULT_FOLDS))
+    groups = read_groups(asked["columns"], asked["column_group"] or [], data)
     with collected_warnings() as said:
         study = _plan(data, names, options)
     if not data.has_y.all():
@@ -98,10 +128,10 @@ def run_compare(
         show_notes(console, [f"{kept} pieces of an interrupted run are kept."])
     try:
         comparison = _compare(study, out, jobs)
-        comparison.settings["made"] |= remember(request, names, options)
+        comparison.settings["made"] |= remember(asked)
         show_comparison(console, comparison)
         gains = measure_columns(console, comparison, groups, out, jobs)
-        model = _best_model(console, comparison) if save_model else None
+        model = _best_model(console, comparison) if not asked["no_model"] else None
         curves = {} if quick else _curves(console, comparison, jobs)
     except KeyboardInterrupt:
         # joblib warns of the work it drops, which is what an interrupt is for.
@@ -124,7 +154,7 @@ def run_compare(
 @refusing(ValueError)
 def _plan(data: Data, methods: list[str], options: dict[str, Any]) -> Study:
     """Have every argument checked before anything is written or computed."""
-    check_metric(options["scoring"])
+    check_metric(options.get("scoring"))
     return plan(**data.arguments, methods=methods, **options)
 
 
@@ -167,7 +197,7 @@ def _best_model(console: Console, comparison: Comparison) -> BaseEstimator | Non
     return model
 
 
-def _demo(request: Request, *, few: int | None) -> Data:
+def _demo(request: Request, *, few: bool) -> Data:
     """Return the shipped trial; with few labels others are still under observation."""
     from lupi.datasets import load_actg175
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +31,24 @@ TASKS: tuple[Task, ...] = ("classification", "regression")
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for, as typed."""
+    """The table and the roles of its columns, as typed."""
 
-    file: Path | None
-    target: str | None
-    privileged: list[str]
-    drop: list[str]
-    group: str | None
-    task: str | None
+    file: Path | None = None
+    target: str | None = None
+    privileged: Sequence[str] = ()
     privileged_file: Path | None = None
     key: str | None = None
+    drop: Sequence[str] = ()
+    group: str | None = None
+    task: str | None = None
+
+    @classmethod
+    def of(cls, asked: Mapping[str, Any]) -> Request:
+        """Return the part of a command's parameters that concerns the table."""
+        names = [one.name for one in fields(cls)]
+        return cls(
+            **{name: asked[name] for name in names if asked.get(name) is not None}
+        )
 
 
 @dataclass(frozen=True)

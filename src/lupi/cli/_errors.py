@@ -34,6 +34,7 @@ OPTIONS = {
     "scoring": "--metric",
     "task": "--task",
     "train_size": "--train-size",
+    "unlabelled": "--unlabelled",
 }
 _NAMES = "|".join(OPTIONS)
 _GIVEN = re.compile(rf"\b({_NAMES})=(?:([\"'])(.*?)\2|([^\s,;:)]*[^\s,;:).]))?")

@@ -7,6 +7,13 @@ from typing import Annotated
 
 import typer
 
+
+def _check_seed(seed: int) -> int:
+    if not 0 <= seed < 2**32:
+        raise typer.BadParameter(f"{seed} is not a number from 0 to {2**32 - 1}")
+    return seed
+
+
 COLUMNS_HELP = "names, globs (cd4*) and ranges (age:weight)"
 
 FILE_HELP = "CSV, Parquet, Excel, JSON lines, SQLite or DuckDB"
@@ -94,7 +101,10 @@ InnerCv = Annotated[
 Seed = Annotated[
     int,
     typer.Option(
-        "--seed", metavar="N", min=0, max=2**32 - 1, help="Same seed, same result."
+        "--seed",
+        metavar="N",
+        callback=_check_seed,
+        help="Same seed, same result.",
     ),
 ]
 Jobs = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from lupi._words import listed
 from lupi.evaluation._arms import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.report._words import (
+    counted_splits,
     method_verdict,
     number,
     outside_words,
@@ -80,7 +82,6 @@ def show_data(console: Console, data: Data, study: Study) -> None:
 
 def _budget(study: Study) -> str:
     """Say how many models are fitted."""
-    n_splits = len(study.splits)
     counts = {
         method.name: max(len(study.candidates(method, arm)) for arm in ARMS)
         for method in study.methods
@@ -97,8 +98,8 @@ def _budget(study: Study) -> str:
         )
     names = f"{len(counts)} methods" if len(counts) > 1 else next(iter(counts))
     return (
-        f"{names} in {len(ARMS)} arms on {n_splits} splits, {search}: at most "
-        f"{fits * len(ARMS) * n_splits:,} fits"
+        f"{names} in {len(ARMS)} arms on {counted_splits(study.settings)}, {search}: "
+        f"at most {fits * len(ARMS) * len(study.splits):,} fits"
     )
 
 
@@ -172,8 +173,10 @@ def _table(comparison: Comparison, *, wide: bool) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for line in comparison.summary.to_dict("records"):
         verdict = line["verdict"]
-        name = Text(_in_lines(line["method"], 26 if wide else 20))
-        name.append(f"\n{method_verdict(line)}", style=STYLES.get(verdict, "dim"))
+        width = 26 if wide else 20
+        name = Text(_in_lines(line["method"], width))
+        said = "\n".join(textwrap.wrap(method_verdict(line), width))
+        name.append(f"\n{said}", style=STYLES.get(verdict, "dim"))
         cells = [
             *(number(line[arm]) for arm in ARMS),
             score_with_error(line["gain"], line["gain_std_error"], sign=True),

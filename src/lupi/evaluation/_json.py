@@ -18,6 +18,7 @@ Layout of the JSON file (``Comparison.to_json``), format version 2::
         "features": [...], "privileged": [...],        # column names
         "splits": {"kind": "folds" | "small training sets" | "few labels",
                    "n_splits": 10,
+                   "n_folds": 5,        # dealt twice; null for other splits
                    "n_train": 1711.2, "n_test": 427.8,
                    "train_size": null, "labelled": null,
                    "grouped": false, "weighted": false},

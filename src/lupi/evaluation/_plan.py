@@ -17,6 +17,7 @@ from lupi.evaluation._splits import (
     DEFAULT_SMALL_SPLITS,
     check_inner_groups,
     deal_into_groups,
+    folds_of,
     outer_splits,
 )
 from lupi.evaluation._study import MOST_SEARCHED, Study
@@ -104,6 +105,7 @@ def plan(
         "splits": {
             "kind": design.kind,
             "n_splits": len(splits),
+            "n_folds": folds_of(cv, train_size, labelled),
             "n_train": design.n_train,
             "n_test": design.n_test,
             "train_size": train_size,

@@ -69,6 +69,15 @@ def outer_splits(
     return splits
 
 
+def folds_of(cv: Any, train_size: Any, labelled: Any) -> int | None:
+    """Return the number of folds that are dealt twice; None for other splits."""
+    if train_size is not None or labelled is not None:
+        return None
+    if cv is None:
+        return DEFAULT_FOLDS
+    return int(cv) if isinstance(cv, int | np.integer) else None
+
+
 def _size(train_size: int | float, n_rows: int) -> int:
     rows = train_size
     if isinstance(train_size, float | np.floating):

@@ -99,15 +99,29 @@ def parameter_value(value: Any) -> str:
     return str(value)
 
 
+def counted_splits(settings: Mapping[str, Any]) -> str:
+    """Say how many splits there are, and of how many folds.
+
+    Examples
+    --------
+    >>> counted_splits({"splits": {"n_splits": 10, "n_folds": 5}})
+    '10 splits (5 folds, dealt twice)'
+    """
+    splits = settings["splits"]
+    folds = splits.get("n_folds")
+    dealt = f" ({folds} folds, dealt twice)" if folds else ""
+    return f"{splits['n_splits']} splits{dealt}"
+
+
 def split_words(settings: Mapping[str, Any]) -> str:
     """Say how the rows were split."""
     splits = settings["splits"]
     unlabelled = settings["labels"]["n_train_unlabelled"]
     n_train, n_test = round(splits["n_train"]), round(splits["n_test"])
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
-    if splits["kind"] == "folds":
+    if splits["kind"] == "folds" or splits.get("n_folds"):
         return (
-            f"{splits['n_splits']} splits, about {n_train:,} rows to train and "
+            f"{counted_splits(settings)}, about {n_train:,} rows to train and "
             f"{n_test:,} to test{grouped}"
         )
     hidden = ""

@@ -22,6 +22,7 @@ from lupi.base import (
     class_weights,
 )
 from lupi.base._metadata import fit_with, seeded
+from lupi.base._probabilities import probabilities_if
 from lupi.base._rows import take_rows
 from lupi.transfer._distillation import (
     DISTILLATION,
@@ -386,7 +387,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
             return self.student_.decision_function(X)
         return as_target(class_scores(self.student_, X, self.classes_))
 
-    @available_if(_student_can("predict_proba"))
+    @probabilities_if(_student_can("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return class probabilities.
 
