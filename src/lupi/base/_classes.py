@@ -69,19 +69,36 @@ def check_classes(y: np.ndarray, weight: np.ndarray, estimator: Any) -> Labels:
     """
     check_classification_targets(y)
     rows = np.flatnonzero(weight > 0)
-    name = estimator if isinstance(estimator, str) else type(estimator).__name__
     if len(rows) < len(y):
         y = y[rows]
     classes, codes = np.unique(y, return_inverse=True)
+    among = "" if len(rows) == len(weight) else " among the rows of positive weight"
+    return Labels(check_class_count(classes, estimator, among), codes, rows)
+
+
+def check_class_count(
+    classes: np.ndarray, estimator: Any, among: str = ""
+) -> np.ndarray:
+    """Return the classes; refuse fewer than two.
+
+    Parameters
+    ----------
+    classes : ndarray
+        The labels, each once.
+    estimator : estimator or str
+        Named in error messages.
+    among : str, default=""
+        Which rows were looked at, for the message.
+    """
     if len(classes) < 2:
+        name = estimator if isinstance(estimator, str) else type(estimator).__name__
         found = f": {classes.tolist()[0]!r}" if len(classes) else ""
-        among = "" if len(rows) == len(weight) else " among the rows of positive weight"
         raise ValueError(
             f"{name} needs at least two classes in y, but got {len(classes)} class"
             f"{'es' if len(classes) == 0 else ''}{among}{found}. Give rows of both "
             "sides of the question you want answered."
         )
-    return Labels(classes, codes, rows)
+    return classes
 
 
 def class_weights(

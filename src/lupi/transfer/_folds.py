@@ -53,7 +53,7 @@ def as_numbers(block: Any) -> Any:
         positions = range(block.shape[1])
         return np.column_stack([_codes(take_columns(block, i)) for i in positions])
     if np.ndim(block) == 1:
-        return np.asarray(block, dtype=float).reshape(-1, 1)
+        return _codes(block).reshape(-1, 1)
     return block
 
 

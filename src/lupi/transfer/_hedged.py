@@ -39,13 +39,14 @@ and V. Vapnik, "Unifying distillation and privileged information", ICLR 2016.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import get_tags
 
+from lupi._parts import LocalParts, Parts
 from lupi.base import (
     Privileged,
     PrivilegedEstimator,
@@ -59,14 +60,8 @@ from lupi.base._privileged import refuse_text_columns
 from lupi.base._rows import is_data_frame
 from lupi.transfer._fitting import takes_nan
 from lupi.transfer._hedge.answers import Numbers, Probabilities
-from lupi.transfer._hedge.folds import (
-    deal,
-    folds_of,
-    most_folds,
-    shuffles,
-    units_of,
-)
-from lupi.transfer._hedge.hedge import Hedge, Pair, hedge
+from lupi.transfer._hedge.folds import Units, folds_of, shuffles
+from lupi.transfer._hedge.hedge import Pair, hedge
 from lupi.transfer._hedge.ridge import GCVRidge, linear_values
 from lupi.transfer._hedge.rows import Rows
 
@@ -86,37 +81,19 @@ HEDGED: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Question:
-    """What is asked: y of the labelled rows, and what kind of answer is wanted.
-
-    Attributes
-    ----------
-    answers : Numbers or Probabilities
-        The kind of answer.
-    target : ndarray of shape (n_labelled, n_targets)
-        y in its terms.
-    codes : ndarray of int of shape (n_labelled,)
-        Classes, spread evenly over the folds; zeros for numbers.
-    factor : ndarray or None
-        Class weights.
-    """
-
-    answers: Numbers | Probabilities
-    target: np.ndarray
-    codes: np.ndarray
-    factor: np.ndarray | None = None
-
-
 class HedgedDistillation(PrivilegedEstimator):
     """What the classifier and the regressor share."""
 
     # Teachers may hold rows of X* (neighbors, support vectors); predicting needs none.
     _privileged_state: ClassVar = ("teachers_",)
 
-    def _ask(self, training: Training) -> Question:
-        """Return what the labelled rows answer; the classifier and the regressor do."""
+    def _ask(self, training: Parts) -> Numbers | Probabilities:
+        """Return what kind of answer is wanted; the classifier and the regressor do."""
         raise TypeError(f"{type(self).__name__} does not define _ask.")
+
+    def _class_factor(self, rows: Parts) -> np.ndarray | None:
+        """Return class weights; None where there are none."""
+        return None
 
     def _hedge(
         self,
@@ -126,9 +103,27 @@ class HedgedDistillation(PrivilegedEstimator):
         sample_weight: Any,
         groups: Any,
         **how: Any,
-    ) -> tuple[Rows, Question, Hedge]:
-        """Fit students and weights, and set the attributes that tell of them."""
+    ) -> None:
+        """Read what ``fit`` was given, and fit."""
         self._check_parameters()
+        given = self._read(X, y, privileged, sample_weight, groups, **how)
+        self._fit_parts(
+            LocalParts([given.learnable()]),
+            grouped=groups is not None,
+            weighted=sample_weight is not None,
+            counted=given.weight[given.labelled] > 0,
+        )
+
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        privileged: Any,
+        sample_weight: Any,
+        groups: Any,
+        **how: Any,
+    ) -> Training:
+        """Check what ``fit`` was given."""
         pairs = self._pairs()
         given = self._validate_fit(
             X,
@@ -141,45 +136,83 @@ class HedgedDistillation(PrivilegedEstimator):
         )
         if any(_is_ridge(pair.student) for pair in pairs):
             self._check_numbers(given.X)
-        training = given.learnable()
-        question = self._ask(training)
+        if groups is None:
+            return given
+        return replace(given, extra={"groups": _checked_groups(groups, given.n_rows)})
+
+    def _fit_parts(
+        self,
+        training: Parts,
+        *,
+        grouped: bool,
+        weighted: bool,
+        counted: np.ndarray | None = None,
+    ) -> None:
+        """Fit students, weights and calibration, and set the attributes.
+
+        Parameters
+        ----------
+        training : Parts of Training
+            Rows of positive weight that have y, X* or both.
+        grouped, weighted : bool
+            Whether groups and weights were given.
+        counted : ndarray of bool, default=None
+            Which labelled rows count, for a `cv` that is about the rows in one part.
+        """
+        pairs = self._pairs()
+        answers = self._ask(training)
         for pair in pairs:
             for role, model in (("teacher", pair.teacher), ("student", pair.student)):
                 if model is not None:
-                    question.answers.check(model, role)
-        rows = Rows(
-            training.X,
-            training.privileged,
-            training.labelled,
-            question.target,
-            training.weight,
-        )
-        if groups is None:
-            units = units_of(rows)
-        else:
-            units = _group_numbers(groups, given, training.rows[rows.labelled])
-        n_folds = self.cv
-        if isinstance(self.cv, Integral):
-            n_folds = most_folds(units, question.codes, int(self.cv))
-        views = self._usable_views(rows, units, n_folds)
+                    answers.check(model, role)
+        rows = training.map(Rows.of, answers)
+        factor = self._class_factor(rows)
+        strata = rows.map(_strata, answers)
+        groups = training.map(_labelled_groups) if grouped else None
+        units = Units.of(rows, strata, groups)
+        whole = isinstance(self.cv, Integral)
+        n_folds = units.most_folds(int(self.cv)) if whole else 3
+        views = self._usable_views(rows, units.n_taught, n_folds)
         if not views:
-            rows = rows.labels_only()
+            rows = rows.map(Rows.labels_only)
+        folds = []
+        if not whole:
+            split = self._split(strata, groups, counted)
+            folds, n_folds = [LocalParts([split])] * self.n_repeats, split.max() + 1
+        elif n_folds > 1:
+            dealers = shuffles(self.n_repeats, self.random_state)
+            folds = [units.deal(n_folds, shuffle) for shuffle in dealers]
+        n_privileged = self.n_privileged_features_in_ if views else 0
         found = hedge(
             rows,
-            question.answers,
+            answers,
             pairs,
-            self._folds(rows, question, units, n_folds, given, groups is not None),
+            folds,
+            n_folds=n_folds,
             views=views,
             prior_strength=float(self.prior_strength),
-            factor=question.factor,
-            weighted=sample_weight is not None,
+            n_columns=(self.n_features_in_, n_privileged),
+            factor=factor,
+            weighted=weighted,
             n_jobs=self.n_jobs,
         )
         self.students_, self.teachers_ = found.students, found.teachers
         self.weights_, self.candidate_scores_ = found.weights, found.scores
         self._name_features()
         self._blend_lines()
-        return rows, question, found
+        self._calibrate(rows, found.blend, factor)
+
+    def _split(self, strata: Any, groups: Any, counted: Any) -> np.ndarray:
+        """Return the folds of `cv`, a splitter or splits, of rows in one part."""
+        named = None
+        if groups is not None:
+            named = np.unique(groups.parts[0], return_inverse=True)[1]
+        return folds_of(self.cv, counted, strata.parts[0] // 2, named)
+
+    def _calibrate(
+        self, rows: Parts, blend: Parts | None, factor: np.ndarray | None
+    ) -> None:
+        """Make probabilities of the blend, where there are classes."""
 
     def _check_parameters(self) -> None:
         views = (self.views,) if isinstance(self.views, str) else tuple(self.views)
@@ -245,55 +278,29 @@ class HedgedDistillation(PrivilegedEstimator):
         return read(privileged, n_rows, self, allow_partial=partial)
 
     def _usable_views(
-        self, rows: Rows, units: np.ndarray, n_folds: Any
+        self, rows: Parts, n_taught: int, n_folds: int
     ) -> tuple[str, ...]:
         """Return the views that teachers can learn from; warn if X* is of no use."""
-        if rows.privileged is None:
+        if not rows.sum(_n_known):
             return ()
-        taught = len(np.unique(units[rows.taught]))
         why = None
-        if not isinstance(n_folds, Integral):
-            n_folds = 3
-        if taught == 0:
+        if n_taught == 0:
             why = "X* is there for no row that has y, so that no teacher can learn"
         elif n_folds < 2:
             why = (
                 "A class has fewer than two distinct labelled rows (or groups), so "
                 "that no prediction is out of fold"
             )
-        elif taught < min(3, n_folds):
-            why = f"X* is there for only {taught} distinct rows (or groups) that have y"
+        elif n_taught < min(3, n_folds):
+            why = (
+                f"X* is there for only {n_taught} distinct rows (or groups) that have y"
+            )
         if why is None:
             return (self.views,) if isinstance(self.views, str) else tuple(self.views)
         warnings.warn(
-            f"{type(self).__name__} learns from the labels alone. {why}.", stacklevel=4
+            f"{type(self).__name__} learns from the labels alone. {why}.", stacklevel=5
         )
         return ()
-
-    def _folds(
-        self,
-        rows: Rows,
-        question: Question,
-        units: np.ndarray,
-        n_folds: Any,
-        given: Training,
-        grouped: bool,
-    ) -> list[np.ndarray]:
-        """Return the folds of the labelled rows that count, once per repetition."""
-        if not isinstance(n_folds, Integral):
-            counted = given.weight[given.labelled] > 0
-            return [
-                folds_of(n_folds, counted, question.codes, units if grouped else None)
-                for _ in range(self.n_repeats)
-            ]
-        if n_folds < 2:
-            return []
-        strata = 2 * question.codes + rows.taught
-        weight = rows.labelled_weight
-        return [
-            deal(units, strata, weight, int(n_folds), shuffle)
-            for shuffle in shuffles(self.n_repeats, self.random_state)
-        ]
 
     def _name_features(self) -> None:
         """Give the ridge students, fitted from sums alone, the names of X."""
@@ -348,15 +355,27 @@ def _names(students: list[Any]) -> list[str]:
     ]
 
 
-def _group_numbers(groups: Any, given: Training, chosen: np.ndarray) -> np.ndarray:
-    """Return the numbers of the groups of the chosen rows."""
+def _checked_groups(groups: Any, n_rows: int) -> np.ndarray:
     groups = np.asarray(groups)
-    if groups.shape != (given.n_rows,):
+    if groups.shape != (n_rows,):
         raise ValueError(
-            f"groups has the shape {groups.shape} for {given.n_rows} rows of X. Give "
+            f"groups has the shape {groups.shape} for {n_rows} rows of X. Give "
             "one group per row, as a 1-D array."
         )
-    return np.unique(groups[chosen], return_inverse=True)[1]
+    return groups
+
+
+def _labelled_groups(training: Training) -> np.ndarray:
+    return training.extra["groups"][training.labelled]
+
+
+def _strata(rows: Rows, answers: Numbers | Probabilities) -> np.ndarray:
+    """Return twice the class of the labelled rows, and 1 more for those with X*."""
+    return 2 * answers.codes(rows.target) + rows.taught
+
+
+def _n_known(rows: Rows) -> int:
+    return 0 if rows.privileged is None else len(rows.privileged.rows)
 
 
 def _is_ridge(estimator: Any) -> bool:

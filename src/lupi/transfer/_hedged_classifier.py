@@ -7,17 +7,15 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 
-from lupi.base import (
-    ModelInfo,
-    Training,
-    atomic_fit,
-    check_classes,
-    class_weights,
-)
+from lupi._parts import Parts
+from lupi.base import ModelInfo, Training, atomic_fit, class_weights
+from lupi.base._classes import check_class_count
 from lupi.transfer._hedge.answers import Probabilities
 from lupi.transfer._hedge.calibration import Calibration, calibrate
-from lupi.transfer._hedged import HEDGED, VIEWS, HedgedDistillation, Question
+from lupi.transfer._hedge.rows import Rows
+from lupi.transfer._hedged import HEDGED, VIEWS, HedgedDistillation
 
 
 class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
@@ -185,31 +183,31 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         self : HedgedDistillationClassifier
             The fitted estimator.
         """
-        rows, question, found = self._hedge(X, y, privileged, sample_weight, groups)
-        answers = self._answers()
-        calibration = Calibration.none(len(self.classes_))
-        if found.blend is not None:
-            weight = rows.labelled_weight
-            if question.factor is not None:
-                weight = weight * question.factor[question.codes]
-            calibration = calibrate(answers.full(found.blend), question.codes, weight)
-        self.calibration_slope_ = calibration.slope
-        self.calibration_intercept_ = calibration.intercept
+        self._hedge(X, y, privileged, sample_weight, groups)
         return self
 
-    def _ask(self, training: Training) -> Question:
-        known = training.labelled
-        labels = check_classes(training.y[known], training.weight[known], self)
-        self.classes_ = labels.classes
-        factor = class_weights(
-            self.class_weight, labels.classes, labels.codes, training.weight[known]
-        )
-        return Question(
-            self._answers(),
-            self._answers().indicators(labels.codes),
-            labels.codes,
-            None if np.all(factor == 1) else factor,
-        )
+    def _ask(self, training: Parts) -> Probabilities:
+        labels = np.concatenate(training.gather(_distinct_labels))
+        self.classes_ = check_class_count(np.unique(labels), self)
+        return self._answers()
+
+    def _class_factor(self, rows: Parts) -> np.ndarray | None:
+        if self.class_weight is None:
+            return None
+        totals = rows.sum(_class_totals, self._answers())
+        codes = np.arange(len(self.classes_))
+        factor = class_weights(self.class_weight, self.classes_, codes, totals)
+        return None if np.all(factor == 1) else factor
+
+    def _calibrate(
+        self, rows: Parts, blend: Parts | None, factor: np.ndarray | None
+    ) -> None:
+        calibration = Calibration.none(len(self.classes_))
+        if blend is not None:
+            judged = blend.map(_judged, rows, self._answers(), factor)
+            calibration = calibrate(judged, len(self.classes_))
+        self.calibration_slope_ = calibration.slope
+        self.calibration_intercept_ = calibration.intercept
 
     def _answers(self) -> Probabilities:
         return Probabilities(self.classes_)
@@ -267,3 +265,23 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         """
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
+
+
+def _distinct_labels(training: Training) -> np.ndarray:
+    y = training.y[training.labelled]
+    check_classification_targets(y)
+    return np.unique(y)
+
+
+def _class_totals(rows: Rows, answers: Probabilities) -> np.ndarray:
+    return rows.labelled_weight @ answers.full(rows.target)
+
+
+def _judged(
+    blend: np.ndarray, rows: Rows, answers: Probabilities, factor: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the blends with the classes and the weights of their rows."""
+    codes, weight = answers.codes(rows.target), rows.labelled_weight
+    if factor is not None:
+        weight = weight * factor[codes]
+    return answers.full(blend), codes, weight

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from lupi.base import ModelInfo, Training, atomic_fit
+from lupi._parts import Parts
+from lupi.base import ModelInfo, atomic_fit
 from lupi.transfer._hedge.answers import Numbers
-from lupi.transfer._hedged import HEDGED, VIEWS, HedgedDistillation, Question
+from lupi.transfer._hedged import HEDGED, VIEWS, HedgedDistillation
 
 
 class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
@@ -156,9 +157,8 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         self._hedge(X, y, privileged, sample_weight, groups, y_numeric=True)
         return self
 
-    def _ask(self, training: Training) -> Question:
-        known = training.y[training.labelled]
-        return Question(Numbers(), known[:, None], np.zeros(len(known), dtype=int))
+    def _ask(self, training: Parts) -> Numbers:
+        return Numbers()
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted targets.

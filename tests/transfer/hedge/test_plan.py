@@ -9,10 +9,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
+from lupi._parts import LocalParts
 from lupi.base import Privileged
 from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.learners import EstimatorLearner
-from lupi.transfer._hedge.plan import fit_candidates, out_of_fold
+from lupi.transfer._hedge.plan import fit_candidates
 from lupi.transfer._hedge.ridge import GCVRidge
 from lupi.transfer._hedge.rows import Rows
 from lupi.transfer._hedge.sums import SumsLearner
@@ -55,6 +56,17 @@ def _keeps():
     return [everything, *(everything - {k} for k in range(N_FOLDS))]
 
 
+def _sums(rows, fold, kind=SumsLearner):
+    parts, n_targets = LocalParts([rows]), rows.target.shape[1]
+    n_privileged = rows.privileged.values.shape[1]
+    return kind(parts, LocalParts([fold]), fold.max() + 1, n_targets, n_privileged)
+
+
+def _predicted(learner, held_out):
+    (found,) = learner.out_of_fold(held_out).parts
+    return found
+
+
 def _estimators(rows, fold, answers, teacher, student):
     return EstimatorLearner(rows, fold, answers, teacher, student, None, True)
 
@@ -63,14 +75,13 @@ def _estimators(rows, fold, answers, teacher, student):
 @pytest.mark.parametrize("options", [{}, {"missing_P": False}, {"unlabelled": False}])
 def test_sums_of_products_do_what_the_rows_do(n_classes, options):
     rows, answers, fold = _rows(n_classes, **options)
-    by_sums = SumsLearner(rows, fold)
+    by_sums = _sums(rows, fold)
     by_rows = _estimators(rows, fold, answers, GCVRidge(), GCVRidge())
     found = fit_candidates(by_sums, VIEWS, _keeps())
     expected = fit_candidates(by_rows, VIEWS, _keeps())
-    width = answers.n_targets
     np.testing.assert_allclose(
-        out_of_fold(by_sums, found[1:], fold, width),
-        out_of_fold(by_rows, expected[1:], fold, width),
+        _predicted(by_sums, found[1:]),
+        _predicted(by_rows, expected[1:]),
         rtol=1e-9,
         atol=1e-9,
     )
@@ -86,10 +97,10 @@ def test_sums_of_products_do_what_the_rows_do(n_classes, options):
 
 def test_sums_of_sparse_products():
     rows, answers, fold = _rows(2, sparse=True)
-    by_sums = SumsLearner(rows, fold)
+    by_sums = _sums(rows, fold)
     by_rows = _estimators(rows, fold, answers, GCVRidge(), GCVRidge())
     found, expected = (
-        out_of_fold(learner, fit_candidates(learner, VIEWS, _keeps()[1:]), fold, 1)
+        _predicted(learner, fit_candidates(learner, VIEWS, _keeps()[1:]))
         for learner in (by_sums, by_rows)
     )
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9)
@@ -126,11 +137,11 @@ def test_moving_a_label_leaves_its_own_prediction_where_it_was(kind, unlabelled)
     def predict(target):
         moved = Rows(rows.X, rows.privileged, rows.labelled, target, rows.weight)
         if teacher is None:
-            learner = SumsLearner(moved, fold)
+            learner = _sums(moved, fold)
         else:
             learner = _estimators(moved, fold, answers, teacher, student)
         held_out = fit_candidates(learner, VIEWS, _keeps()[1:])
-        return out_of_fold(learner, held_out, fold, answers.n_targets)
+        return _predicted(learner, held_out)
 
     before = predict(rows.target)
     for row in (0, 17, 44):
@@ -154,7 +165,7 @@ def test_pairs_of_folds_share_a_teacher():
             calls.append((view, kept))
             return super().teach(view, kept)
 
-    fit_candidates(Counting(rows, fold), VIEWS, _keeps())
+    fit_candidates(_sums(rows, fold, Counting), VIEWS, _keeps())
     # Per view: all folds, all but one, all but two.
     assert len(calls) == len(set(calls)) == 2 * (1 + 5 + 10)
 
@@ -164,6 +175,6 @@ def test_two_folds_are_enough():
     fold = fold % 2
     everything = frozenset({0, 1})
     keeps = [everything, everything - {0}, everything - {1}]
-    learner = SumsLearner(rows, fold)
+    learner = _sums(rows, fold)
     held_out = fit_candidates(learner, VIEWS, keeps)[1:]
-    assert np.isfinite(out_of_fold(learner, held_out, fold, 1)).all()
+    assert np.isfinite(_predicted(learner, held_out)).all()

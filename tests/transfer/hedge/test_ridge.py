@@ -8,7 +8,8 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from lupi.transfer._hedge.filling import weighted_median
+from lupi._parts import LocalParts
+from lupi.transfer._hedge.filling import itself, weighted_medians
 from lupi.transfer._hedge.ridge import ALPHAS, GCVRidge, ridge_from_rows
 
 
@@ -156,13 +157,32 @@ def test_a_target_without_variation_is_predicted_as_it_is():
     assert model.alpha_ == ALPHAS[-1]
 
 
+@pytest.mark.parametrize("n_parts", [1, 3])
 @pytest.mark.parametrize("seed", range(5))
-def test_weighted_median_is_the_median_of_repeated_values(seed):
+def test_weighted_medians_are_the_medians_of_repeated_values(seed, n_parts):
     rng = np.random.default_rng(seed)
-    values, times = rng.integers(0, 9, 12).astype(float), rng.integers(0, 4, 12)
-    expected = np.median(np.repeat(values, times))
-    assert weighted_median(values, times.astype(float)) == expected
-    assert weighted_median(values, times * 0.1) == expected
+    table = np.column_stack(
+        [
+            rng.integers(-4, 5, 12),
+            rng.normal(size=12) * 10.0 ** rng.integers(-300, 300, 12),
+            np.where(rng.random(12) < 0.5, -0.0, 0.0),
+        ]
+    )
+    table[rng.random(12) < 0.2, 1] = np.nan
+    times = rng.integers(0, 4, 12)
+    repeated = np.repeat(table, times, axis=0)
+    for unit in (1.0, 0.1):
+        weight = unit * times
+        rows = np.array_split(np.arange(12), n_parts)
+        parts = LocalParts([(table[part], weight[part]) for part in rows])
+        known = weight @ ~np.isnan(table)
+        found = weighted_medians(parts, itself, np.arange(3), known)
+        np.testing.assert_array_equal(found, np.nanmedian(repeated, axis=0))
+
+
+def test_the_median_of_cells_that_do_not_count_is_zero():
+    parts = LocalParts([(np.array([[3.0], [np.nan]]), np.array([0.0, 1.0]))])
+    assert weighted_medians(parts, itself, np.array([0]), np.array([0.0])) == 0
 
 
 def test_scikit_learns_checks():

@@ -26,6 +26,14 @@ class Numbers:
 
     n_targets: int = 1
 
+    def target(self, y: np.ndarray) -> np.ndarray:
+        """Return y as a column."""
+        return y[:, None]
+
+    def codes(self, target: np.ndarray) -> np.ndarray:
+        """Return zeros: there are no classes to spread over the folds."""
+        return np.zeros(len(target), dtype=int)
+
     def fit(self, model: Any, table: Any, target: np.ndarray, weight: Any) -> Any:
         """Fit to known values or to opinions, which are numbers likewise."""
         return fit_with(model, table, target[:, 0], sample_weight=weight)
@@ -55,6 +63,14 @@ class Probabilities:
     def n_targets(self) -> int:
         """One column for two classes, one per class beyond."""
         return 1 if len(self.classes) == 2 else len(self.classes)
+
+    def target(self, y: np.ndarray) -> np.ndarray:
+        """Return labels as probabilities of 0 and 1."""
+        return self.indicators(np.searchsorted(self.classes, y))
+
+    def codes(self, target: np.ndarray) -> np.ndarray:
+        """Return the positions of the labels among the classes."""
+        return self.full(target).argmax(axis=1)
 
     def indicators(self, codes: np.ndarray) -> np.ndarray:
         """Return y as probabilities of 0 and 1."""

@@ -15,12 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import log_softmax
+
+from lupi._parts import Parts
+from lupi.transfer._hedge.ridge import weighted_gram
 
 LOW, HIGH = 0.02, 0.98
 SLOPE_STRENGTH = 10.0
 SMALLEST_SLOPE = 1e-3
+_MOST_STEPS = 100
+# Relative decrease that Newton's method leaves to rounding.
+_ENOUGH = 1e-14
 
 
 @dataclass(frozen=True)
@@ -46,49 +51,81 @@ def clipped_log(blend: np.ndarray) -> np.ndarray:
     return np.log(inside) + (blend - inside)
 
 
-def calibrate(blend: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Calibration:
+def calibrate(parts: Parts, n_classes: int) -> Calibration:
     """Fit slope and intercepts to blends of rows that no candidate was trained on.
+
+    By Newton's method, of which each step needs sums over the rows.
 
     Parameters
     ----------
-    blend : ndarray of shape (n_rows, n_classes)
-        Out-of-fold blends.
-    codes : ndarray of int
-        Class of each row; every class occurs.
-    weight : ndarray
-        Weights of the rows.
+    parts : Parts of (blend, codes, weight)
+        Out-of-fold blends, one column per class; class and weight of each row. Every
+        class occurs.
+    n_classes : int
+        Number of classes.
     """
-    logs = clipped_log(blend)
-    n_classes = logs.shape[1]
-    total = weight.sum()
-    start = np.zeros(n_classes)
-    start[0] = 1.0
-
-    def mean_objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = objective(theta, logs, codes, weight)
-        return value / total, gradient / total
-
-    theta = minimize(
-        mean_objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(SMALLEST_SLOPE, None)] + [(None, None)] * (n_classes - 1),
-        options={"gtol": 1e-10, "ftol": 1e-15, "maxiter": 1000},
-    ).x
+    theta = np.zeros(n_classes)
+    theta[0] = 1.0
+    value, gradient, hessian = _penalized(parts, theta)
+    for _ in range(_MOST_STEPS):
+        # Where the gradient pushes the slope against its bound, it stays there.
+        held = theta[0] <= SMALLEST_SLOPE and gradient[0] > 0
+        free = np.arange(int(held), n_classes)
+        step = np.zeros(n_classes)
+        bend = hessian[np.ix_(free, free)]
+        bend = bend + 1e-14 * np.trace(bend) * np.eye(len(free))
+        step[free] = -np.linalg.solve(bend, gradient[free])
+        decrease = -gradient @ step
+        if decrease <= _ENOUGH * abs(value):
+            break
+        length, found = 1.0, None
+        while length > 1e-10:
+            moved = theta + length * step
+            moved[0] = max(moved[0], SMALLEST_SLOPE)
+            found = _penalized(parts, moved)
+            # Along the bend of the path at the bound, the gradient decides.
+            if found[0] <= value + 1e-4 * gradient @ (moved - theta):
+                break
+            length /= 2
+        else:
+            break
+        theta, (value, gradient, hessian) = moved, found
     intercept = np.concatenate([[0.0], theta[1:]])
     return Calibration(float(theta[0]), intercept - intercept.mean())
 
 
-def objective(
-    theta: np.ndarray, logs: np.ndarray, codes: np.ndarray, weight: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Return value and gradient at θ = (a, b_1, …); b_0 is 0."""
-    slope, intercept = theta[0], np.concatenate([[0.0], theta[1:]])
-    logarithms = log_softmax(slope * logs + intercept, axis=1)
+def _penalized(parts: Parts, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return the objective, its gradient and its second derivatives."""
+    value, gradient, hessian = parts.sum(log_loss, theta)
+    gradient[0] += SLOPE_STRENGTH * (theta[0] - 1)
+    hessian[0, 0] += SLOPE_STRENGTH
+    return value + SLOPE_STRENGTH / 2 * (theta[0] - 1) ** 2, gradient, hessian
+
+
+def log_loss(
+    part: tuple[np.ndarray, np.ndarray, np.ndarray], theta: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return −Σ w log p and its derivatives at θ = (a, b_1, …); b_0 is 0."""
+    blend, codes, weight = part
+    logs = clipped_log(blend)
+    logarithms = log_softmax(
+        theta[0] * logs + np.concatenate([[0.0], theta[1:]]), axis=1
+    )
     rows = np.arange(len(codes))
-    value = -weight @ logarithms[rows, codes] + SLOPE_STRENGTH / 2 * (slope - 1) ** 2
-    off = np.exp(logarithms)
+    value = float(-weight @ logarithms[rows, codes])
+    chance = np.exp(logarithms)
+    off = chance.copy()
     off[rows, codes] -= 1.0
-    in_slope = weight @ np.sum(off * logs, axis=1) + SLOPE_STRENGTH * (slope - 1)
-    return float(value), np.concatenate([[in_slope], weight @ off[:, 1:]])
+    gradient = np.concatenate(
+        [[weight @ np.sum(off * logs, axis=1)], weight @ off[:, 1:]]
+    )
+    # The variance, under the chances, of what multiplies θ in the scores.
+    mean = np.sum(chance * logs, axis=1)
+    apart = chance * (logs - mean[:, None])
+    hessian = np.empty((len(theta), len(theta)))
+    hessian[0, 0] = weight @ np.sum(apart * logs, axis=1)
+    hessian[0, 1:] = hessian[1:, 0] = weight @ apart[:, 1:]
+    hessian[1:, 1:] = np.diag(weight @ chance[:, 1:]) - weighted_gram(
+        chance[:, 1:], weight
+    )
+    return value, gradient, hessian

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from lupi._parts import Parts
+
 _BLOCK = 1 << 16
+# What reads a table and the weights of its rows off a part.
+Table = Callable[[Any], tuple[Any, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -32,34 +37,31 @@ class Filling:
     shift: np.ndarray
 
     @classmethod
-    def of(cls, X: Any, weight: np.ndarray) -> Filling:
-        """Read medians and means off the rows; weight 2 is the row twice."""
-        n_columns = X.shape[1]
-        nothing = np.empty(0, dtype=int)
-        if sp.issparse(X):
-            if np.isnan(X.data).any():
+    def of(cls, parts: Parts, table: Table) -> Filling:
+        """Read medians and means off the rows; weight 2 is the row twice.
+
+        Parameters
+        ----------
+        parts : Parts
+            The rows.
+        table : callable
+            Returns the table of a part and the weights of its rows.
+        """
+        dense, n_missing, counted, known, sums = parts.sum(_column_sums, table)
+        marked = np.flatnonzero(n_missing)
+        if not dense:
+            if len(marked):
                 raise ValueError(
                     "X is sparse and has missing cells. Impute them first, or give a "
                     "dense table, in which they are filled with the median."
                 )
-            return cls(np.zeros(n_columns), nothing, np.zeros(n_columns))
-        missing = np.zeros(n_columns, dtype=bool)
-        sums, counted = np.zeros(n_columns), 0.0
-        for rows in blocks(X.shape[0]):
-            part = X[rows]
-            missing |= np.isnan(part).any(axis=0)
-            sums += weight[rows] @ part
-            counted += weight[rows].sum()
-        marked = np.flatnonzero(missing)
+            return cls(np.zeros(len(sums)), marked, np.zeros(len(sums)))
         mean = sums / counted
         value = mean.copy()
-        share = np.empty(len(marked))
-        for place, column in enumerate(marked):
-            known = ~np.isnan(X[:, column])
-            values, heavy = X[known, column], weight[known]
-            value[column] = weighted_median(values, heavy)
-            share[place] = 1 - heavy.sum() / counted
-            mean[column] = (heavy @ values) / counted + share[place] * value[column]
+        if len(marked):
+            value[marked] = weighted_medians(parts, table, marked, known[marked])
+        share = 1 - known[marked] / counted
+        mean[marked] += share * value[marked]
         return cls(value, marked, np.concatenate([mean, share]))
 
     @property
@@ -94,25 +96,128 @@ def blocks(n_rows: int) -> list[slice]:
     return [slice(start, start + _BLOCK) for start in range(0, n_rows, _BLOCK)]
 
 
-def weighted_median(values: np.ndarray, weight: np.ndarray) -> float:
-    """Return the median of values that count as often as their weight says.
+def itself(part: tuple[Any, np.ndarray]) -> tuple[Any, np.ndarray]:
+    """Return a part that is a table with its weights."""
+    return part
 
-    0 when no value counts.
+
+def _column_sums(part: Any, table: Table) -> tuple[Any, ...]:
+    """Return whether a table is dense, and sums over its rows.
+
+    These are the number of missing cells per column, the weight of the rows, the weight
+    of the cells that are known, and their weighted sum.
+    """
+    X, weight = table(part)
+    counted = float(weight.sum())
+    n_missing, known, sums = np.zeros((3, X.shape[1]))
+    if sp.issparse(X):
+        cells = sp.coo_array(X)
+        np.add.at(n_missing, cells.col, np.isnan(cells.data))
+        return 0, n_missing, counted, known, sums
+    for rows in blocks(X.shape[0]):
+        block, heavy = X[rows], weight[rows]
+        missing = np.isnan(block)
+        if missing.any():
+            n_missing += missing.sum(axis=0)
+            known += heavy @ ~missing
+            sums += heavy @ np.where(missing, 0.0, block)
+        else:
+            known += heavy.sum()
+            sums += heavy @ block
+    return 1, n_missing, counted, known, sums
+
+
+# Bits of a number that one pass over the rows finds out.
+_DIGIT = 11
+
+
+def weighted_medians(
+    parts: Parts, table: Table, columns: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Return medians of columns, each cell counted as often as the weight says.
+
+    The cells are not sorted: each of six passes over the rows finds out 11 bits of the
+    medians, from the weights of the cells that agree with them in the bits before.
+
+    Parameters
+    ----------
+    parts : Parts
+        The rows.
+    table : callable
+        Returns the table of a part and the weights of its rows.
+    columns : ndarray of int
+        Which columns.
+    weight : ndarray
+        Total weight of the cells that are known in each of them.
+
+    Returns
+    -------
+    ndarray
+        The medians; 0 where no cell counts.
 
     Examples
     --------
     >>> import numpy as np
-    >>> weighted_median(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]))
-    2.0
-    >>> weighted_median(np.array([1.0, 2.0]), np.array([1.0, 1.0]))
-    1.5
+    >>> from lupi._parts import LocalParts
+    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [2.0, np.nan]])
+    >>> parts = LocalParts([(X, np.array([1.0, 1.0, 2.0]))])
+    >>> weighted_medians(parts, itself, np.array([0, 1]), np.array([4.0, 2.0]))
+    array([2. , 1.5])
     """
-    order = np.argsort(values, kind="stable")
-    values, reached = values[order], np.cumsum(weight[order])
-    if len(values) == 0 or reached[-1] == 0:
-        return 0.0
-    half = reached[-1] / 2
     # Sums of weights are rounded; a half that is reached but for rounding is reached.
-    low = np.searchsorted(reached, half * (1 - 1e-12))
-    high = np.searchsorted(reached, half * (1 + 1e-12))
-    return float((values[low] + values[min(high, len(values) - 1)]) / 2)
+    half = np.outer([0.5 * (1 - 1e-12), 0.5 * (1 + 1e-12)], weight).ravel()
+    column = np.tile(columns, 2)
+    found, below = np.zeros(len(column), dtype=np.uint64), np.zeros(len(column))
+    every, before = np.arange(len(column)), 64
+    while before:
+        after = max(before - _DIGIT, 0)
+        counts = parts.sum(_digit_weights, table, column, found, before, after)
+        reached = below[:, None] + np.cumsum(counts, axis=1)
+        # The last digit that occurs, where rounding leaves the half unreached.
+        last = counts.shape[1] - 1 - np.argmax(counts[:, ::-1] > 0, axis=1)
+        digit = np.minimum((reached < half[:, None]).sum(axis=1), last)
+        below = reached[every, digit] - counts[every, digit]
+        found = (found << np.uint64(before - after)) | digit.astype(np.uint64)
+        before = after
+    medians = _numbers(found).reshape(2, -1).mean(axis=0)
+    return np.where(weight > 0, medians, 0.0)
+
+
+def _digit_weights(
+    part: Any,
+    table: Table,
+    columns: np.ndarray,
+    found: np.ndarray,
+    before: int,
+    after: int,
+) -> np.ndarray:
+    """Return the weights of the cells that begin as `found`, by their next digit."""
+    X, weight = table(part)
+    counts = np.zeros((len(columns), 1 << (before - after)))
+    for column in np.unique(columns):
+        known = ~np.isnan(X[:, column])
+        keys, heavy = _keys(X[known, column]), weight[known]
+        for query in np.flatnonzero(columns == column):
+            chosen = slice(None)
+            if before < 64:
+                chosen = keys >> np.uint64(before) == found[query]
+            digits = keys[chosen] >> np.uint64(after)
+            digits = digits & np.uint64(counts.shape[1] - 1)
+            counts[query] = np.bincount(
+                digits.astype(np.intp), heavy[chosen], counts.shape[1]
+            )
+    return counts
+
+
+_SIGN = np.uint64(1 << 63)
+
+
+def _keys(values: np.ndarray) -> np.ndarray:
+    """Return integers that are in the order of the numbers."""
+    bits = (values + 0.0).view(np.uint64)  # −0 is 0
+    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+
+
+def _numbers(keys: np.ndarray) -> np.ndarray:
+    """Return the numbers of such integers."""
+    return np.where(keys & _SIGN, keys & ~_SIGN, ~keys).view(np.float64)

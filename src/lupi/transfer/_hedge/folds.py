@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,74 +10,165 @@ import scipy.sparse as sp
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
+from lupi._parts import Parts
 from lupi.base._rows import take_rows
 from lupi.transfer._folds import as_numbers, row_digests
 from lupi.transfer._hedge.rows import Rows
 
-# Beyond so many rows a digest that is computed for all of them at once.
-_QUICK = 10_000
+# Up to so many rows have the long digest; so many units are dealt in turn.
+_FEW = 10_000
 
 
-def units_of(rows: Rows) -> np.ndarray:
-    """Return numbers of the distinct labelled rows, in the order of their digests.
+@dataclass(frozen=True)
+class Units:
+    """Distinct labelled rows, or groups of them, which no fold separates.
 
-    Rows that are equal in X, y and X* have the same number.
+    Up to 10 000 of them are dealt in the order of their keys, spread evenly over the
+    folds within each stratum. Of more, the key itself says the fold: so many are even
+    without that, and no order of all rows has to be found.
+
+    Attributes
+    ----------
+    keys : Parts of ndarray
+        One per labelled row: a hash of its content, or its group.
+    distinct : ndarray or None
+        The keys, each once, ascending; None when there are more than 10 000.
+    weight : ndarray of shape (n_distinct, n_strata) or None
+        Weights of the rows by their stratum, twice the class and 1 for rows with X*.
+    n_taught : int
+        How many have a row with X*; 3 stands for all larger numbers.
     """
-    plain = _numbers([take_rows(rows.X, rows.labelled), rows.target])
-    privileged = np.zeros(len(plain), dtype=int)
+
+    keys: Parts
+    distinct: np.ndarray | None
+    weight: np.ndarray | None
+    n_taught: int
+
+    @classmethod
+    def of(cls, rows: Parts, strata: Parts, groups: Parts | None) -> Units:
+        """Find the units.
+
+        Parameters
+        ----------
+        rows : Parts of Rows
+            The training rows.
+        strata : Parts of ndarray of int
+            Twice the class, and 1 for rows with X*, of each labelled row.
+        groups : Parts of ndarray, or None
+            Group of each labelled row; None makes units of equal rows.
+        """
+        keys = groups
+        if keys is None:
+            short = rows.sum(_n_labelled) <= _FEW
+            keys = rows.map(long_keys if short else short_keys)
+        taught = keys.gather(_taught_keys, strata)
+        n_taught = len(np.unique(np.concatenate(taught)))
+        found = keys.gather(_summary, rows, strata)
+        if all(part is not None for part in found):
+            distinct, place = np.unique(
+                np.concatenate([part[0] for part in found]), return_inverse=True
+            )
+            if len(distinct) <= _FEW:
+                n_strata = max(part[1].shape[1] for part in found)
+                weight, start = np.zeros((len(distinct), n_strata)), 0
+                for _, counts in found:
+                    at = place[start : start + len(counts)]
+                    weight[at, : counts.shape[1]] += counts
+                    start += len(counts)
+                return cls(keys, distinct, weight, n_taught)
+        if groups is not None:
+            keys = groups.map(_hashed)
+        return cls(keys, None, None, n_taught)
+
+    def most_folds(self, n_folds: int) -> int:
+        """Return how many folds can all have a row of each class, up to `n_folds`."""
+        if self.weight is None:
+            return n_folds
+        plain, taught = self.weight[:, ::2], self.weight[:, 1::2]
+        present = plain > 0
+        present[:, : taught.shape[1]] |= taught > 0
+        counts = present.sum(axis=0)
+        return min(n_folds, int(counts[counts > 0].min()))
+
+    def deal(self, n_folds: int, random_state: Any) -> Parts:
+        """Return the fold of each labelled row.
+
+        Parameters
+        ----------
+        n_folds : int
+            Number of folds, 2 or more.
+        random_state : RandomState or None
+            None deals the units in their order.
+        """
+        if self.distinct is None or self.weight is None:
+            salt = 0 if random_state is None else random_state.randint(1, 2**31)
+            return self.keys.map(_fold_of_key, n_folds, salt)
+        n_units = len(self.distinct)
+        rank = np.arange(n_units)
+        if random_state is not None:
+            rank = random_state.permutation(n_units)
+        # One deal through all strata in turn balances strata and sizes at once. A unit
+        # counts to its heaviest stratum.
+        fold = np.empty(n_units, dtype=int)
+        order = np.lexsort((rank, self.weight.argmax(axis=1)))
+        fold[order] = np.arange(n_units) % n_folds
+        return self.keys.map(_fold_of_unit, self.distinct, fold)
+
+
+def _n_labelled(rows: Rows) -> int:
+    return len(rows.labelled)
+
+
+def long_keys(rows: Rows) -> np.ndarray:
+    """Return 128 bits of X and y, followed by 128 bits of X* where that exists."""
+    keys = row_digests(take_rows(rows.X, rows.labelled), rows.target).astype("<U64")
     if rows.taught.any():
         known = rows.known(rows.place[rows.labelled[rows.taught]])
-        privileged[rows.taught] = 1 + _numbers([known])
-    # Two numbers side by side are one.
-    return np.unique(plain * (privileged.max() + 1) + privileged, return_inverse=True)[
-        1
-    ]
+        keys[rows.taught] = np.char.add(keys[rows.taught], row_digests(known))
+    return keys
 
 
-def _numbers(blocks: Sequence[Any]) -> np.ndarray:
-    quick = blocks[0].shape[0] > _QUICK
-    digests = quick_digests(*blocks) if quick else row_digests(*blocks)
-    return np.unique(digests, return_inverse=True)[1]
+def short_keys(rows: Rows) -> np.ndarray:
+    """Return 64 bits of X, y and X*, computed for all rows at once."""
+    keys = quick_digests(take_rows(rows.X, rows.labelled), rows.target)
+    if rows.taught.any():
+        known = rows.known(rows.place[rows.labelled[rows.taught]])
+        keys[rows.taught] = _mixed(keys[rows.taught]) + quick_digests(known)
+    return keys
 
 
-def most_folds(units: np.ndarray, codes: np.ndarray, n_folds: int) -> int:
-    """Return how many folds can all have a row of each class, up to `n_folds`."""
-    pairs = np.unique(np.column_stack([codes, units]), axis=0)
-    return min(n_folds, int(np.bincount(pairs[:, 0]).min()))
+def _taught_keys(keys: np.ndarray, strata: np.ndarray) -> np.ndarray:
+    """Return up to three of the keys of rows with X*."""
+    return np.unique(keys[strata % 2 == 1])[:3]
 
 
-def deal(
-    units: np.ndarray,
-    strata: np.ndarray,
-    weight: np.ndarray,
-    n_folds: int,
-    random_state: Any,
+def _summary(
+    keys: np.ndarray, rows: Rows, strata: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the distinct keys and their weights by stratum; None if too many."""
+    distinct, place = np.unique(keys, return_inverse=True)
+    if len(distinct) > _FEW:
+        return None
+    weight = np.zeros((len(distinct), strata.max(initial=0) + 1))
+    np.add.at(weight, (place, strata), rows.labelled_weight)
+    return distinct, weight
+
+
+def _hashed(groups: np.ndarray) -> np.ndarray:
+    """Return 64 bits of each group."""
+    values, place = np.unique(groups, return_inverse=True)
+    return quick_digests(values)[place]
+
+
+def _fold_of_unit(
+    keys: np.ndarray, distinct: np.ndarray, fold: np.ndarray
 ) -> np.ndarray:
-    """Return the fold of each row.
+    return fold[np.searchsorted(distinct, keys)]
 
-    Parameters
-    ----------
-    units : ndarray of int
-        Rows of one number, equal rows or those of a group, share a fold.
-    strata : ndarray of int
-        Spread evenly over the folds; a unit counts to its heaviest stratum.
-    weight : ndarray
-        Weights of the rows.
-    n_folds : int
-        Number of folds, 2 or more.
-    random_state : RandomState or None
-        None deals the units in their order.
-    """
-    n_units = units.max() + 1
-    counts = np.zeros((n_units, strata.max() + 1))
-    np.add.at(counts, (units, strata), weight)
-    rank = np.arange(n_units)
-    if random_state is not None:
-        rank = random_state.permutation(n_units)
-    # One deal through all strata in turn balances strata and sizes at once.
-    fold = np.empty(n_units, dtype=int)
-    fold[np.lexsort((rank, counts.argmax(axis=1)))] = np.arange(n_units) % n_folds
-    return fold[units]
+
+def _fold_of_key(keys: np.ndarray, n_folds: int, salt: int) -> np.ndarray:
+    mixed = _mixed(keys + np.array([salt], dtype=np.uint64) * _GOLDEN)
+    return (mixed % np.uint64(n_folds)).astype(int)
 
 
 def shuffles(n_repeats: int, random_state: Any) -> list[np.random.RandomState | None]:
@@ -150,8 +241,15 @@ def _hashes(values: np.ndarray, columns: Any) -> np.ndarray:
     values = np.array(values, dtype=float)
     values[np.isnan(values)] = np.nan  # of whatever sign
     place = np.asarray(columns, dtype=np.uint64) + np.ones(1, dtype=np.uint64)
-    bits = values.view(np.uint64) + place * np.uint64(0x9E3779B97F4A7C15)
-    # The finalizer of splitmix64.
+    bits = _mixed(values.view(np.uint64) + place * _GOLDEN)
+    return np.where(values == 0, np.uint64(0), bits)
+
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _mixed(bits: np.ndarray) -> np.ndarray:
+    """Return bits each of which depends on all bits: the finalizer of splitmix64."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
-    return np.where(values == 0, np.uint64(0), bits ^ (bits >> np.uint64(31)))
+    return bits ^ (bits >> np.uint64(31))

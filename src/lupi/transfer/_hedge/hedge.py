@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from lupi._parts import Parts
 from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.learners import EstimatorLearner
-from lupi.transfer._hedge.plan import LABELS, fit_candidates, out_of_fold
+from lupi.transfer._hedge.plan import LABELS, fit_candidates
 from lupi.transfer._hedge.ridge import LARGEST, GCVRidge
 from lupi.transfer._hedge.rows import Rows
 from lupi.transfer._hedge.sums import SumsLearner
@@ -45,7 +46,7 @@ class Hedge:
         Sum to 1.
     scores : dict from candidate to (score, standard error)
         Of the predictions out of fold; empty without folds.
-    blend : ndarray of shape (n_labelled, n_targets) or None
+    blend : Parts of ndarray of shape (n_labelled, n_targets), or None
         Blend of the predictions out of fold; None without folds.
     """
 
@@ -53,17 +54,19 @@ class Hedge:
     teachers: dict[str, Any]
     weights: dict[str, float]
     scores: dict[str, tuple[float, float]]
-    blend: np.ndarray | None
+    blend: Parts | None
 
 
 def hedge(
-    rows: Rows,
+    rows: Parts,
     answers: Numbers | Probabilities,
     pairs: Sequence[Pair],
-    folds: list[np.ndarray],
+    folds: list[Parts],
     *,
+    n_folds: int,
     views: tuple[str, ...],
     prior_strength: float,
+    n_columns: tuple[int, int],
     factor: np.ndarray | None = None,
     weighted: bool = False,
     n_jobs: Any = None,
@@ -72,19 +75,23 @@ def hedge(
 
     Parameters
     ----------
-    rows : Rows
+    rows : Parts of Rows
         The training rows.
     answers : Numbers or Probabilities
         What is predicted.
     pairs : sequence of Pair
-        Students with their teachers.
-    folds : list of ndarray of int
+        Students with their teachers; others than the default need rows in one part.
+    folds : list of Parts of ndarray of int
         Fold of each labelled row, once per repetition; an empty list makes no
         predictions out of fold, and the weights are the prior.
+    n_folds : int
+        Number of folds.
     views : tuple of str
         What the teachers look at.
     prior_strength : float
         How many rows the prior is worth.
+    n_columns : tuple of int
+        Width of X and of X*.
     factor : ndarray or None
         Class weights.
     weighted : bool
@@ -95,17 +102,31 @@ def hedge(
     students: dict[str, Any] = {}
     teachers: dict[str, Any] = {}
     predicted = []
+    everything = frozenset(range(n_folds)) if folds else frozenset({0})
+    keeps = [everything - {k} for k in sorted(everything)] if folds else []
+    summary = rows.sum(_label_sums, answers, factor)
     for pair in pairs:
-        first = folds[0] if folds else np.zeros(len(rows.labelled), dtype=int)
-        learner = _learner(rows, first, answers, pair, factor, weighted)
+        first = folds[0] if folds else rows.map(_one_fold)
+        learner: Any
+        if _works_by_sums(pair, summary.n_labelled, sum(n_columns), factor):
+            learner = SumsLearner(
+                rows, first, len(everything), answers.n_targets, n_columns[1]
+            )
+        else:
+            learner = EstimatorLearner(
+                rows.parts[0],  # type: ignore[attr-defined]
+                first.parts[0],  # type: ignore[attr-defined]
+                answers,
+                GCVRidge() if pair.teacher is None else pair.teacher,
+                GCVRidge() if pair.student is None else pair.student,
+                factor,
+                weighted,
+            )
         found = []
         for repeat, fold in enumerate(folds or [first]):
             learner = learner if repeat == 0 else learner.refold(fold)
-            everything = frozenset(np.unique(fold).tolist())
-            keeps = [everything - {k} for k in sorted(everything)] if folds else []
-            if repeat == 0:
-                keeps.append(everything)
-            fitted = fit_candidates(learner, views, keeps, _jobs(learner, n_jobs))
+            wanted = [*keeps, everything] if repeat == 0 else keeps
+            fitted = fit_candidates(learner, views, wanted, _jobs(learner, n_jobs))
             if repeat == 0:
                 final = fitted.pop()
                 for name, student in final.students.items():
@@ -113,28 +134,24 @@ def hedge(
                 for view, teacher in final.teachers.items():
                     teachers[pair.key(view)] = learner.export_teacher(teacher)
             if folds:
-                found.append(out_of_fold(learner, fitted, fold, answers.n_targets))
+                found.append(learner.out_of_fold(fitted))
         if folds:
-            predicted.append(np.mean(found, axis=0))
+            predicted.append(found[0].map(_mean, *found[1:]))
     prior = _prior(pairs, views)
     if not folds:
         return Hedge(students, teachers, prior, {}, None)
 
-    candidates = np.concatenate(predicted)
-    errors = candidates - rows.target
-    cost = rows.labelled_weight
-    if factor is not None and isinstance(answers, Probabilities):
-        cost = cost * (answers.full(rows.target) @ factor)
-    products = np.einsum("ant,bnt,n->ab", errors, errors, cost, optimize=True)
+    candidates = predicted[0].map(_all_candidates, *predicted[1:])
+    errors = candidates.sum(_error_sums, rows, answers, factor, summary.level)
     start = np.array(list(prior.values()))
-    weights = simplex_weights(products, cost.sum(), start, prior_strength)
-    scores = _scores(errors, rows.target, cost)
+    weights = simplex_weights(errors[0], summary.total, start, prior_strength)
+    scores = _scores(summary.total, *errors[1:])
     return Hedge(
         students,
         teachers,
         dict(zip(prior, weights.tolist(), strict=True)),
         dict(zip(prior, scores, strict=True)),
-        np.einsum("a,ant->nt", weights, candidates),
+        candidates.map(_blend, weights),
     )
 
 
@@ -148,29 +165,13 @@ def _prior(pairs: Sequence[Pair], views: tuple[str, ...]) -> dict[str, float]:
     return prior
 
 
-def _learner(
-    rows: Rows,
-    fold: np.ndarray,
-    answers: Numbers | Probabilities,
-    pair: Pair,
-    factor: np.ndarray | None,
-    weighted: bool,
-) -> SumsLearner | EstimatorLearner:
-    known = rows.privileged
-    n_columns = rows.X.shape[1] + (0 if known is None else known.values.shape[1])
-    few = n_columns <= max(_SUMS_COLUMNS, min(len(rows.labelled), LARGEST))
+def _works_by_sums(
+    pair: Pair, n_labelled: int, n_columns: int, factor: np.ndarray | None
+) -> bool:
+    """Tell whether sums of products are all that is needed, and few enough."""
+    few = n_columns <= max(_SUMS_COLUMNS, min(n_labelled, LARGEST))
     # Class weights of rows without y follow their opinions, which sums do not know.
-    if pair.teacher is None and pair.student is None and factor is None and few:
-        return SumsLearner(rows, fold)
-    return EstimatorLearner(
-        rows,
-        fold,
-        answers,
-        GCVRidge() if pair.teacher is None else pair.teacher,
-        GCVRidge() if pair.student is None else pair.student,
-        factor,
-        weighted,
-    )
+    return pair.teacher is None and pair.student is None and factor is None and few
 
 
 def _jobs(learner: SumsLearner | EstimatorLearner, n_jobs: Any) -> Any:
@@ -178,17 +179,85 @@ def _jobs(learner: SumsLearner | EstimatorLearner, n_jobs: Any) -> Any:
     return 1 if isinstance(learner, SumsLearner) else n_jobs
 
 
+# What is computed from the labelled rows of a part.
+
+
+def _one_fold(rows: Rows) -> np.ndarray:
+    return np.zeros(len(rows.labelled), dtype=int)
+
+
+def _mean(*predicted: np.ndarray) -> np.ndarray:
+    return np.mean(predicted, axis=0)
+
+
+def _all_candidates(*predicted: np.ndarray) -> np.ndarray:
+    return predicted[0] if len(predicted) == 1 else np.concatenate(predicted)
+
+
+def _blend(candidates: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return np.einsum("a,ant->nt", weights, candidates)
+
+
+def _cost(
+    rows: Rows, answers: Numbers | Probabilities, factor: np.ndarray | None
+) -> np.ndarray:
+    """Return what an error costs: the weight of the row times that of its class."""
+    cost = rows.labelled_weight
+    if factor is not None and isinstance(answers, Probabilities):
+        cost = cost * (answers.full(rows.target) @ factor)
+    return cost
+
+
+@dataclass(frozen=True)
+class _LabelSums:
+    """Number of labelled rows, the sum of their costs, and that of cost × y."""
+
+    n_labelled: int
+    total: float
+    target: np.ndarray
+
+    def __add__(self, other: _LabelSums) -> _LabelSums:
+        return _LabelSums(
+            self.n_labelled + other.n_labelled,
+            self.total + other.total,
+            self.target + other.target,
+        )
+
+    @property
+    def level(self) -> np.ndarray:
+        """Mean of y."""
+        return self.target / self.total
+
+
+def _label_sums(
+    rows: Rows, answers: Numbers | Probabilities, factor: np.ndarray | None
+) -> _LabelSums:
+    cost = _cost(rows, answers, factor)
+    return _LabelSums(len(cost), float(cost.sum()), cost @ rows.target)
+
+
+def _error_sums(
+    candidates: np.ndarray,
+    rows: Rows,
+    answers: Numbers | Probabilities,
+    factor: np.ndarray | None,
+    level: np.ndarray,
+) -> tuple[Any, ...]:
+    """Return products of the candidates' errors, sums of their squares, and of y."""
+    cost = _cost(rows, answers, factor)
+    errors = candidates - rows.target
+    products = np.einsum("ant,bnt,n->ab", errors, errors, cost, optimize=True)
+    squares = np.sum(errors**2, axis=2)
+    variation = float(cost @ np.sum((rows.target - level) ** 2, axis=1))
+    return products, squares @ cost, squares**2 @ cost, variation
+
+
 def _scores(
-    errors: np.ndarray, target: np.ndarray, weight: np.ndarray
+    total: float, squares: np.ndarray, fourths: np.ndarray, variation: float
 ) -> list[tuple[float, float]]:
     """Return 1 − MSE / variance of each candidate, and its standard error."""
-    total = weight.sum()
-    variance = weight @ np.sum((target - weight @ target / total) ** 2, axis=1) / total
-    if not variance > 0:
-        return [(0.0, 0.0)] * len(errors)
-    scores = []
-    for error in np.sum(errors**2, axis=2):
-        mean = weight @ error / total
-        spread = np.sqrt(weight @ (error - mean) ** 2) / total
-        scores.append((float(1 - mean / variance), float(spread / variance)))
-    return scores
+    if not variation > 0:
+        return [(0.0, 0.0)] * len(squares)
+    spread = np.sqrt(np.maximum(fourths - squares**2 / total, 0.0))
+    scores, errors = 1 - squares / variation, spread / variation
+    return list(zip(scores.tolist(), errors.tolist(), strict=True))

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from lupi._parts import LocalParts
 from lupi.base._data_frames import side_by_side
 from lupi.base._rows import take_rows
 from lupi.transfer._hedge.answers import Numbers, Probabilities
-from lupi.transfer._hedge.plan import UNLABELLED, Kept, Lesson
+from lupi.transfer._hedge.plan import UNLABELLED, Candidates, Kept, Lesson
 from lupi.transfer._hedge.rows import Rows
 
 
@@ -51,9 +52,9 @@ class EstimatorLearner:
     factor: np.ndarray | None
     weighted: bool
 
-    def refold(self, fold: np.ndarray) -> EstimatorLearner:
+    def refold(self, fold: LocalParts) -> EstimatorLearner:
         """Return the same learner on other folds."""
-        return replace(self, fold=fold)
+        return replace(self, fold=fold.parts[0])
 
     def teach(self, view: str, kept: Kept) -> Teacher:
         """Return a teacher of the view."""
@@ -97,10 +98,15 @@ class EstimatorLearner:
             return self.rows.target[:0]
         return self.answers.values(teacher.model, self._view(teacher.view, index))
 
-    def predict(self, student: Any, fold: int) -> np.ndarray:
-        """Return predictions for the labelled rows of a fold."""
-        index = self.rows.labelled[self.fold == fold]
-        return self.answers.values(student, take_rows(self.rows.X, index))
+    def out_of_fold(self, held_out: list[Candidates]) -> LocalParts:
+        """Return predictions by the candidates that left a row's fold out."""
+        n_candidates = len(held_out[0].students)
+        found = np.empty((n_candidates, *self.rows.target.shape))
+        for k, left_out in enumerate(held_out):
+            table = take_rows(self.rows.X, self.rows.labelled[self.fold == k])
+            for place, student in enumerate(left_out.students.values()):
+                found[place, self.fold == k] = self.answers.values(student, table)
+        return LocalParts([found])
 
     def export_student(self, student: Any) -> Any:
         """Return a student as an estimator."""

@@ -19,8 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
 from joblib import Parallel, delayed
+
+from lupi._parts import Parts
 
 LABELS = "labels"
 UNLABELLED = -1
@@ -44,8 +45,12 @@ class Learner(Protocol):
     def study(self, lessons: list[Lesson]) -> Any:
         """Return a student; lessons without a teacher are about y itself."""
 
-    def predict(self, student: Any, fold: int) -> np.ndarray:
-        """Return predictions for the labelled rows of a fold, (n_rows, n_targets)."""
+    def out_of_fold(self, held_out: list[Candidates]) -> Parts:
+        """Return predictions of every labelled row by the candidates that left it out.
+
+        Entry k of `held_out` was fitted without fold k. The predictions of a part are
+        of shape (n_candidates, n_labelled, n_targets), in the order of the students.
+        """
 
 
 @dataclass(frozen=True)
@@ -90,32 +95,3 @@ def fit_candidates(
         )
         for kept in keeps
     ]
-
-
-def out_of_fold(
-    learner: Learner, held_out: list[Candidates], fold: np.ndarray, n_targets: int
-) -> np.ndarray:
-    """Return predictions of every labelled row by the candidates that left it out.
-
-    Parameters
-    ----------
-    learner : Learner
-        Who fitted them.
-    held_out : list of Candidates
-        Entry k was fitted without fold k.
-    fold : ndarray of int
-        Fold of each labelled row.
-    n_targets : int
-        Width of a prediction.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates, n_rows, n_targets)
-        In the order of the students.
-    """
-    names = list(held_out[0].students)
-    found = np.empty((len(names), len(fold), n_targets))
-    for k, left_out in enumerate(held_out):
-        for place, student in enumerate(left_out.students.values()):
-            found[place, fold == k] = learner.predict(student, k)
-    return found

@@ -24,9 +24,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lupi._parts import LocalParts
 from lupi._stored import stored
 from lupi.base import check_weight
-from lupi.transfer._hedge.filling import Filling
+from lupi.transfer._hedge.filling import Filling, itself
 
 ALPHAS = np.logspace(-2, 4, 25)
 # The eigenvalues of a matrix of this size take a minute.
@@ -177,7 +178,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
             y_numeric=True,
         )
         weight = check_weight(sample_weight, X.shape[0], self)
-        filling = Filling.of(X, weight)
+        filling = Filling.of(LocalParts([(X, weight)]), itself)
         if min(X.shape) > LARGEST:
             raise ValueError(
                 f"X has {X.shape[0]} rows and {X.shape[1]} columns. This ridge "

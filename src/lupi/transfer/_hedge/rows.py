@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lupi.base import Privileged
+from lupi.base import Privileged, Training
 from lupi.base._rows import take_rows
 
 
@@ -35,6 +35,22 @@ class Rows:
     labelled: np.ndarray
     target: np.ndarray
     weight: np.ndarray
+
+    @classmethod
+    def of(cls, training: Training, answers: Any) -> Rows:
+        """Take over rows that have y, X* or both.
+
+        Parameters
+        ----------
+        training : Training
+            The rows.
+        answers : Numbers or Probabilities
+            What y is.
+        """
+        labelled = training.labelled
+        target = answers.target(training.y[labelled])
+        weight = training.weight
+        return cls(training.X, training.privileged, labelled, target, weight)
 
     @property
     def n_rows(self) -> int:

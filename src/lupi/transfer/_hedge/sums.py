@@ -5,21 +5,23 @@ are Ab, and so is any target, y (b picks the last columns) or a teacher's opinio
 Ridge regression on a set of rows needs A'WA of these rows and the b of the target on
 each of them: X'Wt = X'WA b and t'Wt = b'A'WA b. So one matrix A'WA per fold, and one
 for the rows without y, are all that is ever computed from the rows; nothing is stored
-per row.
+per row. Where the rows are in parts, the sums of the parts are added.
 """
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from lupi._parts import Parts
 from lupi.base._rows import is_data_frame
 from lupi.transfer._hedge.filling import Filling, blocks
-from lupi.transfer._hedge.plan import UNLABELLED, Kept, Lesson
+from lupi.transfer._hedge.plan import UNLABELLED, Candidates, Kept, Lesson
 from lupi.transfer._hedge.ridge import GCVRidge, ridge_from_sums, weighted_gram
 from lupi.transfer._hedge.rows import Rows
 
@@ -44,78 +46,149 @@ def _in_numbers(rows: Rows) -> Rows:
     return rows
 
 
-class SumsLearner:
-    """Ridge regression by GCV in both roles.
+@dataclass(frozen=True)
+class Layout:
+    """How rows become rows of A.
 
-    Parameters
+    Attributes
     ----------
-    rows : Rows
-        The training rows, read as numbers.
-    fold : ndarray of int
-        Fold of each labelled row.
+    fill_X, fill_P : Filling, Filling or None
+        Of X and of X*; None without X*.
+    n_targets : int
+        Columns of y.
     """
 
-    def __init__(self, rows: Rows, fold: np.ndarray) -> None:
-        self.rows = rows = _in_numbers(rows)
-        n_targets = rows.target.shape[1]
-        self.fill_X = Filling.of(rows.X, rows.weight)
-        n_decision, n_privileged = self.fill_X.width, 0
-        if rows.privileged is not None:
-            known = rows.privileged
-            self.fill_P = Filling.of(known.values, rows.weight[known.rows])
-            n_privileged = self.fill_P.width
-        decision = 1 + np.arange(n_decision)
-        privileged = 1 + n_decision + np.arange(n_privileged)
-        self.columns = {
-            "decision": np.concatenate([[0], decision]),
-            "privileged": np.concatenate([[0], privileged]),
-            "both": np.concatenate([[0], decision, privileged]),
-        }
-        self.answers = np.zeros((1 + n_decision + n_privileged + n_targets, n_targets))
-        self.answers[-n_targets:] = np.eye(n_targets)
-        self._unlabelled = self._products(None)
-        self._set_folds(fold)
+    fill_X: Filling
+    fill_P: Filling | None
+    n_targets: int
 
-    def refold(self, fold: np.ndarray) -> SumsLearner:
-        """Return the same learner on other folds."""
-        other = copy(self)
-        other._set_folds(fold)
-        return other
+    @classmethod
+    def of(cls, rows: Parts, n_targets: int, n_privileged: int) -> Layout:
+        """Read means and medians off the rows."""
+        fill_P = None
+        if n_privileged:
+            fill_P = Filling.of(rows, partial(_privileged_table, width=n_privileged))
+        return cls(Filling.of(rows, _decision_table), fill_P, n_targets)
 
-    def _set_folds(self, fold: np.ndarray) -> None:
-        self.fold = fold
-        self._taught, self._plain = {UNLABELLED: self._unlabelled}, {}
-        taught = self.rows.taught
-        for k in np.unique(fold).tolist():
-            self._taught[k] = self._products(np.flatnonzero((fold == k) & taught))
-            self._plain[k] = self._products(np.flatnonzero((fold == k) & ~taught))
+    @property
+    def widths(self) -> tuple[int, int, int, int]:
+        """Columns of 1, X, X* and y."""
+        n_privileged = 0 if self.fill_P is None else self.fill_P.width
+        return 1, self.fill_X.width, n_privileged, self.n_targets
 
-    def _products(self, labelled: np.ndarray | None) -> np.ndarray:
+    def decision(self, rows: Rows, index: np.ndarray) -> Any:
+        """Return [1, X] of some rows."""
+        return self.fill_X.with_ones(self.fill_X.apply(rows.X[index]))
+
+    def products(self, rows: Rows, labelled: np.ndarray | None) -> np.ndarray:
         """Return A'WA of some labelled rows, or (None) of all rows without y."""
-        rows = self.rows
         index = rows.unlabelled if labelled is None else rows.labelled[labelled]
-        total = np.zeros((len(self.answers), len(self.answers)))
+        size = sum(self.widths)
+        total = np.zeros((size, size))
         for part in blocks(len(index)):
             chosen = index[part]
-            pieces = [self._decision(chosen)]
+            pieces = [self.decision(rows, chosen)]
             place = rows.place[chosen]
-            if len(chosen) and place[0] >= 0:  # a row has X* if its part has it
-                pieces.append(self._privileged(place))
-            elif rows.privileged is not None:
+            if self.fill_P is not None and place[0] >= 0:
+                # A row has X* if the first one has it: rows with and without are apart.
+                filled = self.fill_P.apply(rows.known(place))
+                sparse = sp.issparse(filled)
+                pieces.append(filled if sparse else filled - self.fill_P.shift)
+            elif self.fill_P is not None:
                 pieces.append(np.zeros((len(chosen), self.fill_P.width)))
-            shape = (len(chosen), rows.target.shape[1])
+            shape = (len(chosen), self.n_targets)
             pieces.append(
                 np.zeros(shape) if labelled is None else rows.target[labelled[part]]
             )
             total += weighted_gram(_beside(pieces), rows.weight[chosen])
         return total
 
-    def _decision(self, index: np.ndarray) -> Any:
-        return self.fill_X.with_ones(self.fill_X.apply(self.rows.X[index]))
 
-    def _privileged(self, place: np.ndarray) -> Any:
-        filled = self.fill_P.apply(self.rows.known(place))
-        return filled if sp.issparse(filled) else filled - self.fill_P.shift
+def _decision_table(rows: Rows) -> tuple[Any, np.ndarray]:
+    return rows.X, rows.weight
+
+
+def _privileged_table(rows: Rows, width: int) -> tuple[Any, np.ndarray]:
+    if rows.privileged is None:
+        return np.empty((0, width)), np.empty(0)
+    return rows.privileged.values, rows.weight[rows.privileged.rows]
+
+
+def _unlabelled_products(rows: Rows, layout: Layout) -> np.ndarray:
+    return layout.products(rows, None)
+
+
+def _fold_products(
+    rows: Rows, fold: np.ndarray, layout: Layout, n_folds: int
+) -> tuple[tuple[Any, ...], ...]:
+    """Return A'WA of every fold: of its rows with X*, and of the others or 0."""
+    taught, plain = [], []
+    for k in range(n_folds):
+        taught.append(layout.products(rows, np.flatnonzero((fold == k) & rows.taught)))
+        others = np.flatnonzero((fold == k) & ~rows.taught)
+        plain.append(layout.products(rows, others) if len(others) else 0.0)
+    return tuple(taught), tuple(plain)
+
+
+def _out_of_fold(
+    rows: Rows, fold: np.ndarray, layout: Layout, coef: np.ndarray
+) -> np.ndarray:
+    """Return predictions of the labelled rows by the candidates that left them out."""
+    n_candidates = coef.shape[1]
+    found = np.empty((n_candidates, len(fold), layout.n_targets))
+    for k, held_out in enumerate(coef):
+        chosen = np.flatnonzero(fold == k)
+        for part in blocks(len(chosen)):
+            at = chosen[part]
+            A = layout.decision(rows, rows.labelled[at])
+            for place, one in enumerate(held_out):
+                found[place, at] = A @ one
+    return found
+
+
+class SumsLearner:
+    """Ridge regression by GCV in both roles.
+
+    Parameters
+    ----------
+    rows : Parts of Rows
+        The training rows, read as numbers.
+    fold : Parts of ndarray of int
+        Fold of each labelled row.
+    n_folds : int
+        Number of folds.
+    n_targets, n_privileged : int
+        Columns of y and of X*.
+    """
+
+    def __init__(
+        self, rows: Parts, fold: Parts, n_folds: int, n_targets: int, n_privileged: int
+    ) -> None:
+        self.rows, self.n_folds = rows.map(_in_numbers), n_folds
+        self.layout = Layout.of(self.rows, n_targets, n_privileged)
+        ends = np.cumsum(self.layout.widths)
+        one, decision, privileged, _ = np.split(np.arange(ends[-1]), ends[:-1])
+        self.columns = {
+            "decision": np.concatenate([one, decision]),
+            "privileged": np.concatenate([one, privileged]),
+            "both": np.concatenate([one, decision, privileged]),
+        }
+        self.answers = np.zeros((ends[-1], n_targets))
+        self.answers[-n_targets:] = np.eye(n_targets)
+        self._unlabelled = self.rows.sum(_unlabelled_products, self.layout)
+        self._set_folds(fold)
+
+    def refold(self, fold: Parts) -> SumsLearner:
+        """Return the same learner on other folds."""
+        other = copy(self)
+        other._set_folds(fold)
+        return other
+
+    def _set_folds(self, fold: Parts) -> None:
+        self.fold = fold
+        taught, plain = self.rows.sum(_fold_products, fold, self.layout, self.n_folds)
+        self._taught = {UNLABELLED: self._unlabelled, **dict(enumerate(taught))}
+        self._plain = dict(enumerate(plain))
 
     def _fit(self, parts: list[tuple[np.ndarray, np.ndarray]], view: str) -> Vector:
         """Fit on rows given by their A'WA, each with the vector of its target."""
@@ -124,6 +197,8 @@ class SumsLearner:
         coef, cross = np.zeros_like(self.answers), np.zeros_like(self.answers)
         square = np.zeros(cross.shape[1])
         for products, target in parts:
+            if np.ndim(products) == 0:  # no rows
+                continue
             values = products @ target
             gram += products
             cross += values
@@ -149,18 +224,21 @@ class SumsLearner:
                 parts.append((self._taught[lesson.fold], lesson.teacher.coef))
         return self._fit(parts, "decision")
 
-    def predict(self, student: Vector, fold: int) -> np.ndarray:
-        """Return predictions for the labelled rows of a fold."""
-        index = self.rows.labelled[self.fold == fold]
-        coef = student.coef[self.columns["decision"]]
-        parts = [self._decision(index[part]) @ coef for part in blocks(len(index))]
-        return np.concatenate(parts) if parts else np.empty((0, coef.shape[1]))
+    def out_of_fold(self, held_out: list[Candidates]) -> Parts:
+        """Return predictions by the candidates that left a row's fold out."""
+        columns = self.columns["decision"]
+        coef = np.array(
+            [[s.coef[columns] for s in one.students.values()] for one in held_out]
+        )
+        return self.rows.map(_out_of_fold, self.fold, self.layout, coef)
 
     def export_student(self, vector: Vector) -> GCVRidge:
         """Return a model as an estimator that looks at its view."""
-        tables = [] if vector.view == "privileged" else [("decision", self.fill_X)]
+        tables = (
+            [] if vector.view == "privileged" else [("decision", self.layout.fill_X)]
+        )
         if vector.view != "decision":
-            tables.append(("privileged", self.fill_P))
+            tables.append(("privileged", self.layout.fill_P))
         intercept, parts = vector.coef[0], []
         for name, filling in tables:
             coef = vector.coef[self.columns[name][1:]]
