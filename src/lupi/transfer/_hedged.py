@@ -175,7 +175,7 @@ class HedgedDistillation(PrivilegedEstimator):
         views = self._usable_views(rows, units.n_taught, n_folds)
         if not views:
             rows = rows.map(Rows.labels_only)
-        folds = []
+        folds: list[Parts] = []
         if not whole:
             split = self._split(strata, groups, counted)
             folds, n_folds = [LocalParts([split])] * self.n_repeats, split.max() + 1

@@ -234,9 +234,9 @@ class SumsLearner:
 
     def export_student(self, vector: Vector) -> GCVRidge:
         """Return a model as an estimator that looks at its view."""
-        tables = (
-            [] if vector.view == "privileged" else [("decision", self.layout.fill_X)]
-        )
+        tables: list[tuple[str, Any]] = []
+        if vector.view != "privileged":
+            tables.append(("decision", self.layout.fill_X))
         if vector.view != "decision":
             tables.append(("privileged", self.layout.fill_P))
         intercept, parts = vector.coef[0], []
