@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lupi.evaluation import _study
 from lupi.evaluation._plan import plan
 from lupi.report._words import searched_words
 
@@ -15,11 +14,7 @@ X = rng.normal(size=(N, 3))
 Y = (X[:, 0] + 0.5 * rng.normal(size=N) > 0.8).astype(int)
 P = X[:, :1] + 0.1 * rng.normal(size=(N, 1))
 OPTIONS = {"methods": "linear-svc-plus", "cv": 2, "n_candidates": 3}
-
-
-@pytest.fixture
-def few(monkeypatch):
-    monkeypatch.setattr(_study, "MOST_SEARCHED", 60)
+FEW = {"most_searched": 60}
 
 
 def searched(study, arm, number=0):
@@ -28,8 +23,8 @@ def searched(study, arm, number=0):
     return study._searched(training, number), training
 
 
-def test_the_same_rows_in_every_arm_with_the_classes_in_proportion(few):
-    study = plan(X, Y, P, **OPTIONS)
+def test_the_same_rows_in_every_arm_with_the_classes_in_proportion():
+    study = plan(X, Y, P, **OPTIONS, **FEW)
     chosen, training = searched(study, "with")
     assert len(chosen.rows) == chosen.n_labelled == 60
     assert set(chosen.rows) <= set(training.rows)
@@ -41,8 +36,8 @@ def test_the_same_rows_in_every_arm_with_the_classes_in_proportion(few):
     assert set(searched(study, "with", 1)[0].rows) != set(chosen.rows)
 
 
-def test_the_chosen_candidate_is_fitted_on_all_rows(few):
-    study = plan(X, Y, P, **OPTIONS)
+def test_the_chosen_candidate_is_fitted_on_all_rows():
+    study = plan(X, Y, P, **OPTIONS, **FEW)
     line = study.run_arm(study.methods[0], "with", 0)
     assert line["n_train"] == 200
     fitted = []
@@ -53,12 +48,10 @@ def test_the_chosen_candidate_is_fitted_on_all_rows(few):
     assert sizes[-1] == 200
 
 
-def test_rows_without_y_keep_their_proportion(few):
+def test_rows_without_y_keep_their_proportion():
     y = Y.astype(float)
     y[: N // 2] = np.nan
-    study = plan(
-        X, y, P, methods="hedged-distillation", cv=2, n_candidates=3, task=None
-    )
+    study = plan(X, y, P, methods="hedged-distillation", cv=2, n_candidates=3, **FEW)
     chosen, training = searched(study, "with")
     extra = len(training.rows) - training.n_labelled
     assert training.n_labelled > 60

@@ -9,7 +9,7 @@ from scipy import stats
 
 from lupi.evaluation import Comparison
 from lupi.evaluation._arms import ARMS
-from lupi.evaluation._comparison import FOLD_COLUMNS
+from lupi.evaluation._json import FOLD_COLUMNS
 
 RNG = np.random.default_rng(0)
 JITTER = RNG.normal(0, 0.01, size=(10, 10))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lupi.evaluation import Comparison, LearningCurve
-from lupi.evaluation._comparison import FOLD_COLUMNS
+from lupi.evaluation._json import FOLD_COLUMNS
 from lupi.evaluation._statistics import Design
 
 SCRIPT = "<script>document.title='run'</script>"

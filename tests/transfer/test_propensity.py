@@ -79,12 +79,9 @@ def test_too_few_rows_of_a_kind():
     assert np.all(found.sample_weight == 1)
 
 
-def test_many_rows_are_judged_by_some_of_them(monkeypatch):
-    from lupi.transfer import _propensity
-
-    monkeypatch.setattr(_propensity, "_MOST_ROWS", 500)
+def test_many_rows_are_judged_by_some_of_them():
     X, y, P, _ = draw(drift=3, n=3000)
     with pytest.warns(UserWarning, match="not alike"):
-        found = label_propensity(X, y, privileged=P)
+        found = label_propensity(X, y, privileged=P, max_samples=500)
     assert len(found.sample_weight) == 3000
     assert found.sample_weight[~np.isnan(y)].std() > 0

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 
 from lupi._versions import versions
 from lupi.evaluation._arms import ARMS
-from lupi.evaluation._comparison import FOLD_COLUMNS, Comparison
+from lupi.evaluation._comparison import Comparison
+from lupi.evaluation._json import FOLD_COLUMNS
 from lupi.evaluation._methods import Method, Task
 from lupi.evaluation._plan import plan
 from lupi.evaluation._running import run_all

@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from lupi.evaluation._arms import ARMS
-from lupi.evaluation._json import FORMAT, FORMAT_VERSION, read_json, write_json
+from lupi.evaluation._json import read_json, stored_folds, to_contents, write_json
 from lupi.evaluation._next_steps import next_steps
 from lupi.evaluation._statistics import Design
-from lupi.evaluation._summary import ArmScores, summarise
+from lupi.evaluation._summary import (
+    ArmScores,
+    Kind,
+    best_arm,
+    score_intervals,
+    score_table,
+    summarise,
+)
 from lupi.evaluation._verdict import Verdict, judge
 
 if TYPE_CHECKING:
@@ -25,20 +31,6 @@ if TYPE_CHECKING:
     from lupi.evaluation._column_gains import ColumnGains
     from lupi.evaluation._curve import LearningCurve
     from lupi.evaluation._study import Study
-
-FOLD_COLUMNS = (
-    "method",
-    "arm",
-    "split",
-    "score",
-    "inner_score",
-    "params",
-    "n_train",
-    "n_unlabelled",
-    "n_test",
-    "seconds",
-    "group_scores",
-)
 
 
 @dataclass
@@ -100,11 +92,8 @@ class Comparison:
 
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:
-        design = self.design
-        return {
-            method: ArmScores(self.folds[self.folds["method"] == method], design)
-            for method in self.methods
-        }
+        parts = self.folds.groupby("method", sort=False)
+        return {str(name): ArmScores(part, self.design) for name, part in parts}
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -128,32 +117,9 @@ class Comparison:
         *without*) are corrected for the overlap of the splits, not for the number of
         methods; ``p_nadeau_bengio`` is the p-value by the published formula.
         """
-        lines = []
-        for method, folds in self._scores.items():
-            for arm in ARMS:
-                line: dict[str, Any] = {"method": method, "arm": arm}
-                if not folds.failed:
-                    level = folds.level(arm)
-                    line |= {"score": level.mean, "std_error": level.std_error}
-                    line["seconds"] = folds.seconds[arm]
-                    if arm != "without":
-                        gain = folds.difference(arm, "without")
-                        line |= {
-                            "difference": gain.mean,
-                            "difference_std_error": gain.std_error,
-                            "p_value": gain.p_greater,
-                            "p_nadeau_bengio": gain.p_nadeau_bengio,
-                        }
-                lines.append(line)
-        columns = ["method", "arm", "score", "std_error", "difference"]
-        columns += ["difference_std_error", "p_value", "p_nadeau_bengio", "seconds"]
-        return pd.DataFrame(lines).reindex(columns=columns)
+        return score_table(self._scores)
 
-    def intervals(
-        self,
-        kind: Literal["score", "difference"] = "score",
-        confidence: float = 0.95,
-    ) -> pd.DataFrame:
+    def intervals(self, kind: Kind = "score", confidence: float = 0.95) -> pd.DataFrame:
         """Return Student's intervals of the arms of every method that was fitted.
 
         Parameters
@@ -168,22 +134,7 @@ class Comparison:
         pandas.DataFrame
             Columns ``method``, ``arm``, ``value``, ``low``, ``high``.
         """
-        if kind not in ("score", "difference"):
-            raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
-        lines = []
-        for method, folds in self._scores.items():
-            if folds.failed:
-                continue
-            for arm in ARMS if kind == "score" else list(ARMS)[1:]:
-                contrast = (
-                    folds.level(arm)
-                    if kind == "score"
-                    else folds.difference(arm, "without")
-                )
-                low, high = contrast.interval(confidence)
-                line = {"method": method, "arm": arm, "value": contrast.mean}
-                lines.append(line | {"low": low, "high": high})
-        return pd.DataFrame(lines, columns=["method", "arm", "value", "low", "high"])
+        return score_intervals(self._scores, kind, confidence)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -214,16 +165,7 @@ class Comparison:
         The one with the highest score: of the methods that X* helps, arm "with", and of
         all methods without it, arm "without".
         """
-        ran = self.summary[self.summary["verdict"] != "failed"]
-        if ran.empty:
-            raise ValueError(f"There is no model to return. {self.verdict}")
-        scores = ran.set_index("method")
-        found = {
-            (str(name), "without"): scores.at[name, "without"] for name in scores.index
-        }
-        for name in scores.index[scores["verdict"] == "helps"]:
-            found[str(name), "with"] = scores.at[name, "with"]
-        return max(found, key=lambda key: found[key])
+        return best_arm(self.summary, self.verdict)
 
     def best_estimator(
         self, refit: bool = True, *, method: str | None = None
@@ -419,20 +361,7 @@ class Comparison:
         dict of str to object
             Settings, verdict, tables, folds, failures and warnings.
         """
-        from lupi import __version__
-
-        return {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "lupi_version": __version__,
-            "settings": self.settings,
-            "verdict": self.verdict.to_dict(),
-            "summary": self.summary.to_dict("records"),
-            "table": self.table.to_dict("records"),
-            "folds": self.folds.to_dict("records"),
-            "failures": self.failures,
-            "warnings": self.warnings,
-        }
+        return to_contents(self)
 
     def to_json(self, path: str | os.PathLike[str]) -> Path:
         """Write everything but the data and the models as JSON.
@@ -464,6 +393,9 @@ class Comparison:
             Without the data: `best_estimator` cannot fit.
         """
         stored = read_json(path)
-        folds = pd.DataFrame(stored["folds"], columns=list(FOLD_COLUMNS))
-        folds["score"] = folds["score"].astype(float)
-        return cls(folds, stored["settings"], stored["failures"], stored["warnings"])
+        return cls(
+            stored_folds(stored),
+            stored["settings"],
+            stored["failures"],
+            stored["warnings"],
+        )

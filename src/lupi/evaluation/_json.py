@@ -50,15 +50,50 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from lupi._atomic import write_atomically
+
+if TYPE_CHECKING:
+    from lupi.evaluation._comparison import Comparison
 
 FORMAT = "lupi-comparison"
 FORMAT_VERSION = 2
 PARTS = ("folds", "settings", "failures", "warnings")
+FOLD_COLUMNS = (
+    "method",
+    "arm",
+    "split",
+    "score",
+    "inner_score",
+    "params",
+    "n_train",
+    "n_unlabelled",
+    "n_test",
+    "seconds",
+    "group_scores",
+)
+
+
+def to_contents(comparison: Comparison) -> dict[str, Any]:
+    """Return the contents of the file of a comparison, as plain data."""
+    from lupi import __version__
+
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "lupi_version": __version__,
+        "settings": comparison.settings,
+        "verdict": comparison.verdict.to_dict(),
+        "summary": comparison.summary.to_dict("records"),
+        "table": comparison.table.to_dict("records"),
+        "folds": comparison.folds.to_dict("records"),
+        "failures": comparison.failures,
+        "warnings": comparison.warnings,
+    }
 
 
 def write_json(content: dict[str, Any], path: str | os.PathLike[str]) -> Path:
@@ -87,6 +122,12 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
         what = f"lacks {', '.join(missing)}" if missing else "holds no scores"
         raise ValueError(f"{path} {what}; it was not written whole.")
     return stored
+
+
+def stored_folds(stored: dict[str, Any]) -> pd.DataFrame:
+    """Return the scores of all splits from the contents of a file."""
+    folds = pd.DataFrame(stored["folds"], columns=list(FOLD_COLUMNS))
+    return folds.astype({"score": float})
 
 
 def to_plain(value: Any) -> Any:

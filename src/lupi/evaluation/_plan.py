@@ -42,11 +42,13 @@ def plan(
     task: Task | None = None,
     negligible: float = 0.01,
     random_state: int = 0,
+    most_searched: int = MOST_SEARCHED,
 ) -> Study:
     """Check the arguments of `compare` and return the study, without doing any work.
 
-    The parameters are those of `compare`. Without ``privileged`` the study can only
-    give the final estimator of a method without X*.
+    The parameters are those of `compare`, and ``most_searched``, the number of training
+    rows with y beyond which candidates are scored on so many of them. Without
+    ``privileged`` the study can only give the final estimator of a method without X*.
     """
     target_name = str(getattr(y, "name", None) or "y")
     X, methods = as_table(X, "X"), as_list(methods)
@@ -116,7 +118,7 @@ def plan(
         "search": {
             "n_candidates": n_candidates,
             "inner_cv": inner_cv,
-            "n_rows": MOST_SEARCHED if design.n_train > MOST_SEARCHED else None,
+            "n_rows": most_searched if design.n_train > most_searched else None,
         },
         "negligible": negligible,
         "random_state": random_state,
@@ -145,6 +147,7 @@ def plan(
         inner_cv=inner_cv,
         seed=random_state,
         settings=settings,
+        most_searched=most_searched,
     )
 
 

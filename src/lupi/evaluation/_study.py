@@ -77,6 +77,7 @@ class Study:
     inner_cv: int
     seed: int
     settings: dict[str, Any]
+    most_searched: int = MOST_SEARCHED
 
     def __post_init__(self) -> None:
         self.folds = Folds(self.X, self.privileged, self.has_privileged)
@@ -270,15 +271,16 @@ class Study:
     def _searched(self, training: Training, number: int) -> Training:
         """Return the rows on which candidates are scored: the same in every arm."""
         n, total = training.n_labelled, len(training.rows)
-        if n <= MOST_SEARCHED:
+        most = self.most_searched
+        if n <= most:
             return training
         strata = None if self.strata is None else self.strata[training.rows[:n]]
         mixed = evenly_mixed(n, strata, self._rng("searched", number))
         # Rows without y keep their proportion.
         extra = self._rng("searched too", number).permutation(np.arange(n, total))
-        extra = extra[: round((total - n) * MOST_SEARCHED / n)]
-        places = np.r_[np.sort(mixed[:MOST_SEARCHED]), np.sort(extra)]
-        return Training(training.rows[places], MOST_SEARCHED, training.source[places])
+        extra = extra[: round((total - n) * most / n)]
+        places = np.r_[np.sort(mixed[:most]), np.sort(extra)]
+        return Training(training.rows[places], most, training.source[places])
 
     def _candidate_scores(
         self,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,8 @@ from lupi.evaluation._statistics import (
     holm,
     interval_factor,
 )
+
+Kind = Literal["score", "difference"]
 
 SIGNIFICANCE = 0.05
 PERFECT = 1e-3
@@ -169,3 +171,63 @@ def _rows_needed(line: Mapping[str, Any], settings: Mapping[str, Any]) -> float:
     rows = settings["labels"]["n_labelled"] * max(1.0, (reach / wanted) ** 2)
     digits = 10 ** max(0, math.floor(math.log10(rows)) - 1)
     return float(math.ceil(rows / digits) * digits)
+
+
+def best_arm(summary: pd.DataFrame, verdict: Any) -> tuple[str, str]:
+    """Return the method and the arm of the highest score that may be used.
+
+    Arm "with" of the methods that X* helps, arm "without" of all that were fitted.
+    """
+    scores = summary[summary["verdict"] != FAILED].set_index("method")
+    if scores.empty:
+        raise ValueError(f"There is no model to return. {verdict}")
+    found = {
+        (str(name), "without"): scores.at[name, "without"] for name in scores.index
+    }
+    for name in scores.index[scores["verdict"] == HELPS]:
+        found[str(name), "with"] = scores.at[name, "with"]
+    return max(found, key=lambda key: found[key])
+
+
+def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
+    """Return one line per method and arm: score, difference to *without*, time."""
+    lines = []
+    for method, arms in scores.items():
+        for arm in ARMS:
+            line: dict[str, Any] = {"method": method, "arm": arm}
+            if not arms.failed:
+                level = arms.level(arm)
+                line |= {"score": level.mean, "std_error": level.std_error}
+                line["seconds"] = arms.seconds[arm]
+                if arm != "without":
+                    gain = arms.difference(arm, "without")
+                    line |= {
+                        "difference": gain.mean,
+                        "difference_std_error": gain.std_error,
+                        "p_value": gain.p_greater,
+                        "p_nadeau_bengio": gain.p_nadeau_bengio,
+                    }
+            lines.append(line)
+    columns = ["method", "arm", "score", "std_error", "difference"]
+    columns += ["difference_std_error", "p_value", "p_nadeau_bengio", "seconds"]
+    return pd.DataFrame(lines).reindex(columns=columns)
+
+
+def score_intervals(
+    scores: Mapping[str, ArmScores], kind: Kind, confidence: float
+) -> pd.DataFrame:
+    """Return Student's intervals of scores or differences, by method and arm."""
+    if kind not in ("score", "difference"):
+        raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
+    lines = []
+    for method, arms in scores.items():
+        if arms.failed:
+            continue
+        for arm in ARMS if kind == "score" else list(ARMS)[1:]:
+            contrast = (
+                arms.level(arm) if kind == "score" else arms.difference(arm, "without")
+            )
+            low, high = contrast.interval(confidence)
+            line = {"method": method, "arm": arm, "value": contrast.mean}
+            lines.append(line | {"low": low, "high": high})
+    return pd.DataFrame(lines, columns=["method", "arm", "value", "low", "high"])

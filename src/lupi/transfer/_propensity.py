@@ -25,7 +25,6 @@ from lupi.base._rows import is_data_frame, take_rows
 WARN_ABOVE = 0.65
 # A propensity nearer to 0 would make one row count for more than fifty.
 _SMALLEST = 0.02
-_MOST_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -65,6 +64,7 @@ def label_propensity(
     privileged: Any = None,
     estimator: Any = None,
     cv: int = 5,
+    max_samples: int = 20_000,
     random_state: Any = 0,
 ) -> LabelPropensity:
     """Tell rows with y from rows without, and warn if that is easy.
@@ -87,8 +87,10 @@ def label_propensity(
         the median and marked, and categories encoded.
     cv : int, default=5
         Number of folds.
+    max_samples : int, default=20_000
+        The most rows that the classifier learns from, drawn at random.
     random_state : int, RandomState or None, default=0
-        Chooses the rows when there are more than 20 000, and shuffles the folds.
+        Draws these rows, and shuffles the folds.
 
     Returns
     -------
@@ -129,8 +131,8 @@ def label_propensity(
         table = side_by_side(table, _as_table(privileged))
     rng = check_random_state(random_state)
     rows = np.arange(len(labelled))
-    if len(rows) > _MOST_ROWS:
-        rows = np.sort(rng.permutation(rows)[:_MOST_ROWS])
+    if len(rows) > max_samples:
+        rows = np.sort(rng.permutation(rows)[:max_samples])
     part = take_rows(table, rows)
     model = _default(table) if estimator is None else clone(estimator)
     folds = StratifiedKFold(cv, shuffle=True, random_state=rng)

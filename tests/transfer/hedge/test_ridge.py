@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lupi._parts import LocalParts
 from lupi.transfer._hedge.filling import itself, weighted_medians
-from lupi.transfer._hedge.ridge import ALPHAS, GCVRidge, ridge_from_rows
+from lupi.transfer._hedge.ridge import ALPHAS, LARGEST, GCVRidge, ridge_from_rows
 
 
 def _data(n=40, p=6, m=None, seed=0):
@@ -139,12 +139,9 @@ def test_missing_cells_of_a_sparse_table_are_refused():
         GCVRidge().fit(sp.csr_array(X), y)
 
 
-def test_a_table_that_is_large_both_ways_is_refused_in_a_sentence(monkeypatch):
-    from lupi.transfer._hedge import ridge
-
-    monkeypatch.setattr(ridge, "LARGEST", 10)
-    X, y, _ = _data(12, 11)
-    with pytest.raises(ValueError, match=r"12 rows and 11 columns.*student"):
+def test_a_table_that_is_large_both_ways_is_refused_in_a_sentence():
+    X, y = sp.eye_array(LARGEST + 1, format="csr"), np.arange(LARGEST + 1.0)
+    with pytest.raises(ValueError, match=r"5001 rows and 5001 columns.*student"):
         GCVRidge().fit(X, y)
     GCVRidge().fit(X[:, :10], y)
     GCVRidge().fit(X[:10], y[:10])
