@@ -172,8 +172,7 @@ class Comparison:
     ) -> BaseEstimator:
         """Return the model to use: preprocessing and estimator, tuned on all rows.
 
-        It is that of ``choice``: the highest score of a method that X* helps, or of a
-        model without X*, whichever is higher.
+        It is that of ``choice``, whatever method and arm have the highest score.
 
         Parameters
         ----------

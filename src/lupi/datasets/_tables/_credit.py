@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lupi.datasets._shipped import load_german_credit
-from lupi.datasets._tables._registry import r_table, table
+from lupi.datasets._tables._registry import r_table, shipped, table
 
 if TYPE_CHECKING:
     from lupi.datasets._tables._registry import Parts
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 )
 def german_credit() -> Parts:
     """Application; sex, age and origin; credit repaid or not."""
-    bunch = load_german_credit(as_frame=True)
-    return bunch.data, bunch.privileged, bunch.target
+    return shipped(load_german_credit)
 
 
 @table(

@@ -10,7 +10,7 @@ from lupi.datasets._shipped import (
     load_breast_cancer_privileged,
     load_pima,
 )
-from lupi.datasets._tables._registry import r_table, table
+from lupi.datasets._tables._registry import r_table, shipped, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +31,7 @@ YEAR = 365.25
 )
 def actg175() -> Parts:
     """Baseline of 2139 patients with HIV; CD4 and CD8 at week 20; event or not."""
-    bunch = load_actg175(as_frame=True)
-    return bunch.data, bunch.privileged, bunch.target
+    return shipped(load_actg175)
 
 
 @table(
@@ -46,8 +45,7 @@ def actg175() -> Parts:
 )
 def pima() -> Parts:
     """Examination of 768 women, then a glucose tolerance test; diabetes or not."""
-    bunch = load_pima(as_frame=True)
-    return bunch.data, bunch.privileged, bunch.target
+    return shipped(load_pima)
 
 
 @table(
@@ -64,8 +62,7 @@ def breast_cancer() -> Parts:
     The averages alone separate the classes so well (AUC about 0.99) that X* has nothing
     left to add.
     """
-    bunch = load_breast_cancer_privileged(as_frame=True)
-    return bunch.data, bunch.privileged, bunch.target
+    return shipped(load_breast_cancer_privileged)
 
 
 @table(

