@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-__all__ = ["limit_threads", "one_thread"]
+__all__ = ["allowed_threads", "limit_threads", "one_thread"]
 
 
 class _Requests:
@@ -63,6 +63,11 @@ def _blas() -> list[Any]:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def allowed_threads() -> int:
+    """Return how many threads BLAS may use at present."""
+    return max((lib.num_threads for lib in _blas()), default=1)
 
 
 def one_thread():

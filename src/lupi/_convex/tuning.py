@@ -70,11 +70,13 @@ class Tuning:
     decoupled: float = 1e7
     # Energy of the error of a Newton step, relative to the step.
     newton_accuracy: float = 1e-9
-    # The smoothed start pays from this size on; its sample is this share of the rows
-    # and has at least so many rows of every function.
-    smoothed_size: int = 20_000
+    # From this size on problems in features are solved in blocks of rows, with a start
+    # near the end of the path; that is found on a sample of this share of the rows,
+    # with so many rows of every function at least and so many in all at most.
+    many_rows: int = 20_000
     sample_share: float = 0.1
     smallest_sample: int = 100
+    largest_sample: int = 50_000
     # A sample is solved to this gap: its functions are only a start.
     sample_gap: float = 1e-4
     # μ in units of what a unit of slack costs, Newton steps for each at most, and the

@@ -72,37 +72,6 @@ class FeatureNewton:
         self.weights = [None if w is None else w.copy() for w in weights]
         self.penalized = self._values(self.weights)
 
-    def _change_weights(self, length: float) -> None:
-        for w, (span, _, _) in zip(self.weights, self._spans, strict=True):
-            if w is not None:
-                w += length * self._direction[span]
-
-    def direction_values(self) -> list[np.ndarray]:
-        """Return what the last solution changes on the rows, but for the biases."""
-        self._change = self._values(
-            [
-                None if w is None else self._direction[span]
-                for w, (span, _, _) in zip(self.weights, self._spans, strict=True)
-            ]
-        )
-        return self._change
-
-    def slope_and_bend(self) -> tuple[float, float]:
-        """Return derivatives of ``Σ ρ_k/2 ‖f_k‖²`` along the last solution."""
-        penalty = self._penalty * self._direction
-        slope = sum(
-            w @ penalty[span]
-            for w, (span, _, _) in zip(self.weights, self._spans, strict=True)
-            if w is not None
-        )
-        return float(slope), float(penalty @ self._direction)
-
-    def move(self, length: float) -> None:
-        """Go so far in the direction of the last solution."""
-        self._change_weights(length)
-        for t, dt in zip(self.penalized, self._change, strict=True):
-            t += length * dt
-
     def hold(self) -> tuple:
         """Return the present functions, to be restored later."""
         return self.coefficients, self.weights, self.penalized
@@ -115,7 +84,9 @@ class FeatureNewton:
         """Move weights, coefficients and values along with the multipliers."""
         for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
             v += length * dv
-        self._change_weights(length)
+        for w, (span, _, _) in zip(self.weights, self._spans, strict=True):
+            if w is not None:
+                w += length * self._direction[span]
         self.penalized = self._values(self.weights)
 
     def _residual(self) -> np.ndarray:

@@ -8,9 +8,9 @@ and ``ζ`` that slack (the multiplier of w ≥ 0), the central path is::
     e_k·v_k = 0                                     (balance)
     λ ∘ z = μ,   w ∘ ζ = μ                          (complementarity)
 
-The Newton step is the business of the space: :mod:`.kernel_newton` for Gram matrices,
-:mod:`.linear` for explicit features. Nothing here depends on which it is, but for the
-start: with very many rows, :mod:`.smoothing` finds one near the end of the path.
+The Newton step is the business of the space: :mod:`.kernel` for Gram matrices,
+:mod:`.features` for explicit features. Nothing here depends on which it is, but for the
+start. Many rows in explicit features are taken block by block: see :mod:`.blocks`.
 
 References
 ----------
@@ -22,19 +22,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from lupi._convex.interior.blocks.local import LocalRows
+from lupi._convex.interior.blocks.outer import solve_blocks
 from lupi._convex.interior.features import FeatureNewton
 from lupi._convex.interior.newton import Barrier, NewtonStep, newton_for
-from lupi._convex.interior.smoothed_start import (
-    OnPath,
-    follow,
-    sampled,
-    suits_smoothing,
-)
 from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.interior.vertex import PathEnd, copied, polish
 from lupi._convex.linalg import NotPositiveDefinite
-from lupi._convex.problem import Problem
+from lupi._convex.problem import Features, Problem
 from lupi._convex.solution import Solution
+from lupi._convex.threads import allowed_threads
 from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["solve_interior"]
@@ -51,16 +48,8 @@ class _Iterate:
     ``multipliers`` are measured from the offset, ``distance`` from their lower bound.
     """
 
-    def __init__(
-        self, problem: Problem, newton: NewtonStep, start: OnPath | None = None
-    ):
+    def __init__(self, problem: Problem, newton: NewtonStep):
         self.problem, self.newton = problem, newton
-        if start is not None:
-            self.distance, self.margin = start.distance, start.margin
-            self.multipliers = start.multipliers
-            self.room, self.slack = start.room, start.slack
-            self.biases = start.biases
-            return
         centered = isinstance(newton, FeatureNewton) and _similar_costs(problem)
         self.multipliers = starting_multipliers(problem, centered=centered)
         self.biases = np.zeros(len(problem.biased))
@@ -165,37 +154,40 @@ def solve_interior(
     Small problems go on to the vertex at the end of the path, or as close to it as
     1e-5 tol: a gap bounds the objective, and decision values only by its square root.
     """
-    most_followed = len(tuning.smoothed_path) * tuning.smoothed_steps
-    if max_iter > most_followed and suits_smoothing(problem, tuning):
-        found = _from_sample(problem, tol=tol, max_iter=max_iter, tuning=tuning)
-        if found is not None and found.converged:
-            return found
+    if _suits_blocks(problem, tuning):
+        return _solve_in_blocks(problem, tol=tol, max_iter=max_iter, tuning=tuning)
     state = _Iterate(problem, newton_for(problem, tuning))
     return _along_path(state, tol=tol, max_iter=max_iter, tuning=tuning)
 
 
-def _from_sample(
-    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
-) -> Solution | None:
-    """Solve with a start near the end of the path; None where there is none."""
-    rough = solve_interior(
-        sampled(problem, tuning.sample_share),
-        tol=tuning.sample_gap,
-        max_iter=max_iter,
-        tuning=tuning,
+def _suits_blocks(problem: Problem, tuning: Tuning) -> bool:
+    """Whether there are many rows in features, without constraints on all at once."""
+    spaces = [f.space for f in problem.functions if f.space is not None]
+    return (
+        problem.n_rows >= tuning.many_rows
+        and not problem.global_rows
+        and all(isinstance(space, Features) for space in spaces)
     )
-    newton = FeatureNewton(problem)
-    try:
-        start = follow(problem, newton, rough.weights or [], rough.biases, tuning)
-    except (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError):
-        return None
-    if start is None:
-        return None
-    state = _Iterate(problem, newton, start)
-    max_iter -= start.n_steps
-    found = _along_path(state, tol=tol, max_iter=max_iter, tuning=tuning)
-    found.n_iter += start.n_steps
-    return found
+
+
+def _solve_in_blocks(
+    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
+) -> Solution:
+    rows = LocalRows(problem, allowed_threads())
+    found = solve_blocks(rows, rows.layout, tol=tol, max_iter=max_iter, tuning=tuning)
+    multipliers = rows.multipliers()
+    solution = Solution(
+        problem,
+        multipliers,
+        problem.coefficients(multipliers),
+        found.biases,
+        found.n_iter,
+        found.converged,
+        "interior",
+        found.weights,
+    )
+    solution.converged = solution.is_optimal(tol)
+    return solution
 
 
 def _along_path(
@@ -205,7 +197,7 @@ def _along_path(
     best = state.solution(0, False)
     small = problem.n_rows <= tuning.polished_size
     shares = tuning.vertex_tried_at if small else tuning.large_vertex_tried_at
-    if problem.n_rows >= tuning.smoothed_size:
+    if problem.n_rows >= tuning.many_rows:
         shares = (1.0,)
     aims = [tol * share for share in shares]
     enough = tol * tuning.polished_gap if small else tol

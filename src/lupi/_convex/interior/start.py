@@ -9,17 +9,21 @@ from lupi._convex.problem import Problem
 __all__ = ["starting_multipliers"]
 
 
-def starting_multipliers(problem: Problem, *, centered: bool = False) -> np.ndarray:
+def starting_multipliers(
+    problem: Problem, *, centered: bool = False, typical: float | None = None
+) -> np.ndarray:
     """Return multipliers inside their bounds, with v_k = 0 for the functions k ≥ 1.
 
     A function whose weight is small multiplies whatever v_k it starts with; the private
     multipliers of k are therefore chosen to balance the shared ones. Multipliers that
     act on the first function start between the size of a hard-margin solution,
     1/mean K_ii, and their bound: a large C would otherwise start far from any solution.
+    That size is ``typical`` where the rows are some of those of a larger problem.
     """
     root = problem.functions[0]
-    typical = np.mean(root.space.diagonal) / root.weight if root.space else 0.0
-    typical = 1.0 / typical if typical > 0 else 1.0
+    if typical is None:
+        typical = np.mean(root.space.diagonal) / root.weight if root.space else 0.0
+        typical = 1.0 / typical if typical > 0 else 1.0
     multipliers = np.zeros(problem.size)  # λ itself, without the offset
     limits = [np.full(len(f.at_least), np.inf) for f in problem.families]
     for sharing, upper in zip(problem.sharing, problem.slack_costs, strict=True):

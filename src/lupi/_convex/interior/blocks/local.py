@@ -1,0 +1,242 @@
+"""Rows in blocks on this machine: cut to stay in cache, taken by a few threads."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lupi._convex.interior.blocks import arrays as host_arrays
+from lupi._convex.interior.blocks.layout import Layout
+from lupi._convex.interior.blocks.smoothed import RowState
+from lupi._convex.interior.blocks.totals import Totals, merged
+from lupi._convex.interior.start import starting_multipliers
+from lupi._convex.problem import Features, Function, Problem, Rows, Slack
+from lupi._convex.threads import one_thread
+
+__all__ = ["LocalRows", "restricted"]
+
+# Values of features in a block: with what is computed from them, they stay in a cache
+# of a megabyte (4096 rows of 20 + 20 features; measured between 1024 and 32768).
+BLOCK_VALUES = 2**17
+FEWEST_ROWS = 512
+
+
+class LocalRows:
+    """The rows of a problem in blocks, on this machine.
+
+    Parameters
+    ----------
+    problem : Problem
+        With features in every function and no global constraints.
+    n_threads : int, default=1
+        How many threads take blocks.
+    arrays : module, default=None
+        The operations on vectors; those of NumPy if None.
+    block_values : int, default=BLOCK_VALUES
+        Values of features in a block.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        n_threads: int = 1,
+        arrays: Any = None,
+        block_values: int = BLOCK_VALUES,
+    ):
+        self.problem, self.layout = problem, Layout.of(problem)
+        self.n_threads = n_threads
+        self.kinds = _kinds(problem)
+        self.blocks: list[RowState] = []
+        self._of_kind: list[int] = []
+        arrays = arrays or host_arrays
+        size = max(FEWEST_ROWS, block_values // max(self.layout.size, 1))
+        for number, kind in enumerate(self.kinds):
+            n_rows = kind.problem.n_rows
+            for start in range(0, n_rows, size):
+                part = slice(start, min(start + size, n_rows))
+                block = RowState(kind.problem, kind.names, self.layout, part, arrays)
+                self.blocks.append(block)
+                self._of_kind.append(number)
+
+    def __copy__(self) -> LocalRows:
+        new = object.__new__(LocalRows)
+        new.__dict__.update(self.__dict__)
+        new.blocks = [copy.copy(block) for block in self.blocks]
+        return new
+
+    def total(self, name: str, *arguments: Any) -> Totals:
+        """Run a pass on every block and return what they come to."""
+        own = getattr(self, f"_{name}", None)
+        if own is not None:
+            return own(*arguments)
+        return self._each(lambda _, block: getattr(block, name)(*arguments))
+
+    def _each(self, run: Callable[[int, RowState], Totals]) -> Totals:
+        numbered = enumerate(self.blocks)
+        if self.n_threads == 1 or len(self.blocks) == 1:
+            with one_thread():
+                return merged(run(j, block) for j, block in numbered)
+        with one_thread(), ThreadPoolExecutor(self.n_threads) as pool:
+            # Added up in their order, so that threads do not change the sums.
+            return merged(pool.map(lambda both: run(*both), numbered))
+
+    def _describe(self) -> Totals:
+        """Return what the start and the certificate need to know of the rows."""
+        found = merged(_described(kind, self.layout) for kind in self.kinds)
+        steepest = max((block.steepest for block in self.blocks), default=0.0)
+        return found + Totals(peaks={"bend": steepest})
+
+    def _begin(self, typical: float, centered: bool) -> Totals:
+        """Take multipliers inside their bounds; return the functions they make."""
+        first = [
+            starting_multipliers(kind.problem, centered=centered, typical=typical)
+            for kind in self.kinds
+        ]
+
+        def run(number: int, block: RowState) -> Totals:
+            kind = self._of_kind[number]
+            slices = self.kinds[kind].problem.slices
+            return block.begin([first[kind][flat][block.part] for flat in slices])
+
+        return self._each(run)
+
+    def multipliers(self) -> np.ndarray:
+        """Return the multipliers of the problem, from their offset."""
+        out = np.empty(self.problem.size)
+        for number, block in zip(self._of_kind, self.blocks, strict=True):
+            kind = self.kinds[number]
+            for places, own in zip(kind.places, block.multipliers, strict=True):
+                out[places[block.part]] = block.arrays.to_host(own)
+        return out
+
+    def sample(self, n_rows: int) -> Problem:
+        """Return the problem of so many rows, each of which counts for several."""
+        problem = self.problem
+        order = np.random.default_rng(0).permutation(problem.n_rows)
+        rows = np.sort(order[:n_rows])
+        return restricted(problem, rows, share=len(rows) / problem.n_rows)
+
+
+class _Kind:
+    """The rows that have the same functions and families, as a problem of their own."""
+
+    def __init__(self, problem: Problem, rows: np.ndarray | None):
+        if rows is None:
+            self.problem, self.names = problem, list(range(len(problem.functions)))
+            everything = np.arange(problem.size)
+            self.places = [everything[flat] for flat in problem.slices]
+            return
+        here = restricted(problem, rows)
+        self.names = [k for k, f in enumerate(here.functions) if here.length(k)]
+        families = [q for q, f in enumerate(here.families) if len(f.at_least)]
+        self.problem = Problem(
+            len(rows),
+            [replace(here.functions[k], rows=None) for k in self.names],
+            [
+                replace(
+                    here.families[q],
+                    rows=None,
+                    on={self.names.index(k): a for k, a in here.families[q].on.items()},
+                )
+                for q in families
+            ],
+        )
+        self.places = []
+        for q in families:
+            own = problem.families[q].rows
+            at = rows if own is None else np.searchsorted(own, rows)
+            self.places.append(problem.slices[q].start + at)
+
+
+def _kinds(problem: Problem) -> list[_Kind]:
+    """Part the rows by the functions and families that they have."""
+    subsets = [f.rows for f in problem.functions]
+    subsets += [family.rows for family in problem.families]
+    if all(own is None for own in subsets):
+        return [_Kind(problem, None)]
+    mask = np.zeros(problem.n_rows, dtype=np.int64)
+    for bit, own in enumerate(subsets):
+        mask[slice(None) if own is None else own] |= 1 << bit
+    return [_Kind(problem, np.flatnonzero(mask == m)) for m in np.unique(mask)]
+
+
+def _described(kind: _Kind, layout: Layout) -> Totals:
+    problem, n_rows = kind.problem, kind.problem.n_rows
+    first = problem.functions[0] if kind.names[0] == 0 else None
+    size = 0.0
+    if first is not None and first.space is not None:
+        size = float(first.space.diagonal.sum()) / first.weight
+    costs = np.concatenate([*problem.slack_costs, np.empty(0)])
+    paid = costs[costs > 0]
+    basis = np.zeros(len(layout.spans))
+    for k, e in problem.bases.items():
+        basis[kind.names[k]] = np.abs(e).max(initial=0.0)
+    bounded = int((~problem.is_equality).sum())
+    soft = sum(len(problem.families[q].at_least) for s in problem.sharing for q in s)
+    return Totals(
+        {
+            "rows": n_rows,
+            "multipliers": problem.size,
+            "pairs": bounded + len(costs),
+            "size": size,
+            "slacks": len(costs),
+            "cost": float(costs.sum()),
+            "offset": float(problem.at_least @ problem.offset),
+        },
+        {
+            "right": np.abs(problem.at_least).max(initial=0.0),
+            "basis": basis,
+            "dearest": paid.max(initial=0.0),
+            "cheapest": (-paid).max(initial=-np.inf),
+            # Whether some constraint has no linear slack that costs something.
+            "unsuited": float(soft < problem.size or len(paid) < len(costs)),
+        },
+    )
+
+
+def restricted(problem: Problem, rows: np.ndarray, *, share: float = 1.0) -> Problem:
+    """Return the problem of some of the rows, in their order; costs over a share."""
+    place = np.full(problem.n_rows, -1)
+    place[rows] = np.arange(len(rows))
+
+    def chosen(own: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
+        """Which rows of a function or family are meant, and where they will be."""
+        if own is None:
+            return rows, None
+        at = np.flatnonzero(place[own] >= 0)
+        where = place[own[at]]
+        whole = len(at) == len(own)
+        return (slice(None) if whole else at), where
+
+    functions = []
+    for f in problem.functions:
+        at, own = chosen(f.rows)
+        functions.append(
+            Function(
+                None if f.space is None else Features(f.space.matrix[at]),
+                f.weight,
+                None if f.basis is None else f.basis[at],
+                None if f.cost is None else f.cost[at] / share,
+                own,
+            )
+        )
+    cut: dict[int, Slack] = {}
+    families = []
+    for family in problem.families:
+        at, own = chosen(family.rows)
+        slack = family.slack
+        if slack is not None:
+            linear, squared = (
+                None if cost is None else cost[at] / share
+                for cost in (slack.linear, slack.squared)
+            )
+            slack = cut.setdefault(id(slack), Slack(linear, squared))
+        on = {k: a[at] for k, a in family.on.items()}
+        at_least = np.asarray(family.at_least, dtype=float)[at]
+        families.append(Rows(on, at_least, own, slack, family.equality))
+    return Problem(len(rows), functions, families)

@@ -1,0 +1,297 @@
+"""The interior point for rows in blocks, seen from outside: weights, sums and peaks.
+
+Mehrotra's predictor–corrector as in :mod:`lupi._convex.interior.path`, with the rows
+behind the passes of :mod:`.passes`: nothing here has the length of the data. Where all
+losses are those of linear slacks, it starts near the end of the path: the smoothed
+problem of :mod:`.smoothed` is solved for a few μ by Newton's method with a line
+search, from the functions of a sample of the rows. The steps of the primal–dual method
+end at the boundary of some row, the sooner the more rows there are; from there it needs
+but a few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lupi._convex.interior.blocks.layout import Layout
+from lupi._convex.interior.blocks.local import LocalRows
+from lupi._convex.interior.blocks.totals import RowBlocks, Totals
+from lupi._convex.linalg import NotPositiveDefinite, cholesky, cholesky_solve
+from lupi._convex.line_search import first_zero
+from lupi._convex.solution import FLATTEST
+from lupi._convex.tuning import DEFAULT, Tuning
+
+__all__ = ["BlockSolution", "solve_blocks"]
+
+# A step of this length changes nothing.
+SHORTEST_STEP = 1e-10
+# Largest ratio of costs with which the functions may start at zero.
+WIDEST = 1e6
+# Corrections of a step at most, and the share of the equations that is rounding.
+REFINEMENTS, REFINED = 2, 1e-9
+JITTERS = (1e-16, 1e-14, 1e-12, 1e-10, 1e-8)
+FAILURES = (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError)
+
+
+@dataclass(eq=False)
+class BlockSolution:
+    """Functions and their certificate, as :class:`lupi._convex.Solution` has it."""
+
+    weights: list[np.ndarray | None]
+    biases: np.ndarray
+    primal_value: float
+    duality_gap: float
+    n_iter: int
+    converged: bool
+
+    @property
+    def relative_gap(self) -> float:
+        """The duality gap in units of the objective; infinite where that is zero."""
+        if self.duality_gap == 0.0:
+            return 0.0
+        size = abs(self.primal_value)
+        return self.duality_gap / size if size > 0 else np.inf
+
+
+def solve_blocks(
+    rows: RowBlocks,
+    layout: Layout,
+    *,
+    tol: float,
+    max_iter: int,
+    tuning: Tuning = DEFAULT,
+) -> BlockSolution:
+    """Solve to a relative duality gap of tol; ``rows`` end at what is returned."""
+    path = _Path(rows, layout, tuning)
+    taken = path.start_smoothed(max_iter)
+    if taken:
+        found = path.follow(tol=tol, max_iter=max_iter - taken)
+        found.n_iter += taken
+        if found.converged:
+            return found
+    path.start()
+    return path.follow(tol=tol, max_iter=max_iter)
+
+
+class _Path:
+    """The iterate as far as it is no row's: θ, and what the last pass came to."""
+
+    def __init__(self, rows: RowBlocks, layout: Layout, tuning: Tuning):
+        self.rows, self.layout, self.tuning = rows, layout, tuning
+        facts = rows.total("describe")
+        self.sums, self.peaks = facts.sums, facts.peaks
+        self.unit = float(self.peaks["right"])
+        least = max(FLATTEST * self.peaks["bend"], np.finfo(float).tiny)
+        rows.total("measure", self.unit, float(least))
+
+    # ------------------------------------------------------------------ start
+    def start(self) -> None:
+        """Begin with multipliers inside their bounds and, if costs allow, at zero.
+
+        Functions that start at zero move by the largest cost in the first step, which
+        would leave the bounds of the smallest.
+        """
+        size = self.sums["size"] / self.sums["rows"]
+        typical = 1.0 / size if size > 0 else 1.0
+        centered = bool(self.peaks["dearest"] <= WIDEST * -self.peaks["cheapest"])
+        centered |= self.peaks["dearest"] == 0.0
+        pull = self.rows.total("begin", typical, centered).sums["pull"]
+        penalty = self.layout.penalty
+        self.theta = np.zeros(self.layout.size)
+        if not centered:
+            weights = penalty > 0
+            self.theta[weights] = pull[weights] / penalty[weights]
+        slope = self.rows.total("slope", self.theta).sums["slope"]
+        floor = max(slope / self.sums["multipliers"], 1e-3 * self.unit)
+        self.rows.total("open", self.theta, float(floor))
+
+    def start_smoothed(self, max_iter: int) -> int:
+        """Start near the end of the path; return the steps taken, 0 for no start."""
+        tuning, sums = self.tuning, self.sums
+        most = len(tuning.smoothed_path) * tuning.smoothed_steps
+        few = sums["rows"] < tuning.many_rows
+        if few or self.peaks["unsuited"] or max_iter <= most:
+            return 0
+        n_sampled = int(min(tuning.sample_share * sums["rows"], tuning.largest_sample))
+        sample = self.rows.sample(n_sampled)
+        lengths = [sample.length(k) for k in range(len(sample.functions))]
+        if min(lengths) < tuning.smallest_sample:
+            return 0
+        rows = LocalRows(sample)
+        rough = solve_blocks(
+            rows, self.layout, tol=tuning.sample_gap, max_iter=max_iter, tuning=tuning
+        )
+        self.theta = self.layout.joined(rough.weights, rough.biases)
+        try:
+            return self._follow_smoothed()
+        except FAILURES:
+            return 0
+
+    def _follow_smoothed(self) -> int:
+        """Newton's method for one μ after the other; 0 where the path is lost."""
+        tuning, penalty = self.tuning, self.layout.penalty
+        unit = self.sums["cost"] / self.sums["slacks"]
+        n_steps = 0
+        for mu in (share * unit for share in tuning.smoothed_path):
+            here = self.rows.total("center", self.theta, mu)
+            for _ in range(tuning.smoothed_steps):
+                n_steps += 1
+                downhill = here.sums["pull"] - penalty * self.theta
+                direction = _Factor(here, penalty).solve(downhill)
+                gain = float(downhill @ direction)
+                if not np.isfinite(gain):
+                    return 0
+                ahead = self.theta + direction
+                here = self.rows.total("center", ahead, mu)
+                after = float((penalty * ahead - here.sums["pull"]) @ direction)
+                length = self._length(direction, mu, -gain, after)
+                if length != 1.0:
+                    ahead = self.theta + length * direction
+                    here = self.rows.total("center", ahead, mu)
+                self.theta = ahead
+                enough = tuning.smoothed_gain * mu * self.sums["rows"]
+                if length == 1.0 and gain <= enough:
+                    break
+            else:
+                return 0
+        return n_steps
+
+    def _length(self, direction, mu: float, before: float, after: float) -> float:
+        """How far to go, from the slopes at both ends."""
+        bent = self.layout.penalty * direction
+        start, bend = float(bent @ self.theta), float(bent @ direction)
+
+        def slope(length: float) -> float:
+            if length in (0.0, 1.0):
+                return after if length else before
+            rest = self.rows.total("slopes", self.theta, direction, [length], mu)
+            return start + length * bend + float(rest.sums["slopes"][0])
+
+        return first_zero(slope)
+
+    # ------------------------------------------------------------------- path
+    def follow(self, *, tol: float, max_iter: int) -> BlockSolution:
+        """Take Mehrotra steps to the end of the path."""
+        tuning, here = self.tuning, self.rows.total("factorize", self.theta, 0.0, False)
+        best = self._certified(here, 0)
+        best_theta, at_best = self.theta, True
+        n_iter, stalled, exhausted, lowest = 0, 0, 0, np.inf
+        while n_iter < max_iter and best.relative_gap > tol:
+            try:
+                length = self._step(here)
+                ahead = self.theta + length * self.direction
+                here = self.rows.total("factorize", ahead, length, at_best)
+            except FAILURES:
+                break
+            n_iter += 1
+            self.theta = ahead
+            found = self._certified(here, n_iter)
+            if not np.isfinite(found.duality_gap):
+                at_best = False
+                break
+            at_best = found.relative_gap < best.relative_gap
+            if at_best:
+                best, best_theta = found, ahead
+            merit = here.sums["products"] / self.sums["pairs"]
+            merit += here.peaks["stationarity"]
+            stalled = 0 if merit < 0.9 * lowest else stalled + 1
+            lowest = min(lowest, merit)
+            # What the products leave open is less than tol: the rest is rounding.
+            exhausted += here.sums["products"] <= tol * abs(best.primal_value)
+            if (
+                length < SHORTEST_STEP
+                or stalled > tuning.patience
+                or exhausted > tuning.last_steps
+            ):
+                break
+        if not at_best:
+            self.rows.total("recall")
+        self.theta = best_theta
+        best.n_iter, best.converged = n_iter, best.relative_gap <= tol
+        return best
+
+    def _step(self, here: Totals) -> float:
+        """Find a predictor–corrector step; return how far to go along it."""
+        penalty, mu = self.layout.penalty, here.sums["products"] / self.sums["pairs"]
+        factor = _Factor(here, penalty)
+        wanted = penalty * self.theta - here.sums["pull"]
+        right = here.sums["right"] - wanted
+        predictor = self.rows.total("predict", factor.solve(right))
+        length = _step_length(predictor.peaks["fastest"])
+        # (λ + l dλ)(z + l dz) summed, where z dλ + λ dz = −λz.
+        after = (1.0 - length) * here.sums["products"]
+        after += length**2 * predictor.sums["products"]
+        share = after / here.sums["products"]
+        target = float(mu * min(max(share, 0.0), 1.0) ** 3)
+        right = right + predictor.sums["second"] + target * predictor.sums["unit"]
+        direction = factor.solve(right)
+        for last in [False] * REFINEMENTS + [True]:
+            corrector = self.rows.total("correct", direction, target)
+            missed = corrector.sums["pull"] - penalty * direction - wanted
+            size = np.abs(corrector.sums["pull"]).max() + np.abs(wanted).max()
+            if last or np.abs(missed).max() <= REFINED * size:
+                break
+            direction = direction + factor.solve(missed)
+        self.direction = direction
+        reached = _step_length(corrector.peaks["fastest"])
+        length = min(1.0, self.tuning.step_to_boundary * reached)
+        if not np.isfinite(length):
+            raise FloatingPointError("the Newton step is not finite")
+        return length
+
+    def _certified(self, here: Totals, n_iter: int) -> BlockSolution:
+        """Return the point with its gap, plus what the residuals could hide.
+
+        See :attr:`lupi._convex.Solution.duality_gap`.
+        """
+        layout, sums, peaks = self.layout, here.sums, here.peaks
+        penalty, pull = layout.penalty, sums["pull"]
+        primal = sums["primal"] + 0.5 * float(penalty @ self.theta**2)
+        weights = penalty > 0
+        norm = float((pull[weights] ** 2 / penalty[weights]).sum())
+        gap = abs(primal - (sums["dual"] + self.sums["offset"] - 0.5 * norm))
+        gap += peaks["violation"] * sums["hard"] + peaks["gain"] + sums["lost"]
+        for k, at in enumerate(layout.biases):
+            if at is not None:
+                largest = max(self.unit, peaks["values"][k])
+                gap += abs(pull[at]) * largest / self.peaks["basis"][k]
+        return BlockSolution(
+            layout.weights(self.theta),
+            self.theta[layout.biased],
+            float(primal),
+            float(gap),
+            n_iter,
+            False,
+        )
+
+
+def _step_length(fastest: float) -> float:
+    """Return the longest step that keeps everything positive; may exceed one."""
+    return 1.0 / fastest if fastest > 1.0 / 1e3 or np.isnan(fastest) else 1e3
+
+
+class _Factor:
+    """The Newton matrix ``ρ + Φ̃ᵀ Aᵀ D⁻¹ A Φ̃``, factorized."""
+
+    def __init__(self, here: Totals, penalty: np.ndarray):
+        lower = np.tril(here.sums["matrix"])
+        self._matrix = lower + np.tril(lower, -1).T
+        index = np.arange(len(penalty))
+        self._matrix[index, index] += penalty
+        for jitter in JITTERS:
+            shifted = self._matrix.copy(order="F")
+            shifted[index, index] *= 1.0 + jitter
+            try:
+                self._factor = cholesky(shifted)
+                return
+            except NotPositiveDefinite:
+                continue
+        raise NotPositiveDefinite("the Newton system is singular")
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return the solution, refined once."""
+        found = cholesky_solve(self._factor, right)
+        missed = right - self._matrix @ found
+        return found + cholesky_solve(self._factor, missed)

@@ -1,0 +1,310 @@
+"""Many rows in blocks: their passes, samples, and where the path leads."""
+
+import copy
+from dataclasses import replace
+from functools import partial
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy import sparse
+
+from lupi import LinearSVCDeltaPlus
+from lupi._convex import (
+    Features,
+    Function,
+    Problem,
+    Rows,
+    Slack,
+    Solution,
+    Tuning,
+    solve,
+)
+from lupi._convex.interior.blocks import outer
+from lupi._convex.interior.blocks.local import LocalRows
+from lupi._convex.interior.blocks.outer import solve_blocks
+from lupi._convex.linalg import NotPositiveDefinite
+from tests.convex.made import problems
+
+
+def made(name, n=600, *, seed=0):
+    """Problems in features with linear slacks alone, on all rows or on some."""
+    rng = np.random.default_rng(seed)
+    X, P = rng.normal(size=(2, n, 4))
+    y = np.where(X[:, 0] + P[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    one, zero, cost = np.ones(n), np.zeros(n), rng.uniform(0.5, 2.0, n)
+    first = Function(Features(X), 1.0, one)
+    if name == "hinge":
+        return Problem(n, [first], [Rows({0: y}, one, slack=Slack(linear=cost))])
+    if name == "shared":
+        zeta = Slack(linear=3 * cost)
+        second = Function(Features(P), 0.5, one, y * cost)
+        families = [Rows({0: y, 1: y}, one, slack=zeta), Rows({1: y}, zero, slack=zeta)]
+        return Problem(n, [first, second], families)
+    has, lacks = np.arange(0, n, 2), np.arange(1, n, 2)
+    zeta, half = Slack(linear=3 * cost[has]), np.ones(len(has))
+    second = Function(Features(P[has]), 0.5, half, y[has] * cost[has], has)
+    families = [
+        Rows({0: y[lacks]}, np.ones(len(lacks)), lacks, Slack(linear=cost[lacks])),
+        Rows({0: y[has], 1: y[has]}, half, has, zeta),
+        Rows({1: y[has]}, 0 * half, has, zeta),
+    ]
+    return Problem(n, [first, second], families)
+
+
+NAMES = ["hinge", "shared", "partial"]
+
+
+# Few rows count as many, and none do.
+FEW = replace(Tuning(), many_rows=300, smallest_sample=20, sample_share=0.3)
+NEVER = replace(Tuning(), many_rows=10**9)
+
+
+def blocks(problem, n_threads=1, n_values=300):
+    """Some blocks of different size, the last one small."""
+    return LocalRows(problem, n_threads, block_values=n_values)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr("lupi._convex.interior.blocks.local.FEWEST_ROWS", 7)
+    monkeypatch.setattr("lupi._convex.interior.blocks.local.BLOCK_VALUES", 700)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0, 1e6])
+def test_root_of_a_sum_of_reciprocals(size):
+    (block,) = LocalRows(made("hinge", 30), block_values=10**6).blocks
+    rng = np.random.default_rng(0)
+    shifts = [np.zeros(200), *(rng.exponential(size=(2, 200)) * size)]
+    total = rng.exponential(size=200) + 1e-3
+    root = block._root(shifts, total)
+    assert (root > 0).all()
+    found = sum(1.0 / (h + root) for h in shifts)
+    np.testing.assert_allclose(found, total, rtol=1e-10)
+
+
+@pytest.mark.parametrize("mu", [1e-8, 1e-2, 10.0])
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_stand_on_the_central_path(name, mu):
+    rows = blocks(made(name))
+    theta = np.random.default_rng(1).normal(size=rows.layout.size)
+    rows.total("center", theta, mu)
+    for block in rows.blocks:
+        margins = block.margins(block.values(theta))
+        for far, z in zip(block.distance, block.margin, strict=True):
+            np.testing.assert_allclose(far * z, mu, rtol=1e-12)
+        for linear, w, zeta in zip(block.slacks, block.room, block.slack, strict=True):
+            np.testing.assert_allclose(w * zeta, mu, rtol=1e-12)
+            total = w + sum(block.distance[q] for q in linear.members)
+            np.testing.assert_allclose(total, linear.cost, rtol=1e-9)
+            for q in linear.members:
+                expected = margins[q] - block.families[q].at_least + zeta
+                np.testing.assert_allclose(
+                    block.margin[q], expected, rtol=1e-9, atol=1e-12
+                )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_slopes_are_those_of_the_gradient(name):
+    """The derivative along a line, from `slopes` and from the sums of `center`."""
+    rows, mu = blocks(made(name)), 0.1
+    theta, direction = np.random.default_rng(1).normal(size=(2, rows.layout.size))
+    lengths = [0.0, 0.4, 1.0]
+    found = rows.total("slopes", theta, direction, lengths, mu).sums["slopes"]
+    for length, slope in zip(lengths, found, strict=True):
+        pull = rows.total("center", theta + length * direction, mu).sums["pull"]
+        assert slope == pytest.approx(-pull @ direction, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_values", [60, 300, 10**6])
+@pytest.mark.parametrize("name", NAMES)
+def test_sums_do_not_depend_on_the_blocks(name, n_values):
+    problem = made(name)
+    expected = LocalRows(problem, block_values=10**6)
+    found = blocks(problem, n_threads=2, n_values=n_values)
+    for rows in (expected, found):
+        rows.total("describe")
+        rows.total("measure", 1.0, 1e-12)
+        rows.total("begin", 1.0, True)
+        rows.total("open", np.zeros(rows.layout.size), 0.5)
+    theta = np.random.default_rng(1).normal(size=found.layout.size)
+    for name, *arguments in [
+        ("factorize", theta, 0.0, False),
+        ("predict", theta),
+        ("correct", theta, 0.1),
+        ("factorize", 0.5 * theta, 0.1, True),
+    ]:
+        one, other = (rows.total(name, *arguments) for rows in (expected, found))
+        assert set(one.sums) == set(other.sums)
+        for key, value in one.sums.items():
+            scale = np.abs(value).max()
+            np.testing.assert_allclose(
+                other.sums[key], value, rtol=1e-9, atol=1e-12 * scale, err_msg=key
+            )
+        for key, value in one.peaks.items():
+            np.testing.assert_allclose(other.peaks[key], value, rtol=1e-12)
+    np.testing.assert_allclose(
+        found.multipliers(), expected.multipliers(), rtol=1e-12, atol=1e-15
+    )
+
+
+def test_threads_do_not_change_the_answer():
+    problem, found = made("shared"), []
+    for n_threads in (1, 2):
+        rows = blocks(problem, n_threads)
+        found.append(solve_blocks(rows, rows.layout, tol=1e-8, max_iter=100))
+    assert found[0].n_iter == found[1].n_iter
+    np.testing.assert_array_equal(found[0].weights[0], found[1].weights[0])
+
+
+def test_a_copy_keeps_its_state():
+    rows = blocks(made("shared"))
+    theta = np.random.default_rng(1).normal(size=rows.layout.size)
+    rows.total("center", theta, 0.1)
+    held, before = copy.copy(rows), rows.multipliers()
+    rows.total("center", 2 * theta, 0.1)
+    np.testing.assert_array_equal(held.multipliers(), before)
+    assert not np.allclose(rows.multipliers(), before)
+
+
+@pytest.mark.parametrize("name", ["hinge", "hard", "squared", "partial", "shared slack"])
+def test_problems_with_other_losses(name):
+    """Hard constraints, squared slacks and equalities: the certificate is that of
+    the solution put together, and the answer that of the ordinary path."""
+    problem = problems(features=True)[name]
+    rows = blocks(problem, n_values=60)
+    found = solve_blocks(rows, rows.layout, tol=1e-7, max_iter=200)
+    assert found.converged
+    multipliers = rows.multipliers()
+    solution = Solution(
+        problem,
+        multipliers,
+        problem.coefficients(multipliers),
+        found.biases,
+        found.n_iter,
+        True,
+        "interior",
+        found.weights,
+    )
+    assert solution.primal_value == pytest.approx(found.primal_value, rel=1e-12)
+    scale = abs(found.primal_value)
+    assert solution.duality_gap == pytest.approx(found.duality_gap, abs=1e-10 * scale)
+    expected = solve(problem, tol=1e-9).primal_value
+    assert found.primal_value == pytest.approx(expected, rel=2e-7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sample_of_all_rows_is_the_problem(name):
+    problem = made(name, 80)
+    again = solve(LocalRows(problem).sample(80), tol=1e-9)
+    assert again.primal_value == pytest.approx(
+        solve(problem, tol=1e-9).primal_value, rel=1e-8
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_of_a_sample_count_for_several(name):
+    problem = made(name, 5000)
+    part = LocalRows(problem).sample(500)
+    assert part.n_rows == 500
+    for whole, some in zip(problem.slack_costs, part.slack_costs, strict=True):
+        assert some.sum() == pytest.approx(whole.sum(), rel=0.2)
+    assert solve(part).primal_value == pytest.approx(
+        solve(problem).primal_value, rel=0.2
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_answer_is_that_of_an_ordinary_start(name, seed, scale):
+    problem = made(name, seed=seed)
+    for function in problem.functions:
+        function.space.matrix[:] *= scale
+    found = solve(problem, tol=1e-7, tuning=FEW)
+    assert found.converged
+    if scale == 1.0:  # elsewhere the path may be lost, and the usual one taken
+        rows = blocks(problem)
+        assert outer._Path(rows, rows.layout, FEW).start_smoothed(200) > 0
+    plain = solve(problem, tol=1e-9, tuning=NEVER)
+    assert found.primal_value == pytest.approx(plain.primal_value, rel=2e-7)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_answer_is_that_of_a_conic_solver(seed):
+    """SVMΔ+ written out: C Σ y f* + (1 + Δ) C Σ ζ, with weights C of the rows."""
+    problem = made("shared", seed=seed)
+    X, P = (f.space.matrix for f in problem.functions)
+    y, cost = problem.families[0].on[0], problem.slack_costs[0] / 3
+    w, v, b, c = cp.Variable(4), cp.Variable(4), cp.Variable(), cp.Variable()
+    f, g, zeta = X @ w + b, P @ v + c, cp.Variable(len(y), nonneg=True)
+    value = cp.sum_squares(w) / 2 + 0.5 * cp.sum_squares(v) / 2
+    value += (y * cost) @ g + 3 * cost @ zeta
+    constraints = [cp.multiply(y, f + g) >= 1 - zeta, cp.multiply(y, g) >= -zeta]
+    expected = cp.Problem(cp.Minimize(value), constraints).solve(solver="CLARABEL")
+    found = solve(problem, tol=1e-7, tuning=FEW)
+    assert found.primal_value == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(found.weights[0], w.value, atol=1e-3)
+    np.testing.assert_allclose(found.weights[1], v.value, atol=1e-3)
+
+
+def test_a_limit_on_the_iterations_holds():
+    problem = made("shared")
+    assert solve(problem, max_iter=5, tuning=FEW).n_iter <= 5
+    full = solve(problem, tuning=FEW)
+    assert full.converged
+    assert full.n_iter <= 200
+
+
+def singular(*_):
+    raise NotPositiveDefinite("made so")
+
+
+def lost(*_):
+    return 0
+
+
+@pytest.mark.parametrize("follow", [singular, lost])
+def test_where_the_start_fails_the_ordinary_one_is_taken(follow, monkeypatch):
+    problem = made("shared")
+    expected = solve(problem, tuning=FEW).primal_value
+    monkeypatch.setattr(outer._Path, "_follow_smoothed", follow)
+    found = solve(problem, tuning=FEW)
+    assert found.converged
+    assert found.primal_value == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["hard", "squared", "partial"])
+def test_problems_with_other_losses_begin_as_usual(name):
+    every = replace(Tuning(), many_rows=1, smallest_sample=1)
+    rows = blocks(problems(features=True)[name])
+    assert outer._Path(rows, rows.layout, every).start_smoothed(200) == 0
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("slack", ["signed", "hinge"])
+def test_the_estimator_with_missing_rows_and_weights(slack, form, monkeypatch):
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(900, 4))
+    X = hidden + rng.normal(size=(900, 4))
+    X[rng.random(X.shape) < 0.3] = 0.0
+    y = hidden.sum(axis=1) + rng.normal(size=900) > 0
+    hidden[rng.random(900) < 0.3] = np.nan
+    weight = rng.uniform(0.0, 2.0, 900) * (rng.random(900) < 0.9)
+    models = []
+    for tuning in (FEW, NEVER):
+        monkeypatch.setattr("lupi.svm._machine.solve", partial(solve, tuning=tuning))
+        model = LinearSVCDeltaPlus(delta=1.0, slack=slack, tol=1e-8)
+        models.append(model.fit(form(X), y, privileged=hidden, sample_weight=weight))
+    one, other = models
+    assert one.converged_
+    assert one.objective_ == pytest.approx(other.objective_, rel=1e-7)
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
+
+
+def test_a_path_that_is_not_reached_is_lost():
+    once = replace(Tuning(), smoothed_steps=1)
+    rows = blocks(made("shared"))
+    path = outer._Path(rows, rows.layout, once)
+    path.theta = np.zeros(rows.layout.size)
+    assert path._follow_smoothed() == 0
