@@ -167,10 +167,11 @@ def test_a_copy_keeps_its_state():
     assert not np.allclose(rows.multipliers(), before)
 
 
-@pytest.mark.parametrize("name", ["hinge", "hard", "squared", "partial", "shared slack"])
+@pytest.mark.parametrize(
+    "name", ["hinge", "hard", "squared", "partial", "shared slack"]
+)
 def test_problems_with_other_losses(name):
-    """Hard constraints, squared slacks and equalities: the certificate is that of
-    the solution put together, and the answer that of the ordinary path."""
+    """The certificate is that of the solution put together, and so is the answer."""
     problem = problems(features=True)[name]
     rows = blocks(problem, n_values=60)
     found = solve_blocks(rows, rows.layout, tol=1e-7, max_iter=200)
