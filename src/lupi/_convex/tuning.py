@@ -88,8 +88,10 @@ class Tuning:
     # ------------------------------------------------------------ proximal method
     # Proximal term in units of the mean of K_ii/ρ.
     proximal: float = 3e-3
-    # It starts at this and is narrowed to the former, as the term of the bounds is.
+    # It starts at this and is narrowed to the former: as the term of the bounds is, and
+    # where there are no bounds by this factor, in two outer steps.
     first_proximal: float = 1.0
+    narrowing_unbounded: float = 0.054
     # Later it shrinks by the factor for sharpening where an inner problem took at most
     # this many Newton steps and the multipliers still move by this share of the
     # right-hand sides: a larger outer step is within reach.

@@ -165,9 +165,9 @@ class Augmented:
                 margins = self._settle_biases(margins)
                 multipliers = self.bounds.project(self._unprojected(margins))
             known &= self.on_last_face(multipliers)
-            face = self.face_at(multipliers)
             self.n_newton += 1
-            target = self._target(face, multipliers)
+            # No name here for the face: a second one would not always fit into memory.
+            target = self._target(self.face_at(multipliers), multipliers)
             length = self._move(target, margins)
             self.lengths.append(length)
             margins = self._margins(self.penalized, self.biases)

@@ -175,9 +175,10 @@ class _ByInverse:
         self.rows = np.concatenate([self.alone, self.both])
         n_alone, n_both = len(self.alone), len(self.both)
         ridge = leaf.ridge[self.both]
-        self.schur = zeros(inverse, n_alone + n_both, n_alone + n_both)
         first, last = slice(0, n_alone), slice(n_alone, n_alone + n_both)
         corner = block(inverse, self.both, self.both)
+        if n_alone:
+            self.schur = zeros(inverse, n_alone + n_both, n_alone + n_both)
         if len(bound):
             self.factor = cholesky(block(inverse, bound, bound))
             if n_alone:
@@ -198,7 +199,10 @@ class _ByInverse:
                     put(self.schur, last, first, transposed(mixed))
         scale(corner, -ridge, ridge)
         add_diagonal(corner, ridge)
-        put(self.schur, last, last, corner)
+        if n_alone:
+            put(self.schur, last, last, corner)
+        else:
+            self.schur = corner
 
     def at_rest(self, force: np.ndarray, base: np.ndarray) -> Rest:
         """With these forces on the private multipliers and this expansion given."""

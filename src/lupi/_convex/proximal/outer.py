@@ -58,9 +58,11 @@ class _Proximal:
             self.share = max(self.share * tuning.sharpening, self.least)
             self.wide *= tuning.sharpening
         elif self.is_wide:
-            self.wide *= tuning.narrowing
+            bounded = bool(self.problem.slacks)
+            factor = tuning.narrowing if bounded else tuning.narrowing_unbounded
+            self.wide *= factor
             if self.share > tuning.proximal:
-                self.share = max(self.share * tuning.narrowing, tuning.proximal)
+                self.share = max(self.share * factor, tuning.proximal)
         return (self.share, self.wide) != before
 
     def loosen(self) -> None:
