@@ -140,7 +140,8 @@ def solve_proximal(
             multipliers, settled, known = state.minimize(most, inexact)
             best = _better(best, state.solution(multipliers, settled=settled))
             tried &= known
-            if settled and known and not (tried or best.is_optimal(aim)):
+            due = small if best.is_optimal(aim) else known
+            if settled and due and not tried:
                 tried = True
                 best = _better(best, state.vertex(multipliers, to))
         except (NotPositiveDefinite, np.linalg.LinAlgError):
