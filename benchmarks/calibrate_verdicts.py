@@ -1,6 +1,10 @@
 """How often does `compare` reject what is true, and how often does it find a gain?
 
     python benchmarks/calibrate_verdicts.py [--comparisons 60] [--jobs 2] [--only WORD]
+                                            [--log FILE]
+
+With ``--log``, every result is appended to a file of JSON lines, and those that stand
+there are not computed again.
 
 Calibration: X* is a random permutation of the rows of the privileged columns, so the
 arms *with* and *shuffled* are two independent shuffles of the same X*, and the mean of
@@ -19,8 +23,10 @@ exceed 5 %.
 """
 
 import argparse
+import json
 import warnings
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -162,7 +168,7 @@ def contrast(name, design, seed):
     study = plan(X, y, P, methods=chosen, **options)
     with config_context(skip_parameter_validation=True, assume_finite=True):
         pairs = [
-            [study._run_arm(chosen, arm, split) for arm in ("with", "shuffled")]
+            [study.run_arm(chosen, arm, split) for arm in ("with", "shuffled")]
             for split in range(len(study.splits))
         ]
     scores, groups = (
@@ -191,17 +197,39 @@ def before(scores, groups, study):
     return stats.t.sf(scores.mean() / np.sqrt(variance), freedom)
 
 
-def calibrate(comparisons, jobs, word):
+class Log:
+    """Results by what was computed, kept in a file of JSON lines if there is one."""
+
+    def __init__(self, path):
+        self.path, self.known = path, {}
+        if path is not None and path.exists():
+            lines = map(json.loads, path.read_text().splitlines())
+            self.known = {json.dumps(line["what"]): line["result"] for line in lines}
+
+    def results(self, function, tasks, jobs):
+        """Return ``function(*task)`` for every task, those not known computed."""
+        tasks = [list(task) for task in tasks]
+        missing = [task for task in tasks if json.dumps(task) not in self.known]
+        runs = Parallel(jobs, return_as="generator")(
+            delayed(function)(*task) for task in missing
+        )
+        for task, found in zip(missing, runs, strict=True):
+            result = [float(value) for value in found]
+            self.known[json.dumps(task)] = result
+            if self.path is not None:
+                with self.path.open("a") as file:
+                    file.write(json.dumps({"what": task, "result": result}) + "\n")
+        return np.array([self.known[json.dumps(task)] for task in tasks])
+
+
+def calibrate(comparisons, jobs, word, log):
     print("| design | table | comparisons | rejected above, below | sd of z | before |")
     print("|---|---|---|---|---|---|")
     for design in (name for name in DESIGNS if word in name):
         everything = []
         for name in TABLES:
-            p = np.array(
-                Parallel(jobs)(
-                    delayed(contrast)(name, design, seed) for seed in range(comparisons)
-                )
-            )
+            tasks = [(name, design, seed) for seed in range(comparisons)]
+            p = log.results(contrast, tasks, jobs)
             everything.append(p)
             show(design, name, p)
         show(f"**{design}**", "all", np.concatenate(everything))
@@ -250,16 +278,15 @@ def verdict(n_rows, train_size, n_splits, shuffle, seed):
     return result.verdict.kind == "helps", max(old) <= 0.05
 
 
-def power(comparisons, jobs):
+def power(comparisons, jobs, log):
     print("\n| make_mediator | X* | comparisons | says it helps | before |")
     print("|---|---|---|---|---|")
     settings = ((150, 20, 8), (400, 20, 8), (200, None, None), (400, None, None))
     for n_rows, train_size, n_splits in settings:
         for shuffle in (False, True):
-            said = Parallel(jobs)(
-                delayed(verdict)(n_rows, train_size, n_splits, shuffle, seed)
-                for seed in range(comparisons)
-            )
+            setting = (n_rows, train_size, n_splits, shuffle)
+            tasks = [(*setting, seed) for seed in range(comparisons)]
+            said = log.results(verdict, tasks, jobs)
             now, old = np.mean(said, axis=0)
             size = "5 folds, twice"
             if train_size is not None:
@@ -277,7 +304,9 @@ if __name__ == "__main__":
     parser.add_argument("--comparisons", type=int, default=60, help="per table")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="designs whose name has this word")
+    parser.add_argument("--log", type=Path, help="file of results to resume from")
     arguments = parser.parse_args()
-    calibrate(arguments.comparisons, arguments.jobs, arguments.only)
+    log = Log(arguments.log)
+    calibrate(arguments.comparisons, arguments.jobs, arguments.only, log)
     if not arguments.only:
-        power(2 * arguments.comparisons, arguments.jobs)
+        power(2 * arguments.comparisons, arguments.jobs, log)

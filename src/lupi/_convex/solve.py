@@ -71,9 +71,11 @@ def solve(
             )
             for attempt, limit in _attempts(problem, solver, tuning)
         )
-        best = next(answers)
-        while not best.converged and (other := next(answers, None)):
-            best = _closer(best, other)
+        best, aim = next(answers), tol
+        if problem.n_rows <= tuning.polished_size and best.solver != "interior":
+            aim *= tuning.near_vertex
+        while not best.is_optimal(aim) and (other := next(answers, None)):
+            best, aim = _closer(best, other), tol
         return settle_biases(best, tuning)
 
 

@@ -26,6 +26,10 @@ class Tuning:
     # of tol: a gap bounds the objective, and decision values only by its square root.
     polished_size: int = 500
     polished_gap: float = 1e-5
+    # Where kernels have almost no rank left on a face, the proximal method stops short
+    # of the vertex, and more of its steps gain little. `auto` asks the interior point
+    # as well if the gap of a small problem is above this share of tol (5 % at n = 300).
+    near_vertex: float = 1e-3
 
     # Kinds of hard constraints, by their columns in the balance equations, that are
     # told apart when the interval of a bias is sought; each costs a pass.
@@ -173,6 +177,10 @@ class Tuning:
     # own, and the number of variables up to which a dense factor does.
     dense_entries: int = 20_000
     dense_variables: int = 6_000
+
+    def aim(self, n_rows: int, tol: float) -> float:
+        """Return the relative gap to reach: that of the vertex on small problems."""
+        return tol * (self.polished_gap if n_rows <= self.polished_size else 1.0)
 
 
 DEFAULT = Tuning()

@@ -200,9 +200,9 @@ def _along_path(
     if problem.n_rows >= tuning.many_rows:
         shares = (1.0,)
     aims = [tol * share for share in shares]
-    enough = tol * tuning.polished_gap if small else tol
+    enough = tuning.aim(problem.n_rows, tol)
     n_iter, stalled, lowest, end = 0, 0, np.inf, None
-    exhausted = 0
+    exhausted, polished = 0, None
     while n_iter < max_iter and aims:
         n_iter += 1
         try:
@@ -220,7 +220,7 @@ def _along_path(
         if best.is_optimal(aims[0]):
             aims.pop(0)
             if len(shares) > 1 and end is not None:
-                held = newton.hold()
+                held, polished = newton.hold(), best
                 vertex = polish(best, end, newton, enough)
                 newton.resume(held)
                 if vertex is not best and vertex.is_optimal(enough):
@@ -232,7 +232,7 @@ def _along_path(
         exhausted += not done and state.products() <= tol * abs(best.primal_value)
         if step < SHORTEST_STEP or stalled > patience or exhausted > tuning.last_steps:
             break
-    if small and end is not None:
+    if small and end is not None and polished is not best:
         best = polish(best, end, newton, enough)
     best.n_iter = n_iter
     best.converged = best.is_optimal(tol)

@@ -104,12 +104,20 @@ def _correct(candidate, zero, full, largest, unit) -> bool:
         strict=True,
     ):
         over = ~is_full & (room < -ROUNDING * cost)
-        needed = np.maximum.reduce([short[problem.slices[q]] for q in q_set])
-        idle = is_full & (needed < -ROUNDING * unit)
+        # A slack in use is that of the constraints with a multiplier; a constraint
+        # without one is violated where it would need more.
+        shorts = [short[problem.slices[q]] for q in q_set]
+        used = [
+            np.where(zero[problem.slices[q]], -np.inf, one)
+            for q, one in zip(q_set, shorts, strict=True)
+        ]
+        slack = np.maximum.reduce(shorts if len(q_set) == 1 else used)
+        for q, one in zip(q_set, shorts, strict=True):
+            enough = np.where(is_full, slack, 0.0)
+            violated[problem.slices[q]] &= one > enough + ROUNDING * unit
+        idle = is_full & (slack < -ROUNDING * unit)
         is_full[over], is_full[idle] = True, False
         changed |= bool(over.any() or idle.any())
-        for q in q_set:  # a slack that is in use is no violation
-            violated[problem.slices[q]] &= ~is_full | (len(q_set) > 1)
     zero[negative] = True
     zero[violated] = False
     return changed or bool(violated.any())
@@ -125,14 +133,16 @@ def _vertex(solution, zero, full, newton) -> Solution:
     for sharing, is_full, limit in zip(
         problem.sharing, full, problem.limits, strict=True
     ):
-        if len(sharing) == 1:
-            part = problem.slices[sharing[0]]
-            multipliers[part] = np.where(is_full, limit, multipliers[part])
-            fixed[part] |= is_full
-            tied.append(np.zeros(len(is_full)))
-        else:
-            part = problem.slices[sharing[0]]
-            tied.append(np.where(is_full, HARD * scale[part], 0.0))
+        parts = [problem.slices[q] for q in sharing]
+        n_free = np.sum([~zero[part] for part in parts], axis=0)
+        # A slack in use leaves nothing open for the only multiplier that has it.
+        alone = is_full & (n_free == 1) if len(sharing) > 1 else is_full
+        others = sum(np.where(zero[part], multipliers[part], 0.0) for part in parts)
+        for part in parts:
+            last = alone & ~zero[part] if len(sharing) > 1 else alone
+            multipliers[part] = np.where(last, limit - others, multipliers[part])
+            fixed[part] |= alone
+        tied.append(np.where(is_full & ~alone, HARD * scale[parts[0]], 0.0))
     diagonal = problem.curvature + np.where(fixed, HARD, SOFT) * scale
     diagonal[problem.is_equality] = problem.curvature[problem.is_equality]
     newton.start(multipliers)

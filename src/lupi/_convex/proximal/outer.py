@@ -127,7 +127,7 @@ def solve_proximal(
     small = problem.n_rows <= tuning.polished_size
     # A gap bounds the objective, and decision values only by its square root: small
     # problems go on to the vertex.
-    aim = tol * (tuning.polished_gap if small else 1.0)
+    aim = tuning.aim(problem.n_rows, tol)
     to = tuning.vertex_accuracy if small else tuning.vertex_share * tol
     reached, since, failures = np.inf, 0, 0
     unit = np.abs(problem.at_least).max(initial=0.0)

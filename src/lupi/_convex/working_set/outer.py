@@ -321,9 +321,7 @@ def solve_working_set(
                 break
             markup = 1.0 if good else min(2.0 * markup, 4.0 if moved else np.inf)
         eps = min(tuning.next_violation * worst, tuning.first_violation * unit)
-    small = problem.n_rows <= tuning.polished_size
-    wanted = tol * (tuning.polished_gap if small else 1.0)
-    if best.is_optimal(tol) and not best.is_optimal(wanted):
+    if best.is_optimal(tol) and not best.is_optimal(tuning.aim(problem.n_rows, tol)):
         state.newton(ROUNDING)
         best = _better(best, state.solution())
     best.n_iter = state.n_steps
