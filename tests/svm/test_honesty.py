@@ -204,3 +204,21 @@ def test_that_line_gives_probabilities():
     X, y, P = trivial(60)
     model = CalibratedClassifierCV(lupi.SVCPlus()).fit(X, y, privileged=P)
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "name", ["SVCPlus", "SVCDeltaPlus", "UnifiedSVC", "DeviationSVCPlus"]
+)
+def test_the_interior_point_has_the_support_vectors_of_the_others(name):
+    """Above the size up to which problems are solved to the last digit, too."""
+    model = getattr(lupi.svm, name)
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(510, 5))
+    y = np.where(hidden[:, 0] + 0.5 * rng.normal(size=510) > 0, 1, -1)
+    X = hidden + rng.normal(size=(510, 5))
+    interior = model(solver="interior").fit(X, y, privileged=hidden)
+    exact = model(solver="interior", tol=1e-10).fit(X, y, privileged=hidden)
+    other = model().fit(X, y, privileged=hidden)
+    assert interior.converged_.all()
+    assert abs(len(interior.support_) - len(other.support_)) <= 5
+    assert abs(len(exact.support_) - len(other.support_)) <= 5

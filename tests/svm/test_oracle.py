@@ -17,3 +17,14 @@ def test_optimal(name, seed):
     case = CASES[name]
     drawn = case.draw(seed)
     assert_optimal(case, drawn, fitted(case, drawn))
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [("SVCDeltaPlus-hinge", 36), ("SVCDeltaPlus-signed", 36), ("L2SVCPlus", 2)],
+)
+def test_small_problems_end_near_their_vertex(name, seed):
+    """The proximal method stops short of it here; a gap bounds values by its root."""
+    case = CASES[name]
+    model = fitted(case, case.draw(seed))
+    assert model.duality_gap_[0] <= 1e-9 * model.objective_[0]

@@ -99,7 +99,7 @@ def _attempts(
     automatic = solver == "auto"
     grams = [s.matrix for s in problem.spaces.values() if isinstance(s, Gram)]
     on_host = bool(grams) and all(map(is_on_host, grams))
-    features, first, last = None, False, False
+    features, first, last, suited = None, False, False, False
     if automatic:
         if on_host and _all_gram(problem):
             features = in_low_rank(problem, tuning)
@@ -113,7 +113,9 @@ def _attempts(
         first = suited and not last
     if first:
         yield solve_proximal, tuning.max_faces
-    if not automatic or all(map(is_stored, grams)):
+    # Where the features of a low rank fail, their Gram matrices do so at more expense.
+    spent = features is not None and suited
+    if not spent and (not automatic or all(map(is_stored, grams))):
         yield solve_interior, most
         if features is None and on_host:
             # Rank-deficient kernels with extreme costs leave nothing of the barrier in
@@ -168,15 +170,18 @@ def in_low_rank(problem: Problem, tuning: Tuning) -> Problem | None:
     Higher ranks count as low where costs are large: what a smooth kernel hardly has is
     felt there, and the other methods converge slowly.
     """
-    share = tuning.low_rank
+    n, together = problem.n_rows, tuning.low_rank
     if _relative_cost(problem) >= tuning.costly:
-        share = tuning.low_rank_if_costly
-    most = share * problem.n_rows
-    if sum(estimated_rank(s.matrix) for s in problem.spaces.values()) > most:
+        together = tuning.low_rank_if_costly
+
+    def is_low(ranks: list[float]) -> bool:
+        return sum(ranks) <= together * n and max(ranks) <= tuning.low_rank_each * n
+
+    if not is_low([estimated_rank(s.matrix) for s in problem.spaces.values()]):
         return None
     low = in_features(problem)
     ranks = [space.matrix.shape[1] for space in low.spaces.values()]
-    return low if sum(ranks) <= most else None
+    return low if is_low(ranks) else None
 
 
 def _closer(first: Solution, second: Solution) -> Solution:

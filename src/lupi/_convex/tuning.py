@@ -44,8 +44,10 @@ class Tuning:
     working_set_largest_cost: float = 3.0
     # Kernels whose ranks sum up to this share of the rows are solved in features, where
     # a step of the interior point costs n times the square of that sum.
+    # Nothing is gained where the rank of one kernel alone exceeds the last share.
     low_rank: float = 0.6
     low_rank_if_costly: float = 2.0
+    low_rank_each: float = 0.7
     costly: float = 1e3
     # Time of the interior point in working-set steps: this times Σn³/Σn over the
     # functions, plus a part that does not grow.
@@ -67,8 +69,9 @@ class Tuning:
     # Shares of tol at which the vertex is tried, on problems up to polished_size.
     vertex_tried_at: tuple[float, ...] = (1e-2, 1e-5)
     # The same for larger problems, whose vertex only has to be as good as tol: it has
-    # fewer support vectors.
-    large_vertex_tried_at: tuple[float, ...] = (1.0, 1e-2)
+    # fewer support vectors. Multipliers that vanish are small enough to be dropped at
+    # the second.
+    large_vertex_tried_at: tuple[float, ...] = (1.0, 1e-5)
     # A multiplier whose barrier outweighs its kernel by this much hardly moves with the
     # others and leaves the factorization.
     decoupled: float = 1e7

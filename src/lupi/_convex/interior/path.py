@@ -27,7 +27,12 @@ from lupi._convex.interior.blocks.outer import solve_blocks
 from lupi._convex.interior.features import FeatureNewton
 from lupi._convex.interior.newton import Barrier, NewtonStep, newton_for
 from lupi._convex.interior.start import starting_multipliers
-from lupi._convex.interior.vertex import PathEnd, copied, polish
+from lupi._convex.interior.vertex import (
+    PathEnd,
+    copied,
+    polish,
+    without_small_multipliers,
+)
 from lupi._convex.linalg import NotPositiveDefinite
 from lupi._convex.problem import Features, Problem
 from lupi._convex.solution import Solution
@@ -197,7 +202,9 @@ def _along_path(
     best = state.solution(0, False)
     small = problem.n_rows <= tuning.polished_size
     shares = tuning.vertex_tried_at if small else tuning.large_vertex_tried_at
-    if problem.n_rows >= tuning.many_rows:
+    # A multiplier of all rows at once makes every row a support vector in any case.
+    dense = any(0 in row.on for row in problem.global_rows)
+    if problem.n_rows >= tuning.many_rows or (dense and not small):
         shares = (1.0,)
     aims = [tol * share for share in shares]
     enough = tuning.aim(problem.n_rows, tol)
@@ -234,6 +241,8 @@ def _along_path(
             break
     if small and end is not None and polished is not best:
         best = polish(best, end, newton, enough)
+    if len(shares) > 1 and not small and end is not None and best.weights is None:
+        best = without_small_multipliers(best, end, tol)
     best.n_iter = n_iter
     best.converged = best.is_optimal(tol)
     return best

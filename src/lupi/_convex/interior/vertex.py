@@ -6,7 +6,8 @@ see once the gap is small. Setting the vanishing ones to zero leaves a linear sy
 the rest, whose solution is exact and has exact zeros where the path has only small
 numbers. A wrong guess shows itself by a multiplier that turns negative or a constraint
 that turns out violated, and is put right a few times; what does not improve the gap is
-not kept.
+not kept. Kernels of low rank leave the multipliers open; where no vertex is found, the
+small numbers are set to zero as far as the certificate allows.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from lupi._convex.interior.newton import Barrier, NewtonStep
 from lupi._convex.linalg import NotPositiveDefinite
 from lupi._convex.solution import Solution
 
-__all__ = ["PathEnd", "copied", "polish"]
+__all__ = ["PathEnd", "copied", "polish", "without_small_multipliers"]
 
 GUESSES = 6
 REPEATS = 3
 ENOUGH = 1e-13
 SOFT, HARD = 1e-9, 1e9
 ROUNDING = 1e-10
+# Shares of the largest multiplier of a family that count as small, tried in turn.
+SMALL = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
 
 
 @dataclass(eq=False)
@@ -74,19 +77,94 @@ def polish(
     return best
 
 
+def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> Solution:
+    """Return the solution with as few rows in the first function as tol allows.
+
+    A multiplier of the first function and another one that goes to zero is handed over
+    to the private multiplier of the other function, which therefore stays as it is.
+    """
+    problem = solution.problem
+    heirs = _heirs(problem)
+    movable, columns = np.zeros(problem.size), problem.balance_columns()
+    for q, (part, family) in enumerate(
+        zip(problem.slices, problem.families, strict=True)
+    ):
+        if 0 in family.on and not family.equality:
+            movable[part] = end.distance[part]
+            for from_, to, factor in heirs.get(q, ()):
+                columns[:, from_] -= factor * columns[:, to]
+                movable[from_] = np.minimum(movable[from_], end.distance[to])
+    for sharing, room in zip(problem.sharing, end.room, strict=True):
+        for part in (problem.slices[q] for q in sharing):
+            movable[part] = np.minimum(movable[part], room)
+
+    def without(share: float) -> Solution:
+        change, free = np.zeros(problem.size), movable.copy()
+        for q, (part, family) in enumerate(
+            zip(problem.slices, problem.families, strict=True)
+        ):
+            if 0 in family.on and not family.equality:
+                distance = end.distance[part]
+                small = distance <= share * distance.max(initial=0.0)
+                change[part] = np.where(small, -distance, 0.0)
+                free[part][small] = 0.0
+        across = np.linalg.pinv((columns * free) @ columns.T, hermitian=True)
+        change -= free * (columns.T @ (across @ (columns @ change)))
+        for handed in heirs.values():
+            for from_, to, factor in handed:
+                change[to] -= factor * change[from_]
+        multipliers = solution.multipliers + change
+        small = (change == -end.distance) & (change < 0)
+        multipliers[small] = problem.lower[small]
+        return _moved(solution, np.maximum(multipliers, problem.lower))
+
+    for share in SMALL:
+        candidate = without(share)
+        if candidate.is_optimal(tol):
+            return candidate
+    return solution
+
+
+def _heirs(problem) -> dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+    """Return, for families on two functions, the private multipliers of the same rows.
+
+    Of each family: the multipliers, the private ones, the ratio of their coefficients.
+    """
+    heirs: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
+    for q, family in enumerate(problem.families):
+        for k in set(family.on) - {0} if 0 in family.on else ():
+            private = problem.structure.private.get(k, ())
+            for heir in private[:1]:
+                place = np.full(problem.length(k), -1)
+                own = np.arange(len(problem.families[heir].at_least))
+                place[problem.positions(heir, k)] = own
+                at = place[problem.positions(q, k)]
+                there = np.flatnonzero(at >= 0)
+                ratio = family.on[k][there] / problem.families[heir].on[k][at[there]]
+                heirs.setdefault(q, []).append(
+                    (
+                        there + problem.slices[q].start,
+                        at[there] + problem.slices[heir].start,
+                        ratio,
+                    )
+                )
+    return heirs
+
+
+def _moved(solution: Solution, multipliers: np.ndarray) -> Solution:
+    """Return the solution with other multipliers, its expansions moved along."""
+    change = solution.problem.spread(multipliers - solution.multipliers)
+    coefficients = [v + dv for v, dv in zip(solution.coefficients, change, strict=True)]
+    return replace(solution, multipliers=multipliers, coefficients=coefficients)
+
+
 def _clean(solution: Solution) -> Solution:
     """Round multipliers of the wrong sign, which are rounding themselves, to zero."""
     problem = solution.problem
     wrong = solution.multipliers < problem.lower
     if not wrong.any():
         return solution
-    multipliers = np.maximum(solution.multipliers, problem.lower)
-    change = multipliers - solution.multipliers
-    coefficients = [
-        v + dv
-        for v, dv in zip(solution.coefficients, problem.spread(change), strict=True)
-    ]
-    return replace(solution, multipliers=multipliers, coefficients=coefficients)
+    return _moved(solution, np.maximum(solution.multipliers, problem.lower))
 
 
 def _correct(candidate, zero, full, largest, unit) -> bool:
