@@ -86,33 +86,31 @@ def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> S
     problem = solution.problem
     heirs = _heirs(problem)
     movable, columns = np.zeros(problem.size), problem.balance_columns()
-    for q, (part, family) in enumerate(
-        zip(problem.slices, problem.families, strict=True)
-    ):
-        if 0 in family.on and not family.equality:
-            movable[part] = end.distance[part]
-            for from_, to, factor in heirs.get(q, ()):
-                columns[:, from_] -= factor * columns[:, to]
-                movable[from_] = np.minimum(movable[from_], end.distance[to])
+    parts = [
+        part
+        for part, family in zip(problem.slices, problem.families, strict=True)
+        if 0 in family.on and not family.equality
+    ]
+    for part in parts:
+        movable[part] = end.distance[part]
+    for from_, to, factor in heirs:
+        columns[:, from_] -= factor * columns[:, to]
+        movable[from_] = np.minimum(movable[from_], end.distance[to])
     for sharing, room in zip(problem.sharing, end.room, strict=True):
         for part in (problem.slices[q] for q in sharing):
             movable[part] = np.minimum(movable[part], room)
 
     def without(share: float) -> Solution:
         change, free = np.zeros(problem.size), movable.copy()
-        for q, (part, family) in enumerate(
-            zip(problem.slices, problem.families, strict=True)
-        ):
-            if 0 in family.on and not family.equality:
-                distance = end.distance[part]
-                small = distance <= share * distance.max(initial=0.0)
-                change[part] = np.where(small, -distance, 0.0)
-                free[part][small] = 0.0
+        for part in parts:
+            distance = end.distance[part]
+            small = distance <= share * distance.max(initial=0.0)
+            change[part] = np.where(small, -distance, 0.0)
+            free[part][small] = 0.0
         across = np.linalg.pinv((columns * free) @ columns.T, hermitian=True)
         change -= free * (columns.T @ (across @ (columns @ change)))
-        for handed in heirs.values():
-            for from_, to, factor in handed:
-                change[to] -= factor * change[from_]
+        for from_, to, factor in heirs:
+            change[to] -= factor * change[from_]
         multipliers = solution.multipliers + change
         small = (change == -end.distance) & (change < 0)
         multipliers[small] = problem.lower[small]
@@ -125,29 +123,25 @@ def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> S
     return solution
 
 
-def _heirs(problem) -> dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+def _heirs(problem) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Return, for families on two functions, the private multipliers of the same rows.
 
     Of each family: the multipliers, the private ones, the ratio of their coefficients.
     """
-    heirs: dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
-    for q, family in enumerate(problem.families):
-        for k in set(family.on) - {0} if 0 in family.on else ():
-            private = problem.structure.private.get(k, ())
-            for heir in private[:1]:
-                place = np.full(problem.length(k), -1)
-                own = np.arange(len(problem.families[heir].at_least))
-                place[problem.positions(heir, k)] = own
-                at = place[problem.positions(q, k)]
-                there = np.flatnonzero(at >= 0)
-                ratio = family.on[k][there] / problem.families[heir].on[k][at[there]]
-                heirs.setdefault(q, []).append(
-                    (
-                        there + problem.slices[q].start,
-                        at[there] + problem.slices[heir].start,
-                        ratio,
-                    )
-                )
+    heirs = []
+    for k, private in problem.structure.private.items():
+        for q in problem.structure.shared.get(k, ()) if private else ():
+            heir, family = private[0], problem.families[q]
+            place = np.full(problem.length(k), -1)
+            place[problem.positions(heir, k)] = np.arange(
+                len(problem.families[heir].at_least)
+            )
+            at = place[problem.positions(q, k)]
+            there = np.flatnonzero(at >= 0)
+            at = at[there]
+            ratio = family.on[k][there] / problem.families[heir].on[k][at]
+            starts = problem.slices[q].start, problem.slices[heir].start
+            heirs.append((there + starts[0], at + starts[1], ratio))
     return heirs
 
 
