@@ -8,6 +8,7 @@ import pytest
 collect_ignore = []
 if find_spec("torch") is None:
     collect_ignore.append("src/lupi/_convex/linalg/torch_device.py")
+    collect_ignore.append("src/lupi/_convex/interior/blocks/torch_arrays.py")
 
 
 @pytest.fixture(autouse=True)

@@ -22,6 +22,8 @@ DEVICES = ("cpu", "cuda")
 # Matrices of n² entries that a fit holds at once beside those of its functions: in
 # double precision, and in single precision where they are given by their rows.
 BESIDE, BESIDE_ROWS = 4, 3
+# Copies of the features of a linear model, and vectors of every function beside them.
+COPIES, VECTORS = 3, 40
 # Kernel values computed at once when a function is evaluated.
 EVALUATED = 2**28
 GIB = 2**30
@@ -82,8 +84,7 @@ class Place:
         torch = check_device(device, who)
         if torch is None:
             return HOST
-        held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-        free = torch.cuda.mem_get_info(device)[0] + held
+        free = _free(torch, device)
         if (n_functions + BESIDE) * n_rows**2 * 8 <= free:
             return cls(device)
         needed = (n_functions + BESIDE_ROWS) * n_rows**2 * 4
@@ -94,6 +95,39 @@ class Place:
             f"{needed / GIB:.0f} GiB on the device, and {free / GIB:.0f} GiB are "
             "free. Use fewer rows, or LinearSVCPlus behind "
             "sklearn.kernel_approximation.Nystroem."
+        )
+
+    @classmethod
+    def of_features(
+        cls, device: str, n_rows: int, n_features: int, n_functions: int, who: str
+    ) -> Place:
+        """Refuse features that do not fit, before any work.
+
+        Parameters
+        ----------
+        device : str
+            One of `DEVICES`.
+        n_rows, n_features, n_functions : int
+            The rows, the features of all functions together, and the functions.
+        who : str
+            The estimator, for the message.
+
+        Returns
+        -------
+        Place
+            Where they go.
+        """
+        torch = check_device(device, who)
+        if torch is None:
+            return HOST
+        free = _free(torch, device)
+        needed = n_rows * (COPIES * n_features + VECTORS * n_functions) * 8
+        if needed <= free:
+            return cls(device)
+        raise MemoryError(
+            f"{who}(device={device!r}) on {n_rows} rows of {n_features} features needs "
+            f"about {needed / GIB:.1f} GiB on the device, and {free / GIB:.1f} GiB are "
+            "free. Use fewer rows, or device='cpu'."
         )
 
     def gram(self, kernel: Kernel, rows: Any) -> Any:
@@ -117,6 +151,12 @@ class Place:
 
 
 HOST = Place()
+
+
+def _free(torch: Any, device: str) -> int:
+    """Return the bytes that can be had on a device."""
+    held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return torch.cuda.mem_get_info(device)[0] + held
 
 
 def evaluate(

@@ -12,9 +12,10 @@ from functools import partial
 import numpy as np
 
 from lupi._convex import Gram, Problem, linalg
+from lupi._convex.interior.blocks import arrays
 from lupi._convex.linalg import host
 
-__all__ = ["Strict", "strictly"]
+__all__ = ["Strict", "StrictArrays", "strictly"]
 
 
 class Strict:
@@ -85,3 +86,74 @@ def strictly(problem: Problem) -> Problem:
         for f in problem.functions
     ]
     return Problem(problem.n_rows, functions, problem.families, problem.global_rows)
+
+
+class StrictVector:
+    """A vector or features of rows: ``+ − * /`` with its kind and floats alone."""
+
+    __array_ufunc__ = None
+    __slots__ = ("hidden",)
+
+    def __init__(self, hidden):
+        self.hidden = hidden
+
+    def __array__(self, *arguments, **options):
+        raise TypeError("a vector of the rows was taken for a NumPy array")
+
+    def _with(self, other, operation):
+        if type(other) is StrictVector:
+            other = other.hidden
+        elif type(other) not in (float, int):
+            raise TypeError(f"a vector of the rows met a {type(other)}")
+        return StrictVector(operation(self.hidden, other))
+
+    def __add__(self, other):
+        return self._with(other, lambda a, b: a + b)
+
+    def __sub__(self, other):
+        return self._with(other, lambda a, b: a - b)
+
+    def __rsub__(self, other):
+        return self._with(other, lambda a, b: b - a)
+
+    def __mul__(self, other):
+        return self._with(other, lambda a, b: a * b)
+
+    def __truediv__(self, other):
+        return self._with(other, lambda a, b: a / b)
+
+    def __rtruediv__(self, other):
+        return self._with(other, lambda a, b: b / a)
+
+    def __neg__(self):
+        return StrictVector(-self.hidden)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+class StrictArrays:
+    """The operations of `lupi._convex.interior.blocks.arrays` on strict vectors."""
+
+    TO_HOST = ("to_host", "numbers", "projection", "weighted_gram")
+    FROM_HOST = ("vector", "features")
+
+    def __getattr__(self, name):
+        if name not in arrays.__all__:
+            raise AttributeError(name)
+        return partial(self._call, name)
+
+    def _call(self, name, *arguments):
+        shown = []
+        for argument in arguments:
+            if name == "numbers":
+                argument = [getattr(one, "hidden", one) for one in argument]
+            elif isinstance(argument, StrictVector):
+                argument = argument.hidden
+            elif isinstance(argument, np.ndarray) and name not in (
+                *self.FROM_HOST,
+                "product",  # with weights, which are few
+            ):
+                raise TypeError(f"{name} was given a NumPy array")
+            shown.append(argument)
+        found = getattr(arrays, name)(*shown)
+        return found if name in self.TO_HOST else StrictVector(found)

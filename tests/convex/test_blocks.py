@@ -25,6 +25,7 @@ from lupi._convex.interior.blocks.local import LocalRows
 from lupi._convex.interior.blocks.outer import solve_blocks
 from lupi._convex.linalg import NotPositiveDefinite
 from tests.convex.made import problems
+from tests.convex.strict import StrictArrays
 
 
 def made(name, n=600, *, seed=0):
@@ -192,6 +193,23 @@ def test_problems_with_other_losses(name):
     assert solution.duality_gap == pytest.approx(found.duality_gap, abs=1e-10 * scale)
     expected = solve(problem, tol=1e-9).primal_value
     assert found.primal_value == pytest.approx(expected, rel=2e-7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arrays_of_another_kind_are_touched_by_the_operations_alone(name):
+    problem, found = made(name), []
+    for arrays in (None, StrictArrays()):
+        rows = LocalRows(problem, arrays=arrays)
+        answer = solve_blocks(rows, rows.layout, tol=1e-8, max_iter=200, tuning=FEW)
+        found.append((answer.primal_value, rows.multipliers()))
+    assert found[1][0] == found[0][0]
+    np.testing.assert_array_equal(found[1][1], found[0][1])
+
+
+@pytest.mark.parametrize("name", ["hard", "squared", "partial"])
+def test_other_losses_are_touched_by_the_operations_alone(name):
+    rows = LocalRows(problems(features=True)[name], arrays=StrictArrays())
+    assert solve_blocks(rows, rows.layout, tol=1e-7, max_iter=200).converged
 
 
 @pytest.mark.parametrize("name", NAMES)

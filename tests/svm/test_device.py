@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 import lupi
 from lupi._device import Place
+from tests.convex.strict import StrictArrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no sensitive_features")
 
@@ -23,6 +24,9 @@ MODELS = [
     lupi.MarginTransferSVC(),
     lupi.DeviationSVCPlus(),
     lupi.FairSVCDeltaPlus(),
+    lupi.LinearSVCPlus(),
+    lupi.LinearSVCDeltaPlus(),
+    lupi.LinearSVRPlus(),
 ]
 rng = np.random.default_rng(0)
 X, P = rng.normal(size=(2, 30, 3))
@@ -68,6 +72,15 @@ def test_what_does_not_fit_in_double_precision_is_given_by_its_rows(monkeypatch)
     assert not Place.of("cuda", 20_000, 2, "SVCPlus").stored
 
 
+def test_features_that_do_not_fit_are_told_of_before_the_work_starts(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=2**29))
+    with pytest.raises(
+        MemoryError, match=r"1000000 rows of 40 features needs about 1.5 GiB .* 0.5 GiB"
+    ):
+        Place.of_features("cuda", 1_000_000, 40, 2, "LinearSVCPlus")
+    Place.of_features("cuda", 100_000, 40, 2, "LinearSVCPlus")
+
+
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_other_devices_are_refused(model):
     with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda'"):
@@ -93,3 +106,37 @@ def test_tensors_are_read_as_arrays():
     model = lupi.SVCPlus().fit(Tensor(X), Tensor(Y), privileged=Tensor(P))
     np.testing.assert_array_equal(model.predict(Tensor(X)), expected.predict(X))
     np.testing.assert_array_equal(model.correction(Tensor(P)), expected.correction(P))
+
+
+LINEAR = [
+    lupi.LinearSVCPlus(privileged_reg=0.1),
+    lupi.LinearSVCDeltaPlus(privileged_reg=0.1),
+    lupi.LinearSVCDeltaPlus(privileged_reg=0.1, slack="hinge"),
+    lupi.LinearSVRPlus(privileged_reg=0.1),
+]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("model", LINEAR, ids=str)
+def test_linear_models_are_the_same_elsewhere(model, missing, monkeypatch):
+    """Rows behind the interface of a device: the objective of the CPU."""
+    hidden = np.random.default_rng(1).normal(size=(150, 3))
+    X = hidden + np.random.default_rng(2).normal(size=(150, 3))
+    y, error = hidden.sum(axis=1), (X - hidden).sum(axis=1)
+    slack = np.abs(error)
+    if not isinstance(model, lupi.LinearSVRPlus):
+        y = np.sign(y)
+        slack = np.maximum(1.0 - y * X.sum(axis=1), 0.0)
+    P = np.column_stack([slack, error])
+    if missing:
+        P[::3] = np.nan
+    expected = clone(model).fit(X, y, privileged=P)
+    elsewhere = types.ModuleType("elsewhere")
+    elsewhere.DEVICE_VALUES, elsewhere.TorchArrays = 2**20, lambda _: StrictArrays()
+    name = "lupi._convex.interior.blocks.torch_arrays"
+    monkeypatch.setitem(sys.modules, name, elsewhere)
+    monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=2**30))
+    found = clone(model).set_params(device="cuda").fit(X, y, privileged=P)
+    assert found.converged_
+    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=2e-6)
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=2e-3)

@@ -66,9 +66,13 @@ class Gram:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """A space given by explicit features, dense or sparse: ``K = ΦΦᵀ``."""
+    """A space given by explicit features, dense or sparse: ``K = ΦΦᵀ``.
+
+    ``device`` is where sums over the rows are to be computed.
+    """
 
     matrix: Any
+    device: str = "cpu"
 
     @property
     def size(self) -> int:

@@ -105,7 +105,7 @@ class Space:
     @property
     def features(self) -> Features:
         self._check_size()
-        return Features(self.rows)
+        return Features(self.rows, self.place.device)
 
     def _check_size(self) -> None:
         """Refuse values whose products the solvers could not represent."""
@@ -191,7 +191,8 @@ class Data:
         ones = np.ones((which.rows.shape[0], 1))
         stack = sp.hstack if sp.issparse(which.rows) else np.hstack
         rows: Any = stack([which.rows, ones])
-        return Features(rows.tocsr() if sp.issparse(rows) else rows)
+        rows = rows.tocsr() if sp.issparse(rows) else rows
+        return Features(rows, which.place.device)
 
     def decision_function(self) -> Function:
         """``w·x + b`` with weight 1."""

@@ -79,6 +79,8 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
         Relative duality gap at which to stop.
     max_iter : int, default=-1
         Limit on the iterations; -1 leaves it to the solver.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the problem is solved; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -134,6 +136,7 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
         class_weight: dict | str | None = None,
         tol: float = 1e-6,
         max_iter: int = -1,
+        device: str = "cpu",
     ):
         self.C = C
         self.privileged_reg = privileged_reg
@@ -141,6 +144,7 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.device = device
 
     def __lupi_tags__(self) -> PrivilegedTags:
         return PrivilegedTags(
@@ -178,6 +182,8 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
         Relative duality gap at which to stop.
     max_iter : int, default=-1
         Limit on the iterations; -1 leaves it to the solver.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the problem is solved; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -229,6 +235,7 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
         class_weight: dict | str | None = None,
         tol: float = 1e-6,
         max_iter: int = -1,
+        device: str = "cpu",
     ):
         self.C = C
         self.delta = delta
@@ -238,6 +245,7 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.device = device
 
     def _problem(self, data: Data) -> Problem:
         build = signed_problem if self.slack == "signed" else hinge_problem
@@ -259,6 +267,8 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
         Relative duality gap at which to stop.
     max_iter : int, default=-1
         Limit on the iterations; -1 leaves it to the solver.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the problem is solved; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -309,12 +319,14 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
         privileged_reg: float = 1.0,
         tol: float = 1e-6,
         max_iter: int = -1,
+        device: str = "cpu",
     ):
         self.C = C
         self.epsilon = epsilon
         self.privileged_reg = privileged_reg
         self.tol = tol
         self.max_iter = max_iter
+        self.device = device
 
     def _problem(self, data: Data) -> Problem:
         return svr_plus_problem(data, self.privileged_reg, self.epsilon)

@@ -166,11 +166,17 @@ class KernelMachine:
         in_features = (
             linear and self.solver == "auto" and part.n_rows >= self._feature_rows
         )
-        place = HOST
-        if not in_features:
-            name, n_functions = type(self).__name__, 1
+        name, n_functions = type(self).__name__, 1
+        if privileged is not None:
+            n_functions += len(self._functions)
+        if in_features:
+            width = part.X.shape[1]
             if privileged is not None:
-                n_functions += len(self._functions)
+                width += len(self._functions) * privileged.values.shape[1]
+            place = Place.of_features(
+                self.device, part.n_rows, width, n_functions, name
+            )
+        else:
             place = Place.of(self.device, part.n_rows, n_functions, name)
             if place is HOST:
                 instead = "LinearSVRPlus" if is_regressor(self) else "LinearSVCPlus"

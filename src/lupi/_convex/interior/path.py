@@ -168,17 +168,33 @@ def solve_interior(
 def _suits_blocks(problem: Problem, tuning: Tuning) -> bool:
     """Whether there are many rows in features, without constraints on all at once."""
     spaces = [f.space for f in problem.functions if f.space is not None]
+    many = problem.n_rows >= tuning.many_rows or _device(problem) != "cpu"
     return (
-        problem.n_rows >= tuning.many_rows
+        many
         and not problem.global_rows
         and all(isinstance(space, Features) for space in spaces)
     )
 
 
+def _device(problem: Problem) -> str:
+    """Return where the rows of a problem in features are to be."""
+    spaces = problem.spaces.values()
+    devices = {space.device for space in spaces if isinstance(space, Features)}
+    return devices.pop() if len(devices) == 1 else "cpu"
+
+
 def _solve_in_blocks(
     problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
 ) -> Solution:
-    rows = LocalRows(problem, allowed_threads())
+    device = _device(problem)
+    if device == "cpu":
+        rows = LocalRows(problem, allowed_threads())
+    else:
+        from lupi._convex.interior.blocks.torch_arrays import DEVICE_VALUES, TorchArrays
+
+        rows = LocalRows(
+            problem, arrays=TorchArrays(device), block_values=DEVICE_VALUES
+        )
     found = solve_blocks(rows, rows.layout, tol=tol, max_iter=max_iter, tuning=tuning)
     multipliers = rows.multipliers()
     solution = Solution(

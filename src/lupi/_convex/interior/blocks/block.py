@@ -73,7 +73,7 @@ class Block:
         The unknowns.
     part : slice
         The rows.
-    arrays : module
+    arrays : module or object
         The operations on vectors, see :mod:`.arrays`.
     """
 

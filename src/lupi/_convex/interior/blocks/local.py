@@ -35,7 +35,7 @@ class LocalRows:
         With features in every function and no global constraints.
     n_threads : int, default=1
         How many threads take blocks.
-    arrays : module, default=None
+    arrays : module or object, default=None
         The operations on vectors; those of NumPy if None.
     block_values : int, default=BLOCK_VALUES
         Values of features in a block.
@@ -71,6 +71,10 @@ class LocalRows:
 
     def total(self, name: str, *arguments: Any) -> Totals:
         """Run a pass on every block and return what they come to."""
+        # A number of NumPy would take a vector of another kind for an array.
+        arguments = tuple(
+            float(one) if isinstance(one, np.floating) else one for one in arguments
+        )
         own = getattr(self, f"_{name}", None)
         if own is not None:
             return own(*arguments)
