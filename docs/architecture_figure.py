@@ -15,7 +15,10 @@ WIDTH, LEFT, GAP, HEIGHT = 760, 8, 10, 58
 LAYERS = [
     [("cli", "the command lupi"), ("report", "one HTML page")],
     [("inspection", "displays")],
-    [("evaluation", "compare: arms, splits, statistics, verdict")],
+    [
+        ("evaluation", "compare: arms, splits, statistics"),
+        ("dask", "models of rows on a cluster"),
+    ],
     [
         ("svm", "SVM+ family"),
         ("transfer", "distillation"),

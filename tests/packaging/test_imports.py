@@ -118,3 +118,15 @@ def test_versions_are_shown(capsys):
 
     assert shown["scikit-learn"] == sklearn.__version__
     assert shown["python"].startswith(".".join(map(str, sys.version_info[:3])))
+
+
+def test_lupi_dask_names_the_command_that_installs_dask():
+    program = "import sys; sys.modules['dask'] = None; import lupi.dask"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": str(SOURCE.parent), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 'pip install "lupi[dask]"' in done.stderr.splitlines()[-1]

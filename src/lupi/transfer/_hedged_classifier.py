@@ -187,8 +187,10 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         return self
 
     def _ask(self, training: Parts) -> Probabilities:
-        labels = np.concatenate(training.gather(_distinct_labels))
-        self.classes_ = check_class_count(np.unique(labels), self)
+        labels = training.gather(_distinct_labels)
+        known = [part for part in labels if len(part)]
+        classes = np.unique(np.concatenate(known)) if known else labels[0]
+        self.classes_ = check_class_count(classes, self)
         return self._answers()
 
     def _class_factor(self, rows: Parts) -> np.ndarray | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lupi._parts import Parts
+from lupi._parts import LocalParts, Parts
 from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.learners import EstimatorLearner
 from lupi.transfer._hedge.plan import LABELS, fit_candidates
@@ -80,7 +80,7 @@ def hedge(
     answers : Numbers or Probabilities
         What is predicted.
     pairs : sequence of Pair
-        Students with their teachers; others than the default need rows in one part.
+        Students with their teachers; all are the default where rows are on a cluster.
     folds : list of Parts of ndarray of int
         Fold of each labelled row, once per repetition; an empty list makes no
         predictions out of fold, and the weights are the prior.
@@ -106,16 +106,18 @@ def hedge(
     keeps = [everything - {k} for k in sorted(everything)] if folds else []
     summary = rows.sum(_label_sums, answers, factor)
     for pair in pairs:
-        first = folds[0] if folds else rows.map(_one_fold)
+        first: Any = folds[0] if folds else rows.map(_one_fold)
         learner: Any
-        if _works_by_sums(pair, summary.n_labelled, sum(n_columns), factor):
+        if not isinstance(rows, LocalParts) or _works_by_sums(
+            pair, summary.n_labelled, sum(n_columns), factor
+        ):
             learner = SumsLearner(
                 rows, first, len(everything), answers.n_targets, n_columns[1]
             )
         else:
             learner = EstimatorLearner(
-                rows.parts[0],  # type: ignore[attr-defined]
-                first.parts[0],  # type: ignore[attr-defined]
+                rows.parts[0],
+                first.parts[0],
                 answers,
                 GCVRidge() if pair.teacher is None else pair.teacher,
                 GCVRidge() if pair.student is None else pair.student,

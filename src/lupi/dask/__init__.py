@@ -1,0 +1,22 @@
+"""Estimators for Dask collections, whose partitions stay on their workers.
+
+Each estimator has the name and the parameters of the ordinary one, and ``client``. Its
+``fit`` takes Dask arrays and data frames. What travels between processes are sums over
+rows, of a size that depends on the number of columns alone. The fitted estimator
+predicts lazily on Dask collections, and :meth:`to_local` returns the ordinary
+estimator, to be saved and to predict anywhere.
+
+Needs the extra ``dask``: ``pip install "lupi[dask]"``.
+"""
+
+from lupi._optional import require
+
+require("dask", "lupi.dask")
+require("distributed", "lupi.dask")
+
+from lupi.dask._hedged import (  # noqa: E402
+    HedgedDistillationClassifier,
+    HedgedDistillationRegressor,
+)
+
+__all__ = ["HedgedDistillationClassifier", "HedgedDistillationRegressor"]

@@ -1,0 +1,212 @@
+"""Hedged distillation on a cluster: the model of one machine, whatever happens."""
+
+import pickle
+from functools import partial
+from itertools import pairwise
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import distributed
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import lupi
+from lupi.dask import HedgedDistillationClassifier, HedgedDistillationRegressor
+from tests.dask.conftest import kill_one, start_cluster
+
+N = 600
+# Of very different size, and one that is empty.
+CHUNKS = (5, 390, 0, 205)
+
+
+def draw(n=N, seed=0):
+    """Rows without X*, rows without y, missing cells; y of the first chunk is 'a'."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) * [1, 10, 0.1, 1] + [0, 100, 0, 5]
+    P = X[:, :2] * [1, 0.1] + rng.normal(size=(n, 2))
+    score = P[:, 0] + X[:, 3] + rng.normal(size=n)
+    y = np.array(["a", "b", "c"], dtype=object)[np.digitize(score, [4.5, 6.0])]
+    y[:3] = "a"
+    y[3:5] = None
+    y[rng.random(n) < 0.4] = None
+    X[rng.random(X.shape) < 0.05] = np.nan
+    P[rng.random(P.shape) < 0.05] = np.nan
+    P[rng.random(n) < 0.2] = np.nan
+    P[:5] = np.nan
+    return X, y, P, score, rng.integers(0, 3, n).astype(float)
+
+
+def in_chunks(table, chunks=CHUNKS):
+    if table.ndim == 1:
+        return da.from_array(table, chunks=(chunks,))
+    return da.from_array(table, chunks=(chunks, table.shape[1]))
+
+
+def in_frame(table, names, chunks=CHUNKS):
+    frame = pd.DataFrame(table, columns=names) if table.ndim == 2 else pd.Series(table)
+    ends = np.cumsum((0, *chunks))
+    pieces = [frame.iloc[a:b] for a, b in pairwise(ends)]
+    parts = [dask.delayed(piece) for piece in pieces]
+    return dd.from_delayed(parts, meta=frame.iloc[:0])
+
+
+def same(found, expected):
+    """The coefficients to 1e-6, as to the scale of each, and what belongs to them."""
+    for name in ("coef_", "intercept_", "missing_coef_"):
+        ours, theirs = getattr(found, name), getattr(expected, name)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+    assert found.weights_ == pytest.approx(expected.weights_, abs=1e-6)
+    for key, score in expected.candidate_scores_.items():
+        assert found.candidate_scores_[key] == pytest.approx(score, abs=1e-6)
+
+
+def test_classes_of_arrays(client, tmp_path):
+    X, y, P, _, weight = draw()
+    expected = lupi.HedgedDistillationClassifier().fit(
+        X, y, privileged=P, sample_weight=weight
+    )
+    model = HedgedDistillationClassifier(client=client)
+    dX = in_chunks(X).rechunk({1: 3})  # columns apart, too
+    given = {"privileged": in_chunks(P), "sample_weight": in_chunks(weight)}
+    assert model.fit(dX, in_chunks(y), **given) is model
+    same(model, expected)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    for name in ("predict_proba", "decision_function"):
+        lazy = getattr(model, name)(dX)
+        assert isinstance(lazy, da.Array)
+        wanted = getattr(expected, name)(X)
+        assert lazy.shape == wanted.shape
+        np.testing.assert_allclose(lazy.compute(), wanted, atol=1e-6)
+    labels = model.predict(dX)
+    assert isinstance(labels, da.Array)
+    assert labels.chunks == dX.chunks[:1]
+    assert np.array_equal(labels.compute(), expected.predict(X))
+    assert np.array_equal(model.predict(X), expected.predict(X))
+
+    local = model.to_local()
+    assert type(local) is lupi.HedgedDistillationClassifier
+    assert set(vars(local)) == set(vars(expected))
+    lupi.save(model, tmp_path / "model.lupi")
+    loaded = lupi.load(tmp_path / "model.lupi")
+    assert type(loaded) is lupi.HedgedDistillationClassifier
+    assert np.array_equal(loaded.predict_proba(X), local.predict_proba(X))
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.client is None
+    assert np.array_equal(copy.coef_, model.coef_)
+    assert clone(model).client is client
+
+
+def test_numbers_of_data_frames(client):
+    X, y, P, score, _ = draw()
+    target = np.where(pd.isna(y), np.nan, score)
+    names, wards = list("efgh"), np.array([f"ward {i % 40}" for i in range(N)])
+    frame = pd.DataFrame(X, columns=names)
+    expected = lupi.HedgedDistillationRegressor(random_state=3).fit(
+        frame, target, privileged=pd.DataFrame(P, columns=["u", "v"]), groups=wards
+    )
+    dX = in_frame(X, names)
+    model = HedgedDistillationRegressor(random_state=3, client=client).fit(
+        dX,
+        in_frame(target, None),
+        privileged=in_frame(P, ["u", "v"]),
+        groups=in_frame(wards, None),
+    )
+    same(model, expected)
+    assert model.feature_names_in_.tolist() == names
+    assert model.privileged_feature_names_in_.tolist() == ["u", "v"]
+    lazy = model.predict(dX)
+    assert isinstance(lazy, dd.Series)
+    np.testing.assert_allclose(lazy.compute(), expected.predict(frame), atol=1e-6)
+
+
+def test_unknown_chunk_sizes(client):
+    X, _, P, score, _ = draw()
+    unknown = [in_frame(t, None if t.ndim == 1 else range(t.shape[1])) for t in (X, P)]
+    dX, dP = (frame.to_dask_array() for frame in unknown)
+    assert np.isnan(dX.shape[0])
+    y = in_frame(score, None).to_dask_array()
+    model = HedgedDistillationRegressor(client=client).fit(dX, y, privileged=dP)
+    expected = lupi.HedgedDistillationRegressor().fit(X, score, privileged=P)
+    same(model, expected)
+    np.testing.assert_allclose(
+        model.predict(dX).compute(), expected.predict(X), atol=1e-6
+    )
+    shorter = in_frame(score[1:], None, (5, 389, 0, 205)).to_dask_array()
+    with pytest.raises(ValueError, match="Partition 1 has 390 rows of X and 389 of y"):
+        HedgedDistillationRegressor(client=client).fit(dX, shorter)
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("at", [5, *(pytest.param(at, marks=SLOW) for at in (2, 8))])
+def test_a_worker_that_dies_changes_nothing(client, at_sum, at):
+    X, y, P, _, _ = draw()
+    expected = lupi.HedgedDistillationClassifier().fit(X, y, privileged=P)
+    calls = at_sum(at, partial(kill_one, client))
+    model = HedgedDistillationClassifier(client=client).fit(
+        in_chunks(X), in_chunks(y), privileged=in_chunks(P)
+    )
+    assert len(calls) > at
+    same(model, expected)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_added_helps(at_sum):
+    X, y, P, _, _ = draw()
+    expected = lupi.HedgedDistillationClassifier().fit(X, y, privileged=P)
+    with start_cluster(1) as cluster, distributed.Client(cluster) as client:
+
+        def join():
+            cluster.scale(2)
+            client.wait_for_workers(2)
+
+        at_sum(3, join)
+        model = HedgedDistillationClassifier().fit(
+            in_chunks(X), in_chunks(y), privileged=in_chunks(P)
+        )
+    same(model, expected)
+
+
+def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
+    X, y, P, score, weight = draw()
+    dX, dy, dP = in_chunks(X), in_chunks(y), in_chunks(P)
+    kind = HedgedDistillationClassifier
+    text = in_frame(np.where(X > 0, "high", "low"), list("efgh"))
+    for make, arguments, match in [
+        (kind, {"X": X}, "X as ndarray.*Use lupi.HedgedDistillationClassifier"),
+        (kind, {"y": da.from_array(y, chunks=300)}, "4 partitions and y in 2"),
+        (kind, {"y": in_chunks(y, (5, 300, 0, 295))}, r"chunks of .*y = y.rechunk"),
+        (kind, {"y": None}, "needs y"),
+        (kind, {"y": in_chunks(np.full(N, None))}, "no outcome to learn"),
+        (kind, {"y": in_chunks(np.full(N, "a"))}, "at least two classes"),
+        (kind, {"sample_weight": in_chunks(0 * weight)}, "no row of positive weight"),
+        (kind, {"sample_weight": in_chunks(weight - 1)}, "Partition .: .*negative"),
+        (kind, {"X": text}, "Partition 0: .*text"),
+        (partial(kind, student=object()), {}, "default student and teacher"),
+        (partial(kind, cv=[]), {}, "takes a number of folds"),
+        (partial(kind, class_weight="balanced"), {}, "Multiply sample_weight"),
+    ]:
+        given = {"X": dX, "y": dy, "privileged": dP, **arguments}
+        with pytest.raises((TypeError, ValueError), match=match):
+            make(client=client).fit(**given)
+    regressor = HedgedDistillationRegressor(client=client)
+    with pytest.raises(ValueError, match="no outcome to learn"):
+        regressor.fit(dX, in_chunks(np.full(N, np.nan)), privileged=dP)
+    assert not hasattr(regressor, "coef_")
+    assert score.shape == (N,)
+
+
+def test_without_a_client_there_is_a_sentence(monkeypatch):
+    import lupi.dask._reading as reading
+
+    def none(*arguments):
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr(reading, "get_client", none)
+    X, y, _, _, _ = draw(20)
+    with pytest.raises(ValueError, match=r"found no Dask client. Start one"):
+        HedgedDistillationClassifier().fit(in_chunks(X, (20,)), in_chunks(y, (20,)))
