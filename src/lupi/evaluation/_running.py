@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 
 from lupi._optional import require
 from lupi.evaluation._json import to_plain
@@ -60,6 +62,7 @@ def run_all(
     file = None if checkpoint is None else Checkpoint(checkpoint, identity, fields)
     done = {} if file is None else file.read()
     waiting = [piece for piece in pieces if piece.key not in done]
+    work = _sent_once(work)
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     results = parallel(delayed(_run_one)(work, piece) for piece in waiting)
     with progress_bar(title, len(pieces), len(pieces) - len(waiting), progress) as step:
@@ -69,6 +72,25 @@ def run_all(
             done[key] = result
             step()
     return {piece.key: done[piece.key] for piece in pieces}
+
+
+def _sent_once(work: Any) -> Any:
+    """Return what stands for the work, and its data, in the pieces of a cluster.
+
+    That is a future where joblib's backend is Dask. Joblib would send the work with
+    every piece. Scattered, it would be lost with the worker that holds it; the result
+    of a task can be computed again.
+    """
+    client = getattr(get_active_backend()[0], "client", None)
+    if client is None:
+        return work
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")
+        return client.submit(_itself, work, pure=False)
+
+
+def _itself(work: Any) -> Any:
+    return work
 
 
 def _run_one(work: Callable[[Any], Any], piece: Any) -> tuple[str, dict[str, Any]]:
