@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pytest
 
 import lupi
 
@@ -45,3 +50,26 @@ def test_the_two_ways_to_start_are_named():
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert {"demo", "test", "lint", "bench", "test-slow", "test-oldest"} <= set(targets)
     assert "make --no-print-directory test" in (ROOT / ".ci" / "run").read_text()
+
+
+@pytest.mark.slow
+def test_the_way_from_a_file_to_a_saved_model(tmp_path):
+    (commands,) = (block for block in blocks("sh") if "lupi predict" in block)
+    install, rest = commands.split("\n", 1)
+    assert install == 'pip install ".[cli]"'
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-ec", rest],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "The privileged information helps" in done.stdout
+    predicted = pd.read_csv(tmp_path / "predictions.csv")
+    assert len(predicted) == 2139
+    assert (
+        "target"
+        not in lupi.load(tmp_path / "lupi-report/model.skops").feature_names_in_
+    )

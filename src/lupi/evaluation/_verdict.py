@@ -115,8 +115,11 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
         widest = ran.loc[ran["gap"].idxmax()]
         headline = "There is no evidence that the privileged information helps."
-        most = "The largest gain is that of" if len(ran) > 1 else "With it,"
-        verb = ": with X* it scores" if len(ran) > 1 else " scores"
+        most, verb = "With it,", " scores"
+        if len(ran) > 1:
+            most, verb = "The largest gain is that of", ": with X* it scores"
+            if best["gain"] <= 0:
+                most = "No method gains. The one that loses least is"
         sentence = (
             f"{most} {best['method']}{verb} {_scores(best)} {metric}, "
             f"{_plus_minus(best)} (p {_p(best['p_helps'])} against no X*, shuffled X* "

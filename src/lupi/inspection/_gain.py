@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from lupi.evaluation import Comparison
 
 
+# Inches below which the numbers of an axis would touch.
+NARROW = 6.0
+
+
 @dataclass
 class GainDisplay:
     """Scores of the arms of a comparison, or their differences, with intervals.
@@ -212,6 +216,8 @@ class GainDisplay:
             ax.set_yticks(range(len(methods)), names)
         ax.set_ylim(len(methods) - 0.5, -0.5)
         ax.set_xlabel(self.axis_label)
+        if ax.figure.get_figwidth() < NARROW:
+            ax.locator_params(axis="x", nbins=5)
         tidy(ax, grid="x")
         if own:
             title = textwrap.fill(self.sentence, 84)

@@ -356,7 +356,10 @@ def _counted(counts: Counter[str], most: int = 4) -> str:
 def _timing(seconds: pd.Series) -> str:
     if seconds.isna().all():
         return ""
-    parts = ", ".join(f"{arm} {duration(value)}" for arm, value in seconds.items())
+    parts = ", ".join(
+        f"{ARMS[arm].label} {duration(value)}".replace(" ", "\N{NO-BREAK SPACE}")
+        for arm, value in seconds.items()
+    )
     return (
         f"Search and fits on all splits, one after the other, would take "
         f"{duration(seconds.sum())}: {parts}. Splits run in parallel, and methods that "
