@@ -57,6 +57,10 @@ QUICK = [
     *("--methods", "generalized-distillation-classifier"),
     *("--cv", "2", "--n-candidates", "2", "--inner-cv", "2"),
 ]
+# The same without text and dates, whose encoding takes most of the time, and without a
+# search: for tests of something else.
+PLAIN = [*ROLES, "complaint", "admitted"]
+SWIFT = [*QUICK[:4], "--n-candidates", "1", "--jobs", "1"]
 
 
 def environment():

@@ -10,7 +10,7 @@ import pytest
 from lupi.cli import main
 from lupi.cli._data import Request, read_data
 from lupi.cli._errors import InputError
-from tests.cli.tables import QUICK, clinic
+from tests.cli.tables import PLAIN, SWIFT, clinic
 
 LATER = ["count_week_20", "remark_week_20"]
 
@@ -129,7 +129,8 @@ def test_a_key_without_a_second_file_and_empty_names(files, capsys):
 
 def test_compare_with_a_second_file(files, capsys):
     words = ["compare", "first.csv", "-t", "outcome", "--key", "patient"]
-    words += ["--privileged-file", "later.jsonl", "--no-model", *QUICK, "-j", "1"]
+    words += ["--privileged-file", "later.jsonl", "--no-model", *SWIFT]
+    words += ["--drop", "complaint", "admitted"]
     assert main(words) == 0
     assert "count_week_20 and remark_week_20" in capsys.readouterr().out
     report = (files / "lupi-report" / "report.html").read_text()
@@ -137,8 +138,7 @@ def test_compare_with_a_second_file(files, capsys):
 
 
 def test_compare_says_which_column_helps(files, capsys):
-    words = ["compare", "table.csv", "-t", "outcome", "-p", "*_week_20", "--drop"]
-    words += ["patient", "--no-model", *QUICK, "-j", "1", "--columns"]
+    words = ["compare", "table.csv", *PLAIN, "--no-model", *SWIFT, "--columns"]
     assert main(words) == 0
     printed = capsys.readouterr().out
     assert "Which privileged column helps?" in printed

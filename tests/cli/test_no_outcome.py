@@ -9,7 +9,7 @@ import pytest
 import lupi as library
 from lupi.cli import main
 from lupi.evaluation import Comparison
-from tests.cli.tables import ROLES, clinic
+from tests.cli.tables import PLAIN, ROLES, clinic
 
 N_HIDDEN = 60
 SHORT = ["--n-candidates", "1", "--inner-cv", "2", "--no-model", "--jobs", "1"]
@@ -63,7 +63,7 @@ def test_fit_of_a_method_that_needs_outcomes_leaves_the_others_out(folder, capsy
 
 
 def test_compare_says_what_becomes_of_rows_without_an_outcome(folder, capsys):
-    arguments = ["compare", "gaps.csv", *ROLES, "-m", "hedged-distillation"]
+    arguments = ["compare", "gaps.csv", *PLAIN, "-m", "hedged-distillation"]
     assert main([*arguments, "--cv", "2", *SHORT]) == 0
     said = words(capsys)
     assert "100 of 160 rows" in said
@@ -77,7 +77,7 @@ def test_compare_says_what_becomes_of_rows_without_an_outcome(folder, capsys):
 
 def test_labelled_hides_outcomes(folder, capsys):
     clinic().to_csv("whole.csv", index=False)
-    arguments = ["compare", "whole.csv", *ROLES, "--labelled", "20", "--cv", "4"]
+    arguments = ["compare", "whole.csv", *PLAIN, "--labelled", "20", "--cv", "4"]
     assert main([*arguments, "-m", "hedged-distillation", *SHORT]) == 0
     said = words(capsys)
     assert "4 random splits with 20 rows to train, 70 rows that train without" in said

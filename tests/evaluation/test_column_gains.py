@@ -10,9 +10,16 @@ import pytest
 
 from lupi.datasets import make_mediator
 from lupi.evaluation import Comparison, compare
+from lupi.evaluation._plan import plan
 
 METHOD = "GeneralizedDistillationClassifier"
-OPTIONS = {"methods": METHOD, "train_size": 24, "cv": 4, "n_candidates": 2}
+OPTIONS = {
+    "methods": METHOD,
+    "train_size": 24,
+    "cv": 4,
+    "n_candidates": 2,
+    "inner_cv": 2,
+}
 N = 300
 DATA = make_mediator(N, random_state=0)
 X, Y = pd.DataFrame(DATA.data), DATA.target
@@ -45,12 +52,11 @@ def arm(comparison, name):
 def test_each_variant_is_the_comparison_on_its_columns(gains):
     """The same splits and candidates as a comparison that has no other columns."""
     for kind, chosen in (("alone", ["noise"]), ("left out", ["mediator", "copy"])):
-        direct = compare(X, Y, LATER[chosen], **OPTIONS)
+        study = plan(X, Y, LATER[chosen], **OPTIONS)
+        direct = [study.run_arm(study.methods[0], "with", i)["score"] for i in range(4)]
         own = (gains.folds["group"] == "noise") & (gains.folds["kind"] == kind)
-        found = gains.folds[own]
-        np.testing.assert_allclose(
-            found.sort_values("split")["score"], arm(direct, "with")
-        )
+        found = gains.folds[own].sort_values("split")
+        np.testing.assert_allclose(found["score"], direct)
 
 
 def test_gains_are_paired_differences(comparison, gains):
