@@ -20,6 +20,8 @@ Optimization 2(4), 1992.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from lupi._convex.interior.blocks.local import LocalRows
@@ -36,7 +38,7 @@ from lupi._convex.interior.vertex import (
 from lupi._convex.linalg import NotPositiveDefinite
 from lupi._convex.problem import Features, Problem
 from lupi._convex.solution import Solution
-from lupi._convex.threads import allowed_threads
+from lupi._convex.threads import allowed_threads, one_thread
 from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["solve_interior"]
@@ -45,6 +47,8 @@ __all__ = ["solve_interior"]
 SHORTEST_STEP = 1e-10
 # Largest ratio of costs with which the functions may start at zero.
 WIDEST = 1e6
+# Threads that take blocks of rows: more would wait for the interpreter.
+MOST_THREADS = 4
 
 
 class _Iterate:
@@ -186,16 +190,16 @@ def _device(problem: Problem) -> str:
 def _solve_in_blocks(
     problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
 ) -> Solution:
-    device = _device(problem)
-    if device == "cpu":
-        rows = LocalRows(problem, allowed_threads())
-    else:
-        from lupi._convex.interior.blocks.torch_arrays import DEVICE_VALUES, TorchArrays
-
-        rows = LocalRows(
-            problem, arrays=TorchArrays(device), block_values=DEVICE_VALUES
+    device, n_threads = _device(problem), min(allowed_threads(), MOST_THREADS)
+    # A block is too small for the threads of BLAS.
+    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
+        if device == "cpu":
+            rows = LocalRows(problem, pool if n_threads > 1 else None)
+        else:
+            rows = _rows_on(device, problem)
+        found = solve_blocks(
+            rows, rows.layout, tol=tol, max_iter=max_iter, tuning=tuning
         )
-    found = solve_blocks(rows, rows.layout, tol=tol, max_iter=max_iter, tuning=tuning)
     multipliers = rows.multipliers()
     solution = Solution(
         problem,
@@ -209,6 +213,12 @@ def _solve_in_blocks(
     )
     solution.converged = solution.is_optimal(tol)
     return solution
+
+
+def _rows_on(device: str, problem: Problem) -> LocalRows:
+    from lupi._convex.interior.blocks.torch_arrays import DEVICE_VALUES, TorchArrays
+
+    return LocalRows(problem, arrays=TorchArrays(device), block_values=DEVICE_VALUES)
 
 
 def _along_path(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +16,13 @@ from lupi._convex.interior.blocks.smoothed import RowState
 from lupi._convex.interior.blocks.totals import Totals, merged
 from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.problem import Features, Function, Problem, Rows, Slack
-from lupi._convex.threads import one_thread
 
 __all__ = ["LocalRows", "restricted"]
 
-# Values of features in a block: with what is computed from them, they stay in a cache
-# of a megabyte (4096 rows of 20 + 20 features; measured between 1024 and 32768).
-BLOCK_VALUES = 2**17
+# Values of features in a block: with what is computed from them, they stay in cache
+# (4096 rows of 20 + 20 features; measured between 1024 and 32768 rows). Threads need
+# larger blocks: the interpreter runs in one of them at a time.
+BLOCK_VALUES, THREADED_VALUES = 2**17, 2**19
 FEWEST_ROWS = 512
 
 
@@ -33,27 +33,29 @@ class LocalRows:
     ----------
     problem : Problem
         With features in every function and no global constraints.
-    n_threads : int, default=1
-        How many threads take blocks.
+    pool : Executor, default=None
+        Threads that take blocks; None takes them one after the other.
     arrays : module or object, default=None
         The operations on vectors; those of NumPy if None.
-    block_values : int, default=BLOCK_VALUES
-        Values of features in a block.
+    block_values : int, default=None
+        Values of features in a block; chosen for the cache if None.
     """
 
     def __init__(
         self,
         problem: Problem,
-        n_threads: int = 1,
+        pool: Executor | None = None,
         arrays: Any = None,
-        block_values: int = BLOCK_VALUES,
+        block_values: int | None = None,
     ):
         self.problem, self.layout = problem, Layout.of(problem)
-        self.n_threads = n_threads
+        self.pool = pool
         self.kinds = _kinds(problem)
         self.blocks: list[RowState] = []
         self._of_kind: list[int] = []
         arrays = arrays or host_arrays
+        if block_values is None:
+            block_values = BLOCK_VALUES if pool is None else THREADED_VALUES
         size = max(FEWEST_ROWS, block_values // max(self.layout.size, 1))
         for number, kind in enumerate(self.kinds):
             n_rows = kind.problem.n_rows
@@ -81,13 +83,9 @@ class LocalRows:
         return self._each(lambda _, block: getattr(block, name)(*arguments))
 
     def _each(self, run: Callable[[int, RowState], Totals]) -> Totals:
-        numbered = enumerate(self.blocks)
-        if self.n_threads == 1 or len(self.blocks) == 1:
-            with one_thread():
-                return merged(run(j, block) for j, block in numbered)
-        with one_thread(), ThreadPoolExecutor(self.n_threads) as pool:
-            # Added up in their order, so that threads do not change the sums.
-            return merged(pool.map(lambda both: run(*both), numbered))
+        take = map if self.pool is None else self.pool.map
+        # Added up in their order, so that threads do not change the sums.
+        return merged(take(run, range(len(self.blocks)), self.blocks))
 
     def _describe(self) -> Totals:
         """Return what the start and the certificate need to know of the rows."""

@@ -31,6 +31,9 @@ SHORTEST_STEP = 1e-10
 WIDEST = 1e6
 # Corrections of a step at most, and the share of the equations that is rounding.
 REFINEMENTS, REFINED = 2, 1e-9
+# Where the predictor is short, it is a few rows that end it: the others need no more
+# centering than this.
+MOST_CENTERING = 0.3
 JITTERS = (1e-16, 1e-14, 1e-12, 1e-10, 1e-8)
 FAILURES = (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError)
 
@@ -224,11 +227,14 @@ class _Path:
         after = (1.0 - length) * here.sums["products"]
         after += length**2 * predictor.sums["products"]
         share = after / here.sums["products"]
-        target = float(mu * min(max(share, 0.0), 1.0) ** 3)
-        right = right + predictor.sums["second"] + target * predictor.sums["unit"]
+        target = float(mu * min(max(share, 0.0) ** 3, MOST_CENTERING))
+        # The second-order term is that of a full step; a short one has less of it.
+        trust = float(np.sqrt(min(length, 1.0)))
+        right = right + trust * predictor.sums["second"]
+        right = right + target * predictor.sums["unit"]
         direction = factor.solve(right)
         for last in [False] * REFINEMENTS + [True]:
-            corrector = self.rows.total("correct", direction, target)
+            corrector = self.rows.total("correct", direction, target, trust)
             missed = corrector.sums["pull"] - penalty * direction - wanted
             size = np.abs(corrector.sums["pull"]).max() + np.abs(wanted).max()
             if last or np.abs(missed).max() <= REFINED * size:

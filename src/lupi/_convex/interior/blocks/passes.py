@@ -265,18 +265,21 @@ class Passes(Block):
             {"fastest": float(arrays.numbers(fastest).max(initial=0.0))},
         )
 
-    def correct(self, direction: np.ndarray, target: float) -> Totals:
-        """Take the corrector step, which `factorize` goes along."""
+    def correct(self, direction: np.ndarray, target: float, share: float) -> Totals:
+        """Take the corrector step, with a share of the second-order term.
+
+        `factorize` goes along it.
+        """
         arrays = self.arrays
         across = self.margins(self.values(direction))
         centers = [
-            0.0 if family.equality else second + target / far
+            0.0 if family.equality else share * second + target / far
             for family, second, far in zip(
                 self.families, self.second, self.distance, strict=True
             )
         ]
         centers_of_slack = [
-            second + target / w
+            share * second + target / w
             for second, w in zip(self.second_of_slack, self.room, strict=True)
         ]
         right = [
