@@ -99,7 +99,7 @@ def _attempts(
     automatic = solver == "auto"
     grams = [s.matrix for s in problem.spaces.values() if isinstance(s, Gram)]
     on_host = bool(grams) and all(map(is_on_host, grams))
-    features, first, last, suited = None, False, False, False
+    features, first, last = None, False, False
     if automatic:
         if on_host and _all_gram(problem):
             features = in_low_rank(problem, tuning)
@@ -113,9 +113,7 @@ def _attempts(
         first = suited and not last
     if first:
         yield solve_proximal, tuning.max_faces
-    # Where the features of a low rank fail, their Gram matrices do so at more expense.
-    spent = features is not None and suited
-    if not spent and (not automatic or all(map(is_stored, grams))):
+    if not automatic or all(map(is_stored, grams)):
         yield solve_interior, most
         if features is None and on_host:
             # Rank-deficient kernels with extreme costs leave nothing of the barrier in
