@@ -95,10 +95,11 @@ class Tuning:
     # ------------------------------------------------------------ proximal method
     # Proximal term in units of the mean of K_ii/ρ.
     proximal: float = 3e-3
-    # It starts at this and is narrowed to the former: as the term of the bounds is, and
-    # where there are no bounds by this factor, in two outer steps.
+    # It starts at this and is narrowed to the former, as the term of the bounds is.
+    # Where several functions share rows without bounds it starts at the second, unless
+    # the line search makes no progress from there, and is narrowed by that factor.
     first_proximal: float = 1.0
-    narrowing_unbounded: float = 0.054
+    first_unbounded: float = 0.054
     # Later it shrinks by the factor for sharpening where an inner problem took at most
     # this many Newton steps and the multipliers still move by this share of the
     # right-hand sides: a larger outer step is within reach.
@@ -146,10 +147,10 @@ class Tuning:
     # Accuracy of a vertex: to rounding on small problems, else this share of tol.
     vertex_accuracy: float = 1e-12
     vertex_share: float = 1e-1
-    # The inverse of a leaf serves about this many faces; one, once the proximal term
+    # The inverse of a leaf serves about this many faces; fewer, once the proximal term
     # has changed before and may change again.
     faces_per_inverse: int = 8
-    faces_per_later_inverse: int = 1
+    faces_per_later_inverse: int = 3
     # Below this size the many small steps of the elimination by the inverse count more
     # than their operations, by this factor.
     small_leaf: int = 400

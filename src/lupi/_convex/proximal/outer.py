@@ -42,7 +42,11 @@ class _Proximal:
     def __init__(self, problem: Problem, tuning: Tuning):
         self.problem, self.tuning = problem, tuning
         self.share, self.wide = tuning.first_proximal, tuning.wide_proximal
-        self.least = tuning.least_proximal
+        self.narrowing, self.least = tuning.narrowing, tuning.least_proximal
+        # Constraints on one function alone may be nearly incompatible.
+        self.widened = bool(problem.slacks) or not problem.structure.leaves
+        if not self.widened:
+            self.share = self.narrowing = tuning.first_unbounded
 
     @property
     def is_wide(self) -> bool:
@@ -58,12 +62,16 @@ class _Proximal:
             self.share = max(self.share * tuning.sharpening, self.least)
             self.wide *= tuning.sharpening
         elif self.is_wide:
-            bounded = bool(self.problem.slacks)
-            factor = tuning.narrowing if bounded else tuning.narrowing_unbounded
-            self.wide *= factor
+            self.wide *= self.narrowing
             if self.share > tuning.proximal:
-                self.share = max(self.share * factor, tuning.proximal)
+                self.share = max(self.share * self.narrowing, tuning.proximal)
         return (self.share, self.wide) != before
+
+    def widen(self) -> bool:
+        """Begin again with a large term, once; whether that was still possible."""
+        before, self.widened = self.widened, True
+        self.share = self.tuning.first_proximal
+        return not before
 
     def loosen(self) -> None:
         """Make the term larger after equations that rounding spoiled; so it stays."""
@@ -161,7 +169,11 @@ def solve_proximal(
         elif reached < 0.1 and state.n_newton - since > tuning.stalled_steps:
             break
         if len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short:
-            break
+            if not proximal.widen():
+                break
+            state.set_ridge(proximal.ridge())
+            state.lengths.clear()
+            continue
         if best.is_optimal(tol):
             max_iter = min(max_iter, state.n_newton + tuning.polishing_steps)
         center, state.center = state.center, multipliers
