@@ -16,7 +16,7 @@ to another machine, which needs numpy, scipy, scikit-learn, joblib and numba onl
 Units come in this order, each over all tables: the default set of `compare`, hedged
 distillation, PAST and coupled training at 60 labels (20 splits) and 200 labels (10),
 with and without rows whose y is unknown; every other method at 60 labels (10) and at
-200 (10); the first at 600 (10). Every search has 4 candidates and 3 inner folds. After
+200 (5); the first at 600 (5). Every search has 4 candidates and 3 inner folds. After
 `--minutes` no unit is begun, and the result says how many splits each line has.
 
 An estimator has `fit(X, y, privileged=)` and `decision_function` or `predict`; one

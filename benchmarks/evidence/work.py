@@ -84,8 +84,8 @@ FULL = Budget(
         ("first", 60, range(20)),
         ("first", 200, range(10)),
         ("others", 60, range(10)),
-        ("others", 200, range(10)),
-        ("first", 600, range(10)),
+        ("others", 200, range(5)),
+        ("first", 600, range(5)),
     ),
 )
 QUICK = Budget(2, (("first", 60, range(5)),))

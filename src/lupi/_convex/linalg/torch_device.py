@@ -21,8 +21,9 @@ from lupi._convex.linalg.host import NotPositiveDefinite
 
 __all__ = ["KernelRows", "on_device"]
 
-# Sizes up to which a triangle is inverted at once, and a product is formed whole.
-INVERTED_AT_ONCE, SQUARED_AT_ONCE = 2048, 4096
+# Sizes up to which a matrix is factorized and a triangle inverted at once, and a
+# product is formed whole.
+FACTORIZED_AT_ONCE, INVERTED_AT_ONCE, SQUARED_AT_ONCE = 2**16, 2048, 4096
 # Rows that are gathered at once: both copies of a large block would not always fit.
 GATHERED_AT_ONCE = 8192
 # Entries of a tile.
@@ -57,10 +58,24 @@ def _back(found: Tensor, vector: np.ndarray) -> np.ndarray:
 
 # --------------------------------------------------------------- factors
 def cholesky(matrix: Tensor) -> Tensor:
-    factor, info = torch.linalg.cholesky_ex(matrix)
-    if int(info) != 0:
-        raise NotPositiveDefinite(f"pivot {int(info)} of {len(matrix)} is not positive")
-    return factor
+    n = len(matrix)
+    if n <= FACTORIZED_AT_ONCE:
+        factor, info = torch.linalg.cholesky_ex(matrix)
+        if int(info) != 0:
+            raise NotPositiveDefinite(f"pivot {int(info)} of {n} is not positive")
+        return factor
+    # By halves, in place: a second matrix of this size would not fit into memory.
+    half = n // 2
+    first, last = matrix[:half, :half], matrix[half:, half:]
+    corner = matrix[half:, :half]
+    first.copy_(cholesky(first))
+    for start in range(0, len(corner), GATHERED_AT_ONCE):
+        part = corner[start : start + GATHERED_AT_ONCE]
+        part.copy_(torch.linalg.solve_triangular(first, part.mT, upper=False).mT)
+    matrix[:half, half:] = 0.0
+    _add_gram(last, corner.mT, -1.0)
+    last.copy_(cholesky(last))
+    return matrix
 
 
 def cholesky_solve(factor: Tensor, right: np.ndarray) -> np.ndarray:
