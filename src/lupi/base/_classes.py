@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
+from lupi._parts import Parts
+
 MULTI_CLASS = ("ovo", "ovr")
 
 
@@ -99,6 +101,29 @@ def check_class_count(
             "sides of the question you want answered."
         )
     return classes
+
+
+def distinct_labels(training: Any) -> np.ndarray:
+    """Return the labels of a part of the training rows, each once; refuse numbers."""
+    y = training.y[training.labelled]
+    check_classification_targets(y)
+    return np.unique(y)
+
+
+def classes_of(training: Parts, estimator: Any) -> np.ndarray:
+    """Return the classes of rows in parts; refuse fewer than two.
+
+    Parameters
+    ----------
+    training : Parts of Training
+        The rows that count.
+    estimator : estimator or str
+        Named in error messages.
+    """
+    labels = training.gather(distinct_labels)
+    known = [part for part in labels if len(part)]
+    classes = np.unique(np.concatenate(known)) if known else labels[0]
+    return check_class_count(classes, estimator)
 
 
 def class_weights(

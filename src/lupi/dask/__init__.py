@@ -18,5 +18,16 @@ from lupi.dask._hedged import (  # noqa: E402
     HedgedDistillationClassifier,
     HedgedDistillationRegressor,
 )
+from lupi.dask._linear import (  # noqa: E402
+    LinearSVCDeltaPlus,
+    LinearSVCPlus,
+    LinearSVRPlus,
+)
 
-__all__ = ["HedgedDistillationClassifier", "HedgedDistillationRegressor"]
+__all__ = [
+    "HedgedDistillationClassifier",
+    "HedgedDistillationRegressor",
+    "LinearSVCDeltaPlus",
+    "LinearSVCPlus",
+    "LinearSVRPlus",
+]

@@ -203,7 +203,8 @@ def _read_one(
     if n_rows == 0 or (weight is not None and not np.any(np.asarray(weight) != 0)):
         return None
     absent = missing_targets(given["y"])
-    unknown = len(absent) == n_rows and absent.all()
+    unknown = estimator.__lupi_tags__().uses_unlabelled and absent.all()
+    unknown = unknown and len(absent) == n_rows
     if unknown:  # as other partitions may have it
         given["y"] = np.zeros(n_rows)
     estimator = clone(estimator)

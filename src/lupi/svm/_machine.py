@@ -17,6 +17,7 @@ from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex import Problem, Solution, one_thread, solve
+from lupi._convex.interior.blocks.outer import BlockSolution
 from lupi._device import HOST, Place
 from lupi._stored import stored
 from lupi.base import Fitted, Training
@@ -44,7 +45,7 @@ class Certificate:
     converged: bool
 
     @classmethod
-    def of(cls, solution: Solution) -> Certificate:
+    def of(cls, solution: Solution | BlockSolution) -> Certificate:
         """Return what a solution says of itself."""
         return cls(
             float(solution.primal_value),
@@ -213,6 +214,11 @@ class KernelMachine:
         solution = solve(
             problem, solver=self.solver, tol=self.tol, max_iter=self.max_iter
         )
+        self._check_solved(solution)
+        return solution
+
+    def _check_solved(self, solution: Any) -> None:
+        """Refuse a solution that is none; warn of one that is not optimal."""
         if not np.isfinite(solution.primal_value):
             raise ValueError(
                 f"The objective of {type(self).__name__} overflows: the values of the "
@@ -221,9 +227,8 @@ class KernelMachine:
             )
         if not solution.converged:
             self._warn_of_the_gap(solution)
-        return solution
 
-    def _warn_of_the_gap(self, solution: Solution) -> None:
+    def _warn_of_the_gap(self, solution: Any) -> None:
         """Say how far from optimal the answer may be."""
         warnings.warn(
             f"{type(self).__name__} stopped after {solution.n_iter} iterations at "

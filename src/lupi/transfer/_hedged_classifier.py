@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from lupi._parts import Parts
-from lupi.base import ModelInfo, Training, atomic_fit, class_weights
-from lupi.base._classes import check_class_count
+from lupi.base import ModelInfo, atomic_fit, class_weights
+from lupi.base._classes import classes_of
 from lupi.transfer._hedge.answers import Probabilities
 from lupi.transfer._hedge.calibration import Calibration, calibrate
 from lupi.transfer._hedge.rows import Rows
@@ -187,10 +186,7 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         return self
 
     def _ask(self, training: Parts) -> Probabilities:
-        labels = training.gather(_distinct_labels)
-        known = [part for part in labels if len(part)]
-        classes = np.unique(np.concatenate(known)) if known else labels[0]
-        self.classes_ = check_class_count(classes, self)
+        self.classes_ = classes_of(training, self)
         return self._answers()
 
     def _class_factor(self, rows: Parts) -> np.ndarray | None:
@@ -267,12 +263,6 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         """
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
-
-
-def _distinct_labels(training: Training) -> np.ndarray:
-    y = training.y[training.labelled]
-    check_classification_targets(y)
-    return np.unique(y)
 
 
 def _class_totals(rows: Rows, answers: Probabilities) -> np.ndarray:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
+from lupi._bits import GOLDEN, mixed_bits
 from lupi._parts import Parts
 from lupi.base._rows import take_rows
 from lupi.transfer._folds import as_numbers, row_digests
@@ -133,7 +134,7 @@ def short_keys(rows: Rows) -> np.ndarray:
     keys = quick_digests(take_rows(rows.X, rows.labelled), rows.target)
     if rows.taught.any():
         known = rows.known(rows.place[rows.labelled[rows.taught]])
-        keys[rows.taught] = _mixed(keys[rows.taught]) + quick_digests(known)
+        keys[rows.taught] = mixed_bits(keys[rows.taught]) + quick_digests(known)
     return keys
 
 
@@ -167,7 +168,7 @@ def _fold_of_unit(
 
 
 def _fold_of_key(keys: np.ndarray, n_folds: int, salt: int) -> np.ndarray:
-    mixed = _mixed(keys + np.array([salt], dtype=np.uint64) * _GOLDEN)
+    mixed = mixed_bits(keys + np.array([salt], dtype=np.uint64) * GOLDEN)
     return (mixed % np.uint64(n_folds)).astype(int)
 
 
@@ -241,15 +242,5 @@ def _hashes(values: np.ndarray, columns: Any) -> np.ndarray:
     values = np.array(values, dtype=float)
     values[np.isnan(values)] = np.nan  # of whatever sign
     place = np.asarray(columns, dtype=np.uint64) + np.ones(1, dtype=np.uint64)
-    bits = _mixed(values.view(np.uint64) + place * _GOLDEN)
+    bits = mixed_bits(values.view(np.uint64) + place * GOLDEN)
     return np.where(values == 0, np.uint64(0), bits)
-
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
-def _mixed(bits: np.ndarray) -> np.ndarray:
-    """Return bits each of which depends on all bits: the finalizer of splitmix64."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
-    return bits ^ (bits >> np.uint64(31))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lupi._bits import GOLDEN, mixed_bits
 from lupi._convex.interior.blocks import arrays as host_arrays
 from lupi._convex.interior.blocks.layout import Layout
 from lupi._convex.interior.blocks.smoothed import RowState
@@ -17,7 +18,7 @@ from lupi._convex.interior.blocks.totals import Totals, merged
 from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.problem import Features, Function, Problem, Rows, Slack
 
-__all__ = ["LocalRows", "restricted"]
+__all__ = ["LocalRows", "restricted", "sampled"]
 
 # Values of features in a block: with what is computed from them, they stay in cache
 # (4096 rows of 20 + 20 features; measured between 1024 and 32768 rows). Threads need
@@ -119,9 +120,14 @@ class LocalRows:
     def sample(self, n_rows: int) -> Problem:
         """Return the problem of so many rows, each of which counts for several."""
         problem = self.problem
-        order = np.random.default_rng(0).permutation(problem.n_rows)
-        rows = np.sort(order[:n_rows])
-        return restricted(problem, rows, share=len(rows) / problem.n_rows)
+        rows = sampled(0, problem.n_rows, n_rows / problem.n_rows)
+        return restricted(problem, rows, share=max(len(rows), 1) / problem.n_rows)
+
+
+def sampled(first: int, stop: int, share: float) -> np.ndarray:
+    """Return about a share of these row numbers, the same whatever the others are."""
+    bits = mixed_bits(np.arange(first, stop, dtype=np.uint64) * GOLDEN)
+    return np.flatnonzero(bits < np.uint64(share * 2.0**63) * np.uint64(2))
 
 
 class _Kind:

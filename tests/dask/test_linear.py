@@ -1,0 +1,158 @@
+"""The linear models on a cluster: the functions of one machine, whatever happens."""
+
+from functools import partial
+
+import dask.array as da
+import numpy as np
+import pytest
+
+import lupi
+import lupi.dask
+from tests.dask.conftest import kill_one
+
+# Of very different size, one that is empty; the first has no X* and one class alone.
+CHUNKS = (5, 190, 0, 105)
+
+
+def draw(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=(n, 3))
+    X = hidden + rng.normal(size=(n, 3))
+    score = hidden.sum(axis=1)
+    sign = np.where(score > 0, 1, -1)
+    violation = np.maximum(1 - sign * X.sum(axis=1), 0)
+    P = np.column_stack([violation, sign * violation]) + 0.1 * rng.normal(size=(n, 2))
+    labels = np.where(score > 0, "yes", "no")
+    labels[:5] = "no"
+    P[rng.random(n) < 0.2] = np.nan
+    P[:5] = np.nan
+    return X, labels, P, score, rng.integers(0, 3, n).astype(float)
+
+
+def in_chunks(table, chunks=CHUNKS):
+    width = () if table.ndim == 1 else (table.shape[1],)
+    return da.from_array(table, chunks=(chunks, *width))
+
+
+def same(found, expected, *, one_bias=True):
+    for name in ("coef_", "intercept_")[: 1 + one_bias]:
+        ours, theirs = getattr(found, name), getattr(expected, name)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=1e-6)
+    assert found.converged_.all()
+
+
+def fitted(name, X, y, P, weight=None, chunks=CHUNKS, **parameters):
+    """The model of one machine, and that of a cluster."""
+    given = {"privileged": P, "sample_weight": weight}
+    given = {key: table for key, table in given.items() if table is not None}
+    expected = getattr(lupi, name)(**parameters).fit(X, y, **given)
+    given = {key: in_chunks(table, chunks) for key, table in given.items()}
+    model = getattr(lupi.dask, name)(**parameters)
+    model.fit(in_chunks(X, chunks), in_chunks(y, chunks), **given)
+    return model, expected
+
+
+def test_svm_plus_with_weights(client):
+    X, y, P, _, weight = draw()
+    with client.as_current():
+        model, expected = fitted(
+            "LinearSVCPlus", X, y, P, weight, class_weight="balanced"
+        )
+        same(model, expected)
+        dX = in_chunks(X)
+        labels = model.predict(dX)
+        assert isinstance(labels, da.Array)
+        assert np.array_equal(labels.compute(), expected.predict(X))
+        values = model.decision_function(dX).compute()
+    np.testing.assert_allclose(values, expected.decision_function(X), atol=1e-5)
+    local = model.to_local()
+    assert type(local) is lupi.LinearSVCPlus
+    assert set(vars(local)) == set(vars(expected))
+    np.testing.assert_allclose(local.correction(P), expected.correction(P), atol=1e-5)
+
+
+def test_svr_plus(client):
+    """Here all biases of an interval are optimal; one machine takes its middle."""
+    X, _, P, score, _ = draw()
+    with client.as_current():
+        same(*fitted("LinearSVRPlus", X, score, P, epsilon=0.3), one_bias=False)
+
+
+def test_a_worker_that_dies_changes_nothing(client, at_sum):
+    X, y, P, _, _ = draw()
+    calls = at_sum(12, partial(kill_one, client))
+    with client.as_current():
+        model, expected = fitted("LinearSVCDeltaPlus", X, y, P)
+    assert len(calls) > 15
+    same(model, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slack", ["signed", "hinge"])
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_three_classes(client, slack, multi_class):
+    X, _, P, score, _ = draw()
+    y = np.digitize(score, [-1, 1])
+    y[:5] = 0
+    with client.as_current():
+        model, expected = fitted(
+            "LinearSVCDeltaPlus",
+            X,
+            y,
+            P,
+            slack=slack,
+            multi_class=multi_class,
+        )
+    same(model, expected, one_bias=False)
+    assert np.mean(model.to_local().predict(X) == expected.predict(X)) > 0.99
+
+
+@pytest.mark.slow
+def test_without_privileged_information(client):
+    X, y, _, _, _ = draw()
+    with client.as_current():
+        same(*fitted("LinearSVCDeltaPlus", X, y, None))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["LinearSVCPlus", "LinearSVCDeltaPlus"])
+def test_many_rows_start_from_the_same_sample(client, name):
+    X, y, P, _, _ = draw(30_000)
+    with client.as_current():
+        model, expected = fitted(name, X, y, P, chunks=(7_000, 20_000, 3_000))
+    same(model, expected)
+    assert model.n_iter_.tolist() == expected.n_iter_.tolist()
+
+
+@pytest.mark.slow
+def test_trivial_solutions_are_told_of(client):
+    X, y, P, _, _ = draw()
+    noise = np.random.default_rng(1).normal(size=P.shape)
+    with client.as_current(), pytest.warns(UserWarning, match="trivial solution"):
+        model = lupi.dask.LinearSVCPlus(C=1e-3).fit(
+            in_chunks(X), in_chunks(y), privileged=in_chunks(noise)
+        )
+    assert not model.coef_.any()
+
+
+def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
+    X, y, P, score, _ = draw()
+    dX, dy = in_chunks(X), in_chunks(y)
+    unknown = y.astype(object)
+    unknown[196:] = None
+    for name, how, given, match in [
+        ("LinearSVCPlus", {"C": -1}, {}, "C must be a positive number"),
+        ("LinearSVCPlus", {"device": "cuda"}, {}, 'Leave device="cpu"'),
+        (
+            "LinearSVCPlus",
+            {},
+            {"y": in_chunks(unknown)},
+            "Partition .: .*rows with y alone",
+        ),
+        ("LinearSVCPlus", {}, {"y": in_chunks(np.full(300, "a"))}, "two classes"),
+        ("LinearSVRPlus", {}, {"X": X, "y": score}, "X as ndarray"),
+    ]:
+        given = {"X": dX, "y": dy, "privileged": in_chunks(P), **given}
+        with pytest.raises((TypeError, ValueError), match=match):
+            getattr(lupi.dask, name)(client=client, **how).fit(**given)
