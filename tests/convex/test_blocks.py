@@ -22,7 +22,7 @@ from lupi._convex import (
     solve,
 )
 from lupi._convex.interior.blocks import outer
-from lupi._convex.interior.blocks.local import LocalRows
+from lupi._convex.interior.blocks.local import LocalRows, sampled
 from lupi._convex.interior.blocks.outer import solve_blocks
 from lupi._convex.linalg import NotPositiveDefinite
 from tests.convex.made import problems
@@ -222,17 +222,26 @@ def test_other_losses_are_touched_by_the_operations_alone(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sample_of_all_rows_is_the_problem(name):
     problem = made(name, 80)
-    again = solve(LocalRows(problem).sample(80), tol=1e-9)
+    sample = LocalRows(problem).sample(80)
+    assert sample.n_rows == 80
+    again = solve(sample, tol=1e-9)
     assert again.primal_value == pytest.approx(
         solve(problem, tol=1e-9).primal_value, rel=1e-8
     )
+
+
+def test_a_sample_is_the_same_in_parts():
+    whole = sampled(0, 1000, 0.1)
+    parts = [sampled(a, b, 0.1) + a for a, b in ((0, 10), (10, 10), (10, 1000))]
+    assert np.array_equal(np.concatenate(parts), whole)
+    assert 60 < len(whole) < 140
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_of_a_sample_count_for_several(name):
     problem = made(name, 5000)
     part = LocalRows(problem).sample(500)
-    assert part.n_rows == 500
+    assert 400 < part.n_rows < 600
     for whole, some in zip(problem.slack_costs, part.slack_costs, strict=True):
         assert some.sum() == pytest.approx(whole.sum(), rel=0.2)
     assert solve(part).primal_value == pytest.approx(

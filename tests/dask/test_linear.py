@@ -5,9 +5,14 @@ from functools import partial
 import dask.array as da
 import numpy as np
 import pytest
+from dask.sizeof import sizeof
 
 import lupi
 import lupi.dask
+from lupi._convex.interior.blocks.local import LocalRows
+from lupi.dask._rows import prepared
+from lupi.kernels import Kernel
+from lupi.svm._machine import Kernels
 from tests.dask.conftest import kill_one
 
 # Of very different size, one that is empty; the first has no X* and one class alone.
@@ -134,6 +139,18 @@ def test_trivial_solutions_are_told_of(client):
             in_chunks(X), in_chunks(y), privileged=in_chunks(noise)
         )
     assert not model.coef_.any()
+
+
+def test_the_scheduler_knows_how_large_the_parts_are():
+    X, y, P, _, _ = draw()
+    machine = lupi.LinearSVCPlus()
+    training = machine._validate_fit(X, np.where(y == "no", -1.0, 1.0), P)
+    linear = Kernel("linear")
+    training = prepared(training, Kernels(linear, [linear]), 2)
+    size = X.nbytes + np.isfinite(P).sum() * 8
+    assert size < sizeof(training) < size + 10_000
+    rows = LocalRows(machine._problem(machine._data(training)))
+    assert sizeof((rows, None)) > size
 
 
 def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):

@@ -14,6 +14,7 @@ from lupi._optional import require
 require("dask", "lupi.dask")
 require("distributed", "lupi.dask")
 
+import lupi.dask._sizes  # noqa: E402, F401  (tells the scheduler)
 from lupi.dask._hedged import (  # noqa: E402
     HedgedDistillationClassifier,
     HedgedDistillationRegressor,

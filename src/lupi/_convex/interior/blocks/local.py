@@ -125,9 +125,13 @@ class LocalRows:
 
 
 def sampled(first: int, stop: int, share: float) -> np.ndarray:
-    """Return about a share of these row numbers, the same whatever the others are."""
+    """Return about a share of rows, counted from the first of these row numbers.
+
+    Which rows are chosen depends on their numbers alone: rows that are divided in
+    another way are the same sample.
+    """
     bits = mixed_bits(np.arange(first, stop, dtype=np.uint64) * GOLDEN)
-    return np.flatnonzero(bits < np.uint64(share * 2.0**63) * np.uint64(2))
+    return np.flatnonzero(bits / 2.0**64 < share)
 
 
 class _Kind:
