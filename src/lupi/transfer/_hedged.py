@@ -60,6 +60,7 @@ from lupi.base._privileged import refuse_text_columns
 from lupi.base._rows import is_data_frame
 from lupi.transfer._fitting import takes_nan
 from lupi.transfer._hedge.answers import Numbers, Probabilities
+from lupi.transfer._hedge.device import check_hedged_device
 from lupi.transfer._hedge.folds import Units, folds_of, shuffles
 from lupi.transfer._hedge.hedge import Pair, hedge
 from lupi.transfer._hedge.ridge import GCVRidge, linear_values
@@ -107,6 +108,12 @@ class HedgedDistillation(PrivilegedEstimator):
         """Read what ``fit`` was given, and fit."""
         self._check_parameters()
         given = self._read(X, y, privileged, sample_weight, groups, **how)
+        by_default = all(
+            _is_ridge(model)
+            for pair in self._pairs()
+            for model in (pair.teacher, pair.student)
+        )
+        check_hedged_device(self, given, by_default=by_default)
         self._fit_parts(
             LocalParts([given.learnable()]),
             grouped=groups is not None,
@@ -195,6 +202,7 @@ class HedgedDistillation(PrivilegedEstimator):
             factor=factor,
             weighted=weighted,
             n_jobs=self.n_jobs,
+            device=self.device,
         )
         self.students_, self.teachers_ = found.students, found.teachers
         self.weights_, self.candidate_scores_ = found.weights, found.scores

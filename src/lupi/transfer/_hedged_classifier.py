@@ -58,6 +58,9 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
     random_state : int, RandomState or None, default=None
         Shuffles the folds and seeds those ``random_state`` of teachers and students
         that are None. With None the folds are fixed by the content of the rows.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the sums of products of the default ridge are computed; ``"cuda"`` needs
+        PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -140,6 +143,7 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         class_weight: Any = None,
         n_jobs: Any = None,
         random_state: Any = None,
+        device: str = "cpu",
     ) -> None:
         self.teacher = teacher
         self.student = student
@@ -150,6 +154,7 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.device = device
 
     @atomic_fit
     def fit(

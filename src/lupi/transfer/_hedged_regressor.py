@@ -46,6 +46,9 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
     random_state : int, RandomState or None, default=None
         Shuffles the folds and seeds those ``random_state`` of teachers and students
         that are None. With None the folds are fixed by the content of the rows.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the sums of products of the default ridge are computed; ``"cuda"`` needs
+        PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -113,6 +116,7 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         prior_strength: float = 10.0,
         n_jobs: Any = None,
         random_state: Any = None,
+        device: str = "cpu",
     ) -> None:
         self.teacher = teacher
         self.student = student
@@ -122,6 +126,7 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         self.prior_strength = prior_strength
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.device = device
 
     @atomic_fit
     def fit(

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from lupi._parts import Parts
 
-_BLOCK = 1 << 16
+BLOCK = 1 << 16
 # What reads a table and the weights of its rows off a part.
 Table = Callable[[Any], tuple[Any, np.ndarray]]
 
@@ -93,7 +93,7 @@ class Filling:
 
 def blocks(n_rows: int) -> list[slice]:
     """Return slices of some ten thousand rows, so that copies stay small."""
-    return [slice(start, start + _BLOCK) for start in range(0, n_rows, _BLOCK)]
+    return [slice(start, start + BLOCK) for start in range(0, n_rows, BLOCK)]
 
 
 def itself(part: tuple[Any, np.ndarray]) -> tuple[Any, np.ndarray]:

@@ -70,6 +70,7 @@ def hedge(
     factor: np.ndarray | None = None,
     weighted: bool = False,
     n_jobs: Any = None,
+    device: str = "cpu",
 ) -> Hedge:
     """Fit all candidates, and weigh them by predictions that are out of fold.
 
@@ -98,6 +99,8 @@ def hedge(
         Whether the caller gave weights.
     n_jobs : int or None
         Fits at a time.
+    device : str, default="cpu"
+        Where the sums of the default ridge are computed.
     """
     students: dict[str, Any] = {}
     teachers: dict[str, Any] = {}
@@ -112,7 +115,7 @@ def hedge(
             pair, summary.n_labelled, sum(n_columns), factor
         ):
             learner = SumsLearner(
-                rows, first, len(everything), answers.n_targets, n_columns[1]
+                rows, first, len(everything), answers.n_targets, n_columns[1], device
             )
         else:
             learner = EstimatorLearner(

@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lupi._device import gram_on
 from lupi._parts import LocalParts
 from lupi._stored import stored
 from lupi.base import check_weight
@@ -247,8 +248,10 @@ def linear_values(X: Any, coef: Any, missing_coef: Any, intercept: Any) -> np.nd
     return np.asarray(X @ coef.T) + intercept
 
 
-def weighted_gram(A: Any, weight: np.ndarray) -> np.ndarray:
-    """Return A'WA, dense."""
+def weighted_gram(A: Any, weight: np.ndarray, device: str = "cpu") -> np.ndarray:
+    """Return A'WA, dense; computed on a device."""
+    if device != "cpu":
+        return gram_on(device, A, weight)
     if sp.issparse(A):
         return (A.T @ (sp.diags_array(weight) @ A)).toarray()
     return A.T @ (weight[:, None] * A)

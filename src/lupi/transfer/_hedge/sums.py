@@ -56,19 +56,24 @@ class Layout:
         Of X and of X*; None without X*.
     n_targets : int
         Columns of y.
+    device : str
+        Where products are computed.
     """
 
     fill_X: Filling
     fill_P: Filling | None
     n_targets: int
+    device: str = "cpu"
 
     @classmethod
-    def of(cls, rows: Parts, n_targets: int, n_privileged: int) -> Layout:
+    def of(
+        cls, rows: Parts, n_targets: int, n_privileged: int, device: str = "cpu"
+    ) -> Layout:
         """Read means and medians off the rows."""
         fill_P = None
         if n_privileged:
             fill_P = Filling.of(rows, partial(_privileged_table, width=n_privileged))
-        return cls(Filling.of(rows, _decision_table), fill_P, n_targets)
+        return cls(Filling.of(rows, _decision_table), fill_P, n_targets, device)
 
     @property
     def widths(self) -> tuple[int, int, int, int]:
@@ -100,7 +105,8 @@ class Layout:
             pieces.append(
                 np.zeros(shape) if labelled is None else rows.target[labelled[part]]
             )
-            total += weighted_gram(_beside(pieces), rows.weight[chosen])
+            A, weight = _beside(pieces), rows.weight[chosen]
+            total += weighted_gram(A, weight, self.device)
         return total
 
 
@@ -159,13 +165,21 @@ class SumsLearner:
         Number of folds.
     n_targets, n_privileged : int
         Columns of y and of X*.
+    device : str, default="cpu"
+        Where products are computed.
     """
 
     def __init__(
-        self, rows: Parts, fold: Parts, n_folds: int, n_targets: int, n_privileged: int
+        self,
+        rows: Parts,
+        fold: Parts,
+        n_folds: int,
+        n_targets: int,
+        n_privileged: int,
+        device: str = "cpu",
     ) -> None:
         self.rows, self.n_folds = rows.map(_in_numbers), n_folds
-        self.layout = Layout.of(self.rows, n_targets, n_privileged)
+        self.layout = Layout.of(self.rows, n_targets, n_privileged, device)
         ends = np.cumsum(self.layout.widths)
         one, decision, privileged, _ = np.split(np.arange(ends[-1]), ends[:-1])
         self.columns = {
