@@ -597,3 +597,19 @@ def test_save_and_load(tmp_path):
         back = lupi.load(path)
         assert np.array_equal(back.predict(X), model.predict(X))
         assert back.weights_ == model.weights_
+
+
+def test_a_column_that_varies_among_rows_without_y_alone_is_not_extrapolated():
+    """As the codes of rare categories do: nearly constant on the labelled rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = X[:, 0] + 0.5 * rng.normal(size=600)
+    X[:60, 3] *= 1e-7
+    P = (X[:, 0] + 0.3 * rng.normal(size=600))[:, None]
+    P = np.hstack([P, rng.normal(size=(600, 1))])
+    P[:60, 1] *= 1e-7
+    known = np.where(np.arange(600) < 60, y, np.nan)
+    model = HedgedDistillationRegressor().fit(X, known, privileged=P)
+    for student in model.students_.values():
+        assert np.abs(student.predict(X)).max() < 3 * np.abs(y).max()
+    assert r2_score(y[60:], model.predict(X[60:])) > 0.5

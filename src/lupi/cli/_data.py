@@ -232,11 +232,12 @@ def check_class_sizes(data: Data, folds: int) -> None:
     names, counts = np.unique(outcomes, return_counts=True)
     rarest = counts.argmin()
     if counts[rarest] < folds:
+        advice = in_options(advice_on_task(names))
         raise InputError(
             f"Class {str(names[rarest])!r} of the target {data.target!r} has "
             f"{counts[rarest]} row(s), fewer than the {folds} folds; leave those rows "
-            "out, join classes, ask for fewer with --cv"
-            f"{in_options(advice_on_task(names))}."
+            f"out, join classes, {'' if advice else 'or '}ask for fewer with --cv"
+            f"{advice}."
         )
 
 

@@ -40,7 +40,10 @@ _ROOM = 1e-3
 
 
 def ridge_from_sums(
-    gram: np.ndarray, cross: np.ndarray, square: np.ndarray
+    gram: np.ndarray,
+    cross: np.ndarray,
+    square: np.ndarray,
+    least: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, float]:
     """Fit ridge regression from sums of products.
 
@@ -52,6 +55,8 @@ def ridge_from_sums(
         A'WT.
     square : ndarray of shape (n_targets,)
         Diagonal of T'WT.
+    least : ndarray of shape (n_features,), default=0.0
+        The smallest scale of each column.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def ridge_from_sums(
     n = gram[0, 0]
     mean, level = gram[0, 1:] / n, cross[0] / n
     moments = gram[1:, 1:] - n * np.outer(mean, mean)
-    scale = _scale(np.diag(moments), np.diag(gram)[1:], n)
+    scale = np.maximum(_scale(np.diag(moments), np.diag(gram)[1:], n), least)
     values, vectors = np.linalg.eigh(moments / np.outer(scale, scale))
     values = np.maximum(values, 0.0)
     turned = vectors.T @ ((cross[1:] - n * np.outer(mean, level)) / scale[:, None])

@@ -25,6 +25,11 @@ from lupi.transfer._hedge.plan import UNLABELLED, Candidates, Kept, Lesson
 from lupi.transfer._hedge.ridge import GCVRidge, ridge_from_sums, weighted_gram
 from lupi.transfer._hedge.rows import Rows
 
+# A column that hardly varies where a model learns, and does elsewhere (a rare category
+# among rows without y), would be extrapolated by as many standard deviations. It is
+# scaled by at least this part of its standard deviation on all rows.
+_LEAST_SCALE = 0.1
+
 
 @dataclass(frozen=True)
 class Vector:
@@ -203,6 +208,10 @@ class SumsLearner:
         taught, plain = self.rows.sum(_fold_products, fold, self.layout, self.n_folds)
         self._taught = {UNLABELLED: self._unlabelled, **dict(enumerate(taught))}
         self._plain = dict(enumerate(plain))
+        everything = self._unlabelled + sum(taught) + sum(plain)
+        mean, n = everything[0] / everything[0, 0], everything[0, 0]
+        variance = np.maximum(np.diag(everything) / n - mean**2, 0.0)
+        self._least = _LEAST_SCALE * np.sqrt(variance)
 
     def _fit(self, parts: list[tuple[np.ndarray, np.ndarray]], view: str) -> Vector:
         """Fit on rows given by their A'WA, each with the vector of its target."""
@@ -218,7 +227,10 @@ class SumsLearner:
             cross += values
             square += np.sum(target * values, axis=0)
         coef[columns], alpha = ridge_from_sums(
-            gram[np.ix_(columns, columns)], cross[columns], square
+            gram[np.ix_(columns, columns)],
+            cross[columns],
+            square,
+            self._least[columns[1:]],
         )
         return Vector(coef, view, alpha)
 
