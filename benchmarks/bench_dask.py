@@ -43,8 +43,8 @@ def block(n_rows, n_features, seed):
     margin = X @ np.full(n_features, 2.0 / np.sqrt(n_features))
     y = np.where(margin + rng.logistic(size=n_rows) > 0, 1.0, -1.0)
     slack = np.maximum(1.0 - y * margin, 0.0)
-    P = rng.normal(size=(n_rows, n_features)) + slack[:, None]
-    P[:, 0] += slack - P.mean(axis=1)
+    P = rng.normal(size=(n_rows, n_features))
+    P[:, 0] = slack
     return np.hstack([X, P, y[:, None]])
 
 

@@ -24,6 +24,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 from sklearn.utils.validation import has_fit_parameter
 
+from lupi.boosting._collective import is_divided, stacked, total
+
 
 @dataclass(frozen=True)
 class Comment:
@@ -85,9 +87,8 @@ class _Comments:
         return full
 
     def _square_penalty(self, values: np.ndarray) -> float:
-        return self.privileged_reg * float(
-            np.sum(self.weight * np.square(values), dtype=np.float64)
-        )
+        own = np.sum(self.weight * np.square(values), dtype=np.float64)
+        return self.privileged_reg * float(total(own))
 
 
 class LinearComments(_Comments):
@@ -109,7 +110,7 @@ class LinearComments(_Comments):
         """Take new row weights; B is no longer orthonormal for them."""
         super().weigh(weight)
         if hasattr(self, "basis"):
-            gram = self.basis.T @ (self.weight[:, None] * self.basis)
+            gram = total(self.basis.T @ (self.weight[:, None] * self.basis))
             self._metric = np.linalg.pinv(gram.astype(np.float64), hermitian=True)
 
     def start(self, coef: np.ndarray) -> Comment:
@@ -119,7 +120,7 @@ class LinearComments(_Comments):
 
     def fit(self, error: np.ndarray, start: Comment) -> Comment:
         """Comment that is best for the errors e = h − r."""
-        beta = self.basis.T @ (self.weight * error[self.rows])
+        beta = total(self.basis.T @ (self.weight * error[self.rows]))
         if self._metric is not None:
             beta = self._metric @ beta
         beta = (self.shrink * beta).astype(self.dtype, copy=False)
@@ -149,14 +150,14 @@ class AtomComments(_Comments):
 
     def _scale_rows(self) -> None:
         # So that the lasso's 1/(2n) Σ becomes 1/(2Σs) Σ s.
-        self._n = len(self.weight)
-        self._total = float(np.sum(self.weight, dtype=np.float64))
+        self._n = int(total(len(self.weight)))
+        self._total = float(total(np.sum(self.weight, dtype=np.float64)))
         mean = self._total / self._n
         self._scale = np.sqrt(self.weight / mean, dtype=np.float64)
         self._scaled = self._columns
-        if np.ptp(self._scale) > 0:
+        if np.any(self._scale != 1):
             self._scaled = np.asfortranarray(self._scale[:, None] * self._columns)
-        self._gram = self._scaled.T @ self._scaled
+        self._gram = total(self._scaled.T @ self._scaled)
 
     def refresh(self, comment: Comment) -> Comment:
         """Charge a comment again after the weights changed."""
@@ -179,7 +180,8 @@ class AtomComments(_Comments):
         if self.privileged_weight == 0:
             return self.start(np.zeros(self.atoms.shape[1]))
         threshold = self.privileged_reg / (2 * self.privileged_weight)
-        correlation = self._scaled.T @ (self._scale * error[self.rows]) / self._n
+        own = self._scaled.T @ (self._scale * error[self.rows])
+        correlation = total(own) / self._n
         if np.abs(correlation).max() <= threshold:
             return self.start(np.zeros(self.atoms.shape[1]))
         with warnings.catch_warnings():
@@ -246,11 +248,21 @@ class RegressorComments(_Comments):
 
 def _whitening(matrix: np.ndarray) -> np.ndarray:
     """VΣ⁻¹ of the singular value decomposition, columns beyond the rank left out."""
-    core = matrix
-    if matrix.shape[0] > matrix.shape[1]:
-        (core,) = linalg.qr(matrix, mode="r", check_finite=False)
-        core = core[: matrix.shape[1]]
+    core, n_columns = matrix, matrix.shape[1]
+    if matrix.shape[0] > n_columns:
+        core = _triangle(matrix)
+    if is_divided():
+        padded = np.zeros((n_columns, n_columns))
+        padded[: len(core)] = core
+        core = _triangle(stacked(padded))
     _, singular, vt = linalg.svd(core, full_matrices=False, check_finite=False)
     largest = singular[0] if len(singular) else 0.0
-    kept = singular > largest * max(matrix.shape) * np.finfo(float).eps
+    longest = max(int(total(matrix.shape[0])), n_columns)
+    kept = singular > largest * longest * np.finfo(float).eps
     return vt[kept].T / singular[kept]
+
+
+def _triangle(matrix: np.ndarray) -> np.ndarray:
+    """Return the R of the QR decomposition of a matrix with more rows than columns."""
+    (core,) = linalg.qr(matrix, mode="r", check_finite=False)
+    return core[: matrix.shape[1]]

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.tree import DecisionTreeRegressor
 
+from lupi.boosting._collective import everywhere, total
 from lupi.boosting._ensembles import CartEnsemble, XGBoostEnsemble, import_xgboost
 
 
@@ -114,7 +115,7 @@ class XGBoostEngine:
             "device": device,
         }
         if min_weight_fraction_leaf > 0:
-            least = min_weight_fraction_leaf * float(weight.sum())
+            least = min_weight_fraction_leaf * float(total(weight.sum()))
             self._params["min_child_weight"] = least
         self._params.update(tree_params)
         if n_jobs is not None:
@@ -122,7 +123,7 @@ class XGBoostEngine:
         # Weights decide where the histogram is cut, as in XGBoost itself.
         self._rows = self._xgboost.QuantileDMatrix(
             X,
-            weight=None if np.all(weight == 1) else weight,
+            weight=None if everywhere(bool(np.all(weight == 1))) else weight,
             max_bin=int(self._params.get("max_bin", 256)),
             feature_types=feature_types,
             enable_categorical=feature_types is not None,

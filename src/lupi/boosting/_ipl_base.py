@@ -47,6 +47,7 @@ from lupi.base import PrivilegedTags, Training
 from lupi.base._rows import dense
 from lupi.boosting._boosted_trees import BoostedTrees
 from lupi.boosting._categories import CategoryEncoder
+from lupi.boosting._collective import moments
 from lupi.boosting._comments import LinearComments, RegressorComments
 from lupi.boosting._engines import CartEngine, XGBoostEngine
 from lupi.boosting._ensembles import import_xgboost, readable_by_trees
@@ -264,9 +265,9 @@ class BaseIPL(BoostedTrees):
         table, rows = part.privileged.values, part.privileged.rows
         table = dense(table)
         if self.standardize_privileged:
-            table = StandardScaler().fit_transform(
-                table, sample_weight=part.weight[rows]
-            )
+            given, weight = moments(table, part.weight[rows])
+            scaler = StandardScaler().fit(given, sample_weight=weight)
+            table = scaler.transform(table) if len(table) else table
         common = (
             table,
             rows,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from lupi._stored import stored
+from lupi.boosting._collective import everywhere, total
 from lupi.boosting._comments import AtomComments, Comment, LinearComments
 from lupi.boosting._engines import Grown
 
@@ -130,11 +131,9 @@ def alternate(
     share = engine.dtype(strength / (strength + 1.0))
 
     def objective(error: np.ndarray, comment: Comment) -> float:
-        return (
-            _sum_of_squares(error, weight)
-            + strength * _sum_of_squares(error - comment.values, weight)
-            + comment.penalty
-        )
+        rest = _sum_of_squares(error - comment.values, weight)
+        own = _sum_of_squares(error, weight) + strength * rest
+        return float(total(own)) + comment.penalty
 
     best: tuple[Grown, Comment] | None = None
     value = np.inf
@@ -177,7 +176,8 @@ def boost(
     """
     y = rows.y.astype(engine.dtype)
     base_weight = rows.weight.astype(engine.dtype)
-    uniform = bool(np.all(rows.weight == 1))
+    uniform = everywhere(bool(np.all(rows.weight == 1)))
+    share = rows.weight.sum() / total(rows.weight.sum())
     raw = _resume(model, rows.X, engine.dtype)
     if validation is not None:
         raw_validation = _resume(model, validation.X, engine.dtype)
@@ -193,7 +193,7 @@ def boost(
             weight = loss.curvature(y, raw) * base_weight
         if comments is None:
             grown = engine.grow(residual, weight, settings.learning_rate)
-            trace = [_sum_of_squares(grown.values - residual, weight)]
+            trace = [total(_sum_of_squares(grown.values - residual, weight))]
             passes = 1
         else:
             if loss.second_order:
@@ -207,7 +207,8 @@ def boost(
         model.ensemble.append(grown.tree, settings.learning_rate)
         model.traces.append(np.asarray(trace))
         model.passes.append(passes)
-        model.train_scores.append(loss.mean(y, raw, rows.weight))
+        own = loss.mean(y, raw, rows.weight)
+        model.train_scores.append(float(total(share * own)))
         score = model.train_scores[-1]
         if validation is not None:
             raw_validation = raw_validation + model.ensemble.one(

@@ -15,6 +15,7 @@ require("dask", "lupi.dask")
 require("distributed", "lupi.dask")
 
 import lupi.dask._sizes  # noqa: E402, F401  (tells the scheduler)
+from lupi.dask._boosting import IPLClassifier, IPLRegressor  # noqa: E402
 from lupi.dask._hedged import (  # noqa: E402
     HedgedDistillationClassifier,
     HedgedDistillationRegressor,
@@ -28,6 +29,8 @@ from lupi.dask._linear import (  # noqa: E402
 __all__ = [
     "HedgedDistillationClassifier",
     "HedgedDistillationRegressor",
+    "IPLClassifier",
+    "IPLRegressor",
     "LinearSVCDeltaPlus",
     "LinearSVCPlus",
     "LinearSVRPlus",

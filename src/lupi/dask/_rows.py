@@ -46,7 +46,7 @@ class DaskRows:
         client, futures = self.training.client, self.training.futures
         ends = np.cumsum([0, *self.training.gather(count_rows)])
         share = n_rows / ends[-1]
-        training = _joined(
+        training = joined(
             client.gather(
                 [
                     client.submit(_sampled, future, int(first), share, pure=False)
@@ -100,22 +100,31 @@ def _width(training: Training) -> int:
 
 def prepared(training: Training, settled: Kernels, width: int) -> Training:
     """Return rows that know the width of X*, even if none of them has it."""
-    privileged = training.privileged
-    if width and privileged is None:
-        nothing = np.empty(0, dtype=int)
-        privileged = Privileged(np.empty((0, width)), nothing, training.n_rows)
-    return replace(training, privileged=privileged, settled=settled)
+    return replace(with_width(training, width), settled=settled)
 
 
-def _joined(parts: Sequence[Training]) -> Training:
+def with_width(training: Training, width: int) -> Training:
+    """Return rows whose X* is an empty table of some width, if they have none."""
+    if width == 0 or training.privileged is not None:
+        return training
+    nothing = np.empty(0, dtype=int)
+    empty = Privileged(np.empty((0, width)), nothing, training.n_rows)
+    return replace(training, privileged=empty)
+
+
+def joined(parts: Sequence[Training]) -> Training:
     """Return the rows of several parts, in their order."""
     starts = np.cumsum([0, *(part.n_rows for part in parts)])
-    known = [part.privileged for part in parts if part.privileged is not None]
+    known = [
+        (start, part.privileged)
+        for start, part in zip(starts[:-1], parts, strict=True)
+        if part.privileged is not None
+    ]
     privileged = None
     if known:
-        at = [start + one.rows for start, one in zip(starts, known, strict=False)]
-        values = np.concatenate([one.values for one in known])
-        privileged = Privileged(values, np.concatenate(at), int(starts[-1]))
+        values = np.concatenate([one.values for _, one in known])
+        rows = np.concatenate([start + one.rows for start, one in known])
+        privileged = Privileged(values, rows, int(starts[-1]))
     return replace(
         parts[0],
         X=np.concatenate([part.X for part in parts]),
