@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from distributed import get_worker, wait
+from distributed.comm import get_address_host
 from sklearn.utils import check_random_state
 
 from lupi.base import Training, binary_problems, class_weights
@@ -173,7 +174,7 @@ def _start_tracker(n_workers: int, dask_scheduler: Any = None) -> dict[str, Any]
     """Start what the workers find each other by, beside the scheduler."""
     from xgboost.tracker import RabitTracker
 
-    host = dask_scheduler.address.split("://")[-1].rsplit(":", 1)[0]
+    host = get_address_host(dask_scheduler.address)
     tracker = RabitTracker(n_workers=n_workers, host_ip=host, sortby="task")
     tracker.start()
     arguments = tracker.worker_args()
