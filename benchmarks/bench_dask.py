@@ -16,7 +16,6 @@ to them. Prints, for every number of workers, rows and columns:
 """
 
 import argparse
-import resource
 import time
 import warnings
 
@@ -37,7 +36,7 @@ MODELS = {
 
 
 def block(n_rows, n_features, seed):
-    """Rows of X, X* and y beside each other; X* has the slack of an ideal teacher."""
+    """Rows of X, y and X*, which has the slack of an ideal teacher."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_features))
     margin = X @ np.full(n_features, 2.0 / np.sqrt(n_features))
@@ -45,21 +44,18 @@ def block(n_rows, n_features, seed):
     slack = np.maximum(1.0 - y * margin, 0.0)
     P = rng.normal(size=(n_rows, n_features))
     P[:, 0] = slack
-    return np.hstack([X, P, y[:, None]])
+    return X, y, P
 
 
 def rows_on_workers(n_rows, n_features):
     size = n_rows // N_PARTITIONS
-    parts = [
-        da.from_delayed(
-            dask.delayed(block)(size, n_features, seed),
-            (size, 2 * n_features + 1),
-            float,
-        )
-        for seed in range(N_PARTITIONS)
+    make = dask.delayed(block, nout=3)
+    parts = [make(size, n_features, seed) for seed in range(N_PARTITIONS)]
+    shapes = (size, n_features), (size,), (size, n_features)
+    return [
+        da.concatenate([da.from_delayed(part[k], shape, float) for part in parts])
+        for k, shape in enumerate(shapes)
     ]
-    table = da.concatenate(parts)
-    return table[:, :n_features], table[:, -1], table[:, n_features:-1]
 
 
 # ------------------------------------------------------- what the processes count
@@ -92,7 +88,10 @@ def processor_time():
 
 
 def peak_memory():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    # Not getrusage, whose peak is inherited from the process that started this one.
+    with open("/proc/self/status") as status:
+        line = next(line for line in status if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
 
 
 def imported():

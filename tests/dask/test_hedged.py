@@ -14,6 +14,7 @@ import pytest
 from sklearn.base import clone
 
 import lupi
+import lupi.dask
 from lupi.dask import HedgedDistillationClassifier, HedgedDistillationRegressor
 from tests.dask.conftest import kill_one, start_cluster
 
@@ -198,6 +199,15 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
         regressor.fit(dX, in_chunks(np.full(N, np.nan)), privileged=dP)
     assert not hasattr(regressor, "coef_")
     assert score.shape == (N,)
+
+
+@pytest.mark.parametrize("name", lupi.dask.__all__)
+def test_the_parameters_are_those_of_the_ordinary_estimator(name):
+    ours = getattr(lupi.dask, name)().get_params()
+    theirs = getattr(lupi, name)().get_params()
+    assert list(ours) == sorted([*theirs, "client"])
+    different = {key for key, value in theirs.items() if ours[key] != value}
+    assert different <= {"engine"}  # of IPL, for which there is one on a cluster
 
 
 def test_without_a_client_there_is_a_sentence(monkeypatch):

@@ -117,6 +117,8 @@ class HedgedDistillationClassifier(_Hedged, LocalClassifier):
         Without effect: the cluster says how many partitions are worked on at a time.
     random_state : int, RandomState or None, default=None
         Shuffles the folds. With None they are fixed by the content of the rows.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the workers compute sums of products.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the one that is running.
 
@@ -169,6 +171,7 @@ missing_coef_, calibration_slope_, calibration_intercept_
         class_weight: Any = None,
         n_jobs: Any = None,
         random_state: Any = None,
+        device: str = "cpu",
         client: Any = None,
     ) -> None:
         super().__init__(
@@ -181,6 +184,7 @@ missing_coef_, calibration_slope_, calibration_intercept_
             class_weight=class_weight,
             n_jobs=n_jobs,
             random_state=random_state,
+            device=device,
         )
         self.client = client
 
@@ -273,7 +277,7 @@ class HedgedDistillationRegressor(_Hedged, LocalRegressor):
 
     Parameters
     ----------
-    teacher, student, views, cv, n_repeats, prior_strength, n_jobs, random_state
+    teacher, student, views, cv, n_repeats, prior_strength, n_jobs, random_state, device
         As in :class:`HedgedDistillationClassifier`.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the one that is running.
@@ -316,6 +320,7 @@ class HedgedDistillationRegressor(_Hedged, LocalRegressor):
         prior_strength: float = 10.0,
         n_jobs: Any = None,
         random_state: Any = None,
+        device: str = "cpu",
         client: Any = None,
     ) -> None:
         super().__init__(
@@ -327,6 +332,7 @@ class HedgedDistillationRegressor(_Hedged, LocalRegressor):
             prior_strength=prior_strength,
             n_jobs=n_jobs,
             random_state=random_state,
+            device=device,
         )
         self.client = client
 
