@@ -126,6 +126,7 @@ def measure(client, name, n_rows, n_features, calls):
     seconds = time.perf_counter() - start
     busy = sum(client.run(processor_time).values()) - busy
     bytes_sent = sent() + sum(client.run(sent).values()) - before
+    peaks = client.run(peak_memory)
     table = dask.compute(X, y, P)
     start = time.process_time()
     local = getattr(lupi, name)(**MODELS[name])
@@ -133,7 +134,7 @@ def measure(client, name, n_rows, n_features, calls):
     rival = time.process_time() - start
     off = np.abs(model.coef_ - local.coef_).max() / np.abs(local.coef_).max()
     n_steps = int(model.n_iter_.sum()) if hasattr(model, "n_iter_") else len(calls)
-    return n_steps, len(calls), bytes_sent, seconds, busy, rival, off
+    return n_steps, len(calls), bytes_sent, seconds, busy, rival, off, peaks
 
 
 def main():
@@ -169,10 +170,9 @@ def run_one(name, n_workers, n_rows, n_features, calls):
         client.run(imported)
         client.run(count_sent)
         before = client.run(peak_memory)
-        n_steps, passes, n_bytes, seconds, busy, rival, off = measure(
+        n_steps, passes, n_bytes, seconds, busy, rival, off, after = measure(
             client, name, n_rows, n_features, calls
         )
-        after = client.run(peak_memory)
     held = 8 * n_rows * (2 * n_features + 1) / n_workers
     memory = max(after[worker] - before[worker] for worker in before) / held
     print(
