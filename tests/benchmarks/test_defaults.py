@@ -14,7 +14,12 @@ from lupi.datasets import make_slack_teacher
 
 FOUND = json.loads(bench_defaults.FOUND.read_text(encoding="utf-8"))
 TEACHER = bench_defaults.TEACHER
-HARMLESS = ("SVCDeltaPlus", "LinearSVCDeltaPlus", "MarginTransferSVC")
+HARMLESS = (
+    "SVCDeltaPlus",
+    "LinearSVCDeltaPlus",
+    "MarginTransferSVC",
+    "UnifiedSVC",
+)
 AXES = tuple(bench_defaults.AXES)
 
 

@@ -65,6 +65,12 @@ __all__ = ["SVRPlus"]
 class SVRPlus(KernelMachine, PrivilegedRegressorBase):
     """Support vector regression whose slacks are functions of privileged features.
 
+    It is for X* that says how far a row is from its curve. It hurts where X* says
+    something else: no row has a slack of its own, so that what X* cannot explain bends
+    the function. With its defaults and 60 rows it lost 0.06 in R² in the mean over 12
+    tables (0.07 with ``privileged_reg=1``). Search ``C`` and ``privileged_reg``, or
+    take :class:`~lupi.transfer.HedgedDistillationRegressor`.
+
     Fitted without privileged features it is ε-SVR, as `sklearn.svm.SVR`.
 
     Parameters
@@ -73,7 +79,7 @@ class SVRPlus(KernelMachine, PrivilegedRegressorBase):
         Cost of the slacks, multiplied by sample weights.
     epsilon : float, default=0.1
         Half the width of the tube inside which errors cost nothing.
-    privileged_reg : float, default=1.0
+    privileged_reg : float, default=0.001
         Weight γ of the norms of the two correcting functions.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
 default="rbf"
@@ -153,7 +159,7 @@ or callable, default="rbf"
         C: float = 1.0,
         *,
         epsilon: float = 0.1,
-        privileged_reg: float = 1.0,
+        privileged_reg: float = 0.001,
         kernel: str | Callable = "rbf",
         gamma: float | str = "scale",
         degree: int = 3,
