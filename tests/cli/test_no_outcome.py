@@ -69,7 +69,7 @@ def test_compare_says_what_becomes_of_rows_without_an_outcome(folder, capsys):
     assert "100 of 160 rows" in said
     assert "60 of 160 rows have no outcome" in said
     assert "never tested" in said
-    assert "told from the others with AUC" in said
+    assert "AUC against the others" in said
     stored = Comparison.from_json("lupi-report/results.json")
     assert stored.settings["labels"]["n_unlabelled"] == N_HIDDEN
     assert "60 have no outcome" in (folder / "lupi-report/report.html").read_text()

@@ -212,7 +212,7 @@ def test_few_labels_of_whole_groups(data):
         ({"labelled": 2}, "use a larger labelled"),
         ({"labelled": 0.5}, "as an integer"),
         ({"labelled": 12, "unlabelled": -1}, "unlabelled=-1"),
-        ({"labelled": 12, "cv": 1}, "no idea of chance"),
+        ({"labelled": 12, "cv": 1}, "vary by chance"),
     ],
 )
 def test_refusals(data, options, words):

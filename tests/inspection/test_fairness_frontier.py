@@ -75,7 +75,7 @@ def test_thresholds_are_written_beside_their_points(display):
     first = (line.get_xdata()[0], line.get_ydata()[0])
     assert display.labels_[0].xy == pytest.approx(first)
     assert display.ax_.get_xlabel().startswith("disparity between groups")
-    # Points that stand on one another share a label.
+    # Points that coincide share a label.
     same = FairnessFrontierDisplay(
         thresholds=np.array([0.0, 1.0, 2.0]),
         accuracy=np.array([[0.6, 0.5], [0.9, 0.8], [0.9, 0.8]]),

@@ -18,11 +18,11 @@ from lupi.base._privileged import (
     check_privileged,
     feature_names,
     list_rows,
-    refuse_text_columns,
 )
 from lupi.base._rows import as_numpy, is_data_frame, n_rows_of
 from lupi.base._tags import PrivilegedTags
 from lupi.base._target import read_target
+from lupi.base._text import refuse_text_columns
 from lupi.base._training import Training
 
 

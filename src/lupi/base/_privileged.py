@@ -17,7 +17,8 @@ from sklearn.utils import check_array
 
 from lupi._words import listed
 from lupi.base._missing import missing_cells
-from lupi.base._rows import dense, is_data_frame, take_rows
+from lupi.base._rows import dense, take_rows
+from lupi.base._text import refuse_series, refuse_text
 
 
 @dataclass(frozen=True)
@@ -266,7 +267,7 @@ def _as_matrix(privileged: Any, name: str) -> Any:
             f"training row, but got {privileged!r}."
         )
     refuse_series(privileged, name)
-    _refuse_text(privileged, name)
+    refuse_text(privileged, name)
     try:
         return check_array(
             privileged,
@@ -286,81 +287,6 @@ def _as_matrix(privileged: Any, name: str) -> Any:
             "or drop what is not numeric, or wrap the estimator in "
             "lupi.compose.TransformedPrivileged with a transformer that does."
         ) from error
-
-
-def refuse_series(privileged: Any, name: str) -> None:
-    """Refuse a column on its own, of pandas or Polars."""
-    if hasattr(privileged, "to_frame") and len(np.shape(privileged)) == 1:
-        raise ValueError(
-            f"{name} expected privileged to be a table, one row per training row and "
-            "one column per privileged feature, but got a Series. Pass "
-            "privileged.to_frame()."
-        )
-
-
-def _refuse_text(privileged: Any, name: str) -> None:
-    """Refuse text and dates, also text that looks like numbers."""
-    if sp.issparse(privileged):
-        return
-    if hasattr(privileged, "columns"):
-        columns = [c for c in privileged.columns if _holds_text(privileged[c])]
-        found = f"the column {columns[0]!r} holds something else" if columns else ""
-    else:
-        if not hasattr(privileged, "dtype"):
-            privileged = np.asarray(privileged, dtype=object)
-        found = "it holds text or dates" if _holds_text(privileged) else ""
-    if found:
-        raise ValueError(
-            f"{name} expected privileged to hold numbers only, but {found}. Encode it "
-            "first, or wrap the estimator in lupi.compose.TransformedPrivileged with a "
-            "transformer that does."
-        )
-
-
-def refuse_text_columns(
-    X: Any, name: str, error: Exception, *, fitted: bool = False
-) -> None:
-    """Name the column of a data frame X that cannot be read as numbers, if any.
-
-    Parameters
-    ----------
-    X : object
-        What could not be read.
-    name : str
-        What error messages call the estimator.
-    error : Exception
-        Why it could not; raised from.
-    fitted : bool, default=False
-        Whether the column held numbers in ``fit``.
-    """
-    if not is_data_frame(X):
-        return
-    for column in X.columns:
-        values = np.asarray(X[column])
-        if not _holds_text(values):
-            continue
-        try:
-            values.astype(float)
-        except (TypeError, ValueError):
-            shown = next(one for one in values if one is not None and one == one)
-            remedy = (
-                "It held numbers in fit."
-                if fitted
-                else "Encode it first: sklearn.pipeline.make_pipeline("
-                f"skrub.TableVectorizer(), {name}(...)) does for text, categories and "
-                "dates."
-            )
-            raise ValueError(
-                f"{name} expected X to hold numbers only, but the column {column!r} "
-                f"holds {str(shown)!r}. {remedy}"
-            ) from error
-
-
-def _holds_text(values: Any) -> bool:
-    values = np.asarray(values)
-    if values.dtype.kind == "O":
-        return any(isinstance(value, str | bytes) for value in values.ravel())
-    return values.dtype.kind in "SUMm"
 
 
 def check_shape(values: Any, n_rows: int, name: str) -> None:

@@ -45,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = app(words, standalone_mode=False, prog_name="lupi")
     except ClickException as error:
         said = error.format_message().rstrip(".")
-        return _refuse(f"{said}. Try: lupi --help")
+        context = getattr(error, "ctx", None)
+        command = "lupi" if context is None else context.command_path
+        return _refuse(f"{said}. Try: {command} --help")
     except InputError as error:
         return _refuse(str(error))
     except Interrupted as interrupt:

@@ -63,7 +63,7 @@ def show_data(console: Console, data: Data, study: Study) -> None:
         known_rows = f"{count:,} of {len(data.y):,} rows"
         auc = study.settings["labels"]["auc"]
         if np.isfinite(auc):
-            known_rows += f", told from the others with AUC {auc:.2f} (0.5: alike)"
+            known_rows += f", AUC against the others {auc:.2f} (0.5: alike)"
         table.add_row("with an outcome", Text(known_rows))
     table.add_row("target", Text(f"{data.target} ({data.task})"))
     table.add_row(

@@ -204,8 +204,8 @@ def make_mediator(
         η = strength · mean_k(x*_k) · √n_privileged
         classification: P(y = 1) = 1 / (1 + exp(−η)),   regression: y = η + N(0, 1)
 
-    A teacher on X* has few coefficients to learn and tells the student η instead of
-    a coin thrown with it. The student gains while rows are few; the gain melts as
+    A teacher on X* has few coefficients to learn and gives the student η instead of
+    one random draw with it. The student gains while rows are few; the gain vanishes as
     they grow in number.
 
     Parameters

@@ -2,7 +2,7 @@
 
 Arrays and tables count with their values, estimators with class and parameters,
 functions with their code and whatever it refers to. Code of a package that has a
-version counts with the version. What cannot be told by content is refused.
+version counts with the version. What cannot be identified by its content is refused.
 """
 
 from __future__ import annotations

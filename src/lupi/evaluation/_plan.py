@@ -82,7 +82,8 @@ def plan(
         splits = add_unlabelled(inside, has_y, groups)
     if len(splits) < 2:
         raise ValueError(
-            f"{len(splits)} split gives no idea of chance; ask for at least 2."
+            f"{len(splits)} split does not show how scores vary by chance; give at "
+            "least 2."
         )
     if groups is not None and n_candidates > 1:
         check_inner_groups([split.train for split in splits], groups)

@@ -256,7 +256,7 @@ class FairnessFrontierDisplay:
 
 
 def _labels(thresholds: np.ndarray, places: np.ndarray) -> list[tuple[int, str]]:
-    """One label per stretch of thresholds whose points stand on one another."""
+    """Return one label per range of thresholds whose points coincide."""
     starts = [0]
     for k in range(1, len(thresholds)):
         if np.linalg.norm(places[k] - places[starts[-1]]) > TOGETHER:

@@ -56,8 +56,8 @@ from lupi.base import (
 )
 from lupi.base._data_frames import check_privileged_table
 from lupi.base._metadata import seeded
-from lupi.base._privileged import refuse_text_columns
 from lupi.base._rows import is_data_frame
+from lupi.base._text import refuse_text_columns
 from lupi.transfer._fitting import takes_nan
 from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.device import check_hedged_device
