@@ -102,10 +102,11 @@ def test_only_slacks_that_turn_nearby_are_looked_at():
     problem = Problem(n, functions, families)
     right = rng.normal(size=problem.size)
     reach = np.full(2, 1e-3)
-    program = biases._Program(
-        problem, problem.balance_columns(), right, np.empty(0, int), np.zeros(2), reach
-    )
-    assert len(program._cost) - 2 < 0.01 * n
+    columns, none = problem.balance_columns(), np.empty(0, int)
+    rows = biases.BiasRows(problem, columns, right, none)
+    piece = rows.piece(np.zeros(2), reach)
+    assert len(piece.prices) < 0.01 * n
+    assert len(piece.left) == 2 * len(piece.prices)
 
 
 def test_of_hard_constraints_that_say_the_same_the_tightest_is_kept():

@@ -13,7 +13,8 @@ of the interval is optimal with them.
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,44 +53,179 @@ def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
 
 def _pinned(solution: Solution) -> bool:
     """Whether the strictly active constraints determine every bias."""
-    problem = solution.problem
-    multipliers = solution.multipliers + problem.offset
+    problem, multipliers = solution.problem, solution.multipliers
+    largest = np.abs(multipliers + problem.offset).max(initial=0.0)
+    scale, products = strict_products(problem, multipliers, largest)
+    return determined(scale, products)
+
+
+def strict_products(
+    problem: Problem, multipliers: np.ndarray, largest: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the strictly active constraints say of the biases.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows, or some.
+    multipliers : ndarray
+        From their offset.
+    largest : float
+        The largest multiplier of all rows.
+
+    Returns
+    -------
+    scale : ndarray of shape (n_biases,)
+        Largest coefficient of each bias.
+    products : ndarray of shape (n_biases, n_biases)
+        Sum of the products of their coefficients.
+    """
     open_slack = np.ones(problem.size, dtype=bool)
     for room, cost, sharing in zip(
-        problem.headroom(solution.multipliers),
+        problem.headroom(multipliers),
         problem.slack_costs,
         problem.sharing,
         strict=True,
     ):
         for q in sharing:
             open_slack[problem.slices[q]] = room > STRICT * cost
-    active = np.abs(multipliers) > STRICT * np.abs(multipliers).max(initial=0.0)
+    active = np.abs(multipliers + problem.offset) > STRICT * largest
     columns = problem.balance_columns()[:, active & open_slack]
-    scale = np.abs(columns).max(axis=1, initial=0.0)
+    return np.abs(columns).max(axis=1, initial=0.0), columns @ columns.T
+
+
+def determined(scale: np.ndarray, products: np.ndarray) -> bool:
+    """Tell whether constraints with these products determine every bias."""
     if not (scale > 0).all():
         return False
-    columns = columns / scale[:, None]
-    return np.linalg.matrix_rank(columns @ columns.T) == len(columns)
+    scaled = products / np.outer(scale, scale)
+    return bool(np.linalg.matrix_rank(scaled) == len(scale))
 
 
 def _midpoint(solution: Solution, kinds: int) -> np.ndarray | None:
     """Return the biases with the first in the middle; None if they cannot be found."""
     problem = solution.problem
-    columns = problem.balance_columns()
-    size = np.abs(columns).max(axis=1)
+    rows = BiasRows.of(problem, problem.margins(solution.penalized), kinds)
+
+    def pieces(center: np.ndarray, reach: np.ndarray) -> list[Piece]:
+        return [rows.piece(center, reach)]
+
+    return middle_of(solution.biases, rows.size, pieces)
+
+
+def middle_of(
+    biases: np.ndarray,
+    size: np.ndarray,
+    pieces: Callable[[np.ndarray, np.ndarray], list[Piece]],
+) -> np.ndarray | None:
+    """Return optimal biases with the first in the middle; None if not found.
+
+    Parameters
+    ----------
+    biases : ndarray
+        Optimal ones, to look around.
+    size : ndarray
+        Largest coefficient of each in any constraint.
+    pieces : callable
+        ``pieces(center, reach)`` returns what the rows say of the biases so near.
+    """
     reach = NEAR / np.where(size > 0, size, 1.0)
-    right = problem.at_least - problem.margins(solution.penalized)
-    hard = ~problem.is_equality
-    for q in itertools.chain(*problem.sharing):
-        hard[problem.slices[q]] = False
-    hard = _tightest(columns, right, np.flatnonzero(hard), kinds)
     while reach.max() < FAR:
-        program = _Program(problem, columns, right, hard, solution.biases, reach)
+        program = _Program(pieces(biases, reach), biases, reach)
         middle = program.middle()
         if not program.at_edge:
             return middle
         reach = reach * WIDER
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """What some rows say of biases in a box: a part of the linear program.
+
+    ``cost`` and ``constant`` are those of slacks that are linear all over the box.
+    ``left`` and ``right`` are constraints that turn within it, ``owners`` their slacks,
+    −1 for none, ``prices`` what these cost; ``equal`` tells equalities.
+    """
+
+    cost: np.ndarray
+    constant: float
+    left: np.ndarray
+    right: np.ndarray
+    owners: np.ndarray
+    prices: np.ndarray
+    equal: np.ndarray
+    dearest: float
+    bias_costs: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class BiasRows:
+    """Rows as the biases see them: coefficients, what is missing, the hard ones."""
+
+    problem: Problem
+    columns: np.ndarray
+    right: np.ndarray
+    hard: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem, margins: np.ndarray, kinds: int) -> BiasRows:
+        """Take the margins of the functions without their biases."""
+        columns, right = problem.balance_columns(), problem.at_least - margins
+        hard = ~problem.is_equality
+        for q in itertools.chain(*problem.sharing):
+            hard[problem.slices[q]] = False
+        tightest = _tightest(columns, right, np.flatnonzero(hard), kinds)
+        return cls(problem, columns, right, tightest)
+
+    @property
+    def size(self) -> np.ndarray:
+        """Largest coefficient of each bias."""
+        return np.abs(self.columns).max(axis=1, initial=0.0)
+
+    def piece(self, center: np.ndarray, reach: np.ndarray) -> Piece:
+        """Return what matters within a box.
+
+        Slacks that are zero all over the box are left out, and those that one
+        constraint determines all over it are linear: what is left are the few that
+        turn within it, and the hard constraints that may be asked to hold.
+        """
+        problem, columns, right = self.problem, self.columns, self.right
+        cost, constant = np.zeros(len(columns)), 0.0
+        missing, spread = right - center @ columns, reach @ np.abs(columns)
+        least, most = missing - spread, missing + spread
+        rows, owners, prices, n_slacks = [], [], [], 0
+        for price, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
+            members = [np.arange(problem.size)[problem.slices[q]] for q in sharing]
+            turning = np.any([most[at] > 0.0 for at in members], axis=0)
+            for j, at in enumerate(members):
+                others = [most[other] for i, other in enumerate(members) if i != j]
+                rival = np.max([np.zeros(len(at)), *others], axis=0)
+                leads = turning & (least[at] >= rival)
+                turning &= ~leads
+                cost -= columns[:, at[leads]] @ price[leads]
+                constant += float(right[at[leads]] @ price[leads])
+            n_kept = int(turning.sum())
+            rows += [at[turning] for at in members]
+            owners += [n_slacks + np.arange(n_kept)] * len(members)
+            prices.append(price[turning])
+            n_slacks += n_kept
+        asking = self.hard[most[self.hard] > 0.0]
+        equal = np.flatnonzero(problem.is_equality)
+        nobody = np.full(len(asking) + len(equal), -1)
+        flat = np.concatenate([*rows, asking, equal]).astype(int)
+        whole = np.concatenate([*problem.slack_costs, np.zeros(1)])
+        return Piece(
+            cost,
+            constant,
+            columns[:, flat].T,
+            right[flat],
+            np.concatenate([*owners, nobody]).astype(int),
+            np.concatenate([*prices, np.empty(0)]),
+            problem.is_equality[flat],
+            float(np.abs(whole).max()),
+            problem.bias_costs,
+        )
 
 
 def _tightest(columns, right, rows, kinds: int) -> np.ndarray:
@@ -106,48 +242,33 @@ def _tightest(columns, right, rows, kinds: int) -> np.ndarray:
 
 
 class _Program:
-    """The linear program of the biases within some reach of those given.
+    """The linear program of the biases within some reach of those given."""
 
-    Slacks that are zero all over the box are left out, and those that one constraint
-    determines all over it are linear: what is left are the few that turn within it,
-    and the hard constraints that may be asked to hold.
-    """
-
-    def __init__(self, problem: Problem, columns, right, hard, center, reach):
+    def __init__(self, pieces: list[Piece], center, reach):
         from scipy.sparse import csr_array, hstack
 
-        self._n_biases = len(columns)
+        self._n_biases = len(center)
         self._low, self._high = center - reach, center + reach
-        cost, self._constant = problem.bias_costs.copy(), 0.0
-        missing, spread = right - center @ columns, reach @ np.abs(columns)
-        least, most = missing - spread, missing + spread
-        rows, owners, prices, n_slacks = [], [], [], 0
-        for price, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
-            members = [np.arange(problem.size)[problem.slices[q]] for q in sharing]
-            turning = np.any([most[at] > 0.0 for at in members], axis=0)
-            for j, at in enumerate(members):
-                others = [most[other] for i, other in enumerate(members) if i != j]
-                rival = np.max([np.zeros(len(at)), *others], axis=0)
-                leads = turning & (least[at] >= rival)
-                turning &= ~leads
-                cost -= columns[:, at[leads]] @ price[leads]
-                self._constant += right[at[leads]] @ price[leads]
-            n_kept = int(turning.sum())
-            rows += [at[turning] for at in members]
-            owners += [n_slacks + np.arange(n_kept)] * len(members)
-            prices.append(price[turning])
-            n_slacks += n_kept
-        n_soft = sum(map(len, rows))
-        asking = hard[most[hard] > 0.0]
-        flat = np.concatenate([*rows, asking, np.flatnonzero(problem.is_equality)])
-        own = np.concatenate(owners) if owners else np.empty(0, dtype=int)
+        bias_costs = sum(piece.bias_costs for piece in pieces)
+        cost = bias_costs + sum(piece.cost for piece in pieces)
+        self._constant = sum(piece.constant for piece in pieces)
+        owners, n_slacks = [], 0
+        for piece in pieces:
+            own = piece.owners
+            owners.append(np.where(own >= 0, own + n_slacks, -1))
+            n_slacks += len(piece.prices)
+        own = np.concatenate(owners)
+        soft = np.flatnonzero(own >= 0)
         slacks = csr_array(
-            (np.ones(n_soft), (np.arange(n_soft), own)), shape=(len(flat), n_slacks)
+            (np.ones(len(soft)), (soft, own[soft])), shape=(len(own), n_slacks)
         )
-        self._left = hstack([csr_array(columns[:, flat].T), slacks], format="csr")
-        self._right, self._equal = right[flat], problem.is_equality[flat]
-        whole = np.concatenate([problem.bias_costs, *problem.slack_costs])
-        self._unit = np.abs(whole).max() or 1.0
+        left = np.concatenate([piece.left for piece in pieces])
+        self._left = hstack([csr_array(left), slacks], format="csr")
+        self._right = np.concatenate([piece.right for piece in pieces])
+        self._equal = np.concatenate([piece.equal for piece in pieces])
+        dearest = max(piece.dearest for piece in pieces)
+        self._unit = max(np.abs(bias_costs).max(), dearest) or 1.0
+        prices = [piece.prices for piece in pieces]
         self._cost = np.concatenate([cost, *prices]) / self._unit
         self.at_edge = False
 

@@ -37,11 +37,6 @@ class LinearSVCPlus(DaskLinearMachine, LocalSVCPlus):
     --------
     lupi.LinearSVCPlus : The same for tables in memory.
 
-    Notes
-    -----
-    Where all biases of an interval are optimal, the ordinary estimator takes its
-    middle, and this one any of them.
-
     Examples
     --------
     >>> import dask.array as da
@@ -163,11 +158,6 @@ class LinearSVCDeltaPlus(DaskLinearMachine, LocalSVCDeltaPlus):
     See Also
     --------
     lupi.LinearSVCDeltaPlus : The same for tables in memory.
-
-    Notes
-    -----
-    Where all biases of an interval are optimal, the ordinary estimator takes its
-    middle, and this one any of them.
 
     Examples
     --------
@@ -293,11 +283,6 @@ class LinearSVRPlus(DaskLinearMachine, LocalSVRPlus):
     See Also
     --------
     lupi.LinearSVRPlus : The same for tables in memory.
-
-    Notes
-    -----
-    Where all biases of an interval are optimal, the ordinary estimator takes its
-    middle, and this one any of them.
 
     Examples
     --------

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from lupi._convex.interior.blocks.local import LocalRows
 from lupi._convex.interior.blocks.outer import BlockSolution, solve_blocks
-from lupi._convex.interior.blocks.totals import Totals
 from lupi._convex.tuning import DEFAULT
 from lupi.base import Fitted, Privileged, Training, binary_problems
 from lupi.base import class_weights as weights_of_classes
 from lupi.base._classes import classes_of
+from lupi.dask._biases import with_middle_bias
 from lupi.dask._model import DaskModel
 from lupi.dask._parts import DaskParts
 from lupi.dask._reading import read_parts
 from lupi.dask._rows import (
     DaskRows,
+    State,
     binary,
     class_totals,
     count_rows,
@@ -97,6 +97,7 @@ class DaskLinearMachine(DaskModel):
             tol=machine.tol * (DEFAULT.polished_gap if few else 1.0),
             max_iter=min(limit, machine.max_iter) if machine.max_iter > 0 else limit,
         )
+        found = with_middle_bias(rows, layout, found)
         found.converged = found.relative_gap <= machine.tol
         machine._check_solved(found)
         theta = layout.joined(found.weights, found.biases)
@@ -167,9 +168,7 @@ def _dense(training: Training, estimator: Any) -> Training:
     return training
 
 
-def _extent(
-    state: tuple[LocalRows, Totals], training: Training, theta: np.ndarray
-) -> tuple[Any, ...]:
+def _extent(state: State, training: Training, theta: np.ndarray) -> tuple[Any, ...]:
     """Return upper and lower ends of the functions, y and the norms of the rows."""
     layout = state[0].layout
     values = []

@@ -20,6 +20,9 @@ from lupi.base import Privileged, Training, binary_problems
 from lupi.dask._parts import DaskParts
 from lupi.svm._machine import Kernels
 
+# The rows of a partition with their part of the iterate, and the sums of the last pass.
+State = tuple[LocalRows, Totals]
+
 
 class DaskRows:
     """Rows of one problem on the workers, as the solver wants them.
@@ -63,23 +66,21 @@ def _problem(training: Training, machine: Any) -> Problem:
     return machine._problem(machine._data(training))
 
 
-def _state(training: Training, machine: Any) -> tuple[LocalRows, Totals]:
+def _state(training: Training, machine: Any) -> State:
     return LocalRows(_problem(training, machine)), Totals()
 
 
-def _passed(
-    state: tuple[LocalRows, Totals], name: str, arguments: tuple[Any, ...]
-) -> tuple[LocalRows, Totals]:
+def _passed(state: State, name: str, arguments: tuple[Any, ...]) -> State:
     """Return the state behind a pass, and its sums; the state before is kept whole."""
     rows = state[0].__copy__()
     return rows, rows.total(name, *arguments)
 
 
-def _totals(state: tuple[LocalRows, Totals]) -> Totals:
+def _totals(state: State) -> Totals:
     return state[1]
 
 
-def layout_of(state: tuple[LocalRows, Totals]) -> Layout:
+def layout_of(state: State) -> Layout:
     """Return the unknowns of the problem, the same in all partitions."""
     return state[0].layout
 

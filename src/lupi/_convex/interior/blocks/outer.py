@@ -23,7 +23,7 @@ from lupi._convex.line_search import first_zero
 from lupi._convex.solution import FLATTEST
 from lupi._convex.tuning import DEFAULT, Tuning
 
-__all__ = ["BlockSolution", "solve_blocks"]
+__all__ = ["BlockSolution", "certified", "solve_blocks"]
 
 # A step of this length changes nothing.
 SHORTEST_STEP = 1e-10
@@ -76,6 +76,13 @@ def solve_blocks(
             return found
     path.start()
     return path.follow(tol=tol, max_iter=max_iter)
+
+
+def certified(rows: RowBlocks, layout: Layout, theta: np.ndarray) -> BlockSolution:
+    """Return a point with the gap to the multipliers that the rows have now."""
+    path = _Path(rows, layout, DEFAULT)
+    path.theta = theta
+    return path._certified(rows.total("factorize", theta, 0.0, False), 0)
 
 
 class _Path:
