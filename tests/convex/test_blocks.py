@@ -124,6 +124,18 @@ def test_the_slopes_are_those_of_the_gradient(name):
         assert slope == pytest.approx(-pull @ direction, rel=1e-9)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_tangent_of_the_path(name):
+    """``unit`` is the derivative of the pull by μ, with the functions held."""
+    rows, mu, step = blocks(made(name)), 0.1, 1e-5
+    theta = np.random.default_rng(1).normal(size=rows.layout.size)
+    unit = rows.total("center", theta, mu).sums["unit"]
+    low, high = (
+        rows.total("center", theta, mu + d).sums["pull"] for d in (-step, step)
+    )
+    np.testing.assert_allclose((high - low) / (2 * step), unit, rtol=1e-5, atol=1e-4)
+
+
 @pytest.mark.parametrize("n_values", [60, 300, 10**6])
 @pytest.mark.parametrize("name", NAMES)
 def test_sums_do_not_depend_on_the_blocks(name, n_values, pool):

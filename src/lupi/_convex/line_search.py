@@ -28,8 +28,11 @@ def zero_of(slope: Callable[[float], float], *, unit: float) -> float:
     return 0.5 * (near + far)
 
 
-def first_zero(slope: Callable[[float], float]) -> float:
-    """Where a rising function of [0, 1] passes zero; 1 if it does not, or hardly."""
+def first_zero(slope: Callable[[float], float], *, steep: float = STEEP) -> float:
+    """Where a rising function of [0, 1] passes zero; 1 if it does not, or hardly.
+
+    ``steep`` is the share of the first slope that counts as zero.
+    """
     at_start, at_end = slope(0.0), slope(1.0)
     if at_end <= FULL * abs(at_start) or at_start >= 0.0:
         return 1.0
@@ -43,6 +46,6 @@ def first_zero(slope: Callable[[float], float]) -> float:
             high, f_high = middle, f
         else:
             low, f_low = middle, f
-        if abs(f) <= STEEP * abs(at_start):
+        if abs(f) <= steep * abs(at_start):
             return middle
     return low

@@ -87,10 +87,11 @@ class Tuning:
     # A sample is solved to this gap: its functions are only a start.
     sample_gap: float = 1e-4
     # μ in units of what a unit of slack costs, Newton steps for each at most, and the
-    # gain per row, in units of μ, below which a step is the last.
-    smoothed_path: tuple[float, ...] = (1e-3, 1e-4, 1e-5)
-    smoothed_steps: int = 12
-    smoothed_gain: float = 1e-2
+    # gain per row, in units of μ, below which the next μ follows, or the last ends.
+    smoothed_path: tuple[float, ...] = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
+    smoothed_steps: int = 6
+    smoothed_gain: float = 0.1
+    last_smoothed_gain: float = 1e-3
 
     # ------------------------------------------------------------ proximal method
     # Proximal term in units of the mean of K_ii/ρ.

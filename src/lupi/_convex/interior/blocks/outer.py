@@ -34,6 +34,8 @@ REFINEMENTS, REFINED = 2, 1e-9
 # Where the predictor is short, it is a few rows that end it: the others need no more
 # centering than this.
 MOST_CENTERING = 0.3
+# A step of the smoothed problem may end on a slope of this share of the first.
+STEEP = 0.3
 JITTERS = (1e-16, 1e-14, 1e-12, 1e-10, 1e-8)
 FAILURES = (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError)
 
@@ -140,33 +142,43 @@ class _Path:
             return 0
 
     def _follow_smoothed(self) -> int:
-        """Newton's method for one μ after the other; 0 where the path is lost."""
+        """Newton's method for one μ after the other; 0 where the path is lost.
+
+        From one μ to the next the functions go along the tangent of the path.
+        """
         tuning, penalty = self.tuning, self.layout.penalty
         unit = self.sums["cost"] / self.sums["slacks"]
-        n_steps = 0
-        for mu in (share * unit for share in tuning.smoothed_path):
-            here = self.rows.total("center", self.theta, mu)
-            for _ in range(tuning.smoothed_steps):
-                n_steps += 1
-                downhill = here.sums["pull"] - penalty * self.theta
-                direction = _Factor(here, penalty).solve(downhill)
-                gain = float(downhill @ direction)
-                if not np.isfinite(gain):
-                    return 0
-                ahead = self.theta + direction
-                here = self.rows.total("center", ahead, mu)
-                after = float((penalty * ahead - here.sums["pull"]) @ direction)
-                length = self._length(direction, mu, -gain, after)
-                if length != 1.0:
-                    ahead = self.theta + length * direction
-                    here = self.rows.total("center", ahead, mu)
-                self.theta = ahead
-                enough = tuning.smoothed_gain * mu * self.sums["rows"]
-                if length == 1.0 and gain <= enough:
-                    break
-            else:
+        path = [share * unit for share in tuning.smoothed_path]
+        mu = path.pop(0)
+        here = self.rows.total("center", self.theta, mu)
+        most = len(tuning.smoothed_path) * tuning.smoothed_steps
+        for n_steps in range(1, most + 1):
+            factor = _Factor(here, penalty)
+            downhill = here.sums["pull"] - penalty * self.theta
+            direction = factor.solve(downhill)
+            gain = float(downhill @ direction)
+            if not np.isfinite(gain):
                 return 0
-        return n_steps
+            near = tuning.smoothed_gain if path else tuning.last_smoothed_gain
+            if gain <= near * mu * self.sums["rows"]:
+                after = path.pop(0) if path else 0.0
+                if after:
+                    tangent = downhill + (after - mu) * here.sums["unit"]
+                    mu, direction = after, factor.solve(tangent)
+                self.theta = self.theta + direction
+                here = self.rows.total("center", self.theta, mu)
+                if not after:
+                    return n_steps
+                continue
+            ahead = self.theta + direction
+            here = self.rows.total("center", ahead, mu)
+            slope = float((penalty * ahead - here.sums["pull"]) @ direction)
+            length = self._length(direction, mu, -gain, slope)
+            if length != 1.0:
+                ahead = self.theta + length * direction
+                here = self.rows.total("center", ahead, mu)
+            self.theta = ahead
+        return 0
 
     def _length(self, direction, mu: float, before: float, after: float) -> float:
         """How far to go, from the slopes at both ends."""
@@ -179,7 +191,7 @@ class _Path:
             rest = self.rows.total("slopes", self.theta, direction, [length], mu)
             return start + length * bend + float(rest.sums["slopes"][0])
 
-        return first_zero(slope)
+        return first_zero(slope, steep=STEEP)
 
     # ------------------------------------------------------------------- path
     def follow(self, *, tol: float, max_iter: int) -> BlockSolution:

@@ -32,7 +32,10 @@ class RowState(Passes):
     """A block of rows with all passes; every family has a linear slack in these."""
 
     def center(self, theta: np.ndarray, mu: float) -> Totals:
-        """Put the rows on the path; return the Newton matrix and ``Φ̃ᵀ v``."""
+        """Put the rows on the path; return the Newton matrix and ``Φ̃ᵀ v``.
+
+        ``unit`` is the derivative of ``Φ̃ᵀ v`` by μ.
+        """
         excess = self._excess(theta)
         self.distance, self.margin, self.room, self.slack = self._balanced(excess, mu)
         self.multipliers = [
@@ -40,7 +43,13 @@ class RowState(Passes):
             for far, f in zip(self.distance, self.families, strict=True)
         ]
         self._set_barrier()
-        return self._newton()
+        totals = self._newton()
+        unit = [1.0 / far for far in self.distance]
+        for linear, w in zip(self.slacks, self.room, strict=True):
+            for q in linear.members:
+                unit[q] = unit[q] - 1.0 / w
+        totals.sums["unit"] = self.project(self.spread(self._invert(unit)))
+        return totals
 
     def slopes(
         self, theta: np.ndarray, direction: np.ndarray, lengths: list[float], mu: float
