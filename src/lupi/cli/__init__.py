@@ -1,4 +1,4 @@
-"""The command line: ``lupi compare``, ``fit``, ``predict`` and ``methods``.
+"""The command line: ``lupi columns``, ``compare``, ``fit``, ``predict``, ``methods``.
 
 Only what ``lupi --help`` needs is imported here; each command imports the rest when
 it runs.
