@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
-PIP := -m pip --disable-pip-version-check install --quiet
+# Modules are compiled when first imported: most files of the packages never are.
+PIP := -m pip --disable-pip-version-check install --quiet --no-compile
 # Small problems run faster without BLAS threads, and the workers fill the cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO = $(ONE_THREAD) $(BIN)/lupi compare --force
@@ -69,26 +70,30 @@ clean:
 	rm -rf docs/_build docs/auto_examples docs/api/generated docs/sg_execution_times.rst
 
 # Each stamp says which extras its environment has; a changed pyproject.toml renews it.
-$(VENV)/.installed: pyproject.toml
+# The extras contain one another, so that each is installed in one step.
+$(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "lupi needs Python 3.11 or newer; try make PYTHON=python3.11"; exit 1; }
 	@echo "Setting up $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python $(PIP) --upgrade pip
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.made
 	@$(BIN)/python $(PIP) --editable ".[cli]"
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.installed
+$(VENV)/.test: pyproject.toml | $(VENV)/.made
 	@$(BIN)/python $(PIP) --editable ".[test]"
-	@touch $@
+	@touch $(VENV)/.installed $@
 
-$(VENV)/.dev: $(VENV)/.test
+$(VENV)/.dev: pyproject.toml | $(VENV)/.made
 	@$(BIN)/python $(PIP) --editable ".[dev]"
-	@touch $@
+	@touch $(VENV)/.installed $(VENV)/.test $@
 
-$(VENV)/.docs: $(VENV)/.installed
+$(VENV)/.docs: pyproject.toml | $(VENV)/.made
 	@$(BIN)/python $(PIP) --editable ".[docs]"
-	@touch $@
+	@touch $(VENV)/.installed $@
 
 $(OLDEST)/.test: pyproject.toml .ci/oldest_pins.py
 	@echo "Setting up $(OLDEST) ..."
