@@ -56,6 +56,7 @@ def same(model, expected):
     assert set(vars(model.to_local())) == set(vars(expected))
 
 
+@pytest.mark.slow
 def test_classes(client):
     X, P, score, weight = draw()
     y = np.array(["a", "b"])[(score > 0).astype(int)]

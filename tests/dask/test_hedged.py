@@ -123,6 +123,7 @@ def test_numbers_of_data_frames(client):
     np.testing.assert_allclose(lazy.compute(), expected.predict(frame), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_unknown_chunk_sizes(client):
     X, _, P, score, _ = draw()
     unknown = [in_frame(t, None if t.ndim == 1 else range(t.shape[1])) for t in (X, P)]
@@ -140,10 +141,8 @@ def test_unknown_chunk_sizes(client):
         HedgedDistillationRegressor(client=client).fit(dX, shorter)
 
 
-SLOW = pytest.mark.slow
-
-
-@pytest.mark.parametrize("at", [5, *(pytest.param(at, marks=SLOW) for at in (2, 8))])
+@pytest.mark.slow
+@pytest.mark.parametrize("at", [2, 5, 8])
 def test_a_worker_that_dies_changes_nothing(client, at_sum, at):
     X, y, P, _, _ = draw()
     expected = lupi.HedgedDistillationClassifier().fit(X, y, privileged=P)

@@ -58,6 +58,7 @@ def fitted(name, X, y, P, weight=None, chunks=CHUNKS, **parameters):
     return model, expected
 
 
+@pytest.mark.slow
 def test_svm_plus_with_weights(client):
     X, y, P, _, weight = draw()
     with client.as_current():
@@ -77,6 +78,7 @@ def test_svm_plus_with_weights(client):
     np.testing.assert_allclose(local.correction(P), expected.correction(P), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_svr_plus(client):
     """Here all biases of an interval are optimal; its middle is taken."""
     X, _, P, score, _ = draw()
