@@ -86,8 +86,9 @@ def read_target(
         kind = "Regressor" if numeric else "Classifier"
         raise ValueError(
             f"{name} learns from rows with y alone, but y is missing in "
-            f"{absent.sum()} of {n_rows} rows: {list_rows(np.flatnonzero(absent))}. "
-            "Leave these rows out, or use an estimator that learns from them, such as "
+            f"{absent.sum()} of {n_rows} rows "
+            f"({list_rows(np.flatnonzero(absent)).lower()}). Leave these rows out, "
+            "or use an estimator that learns from them, such as "
             f"lupi.HedgedDistillation{kind}."
         )
     known = _checked(_present(y, ~absent), n_rows - absent.sum(), estimator, numeric)
