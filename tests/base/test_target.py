@@ -127,7 +127,7 @@ def test_no_y_at_all_is_refused_in_a_sentence():
 def test_a_model_that_cannot_use_such_rows_says_how_many_and_what_can():
     X = np.random.default_rng(0).normal(size=(6, 2))
     with pytest.raises(
-        ValueError, match=r"missing in 2 of 6 rows: Rows 1 and 4.*Class"
+        ValueError, match=r"missing in 2 of 6 rows \(rows 1 and 4\).*Class"
     ):
         SVCPlus().fit(X, [0, None, 1, 0, None, 1], privileged=X)
     with pytest.raises(ValueError, match=r"use an estimator .*DistillationRegressor"):
