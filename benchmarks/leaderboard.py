@@ -87,8 +87,10 @@ def run(known, budget, out, n_jobs, minutes):
     """Do the units that are not in the file yet; return all that are."""
     out.mkdir(parents=True, exist_ok=True)
     file = Checkpoint(out / LINES, identity(known, budget), ("lines",))
-    done = file.read()
-    todo = [each for each in work.units(known, budget) if each.key not in done]
+    planned = work.units(known, budget)
+    kept = file.read()
+    done = {each.key: kept[each.key] for each in planned if each.key in kept}
+    todo = [each for each in planned if each.key not in done]
     deadline = time.time() + 60 * minutes
     print(f"{len(done)} units done, {len(todo)} to do, {n_jobs} jobs", flush=True)
     results = Parallel(
@@ -114,7 +116,7 @@ def run(known, budget, out, n_jobs, minutes):
         "seed": work.SEED,
         "n_candidates": budget.n_candidates,
         "inner_folds": work.INNER_FOLDS,
-        "units": [len(done), len(work.units(known, budget))],
+        "units": [len(done), len(planned)],
         "core_minutes": round(sum(each["seconds"] for each in done.values()) / 60, 1),
     }
     return summary.collect(known, done, facts)
