@@ -15,16 +15,17 @@ __all__ = ["IPLClassifier", "IPLRegressor"]
 class IPLClassifier(DaskIPL, LocalClassifier):
     """Iterative privileged learning for classes on Dask collections.
 
-    The model of :class:`lupi.IPLClassifier` with ``engine="xgboost"``, boosted by all
-    workers in step. Histograms are cut where XGBoost cuts them for rows on several
-    machines, so that trees may differ from those of one machine as those of XGBoost do.
+    The model of :class:`lupi.boosting.IPLClassifier` with ``engine="xgboost"``, boosted
+    by all workers in step. Histograms are cut where XGBoost cuts them for rows on
+    several machines, so that trees may differ from those of one machine as those of
+    XGBoost do.
 
     Parameters
     ----------
     n_estimators, learning_rate, max_depth, privileged_weight, privileged_reg, \
 n_atoms, max_inner_iter, tol, loss, standardize_privileged, max_features, \
 min_weight_fraction_leaf, tree_params, n_jobs, class_weight, random_state
-        As in :class:`lupi.IPLClassifier`.
+        As in :class:`lupi.boosting.IPLClassifier`.
     engine : "xgboost"
         The maker of the trees.
     device : "cpu"
@@ -37,11 +38,11 @@ min_weight_fraction_leaf, tree_params, n_jobs, class_weight, random_state
     Attributes
     ----------
     classes_, n_estimators_, privileged_coef_, train_score_, objective_trace_
-        As in :class:`lupi.IPLClassifier`.
+        As in :class:`lupi.boosting.IPLClassifier`.
 
     See Also
     --------
-    lupi.IPLClassifier : The same for tables in memory.
+    lupi.boosting.IPLClassifier : The same for tables in memory.
 
     Notes
     -----
@@ -195,16 +196,17 @@ default=None
 class IPLRegressor(DaskIPL, LocalRegressor):
     """Iterative privileged learning for a continuous target on Dask collections.
 
-    The model of :class:`lupi.IPLRegressor` with ``engine="xgboost"``, boosted by all
-    workers in step. Histograms are cut where XGBoost cuts them for rows on several
-    machines, so that trees may differ from those of one machine as those of XGBoost do.
+    The model of :class:`lupi.boosting.IPLRegressor` with ``engine="xgboost"``, boosted
+    by all workers in step. Histograms are cut where XGBoost cuts them for rows on
+    several machines, so that trees may differ from those of one machine as those of
+    XGBoost do.
 
     Parameters
     ----------
     n_estimators, learning_rate, max_depth, privileged_weight, privileged_reg, \
 n_atoms, max_inner_iter, tol, standardize_privileged, max_features, \
 min_weight_fraction_leaf, tree_params, n_jobs, random_state
-        As in :class:`lupi.IPLRegressor`.
+        As in :class:`lupi.boosting.IPLRegressor`.
     engine : "xgboost"
         The maker of the trees.
     device : "cpu"
@@ -217,11 +219,11 @@ min_weight_fraction_leaf, tree_params, n_jobs, random_state
     Attributes
     ----------
     n_estimators_, privileged_coef_, train_score_, objective_trace_
-        As in :class:`lupi.IPLRegressor`.
+        As in :class:`lupi.boosting.IPLRegressor`.
 
     See Also
     --------
-    lupi.IPLRegressor : The same for tables in memory.
+    lupi.boosting.IPLRegressor : The same for tables in memory.
 
     Notes
     -----

@@ -95,9 +95,9 @@ def _read(
 class HedgedDistillationClassifier(_Hedged, LocalClassifier):
     """Hedged distillation for classes on Dask arrays and data frames.
 
-    The model of :class:`lupi.HedgedDistillationClassifier` with its default student,
-    and the same coefficients: sums of products of every fold are all that it needs of
-    the rows.
+    The model of :class:`lupi.transfer.HedgedDistillationClassifier` with its default
+    student, and the same coefficients: sums of products of every fold are all that it
+    needs of the rows.
 
     Parameters
     ----------
@@ -126,11 +126,11 @@ class HedgedDistillationClassifier(_Hedged, LocalClassifier):
     ----------
     classes_, weights_, candidate_scores_, students_, teachers_, coef_, intercept_, \
 missing_coef_, calibration_slope_, calibration_intercept_
-        As in :class:`lupi.HedgedDistillationClassifier`.
+        As in :class:`lupi.transfer.HedgedDistillationClassifier`.
 
     See Also
     --------
-    lupi.HedgedDistillationClassifier : The same for tables in memory.
+    lupi.transfer.HedgedDistillationClassifier : The same for tables in memory.
 
     Notes
     -----
@@ -272,8 +272,8 @@ default=None
 class HedgedDistillationRegressor(_Hedged, LocalRegressor):
     """Hedged distillation for a continuous target on Dask arrays and data frames.
 
-    The model of :class:`lupi.HedgedDistillationRegressor` with its default student,
-    and the same coefficients.
+    The model of :class:`lupi.transfer.HedgedDistillationRegressor` with its default
+    student, and the same coefficients.
 
     Parameters
     ----------
@@ -285,11 +285,11 @@ class HedgedDistillationRegressor(_Hedged, LocalRegressor):
     Attributes
     ----------
     weights_, candidate_scores_, students_, teachers_, coef_, intercept_, missing_coef_
-        As in :class:`lupi.HedgedDistillationRegressor`.
+        As in :class:`lupi.transfer.HedgedDistillationRegressor`.
 
     See Also
     --------
-    lupi.HedgedDistillationRegressor : The same for tables in memory.
+    lupi.transfer.HedgedDistillationRegressor : The same for tables in memory.
 
     Examples
     --------

@@ -16,13 +16,13 @@ __all__ = ["LinearSVCDeltaPlus", "LinearSVCPlus", "LinearSVRPlus"]
 class LinearSVCPlus(DaskLinearMachine, LocalSVCPlus):
     """SVM+ with linear functions of X and of X* on Dask arrays and data frames.
 
-    The model of :class:`lupi.LinearSVCPlus`, solved by the same interior point with the
-    same certificate. The multipliers and slacks of the rows stay on the workers.
+    The model of :class:`lupi.svm.LinearSVCPlus`, solved by the same interior point with
+    the same certificate. The multipliers and slacks of the rows stay on the workers.
 
     Parameters
     ----------
     C, privileged_reg, multi_class, class_weight, tol, max_iter
-        As in :class:`lupi.LinearSVCPlus`.
+        As in :class:`lupi.svm.LinearSVCPlus`.
     device : "cpu"
         Where the workers compute.
     client : distributed.Client or None, default=None
@@ -31,11 +31,11 @@ class LinearSVCPlus(DaskLinearMachine, LocalSVCPlus):
     Attributes
     ----------
     classes_, coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
-        As in :class:`lupi.LinearSVCPlus`.
+        As in :class:`lupi.svm.LinearSVCPlus`.
 
     See Also
     --------
-    lupi.LinearSVCPlus : The same for tables in memory.
+    lupi.svm.LinearSVCPlus : The same for tables in memory.
 
     Examples
     --------
@@ -137,14 +137,14 @@ default=None
 class LinearSVCDeltaPlus(DaskLinearMachine, LocalSVCDeltaPlus):
     """SVMΔ+ with linear functions of X and of X* on Dask arrays and data frames.
 
-    The model of :class:`lupi.LinearSVCDeltaPlus`, solved by the same interior point and
-    with the same certificate. The multipliers and slacks of the rows stay on the
+    The model of :class:`lupi.svm.LinearSVCDeltaPlus`, solved by the same interior point
+    and with the same certificate. The multipliers and slacks of the rows stay on the
     workers.
 
     Parameters
     ----------
     C, delta, privileged_reg, slack, multi_class, class_weight, tol, max_iter
-        As in :class:`lupi.LinearSVCDeltaPlus`.
+        As in :class:`lupi.svm.LinearSVCDeltaPlus`.
     device : "cpu"
         Where the workers compute.
     client : distributed.Client or None, default=None
@@ -153,11 +153,11 @@ class LinearSVCDeltaPlus(DaskLinearMachine, LocalSVCDeltaPlus):
     Attributes
     ----------
     classes_, coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
-        As in :class:`lupi.LinearSVCDeltaPlus`.
+        As in :class:`lupi.svm.LinearSVCDeltaPlus`.
 
     See Also
     --------
-    lupi.LinearSVCDeltaPlus : The same for tables in memory.
+    lupi.svm.LinearSVCDeltaPlus : The same for tables in memory.
 
     Examples
     --------
@@ -263,13 +263,13 @@ default=None
 class LinearSVRPlus(DaskLinearMachine, LocalSVRPlus):
     """ε-SVR+ with linear functions of X and of X* on Dask arrays and data frames.
 
-    The model of :class:`lupi.LinearSVRPlus`, solved by the same interior point with the
-    same certificate. The multipliers and slacks of the rows stay on the workers.
+    The model of :class:`lupi.svm.LinearSVRPlus`, solved by the same interior point with
+    the same certificate. The multipliers and slacks of the rows stay on the workers.
 
     Parameters
     ----------
     C, epsilon, privileged_reg, tol, max_iter
-        As in :class:`lupi.LinearSVRPlus`.
+        As in :class:`lupi.svm.LinearSVRPlus`.
     device : "cpu"
         Where the workers compute.
     client : distributed.Client or None, default=None
@@ -278,11 +278,11 @@ class LinearSVRPlus(DaskLinearMachine, LocalSVRPlus):
     Attributes
     ----------
     coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
-        As in :class:`lupi.LinearSVRPlus`.
+        As in :class:`lupi.svm.LinearSVRPlus`.
 
     See Also
     --------
-    lupi.LinearSVRPlus : The same for tables in memory.
+    lupi.svm.LinearSVRPlus : The same for tables in memory.
 
     Examples
     --------
