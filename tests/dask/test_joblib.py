@@ -95,8 +95,9 @@ def test_a_search_survives_a_worker_and_sends_one_table_once(client, sent):
     model = lupi.PrivilegedColumns(SlowSVC(tol=1e-3), range(20, 40))
     search = GridSearchCV(model, {"estimator__C": [0.1, 1.0]}, cv=3)
     expected = search.fit(table, y).cv_results_["mean_test_score"]
+    spread = partial(joblib.parallel_config, backend="dask")
     timer = Timer(1.0, kill_one, (client,))
-    with client.as_current(), joblib.parallel_config(backend="dask"):
+    with client.as_current(), spread(scatter=[table]):
         timer.start()
         found = search.fit(table, y).cv_results_["mean_test_score"]
     timer.join()
