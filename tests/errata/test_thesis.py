@@ -80,7 +80,14 @@ def test_the_dual_of_svm_u(seed):
     """§5.1 prints Σy(α − η) = 0; with Σy(α + η) = 0 it is the dual of its primal."""
     X, y, P, K, Ks = rows(seed, share=0.25)
     settings = {"C": 1.0, "delta": 10.0, "reg": 1.0, "similarity_reg": 1.0}
-    model = UnifiedSVC(similarity_gamma=0.6, tol=1e-9, delta=10.0, **SETTINGS)
+    model = UnifiedSVC(
+        C=1.0,
+        privileged_reg=1.0,
+        similarity_gamma=0.6,
+        tol=1e-9,
+        delta=10.0,
+        **SETTINGS,
+    )
     model.fit(X, y, privileged=P)
     right = unified_dual(K, Ks, y, **settings, sign=1)
     printed = unified_dual(K, Ks, y, **settings, sign=-1)
@@ -118,7 +125,13 @@ def test_svm_u_is_not_bound_to_do_as_well_as_svm_plus():
             .decision_function(X)
         )
         for similarity_reg in (1e4, 1e6):
-            model = UnifiedSVC(similarity_reg=similarity_reg, delta=10.0, **SETTINGS)
+            model = UnifiedSVC(
+                C=1.0,
+                privileged_reg=1.0,
+                similarity_reg=similarity_reg,
+                delta=10.0,
+                **SETTINGS,
+            )
             model.fit(X, y, privileged=P)
             distances.append(np.abs(model.decision_function(X) - plus).max())
     page_says(
