@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 from lupi.base import Training, atomic_fit
-from lupi.dask._model import DaskModel
+from lupi.dask._model import DaskModel, Probabilities
 from lupi.dask._reading import read_parts
 from lupi.transfer import HedgedDistillationClassifier as LocalClassifier
 from lupi.transfer import HedgedDistillationRegressor as LocalRegressor
 from lupi.transfer._hedge.ridge import LARGEST
-from lupi.transfer._hedged import VIEWS
 
 __all__ = ["HedgedDistillationClassifier", "HedgedDistillationRegressor"]
 
@@ -41,15 +41,44 @@ class _Hedged(DaskModel):
                 "of rows alone. Multiply sample_weight by the weights of the classes."
             )
 
-    def _fit(
-        self, X: Any, y: Any, privileged: Any, sample_weight: Any, groups: Any
-    ) -> None:
+    @atomic_fit
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        privileged: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Any:
+        """Fit all candidates and their weights, and the calibration of classes.
+
+        Parameters
+        ----------
+        X : Dask array or data frame of shape (n_samples, n_features)
+            Decision features, known also when predicting.
+        y : Dask array or series of shape (n_samples,)
+            Class labels or targets; missing (NaN, None, NA) where the outcome is not
+            known yet.
+        privileged : Dask array or data frame of shape (n_samples, n_privileged), \
+default=None
+            X*; a row of NaN is a row without it.
+        sample_weight : Dask array or series of shape (n_samples,), default=None
+            Weights of the rows.
+        groups : Dask array or series of shape (n_samples,), default=None
+            Rows of one group are kept together in every fold.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
         self._check_parameters()
         ordinary = self._unfitted()
         training = read_parts(
             ordinary,
             self._client(),
-            _read_numbers if self._y_numeric else _read_labels,
+            partial(_read, y_numeric=self._y_numeric),
             X=X,
             y=y,
             privileged=privileged,
@@ -65,18 +94,8 @@ class _Hedged(DaskModel):
         ordinary._fit_parts(
             training, grouped=groups is not None, weighted=sample_weight is not None
         )
-        parameters = ordinary.get_params(deep=False)
-        for name, value in vars(ordinary).items():
-            if name not in parameters:
-                setattr(self, name, value)
-
-
-def _read_labels(estimator: Any, X: Any, y: Any, **given: Any) -> Training:
-    return _read(estimator, X, y, **given)
-
-
-def _read_numbers(estimator: Any, X: Any, y: Any, **given: Any) -> Training:
-    return _read(estimator, X, y, y_numeric=True, **given)
+        self._take(vars(ordinary))
+        return self
 
 
 def _read(
@@ -92,7 +111,7 @@ def _read(
     return estimator._read(X, y, privileged, sample_weight, groups, **how)
 
 
-class HedgedDistillationClassifier(_Hedged, LocalClassifier):
+class HedgedDistillationClassifier(Probabilities, _Hedged, LocalClassifier):
     """Hedged distillation for classes on Dask arrays and data frames.
 
     The model of :class:`lupi.transfer.HedgedDistillationClassifier` with its default
@@ -159,115 +178,6 @@ missing_coef_, calibration_slope_, calibration_intercept_
 
     _y_numeric = False
 
-    def __init__(
-        self,
-        teacher: Any = None,
-        student: Any = None,
-        *,
-        views: Any = VIEWS,
-        cv: Any = 5,
-        n_repeats: int = 2,
-        prior_strength: float = 10.0,
-        class_weight: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        device: str = "cpu",
-        client: Any = None,
-    ) -> None:
-        super().__init__(
-            teacher,
-            student,
-            views=views,
-            cv=cv,
-            n_repeats=n_repeats,
-            prior_strength=prior_strength,
-            class_weight=class_weight,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            device=device,
-        )
-        self.client = client
-
-    @atomic_fit
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        privileged: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-    ) -> HedgedDistillationClassifier:
-        """Fit all candidates, their weights and the calibration.
-
-        Parameters
-        ----------
-        X : Dask array or data frame of shape (n_samples, n_features)
-            Decision features.
-        y : Dask array or series of shape (n_samples,)
-            Labels; missing (NaN, None, NA) where the outcome is not known yet.
-        privileged : Dask array or data frame of shape (n_samples, n_privileged), \
-default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : Dask array or series of shape (n_samples,), default=None
-            Weights of the rows.
-        groups : Dask array or series of shape (n_samples,), default=None
-            Rows of one group are kept together in every fold.
-
-        Returns
-        -------
-        self : HedgedDistillationClassifier
-            The fitted estimator.
-        """
-        self._fit(X, y, privileged, sample_weight, groups)
-        return self
-
-    def decision_function(self, X: Any) -> Any:
-        """Return the log-odds of the calibrated probabilities, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or a table in memory
-            Decision features.
-
-        Returns
-        -------
-        Dask array, series or data frame
-            An array of NumPy for a table in memory. One column per class when there
-            are more than two classes.
-        """
-        return self._lazily("decision_function", X)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Return calibrated class probabilities, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or a table in memory
-            Decision features.
-
-        Returns
-        -------
-        Dask array or data frame
-            An array of NumPy for a table in memory. Columns as in ``classes_``.
-        """
-        return self._lazily("predict_proba", X)
-
-    def predict(self, X: Any) -> Any:
-        """Return the predicted labels, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or a table in memory
-            Decision features.
-
-        Returns
-        -------
-        Dask array or series
-            An array of NumPy for a table in memory. One of ``classes_`` for every row.
-        """
-        return self._lazily("predict", X)
-
 
 class HedgedDistillationRegressor(_Hedged, LocalRegressor):
     """Hedged distillation for a continuous target on Dask arrays and data frames.
@@ -308,79 +218,3 @@ class HedgedDistillationRegressor(_Hedged, LocalRegressor):
     """
 
     _y_numeric = True
-
-    def __init__(
-        self,
-        teacher: Any = None,
-        student: Any = None,
-        *,
-        views: Any = VIEWS,
-        cv: Any = 5,
-        n_repeats: int = 2,
-        prior_strength: float = 10.0,
-        n_jobs: Any = None,
-        random_state: Any = None,
-        device: str = "cpu",
-        client: Any = None,
-    ) -> None:
-        super().__init__(
-            teacher,
-            student,
-            views=views,
-            cv=cv,
-            n_repeats=n_repeats,
-            prior_strength=prior_strength,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            device=device,
-        )
-        self.client = client
-
-    @atomic_fit
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        privileged: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-    ) -> HedgedDistillationRegressor:
-        """Fit all candidates and their weights.
-
-        Parameters
-        ----------
-        X : Dask array or data frame of shape (n_samples, n_features)
-            Decision features.
-        y : Dask array or series of shape (n_samples,)
-            Targets; missing (NaN, None, NA) where the outcome is not known yet.
-        privileged : Dask array or data frame of shape (n_samples, n_privileged), \
-default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : Dask array or series of shape (n_samples,), default=None
-            Weights of the rows.
-        groups : Dask array or series of shape (n_samples,), default=None
-            Rows of one group are kept together in every fold.
-
-        Returns
-        -------
-        self : HedgedDistillationRegressor
-            The fitted estimator.
-        """
-        self._fit(X, y, privileged, sample_weight, groups)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Return the predicted targets, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or a table in memory
-            Decision features.
-
-        Returns
-        -------
-        Dask array or series
-            An array of NumPy for a table in memory.
-        """
-        return self._lazily("predict", X)

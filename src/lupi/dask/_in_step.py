@@ -8,9 +8,10 @@ from X* need. All workers end with the same trees.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from distributed import get_worker, wait
@@ -35,6 +36,8 @@ _PAUSE = 0.05
 class DaskIPL(DaskModel):
     """What both share: reading the partitions, and boosting in step."""
 
+    _defaults: ClassVar[Mapping[str, Any]] = {"engine": "xgboost"}
+
     def _fit(self, X: Any, y: Any, privileged: Any, sample_weight: Any) -> None:
         self._check_distributed()
         ordinary = self._unfitted()
@@ -42,7 +45,7 @@ class DaskIPL(DaskModel):
         training = read_parts(
             ordinary,
             self._client(),
-            _read_labels if classifier else _read_numbers,
+            partial(_read, y_numeric=not classifier),
             X=X,
             y=y,
             privileged=privileged,
@@ -59,10 +62,7 @@ class DaskIPL(DaskModel):
             rng = check_random_state(ordinary.random_state)
             ordinary.random_state = int(rng.randint(2**31 - 1))
         fitted = in_step(training, _boosted, ordinary, factor)
-        parameters = ordinary.get_params(deep=False)
-        for name, value in fitted.items():
-            if name not in parameters:
-                setattr(self, name, value)
+        self._take(fitted)
 
     def _check_distributed(self) -> None:
         self._check_parameters()  # type: ignore[attr-defined]
@@ -85,14 +85,6 @@ class DaskIPL(DaskModel):
                     f"{key}={getattr(self, key)!r}: lupi.dask.{name} boosts by the "
                     f"collective of XGBoost and takes {instead} alone."
                 )
-
-
-def _read_labels(estimator: Any, X: Any, y: Any, **given: Any) -> Training:
-    return _read(estimator, X, y, y_numeric=False, **given)
-
-
-def _read_numbers(estimator: Any, X: Any, y: Any, **given: Any) -> Training:
-    return _read(estimator, X, y, y_numeric=True, **given)
 
 
 def _read(

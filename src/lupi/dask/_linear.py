@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from lupi.base import atomic_fit
 from lupi.dask._machine import DaskLinearMachine
+from lupi.dask._model import DecisionValues
 from lupi.svm import LinearSVCDeltaPlus as LocalSVCDeltaPlus
 from lupi.svm import LinearSVCPlus as LocalSVCPlus
 from lupi.svm import LinearSVRPlus as LocalSVRPlus
@@ -13,7 +11,7 @@ from lupi.svm import LinearSVRPlus as LocalSVRPlus
 __all__ = ["LinearSVCDeltaPlus", "LinearSVCPlus", "LinearSVRPlus"]
 
 
-class LinearSVCPlus(DaskLinearMachine, LocalSVCPlus):
+class LinearSVCPlus(DecisionValues, DaskLinearMachine, LocalSVCPlus):
     """SVM+ with linear functions of X and of X* on Dask arrays and data frames.
 
     The model of :class:`lupi.svm.LinearSVCPlus`, solved by the same interior point with
@@ -54,87 +52,8 @@ class LinearSVCPlus(DaskLinearMachine, LocalSVCPlus):
     >>> client.close()
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        privileged_reg: float = 0.001,
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-        client: Any = None,
-    ):
-        super().__init__(
-            C,
-            privileged_reg=privileged_reg,
-            multi_class=multi_class,
-            class_weight=class_weight,
-            tol=tol,
-            max_iter=max_iter,
-            device=device,
-        )
-        self.client = client
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> LinearSVCPlus:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : Dask array or data frame of shape (n_samples, n_features)
-            Decision features, known also when predicting.
-        y : Dask array or series of shape (n_samples,)
-            Class labels of any type.
-        privileged : Dask array or data frame of shape (n_samples, n_privileged), \
-default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : Dask array or series of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self : LinearSVCPlus
-            The fitted estimator.
-        """
-        self._fit(X, y, privileged, sample_weight)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Predict class labels, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or a table in memory
-            Decision features.
-
-        Returns
-        -------
-        Dask array, series or data frame
-            An array of NumPy for a table in memory.
-        """
-        return self._lazily("predict", X)
-
-    def decision_function(self, X: Any) -> Any:
-        """Return signed decision values, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or a table in memory
-            Decision features.
-
-        Returns
-        -------
-        Dask array, series or data frame
-            An array of NumPy for a table in memory.
-        """
-        return self._lazily("decision_function", X)
-
-
-class LinearSVCDeltaPlus(DaskLinearMachine, LocalSVCDeltaPlus):
+class LinearSVCDeltaPlus(DecisionValues, DaskLinearMachine, LocalSVCDeltaPlus):
     """SVMΔ+ with linear functions of X and of X* on Dask arrays and data frames.
 
     The model of :class:`lupi.svm.LinearSVCDeltaPlus`, solved by the same interior point
@@ -176,89 +95,6 @@ class LinearSVCDeltaPlus(DaskLinearMachine, LocalSVCDeltaPlus):
     >>> client.close()
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        delta: float = 3.0,
-        privileged_reg: float = 1.0,
-        slack: str = "signed",
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-        client: Any = None,
-    ):
-        super().__init__(
-            C,
-            delta=delta,
-            privileged_reg=privileged_reg,
-            slack=slack,
-            multi_class=multi_class,
-            class_weight=class_weight,
-            tol=tol,
-            max_iter=max_iter,
-            device=device,
-        )
-        self.client = client
-
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> LinearSVCDeltaPlus:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : Dask array or data frame of shape (n_samples, n_features)
-            Decision features, known also when predicting.
-        y : Dask array or series of shape (n_samples,)
-            Class labels of any type.
-        privileged : Dask array or data frame of shape (n_samples, n_privileged), \
-default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : Dask array or series of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self : LinearSVCDeltaPlus
-            The fitted estimator.
-        """
-        self._fit(X, y, privileged, sample_weight)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Predict class labels, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or a table in memory
-            Decision features.
-
-        Returns
-        -------
-        Dask array, series or data frame
-            An array of NumPy for a table in memory.
-        """
-        return self._lazily("predict", X)
-
-    def decision_function(self, X: Any) -> Any:
-        """Return signed decision values, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or a table in memory
-            Decision features.
-
-        Returns
-        -------
-        Dask array, series or data frame
-            An array of NumPy for a table in memory.
-        """
-        return self._lazily("decision_function", X)
-
 
 class LinearSVRPlus(DaskLinearMachine, LocalSVRPlus):
     """ε-SVR+ with linear functions of X and of X* on Dask arrays and data frames.
@@ -299,65 +135,3 @@ class LinearSVRPlus(DaskLinearMachine, LocalSVRPlus):
     array([2., 0.])
     >>> client.close()
     """
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        epsilon: float = 0.1,
-        privileged_reg: float = 1.0,
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-        client: Any = None,
-    ):
-        super().__init__(
-            C,
-            epsilon=epsilon,
-            privileged_reg=privileged_reg,
-            tol=tol,
-            max_iter=max_iter,
-            device=device,
-        )
-        self.client = client
-
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> LinearSVRPlus:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : Dask array or data frame of shape (n_samples, n_features)
-            Decision features, known also when predicting.
-        y : Dask array or series of shape (n_samples,)
-            Targets.
-        privileged : Dask array or data frame of shape (n_samples, n_privileged), \
-default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : Dask array or series of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self : LinearSVRPlus
-            The fitted estimator.
-        """
-        self._fit(X, y, privileged, sample_weight)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Predict targets, lazily.
-
-        Parameters
-        ----------
-        X : Dask array or data frame, or a table in memory
-            Decision features.
-
-        Returns
-        -------
-        Dask array, series or data frame
-            An array of NumPy for a table in memory.
-        """
-        return self._lazily("predict", X)

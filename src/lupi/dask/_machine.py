@@ -6,6 +6,7 @@ machine: it sees sums over rows alone.
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,7 +51,7 @@ class DaskLinearMachine(DaskModel):
         training = read_parts(
             machine,
             self._client(),
-            _read_labels if classifier else _read_numbers,
+            partial(_read, y_numeric=not classifier),
             X=X,
             y=y,
             privileged=privileged,
@@ -65,10 +66,7 @@ class DaskLinearMachine(DaskModel):
             problems = self._binary_problems(machine, training)
         models = [self._solved(part, machine) for part in problems]
         machine._keep(Fitted(None, [], models))  # type: ignore[arg-type]
-        parameters = machine.get_params(deep=False)
-        for name, value in vars(machine).items():
-            if name not in parameters:
-                setattr(self, name, value)
+        self._take(vars(machine))
 
     def _binary_problems(self, machine: Any, training: DaskParts) -> list[DaskParts]:
         classes = machine.classes_ = classes_of(training, machine)
@@ -149,15 +147,9 @@ def _recovered(
     )
 
 
-def _read_labels(estimator: Any, X: Any, y: Any, **given: Any) -> Training:
-    return _dense(estimator._validate_fit(X, y, **given), estimator)
-
-
-def _read_numbers(estimator: Any, X: Any, y: Any, **given: Any) -> Training:
-    return _dense(estimator._validate_fit(X, y, y_numeric=True, **given), estimator)
-
-
-def _dense(training: Training, estimator: Any) -> Training:
+def _read(estimator: Any, X: Any, y: Any, **given: Any) -> Training:
+    """Read one partition, which has to be dense."""
+    training = estimator._validate_fit(X, y, **given)
     known = training.privileged
     tables = [training.X] + ([] if known is None else [known.values])
     if not all(isinstance(table, np.ndarray) for table in tables):
