@@ -7,7 +7,7 @@ import pytest
 
 from lupi._convex import Features, Solution, Tuning, solve
 from lupi._convex.linalg import NotPositiveDefinite
-from lupi._convex.proximal import augmented
+from lupi._convex.proximal import augmented, outer
 from lupi._convex.proximal.augmented import Augmented
 from lupi._convex.proximal.bounds import Bounds
 from lupi._convex.proximal.outer import solve_proximal
@@ -50,6 +50,20 @@ def test_faces_solved_from_their_neighbors_lead_to_the_same_vertex(name, monkeyp
     assert solution.converged
     assert solution.primal_value == pytest.approx(reference.primal_value, rel=1e-10)
     assert len(made) < solution.n_iter
+
+
+def test_a_term_too_small_to_start_with_is_made_larger(monkeypatch):
+    problem = problems()["hard"]
+    reference = solve_proximal(problem, tol=1e-6, max_iter=100)
+    widened = []
+    monkeypatch.setattr(
+        outer._Proximal, "widen", counted(outer._Proximal.widen, widened)
+    )
+    small = replace(Tuning(), first_unbounded=1e-9, stalled_steps=3)
+    solution = solve_proximal(problem, tol=1e-6, max_iter=100, tuning=small)
+    assert len(widened) == 1
+    assert solution.converged
+    assert solution.primal_value == pytest.approx(reference.primal_value, rel=1e-6)
 
 
 def counted(make, made):

@@ -97,9 +97,9 @@ class Tuning:
     # Proximal term in units of the mean of K_ii/ρ.
     proximal: float = 3e-3
     # It starts at this and is narrowed to the former, as the term of the bounds is.
-    # Where several functions share rows without bounds it starts at the second, unless
-    # the line search makes no progress from there, and is narrowed by that factor.
     first_proximal: float = 1.0
+    # Where two functions share rows without bounds it starts at the second and is
+    # narrowed by that factor, and starts again at the first if that makes no progress.
     first_unbounded: float = 0.054
     # Later it shrinks by the factor for sharpening where an inner problem took at most
     # this many Newton steps and the multipliers still move by this share of the

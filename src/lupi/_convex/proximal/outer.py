@@ -43,9 +43,8 @@ class _Proximal:
         self.problem, self.tuning = problem, tuning
         self.share, self.wide = tuning.first_proximal, tuning.wide_proximal
         self.narrowing, self.least = tuning.narrowing, tuning.least_proximal
-        # Constraints on one function alone may be nearly incompatible.
-        self.widened = bool(problem.slacks) or not problem.structure.leaves
-        if not self.widened:
+        self.can_widen = len(problem.structure.leaves) == 1 and not problem.slacks
+        if self.can_widen:
             self.share = self.narrowing = tuning.first_unbounded
 
     @property
@@ -69,9 +68,10 @@ class _Proximal:
 
     def widen(self) -> bool:
         """Begin again with a large term, once; whether that was still possible."""
-        before, self.widened = self.widened, True
-        self.share = self.tuning.first_proximal
-        return not before
+        possible, self.can_widen = self.can_widen, False
+        if possible:
+            self.share = self.tuning.first_proximal
+        return possible
 
     def loosen(self) -> None:
         """Make the term larger after equations that rounding spoiled; so it stays."""
@@ -166,13 +166,14 @@ def solve_proximal(
             break
         if best.relative_gap <= 0.5 * reached:
             reached, since = best.relative_gap, state.n_newton
-        elif reached < 0.1 and state.n_newton - since > tuning.stalled_steps:
-            break
-        if len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short:
+        stalled = reached < 0.1 and state.n_newton - since > tuning.stalled_steps
+        short = len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short
+        if stalled or short:
             if not proximal.widen():
                 break
             state.set_ridge(proximal.ridge())
             state.lengths.clear()
+            since = state.n_newton
             continue
         if best.is_optimal(tol):
             max_iter = min(max_iter, state.n_newton + tuning.polishing_steps)
