@@ -14,12 +14,12 @@ CASES = (
 )
 
 
-def power(n_jobs):
+def power(n_jobs, n_draws=N_DRAWS):
     """Return one entry per generator, method and regime: how often it helps."""
     entries = []
     for make, name in CASES:
         drawn = Parallel(n_jobs=n_jobs)(
-            delayed(_draw)(make, name, seed) for seed in range(N_DRAWS)
+            delayed(_draw)(make, name, seed) for seed in range(n_draws)
         )
         lines = [line for part in drawn for line in part]
         for hidden in sorted({line["n_unlabelled"] for line in lines}, reverse=True):

@@ -188,7 +188,7 @@ class Reshuffled(Study):
 
 
 @lru_cache(maxsize=8)
-def _study(job, part, n_labels, n_candidates):
+def _study(job, part, n_labels, n_candidates, n_splits):
     table = job.table
     methods = job.extra or _methods(part, table.task, n_labels)
     if part == "first":
@@ -201,7 +201,7 @@ def _study(job, part, n_labels, n_candidates):
         task=table.task,
         labelled=n_labels,
         unlabelled=UNLABELLED,
-        cv=N_SPLITS,
+        cv=n_splits,
         n_candidates=n_candidates,
         inner_cv=INNER_FOLDS,
         random_state=SEED,
@@ -227,14 +227,15 @@ def labels_only(study):
     return replace(study, splits=[Split(s.train, s.test) for s in study.splits])
 
 
-def run(unit, table, n_candidates, extra=()):
+def run(unit, table, n_candidates, extra=(), n_splits=N_SPLITS):
     """Do one unit and return its lines, one per method, regime and arm.
 
     Methods share the arms *without* and *oracle* of their family, which stand under its
     name and the regime "family". The other methods find those of the first ones done.
     """
     start = time.process_time()
-    whole = _study(Job(table, extra), unit.part, unit.n_labels, n_candidates)
+    job = Job(table, extra)
+    whole = _study(job, unit.part, unit.n_labels, n_candidates, n_splits)
     few = labels_only(whole)
     had = set()
     if unit.part == "others":

@@ -44,20 +44,17 @@ def lines_of(table, methods, n_splits, part="yours"):
     done = {}
     for split in range(n_splits):
         unit = work.Unit(part, table.name, 60, split)
-        done[unit.key] = work.run(unit, table, 2, methods)
+        done[unit.key] = work.run(unit, table, 2, methods, n_splits)
     return summary.collect({table.name: table}, done, {})["lines"]
 
 
-def test_a_line_is_what_compare_says(table, monkeypatch):
-    monkeypatch.setattr(work, "N_SPLITS", 4)
-    work._study.cache_clear()
+def test_a_line_is_what_compare_says(table):
     (method,) = (
         each
         for each in work._methods("first", work.CLASSES, 60)
         if each.name == "HedgedDistillationClassifier"
     )
     found = {line["n_unlabelled"] > 0: line for line in lines_of(table, (method,), 4)}
-    work._study.cache_clear()
     line = found[True]
     result = compare(
         table.X,
@@ -195,10 +192,10 @@ def test_the_page_is_written_from_the_numbers():
 
 
 @pytest.mark.slow
-def test_power_on_generated_tables(monkeypatch):
-    monkeypatch.setattr(generators, "N_DRAWS", 4)
+def test_power_on_generated_tables():
     found = {
-        (x["data"], x["n_unlabelled"] > 0): x["helps"] for x in generators.power(1)
+        (x["data"], x["n_unlabelled"] > 0): x["helps"]
+        for x in generators.power(1, n_draws=4)
     }
     assert found["make_mediator, HedgedDistillationClassifier", True] >= 2
     assert found["make_useless, HedgedDistillationClassifier", True] <= 1

@@ -58,25 +58,22 @@ NAMES = ["hinge", "shared", "partial"]
 
 
 # Few rows count as many, and none do.
-FEW = replace(Tuning(), many_rows=300, smallest_sample=20, sample_share=0.3)
-NEVER = replace(Tuning(), many_rows=10**9)
+SMALL = replace(
+    Tuning(), block_values=700, threaded_block_values=700, fewest_block_rows=7
+)
+FEW = replace(SMALL, many_rows=300, smallest_sample=20, sample_share=0.3)
+NEVER = replace(SMALL, many_rows=10**9)
 
 
 def blocks(problem, pool=None, n_values=300):
     """Some blocks of different size, the last one small."""
-    return LocalRows(problem, pool, block_values=n_values)
+    return LocalRows(problem, pool, block_values=n_values, tuning=SMALL)
 
 
 @pytest.fixture
 def pool():
     with ThreadPoolExecutor(2) as pool:
         yield pool
-
-
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr("lupi._convex.interior.blocks.local.FEWEST_ROWS", 7)
-    monkeypatch.setattr("lupi._convex.interior.blocks.local.BLOCK_VALUES", 700)
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0, 1e6])
@@ -218,7 +215,7 @@ def test_problems_with_other_losses(name):
 def test_arrays_of_another_kind_are_touched_by_the_operations_alone(name):
     problem, found = made(name), []
     for arrays in (None, StrictArrays()):
-        rows = LocalRows(problem, arrays=arrays)
+        rows = LocalRows(problem, arrays=arrays, tuning=SMALL)
         answer = solve_blocks(rows, rows.layout, tol=1e-8, max_iter=200, tuning=FEW)
         found.append((answer.primal_value, rows.multipliers()))
     assert found[1][0] == found[0][0]
@@ -227,14 +224,14 @@ def test_arrays_of_another_kind_are_touched_by_the_operations_alone(name):
 
 @pytest.mark.parametrize("name", ["hard", "squared", "partial"])
 def test_other_losses_are_touched_by_the_operations_alone(name):
-    rows = LocalRows(problems(features=True)[name], arrays=StrictArrays())
+    rows = LocalRows(problems(features=True)[name], arrays=StrictArrays(), tuning=SMALL)
     assert solve_blocks(rows, rows.layout, tol=1e-7, max_iter=200).converged
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sample_of_all_rows_is_the_problem(name):
     problem = made(name, 80)
-    sample = LocalRows(problem).sample(80)
+    sample = LocalRows(problem, tuning=SMALL).sample(80)
     assert sample.n_rows == 80
     again = solve(sample, tol=1e-9)
     assert again.primal_value == pytest.approx(
@@ -252,7 +249,7 @@ def test_a_sample_is_the_same_in_parts():
 @pytest.mark.parametrize("name", NAMES)
 def test_rows_of_a_sample_count_for_several(name):
     problem = made(name, 5000)
-    part = LocalRows(problem).sample(500)
+    part = LocalRows(problem, tuning=SMALL).sample(500)
     assert 400 < part.n_rows < 600
     for whole, some in zip(problem.slack_costs, part.slack_costs, strict=True):
         assert some.sum() == pytest.approx(whole.sum(), rel=0.2)

@@ -229,11 +229,9 @@ def test_memory_is_announced_before_it_is_taken(monkeypatch):
 
 
 def test_fits_say_what_memory_they_take(monkeypatch):
-    monkeypatch.setattr(_memory, "MENTIONED", 1000)
-    with pytest.warns(UserWarning, match=r"\(2\).*LinearSVCPlus"):
-        SVCPlus().fit(X, Y, privileged=P)
-    with pytest.warns(UserWarning, match=r"\(3\).*LinearSVRPlus"):
-        SVRPlus().fit(X, X[:, 0], privileged=P)
-    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 2000)
-    with pytest.raises(MemoryError, match="of memory"):
-        SVCPlus().fit(X, Y, privileged=P)
+    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 10**9)
+    rows = np.random.default_rng(0).normal(size=(10_000, 1))
+    with pytest.raises(MemoryError, match=r"\(2\).*4\.0 GB of memory.*LinearSVCPlus"):
+        SVCPlus().fit(rows, rows[:, 0] > 0, privileged=rows)
+    with pytest.raises(MemoryError, match=r"\(3\).*8\.0 GB of memory.*LinearSVRPlus"):
+        SVRPlus().fit(rows, rows[:, 0], privileged=rows)

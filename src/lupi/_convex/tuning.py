@@ -92,6 +92,12 @@ class Tuning:
     smoothed_steps: int = 6
     smoothed_gain: float = 0.1
     last_smoothed_gain: float = 1e-3
+    # Values of features in a block: with what is computed from them, they stay in cache
+    # (4096 rows of 20 + 20 features; measured between 1024 and 32768 rows). Threads
+    # need larger blocks: the interpreter runs in one of them at a time.
+    block_values: int = 2**17
+    threaded_block_values: int = 2**19
+    fewest_block_rows: int = 512
 
     # ------------------------------------------------------------ proximal method
     # Proximal term in units of the mean of K_ii/ρ.

@@ -61,7 +61,7 @@ from lupi.base._text import refuse_text_columns
 from lupi.transfer._fitting import takes_nan
 from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.device import check_hedged_device
-from lupi.transfer._hedge.folds import Units, folds_of, shuffles
+from lupi.transfer._hedge.folds import FEW, Units, folds_of, shuffles
 from lupi.transfer._hedge.hedge import Pair, hedge
 from lupi.transfer._hedge.ridge import GCVRidge, linear_values
 from lupi.transfer._hedge.rows import Rows
@@ -154,6 +154,7 @@ class HedgedDistillation(PrivilegedEstimator):
         grouped: bool,
         weighted: bool,
         counted: np.ndarray | None = None,
+        few: int = FEW,
     ) -> None:
         """Fit students, weights and calibration, and set the attributes.
 
@@ -165,6 +166,8 @@ class HedgedDistillation(PrivilegedEstimator):
             Whether groups and weights were given.
         counted : ndarray of bool, default=None
             Which labelled rows count, for a `cv` that is about the rows in one part.
+        few : int, default=10_000
+            The most labelled rows or groups that are dealt to folds in turn.
         """
         pairs = self._pairs()
         answers = self._ask(training)
@@ -176,7 +179,7 @@ class HedgedDistillation(PrivilegedEstimator):
         factor = self._class_factor(rows)
         strata = rows.map(_strata, answers)
         groups = training.map(_labelled_groups) if grouped else None
-        units = Units.of(rows, strata, groups)
+        units = Units.of(rows, strata, groups, few)
         whole = isinstance(self.cv, Integral)
         n_folds = units.most_folds(int(self.cv)) if whole else 3
         views = self._usable_views(rows, units.n_taught, n_folds)

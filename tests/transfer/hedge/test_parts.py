@@ -35,8 +35,7 @@ def _cuts(training):
 @pytest.mark.parametrize("few", [10_000, 20])
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_parts_do_not_matter(n_classes, grouped, few, monkeypatch):
-    monkeypatch.setattr(folds, "_FEW", few)
+def test_parts_do_not_matter(n_classes, grouped, few):
     kind = HedgedDistillationClassifier if n_classes else HedgedDistillationRegressor
     X, y, P, weight, groups = _draw(n_classes)
     how = {} if n_classes else {"y_numeric": True}
@@ -45,7 +44,7 @@ def test_parts_do_not_matter(n_classes, grouped, few, monkeypatch):
         model = kind()
         training = model._read(X, y, P, weight, groups, **how).learnable()
         parts = LocalParts([training.take(index) for index in cut(training)])
-        model._fit_parts(parts, grouped=grouped, weighted=True)
+        model._fit_parts(parts, grouped=grouped, weighted=True, few=few)
         models.append(model)
     one, several = models
     for name in ("coef_", "intercept_", "missing_coef_"):
@@ -63,7 +62,6 @@ def test_parts_do_not_matter(n_classes, grouped, few, monkeypatch):
 
 @pytest.mark.parametrize("few", [10_000, 20])
 def test_equal_rows_and_groups_share_a_fold_and_folds_are_even(few, monkeypatch):
-    monkeypatch.setattr(folds, "_FEW", few)
     dealt = []
     real = folds.Units.deal
 
@@ -75,8 +73,13 @@ def test_equal_rows_and_groups_share_a_fold_and_folds_are_even(few, monkeypatch)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), rng.normal(size=300)
     twice = np.tile(np.arange(300), 2)
-    HedgedDistillationRegressor().fit(X[twice], y[twice], privileged=X[twice])
-    HedgedDistillationRegressor().fit(X, y, privileged=X, groups=twice[:300] // 4)
+    for rows, groups in ((twice, None), (twice[:300], twice[:300] // 4)):
+        model = HedgedDistillationRegressor()
+        given = model._read(
+            X[rows], y[rows], X[rows], None, groups, y_numeric=True
+        ).learnable()
+        grouped = groups is not None
+        model._fit_parts(LocalParts([given]), grouped=grouped, weighted=False, few=few)
     for fold in dealt[:2]:
         (fold,) = fold.parts
         assert np.array_equal(fold[:300], fold[300:])

@@ -195,7 +195,7 @@ def _solve_in_blocks(
     # A block is too small for the threads of BLAS.
     with one_thread(), ThreadPoolExecutor(n_threads) as pool:
         if device == "cpu":
-            rows = LocalRows(problem, pool if n_threads > 1 else None)
+            rows = LocalRows(problem, pool if n_threads > 1 else None, tuning=tuning)
         else:
             rows = _rows_on(device, problem)
         found = solve_blocks(

@@ -17,7 +17,7 @@ from lupi.transfer._folds import as_numbers, row_digests
 from lupi.transfer._hedge.rows import Rows
 
 # Up to so many rows have the long digest; so many units are dealt in turn.
-_FEW = 10_000
+FEW = 10_000
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,9 @@ class Units:
     n_taught: int
 
     @classmethod
-    def of(cls, rows: Parts, strata: Parts, groups: Parts | None) -> Units:
+    def of(
+        cls, rows: Parts, strata: Parts, groups: Parts | None, few: int = FEW
+    ) -> Units:
         """Find the units.
 
         Parameters
@@ -57,19 +59,21 @@ class Units:
             Twice the class, and 1 for rows with X*, of each labelled row.
         groups : Parts of ndarray, or None
             Group of each labelled row; None makes units of equal rows.
+        few : int, default=10_000
+            The most units that are dealt in the order of their keys.
         """
         keys = groups
         if keys is None:
-            short = rows.sum(_n_labelled) <= _FEW
+            short = rows.sum(_n_labelled) <= few
             keys = rows.map(long_keys if short else short_keys)
         taught = keys.gather(_taught_keys, strata)
         n_taught = len(np.unique(np.concatenate(taught)))
-        found = keys.gather(_summary, rows, strata)
+        found = keys.gather(_summary, rows, strata, few)
         if all(part is not None for part in found):
             distinct, place = np.unique(
                 np.concatenate([part[0] for part in found]), return_inverse=True
             )
-            if len(distinct) <= _FEW:
+            if len(distinct) <= few:
                 n_strata = max(part[1].shape[1] for part in found)
                 weight, start = np.zeros((len(distinct), n_strata)), 0
                 for _, counts in found:
@@ -144,11 +148,11 @@ def _taught_keys(keys: np.ndarray, strata: np.ndarray) -> np.ndarray:
 
 
 def _summary(
-    keys: np.ndarray, rows: Rows, strata: np.ndarray
+    keys: np.ndarray, rows: Rows, strata: np.ndarray, few: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the distinct keys and their weights by stratum; None if too many."""
     distinct, place = np.unique(keys, return_inverse=True)
-    if len(distinct) > _FEW:
+    if len(distinct) > few:
         return None
     weight = np.zeros((len(distinct), strata.max(initial=0) + 1))
     np.add.at(weight, (place, strata), rows.labelled_weight)

@@ -17,14 +17,9 @@ from lupi._convex.interior.blocks.smoothed import RowState
 from lupi._convex.interior.blocks.totals import Totals, merged
 from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.problem import Features, Function, Problem, Rows, Slack
+from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["LocalRows", "restricted", "sampled"]
-
-# Values of features in a block: with what is computed from them, they stay in cache
-# (4096 rows of 20 + 20 features; measured between 1024 and 32768 rows). Threads need
-# larger blocks: the interpreter runs in one of them at a time.
-BLOCK_VALUES, THREADED_VALUES = 2**17, 2**19
-FEWEST_ROWS = 512
 
 
 class LocalRows:
@@ -40,6 +35,8 @@ class LocalRows:
         The operations on vectors; those of NumPy if None.
     block_values : int, default=None
         Values of features in a block; chosen for the cache if None.
+    tuning : Tuning, default=Tuning()
+        The sizes of blocks.
     """
 
     def __init__(
@@ -48,6 +45,7 @@ class LocalRows:
         pool: Executor | None = None,
         arrays: Any = None,
         block_values: int | None = None,
+        tuning: Tuning = DEFAULT,
     ):
         self.problem, self.layout = problem, Layout.of(problem)
         self.pool = pool
@@ -56,8 +54,10 @@ class LocalRows:
         self._of_kind: list[int] = []
         arrays = arrays or host_arrays
         if block_values is None:
-            block_values = BLOCK_VALUES if pool is None else THREADED_VALUES
-        size = max(FEWEST_ROWS, block_values // max(self.layout.size, 1))
+            block_values = (
+                tuning.block_values if pool is None else tuning.threaded_block_values
+            )
+        size = max(tuning.fewest_block_rows, block_values // max(self.layout.size, 1))
         for number, kind in enumerate(self.kinds):
             n_rows = kind.problem.n_rows
             for start in range(0, n_rows, size):

@@ -131,7 +131,7 @@ class _Path:
         lengths = [sample.length(k) for k in range(len(sample.functions))]
         if min(lengths) < tuning.smallest_sample:
             return 0
-        rows = LocalRows(sample)
+        rows = LocalRows(sample, tuning=tuning)
         rough = solve_blocks(
             rows, self.layout, tol=tuning.sample_gap, max_iter=max_iter, tuning=tuning
         )
