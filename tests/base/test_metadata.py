@@ -92,7 +92,7 @@ def test_asking_changes_nothing():
 
 def test_the_refusal_says_that_routing_would_help():
     X, y = draw()
-    with pytest.raises(ValueError, match="Switch metadata routing on"):
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
         fit_with(OneVsRestClassifier(LINE), X, y, sample_weight=np.ones(40))
 
 

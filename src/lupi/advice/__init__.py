@@ -6,7 +6,7 @@ once, `Adviceptron` from rules and a stream of rows.
 
 from lupi.advice._bound import MistakeBound
 from lupi.advice._rule import Rule, RuleError
-from lupi.base._rooms import models_in
+from lupi.base._info import models_in
 
 _MODELS = models_in(__name__, __path__)
 globals().update(_MODELS)

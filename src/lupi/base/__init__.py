@@ -1,27 +1,29 @@
-"""What every estimator shares: checks, missing rows, classes, multi-class.
+"""Base classes of all estimators: input checks, missing rows, classes, multi-class.
 
-An estimator of your own derives from one of three classes. `PrivilegedClassifierBase`
-makes a classifier of one method for two classes, `PrivilegedRegressorBase` a regressor
-of one method, and `PrivilegedEstimator` checks the arguments of a ``fit`` that you
-write yourself, decorated by `atomic_fit`. A ``__lupi_info__`` of type `ModelInfo` has
-the model listed, compared, saved and drawn like those of the library.
+A new estimator derives from one of three classes. `PrivilegedClassifierBase` turns one
+method for binary problems into a classifier, `PrivilegedRegressorBase` turns one method
+into a regressor, and `PrivilegedEstimator` checks the arguments of a ``fit`` that the
+subclass defines and decorates with `atomic_fit`. A class with a ``__lupi_info__`` of
+type `ModelInfo` is listed, compared, saved and drawn like the models of the library.
 
-One file, one task:
+Each file has one task:
 
-- `_privileged`: the one reader of the argument ``privileged``
-- `_target`: the one reader of the argument ``y``, which may be missing in some rows
-- `_data_frames`: tables that are left to an estimator of the user's, as they came
-- `_rows`: rows of whatever holds them
-- `_training`: ``Training``, what ``fit`` was given, checked
+- `_privileged`, `_target`: read the arguments ``privileged`` and ``y``
+- `_index`: compares and aligns the pandas indexes of X and X*
+- `_data_frames`: data frames whose values are read by an estimator of the user's
+- `_rows`, `_missing`, `_text`: rows, missing values and text of tables of any type
+- `_training`: ``Training``, the checked arguments of ``fit``
 - `_state`: ``atomic_fit``, which sets the fitted state in one step
-- `_estimator`: ``PrivilegedEstimator``, which checks all arguments of ``fit`` at once
-- `_info`: ``ModelInfo``, what a class says about its model for every list of models
+- `_estimator`: ``PrivilegedEstimator``, which checks all arguments of ``fit``
+- `_metadata`: passes weights and X* to an estimator inside another one
+- `_delegate`: predictions and certificates of an estimator inside another one
+- `_probabilities`: ``predict_proba`` of classifiers without probabilities
+- `_info`: ``ModelInfo``, the declaration of a model, and the list of declared models
 - `_axes`: values of search spaces that are relative to the data
-- `_rooms`: the models that the files of a package declare
-- `_tags`: ``PrivilegedTags``, what an estimator says about the contract it keeps
+- `_tags`: ``PrivilegedTags``, the exceptions of an estimator from the contract checks
 - `_classes`: labels, class weights and the binary problems of a multi-class task
-- `_templates`: ``fit`` and ``predict`` for models that are one machine (a regressor)
-  or a handful of binary ones (a classifier)
+- `_templates`: ``fit`` and ``predict`` of regressors that are one machine and of
+  classifiers that are several binary machines
 """
 
 from lupi.base._axes import PerFeature, SharedOver, TargetUnits

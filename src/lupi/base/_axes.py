@@ -10,8 +10,8 @@ from typing import Any
 class PerFeature:
     """A kernel scale that is divided by the number of features it is used on.
 
-    Squared distances grow with the number of standardized features, so that a useful
-    value of ``gamma`` is known only up to that factor.
+    Squared distances grow with the number of standardized features, so that useful
+    values of ``gamma`` are inversely proportional to it.
 
     Attributes
     ----------
@@ -34,8 +34,8 @@ class PerFeature:
 class TargetUnits:
     """A value, or an axis of values, in units of the target's standard deviation.
 
-    Measured in other units, a target asks a support vector regression for another C
-    and another ε; so both are multiples of its spread.
+    Useful values of C and ε of a support vector regression are proportional to the
+    spread of the target.
 
     Attributes
     ----------
@@ -54,18 +54,18 @@ class TargetUnits:
 
 @dataclass(frozen=True)
 class SharedOver:
-    """A parameter of the arm with X*: its value in the arm without, divided.
+    """A value of the arm with X*: that of the arm without X*, divided by a constant.
 
-    It draws nothing: the candidates stay the same draw in every arm.
+    No random number is drawn for it, so that all arms search the same candidates.
 
     Attributes
     ----------
     divisor : float
-        What the value is divided by.
+        The constant.
 
     Examples
     --------
-    SVMΔ+ without use for X* is the SVM with cost (1 + Δ)C:
+    SVMΔ+ with an uninformative X* is the SVM with cost (1 + Δ)C:
 
     >>> from lupi.base import SharedOver
     >>> privileged_space = {"C": SharedOver(11.0), "delta": [10.0]}

@@ -11,20 +11,21 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from lupi._parts import Parts
+from lupi.base._privileged import name_of
 
 MULTI_CLASS = ("ovo", "ovr")
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of the rows that count, those of positive weight.
+    """The labels of the rows of positive weight.
 
     Attributes
     ----------
     classes : ndarray
         The caller's labels, sorted.
     codes : ndarray of int
-        Position in `classes` of the label of each row that counts.
+        Position in `classes` of the label of each of these rows.
     rows : ndarray of int
         Positions of these rows among the training rows.
 
@@ -43,9 +44,9 @@ class Labels:
 
 
 def check_classes(y: np.ndarray, weight: np.ndarray, estimator: Any) -> Labels:
-    """Sort out the classes of the rows of positive weight; refuse fewer than two.
+    """Return the classes of the rows of positive weight; refuse fewer than two.
 
-    Rows of weight zero are as good as absent, so their labels make no class.
+    Rows of weight zero are ignored: a label that only they have is not a class.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def check_classes(y: np.ndarray, weight: np.ndarray, estimator: Any) -> Labels:
     Returns
     -------
     Labels
-        The classes, and which rows count.
+        The classes, and the rows of positive weight.
 
     Examples
     --------
@@ -90,21 +91,20 @@ def check_class_count(
     estimator : estimator or str
         Named in error messages.
     among : str, default=""
-        Which rows were looked at, for the message.
+        Which rows were read, for the message.
     """
     if len(classes) < 2:
-        name = estimator if isinstance(estimator, str) else type(estimator).__name__
         found = f": {classes.tolist()[0]!r}" if len(classes) else ""
         raise ValueError(
-            f"{name} needs at least two classes in y, but got {len(classes)} class"
-            f"{'es' if len(classes) == 0 else ''}{among}{found}. Give rows of both "
-            "sides of the question you want answered."
+            f"{name_of(estimator)} needs at least two classes in y, but got "
+            f"{len(classes)} class{'es' if len(classes) == 0 else ''}{among}{found}. "
+            "Give rows of at least two classes."
         )
     return classes
 
 
 def distinct_labels(training: Any) -> np.ndarray:
-    """Return the labels of a part of the training rows, each once; refuse numbers."""
+    """Return the distinct labels of a part; refuse continuous targets."""
     y = training.y[training.labelled]
     check_classification_targets(y)
     return np.unique(y)
@@ -116,20 +116,20 @@ def classes_of(training: Parts, estimator: Any) -> np.ndarray:
     Parameters
     ----------
     training : Parts of Training
-        The rows that count.
+        The rows of positive weight.
     estimator : estimator or str
         Named in error messages.
     """
     labels = training.gather(distinct_labels)
-    known = [part for part in labels if len(part)]
-    classes = np.unique(np.concatenate(known)) if known else labels[0]
+    nonempty = [part for part in labels if len(part)]
+    classes = np.unique(np.concatenate(nonempty)) if nonempty else labels[0]
     return check_class_count(classes, estimator)
 
 
 def class_weights(
     class_weight: Any, classes: np.ndarray, codes: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """Weight of each class, in the order of `classes`.
+    """Return the weight of each class, in the order of `classes`.
 
     ``"balanced"`` gives class k the weight Σ s_i / (n_classes · Σ_{y_i = k} s_i), so
     that a row of weight 2 counts as two rows.
@@ -177,7 +177,7 @@ def class_weights(
     if not np.all((weights > 0) & np.isfinite(weights)):
         raise ValueError(
             f"class_weight must be positive and finite, but got {class_weight!r}. "
-            "Remove the rows of a class that should not count."
+            "Remove the rows of a class to ignore it."
         )
     return weights
 
@@ -187,18 +187,18 @@ def binary_problems(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Split a task into binary ones: row positions and labels ±1 of each.
 
-    Two classes make one problem, in which +1 is the second class. Beyond, ``"ovo"``
-    makes one problem per pair (i, j), i < j in order, in which +1 is class j;
-    ``"ovr"`` makes one per class k, in which +1 is class k.
+    Two classes give one problem, in which +1 is the second class. For more classes,
+    ``"ovo"`` gives one problem per pair (i, j), i < j in order, in which +1 is class j;
+    ``"ovr"`` gives one per class k, in which +1 is class k.
 
     Parameters
     ----------
     y_codes : ndarray of int of shape (n_samples,)
         Number of the class of each row.
     n_classes : int
-        How many classes there are.
+        Number of classes.
     multi_class : {"ovo", "ovr"}
-        How to split.
+        One against one, or one against the rest.
 
     Returns
     -------
@@ -220,13 +220,10 @@ def binary_problems(
             f'multi_class must be "ovo" (one against one) or "ovr" (one against the '
             f"rest), but got {multi_class!r}."
         )
-    everything = np.arange(len(y_codes))
-    if n_classes == 2:
-        return [(everything, np.where(y_codes == 1, 1.0, -1.0))]
-    if multi_class == "ovr":
-        return [
-            (everything, np.where(y_codes == k, 1.0, -1.0)) for k in range(n_classes)
-        ]
+    if n_classes == 2 or multi_class == "ovr":
+        all_rows = np.arange(len(y_codes))
+        positive = [1] if n_classes == 2 else range(n_classes)
+        return [(all_rows, np.where(y_codes == k, 1.0, -1.0)) for k in positive]
     problems = []
     for i, j in combinations(range(n_classes), 2):
         rows = np.flatnonzero((y_codes == i) | (y_codes == j))
@@ -244,16 +241,16 @@ def decisions_of_classes(
     values : ndarray of shape (n_rows, n_problems)
         Decision values of the binary problems, in their order.
     n_classes : int
-        How many classes there are.
+        Number of classes.
     multi_class : {"ovo", "ovr"}
         How `binary_problems` split the task.
 
     Returns
     -------
     ndarray of shape (n_rows,) or (n_rows, n_classes)
-        One value per row for two classes. Beyond, one per class: with ``"ovr"`` the
-        values as they are; with ``"ovo"`` the number of pairs won, plus the sum of
-        margins squeezed into (−1/3, 1/3), which only decides between equal counts
+        One value per row for two classes, otherwise one per class: with ``"ovr"`` the
+        values unchanged; with ``"ovo"`` the number of pairs won, plus the sum of
+        margins mapped into (−1/3, 1/3), which only decides between equal counts
         (the rule of scikit-learn's `SVC`).
 
     Examples

@@ -1,8 +1,8 @@
-"""Data frames that are handed on as they came.
+"""Data frames whose values are read by an estimator of the user's choice.
 
-A model that holds estimators of its user's choice leaves the values to them: text,
-categories and single missing values stay what they are. Names, width and number of
-rows are checked here; numbers are read by `_privileged` and by scikit-learn.
+A model with such an estimator inside passes text, categories and single missing values
+on unchanged. Names, width and number of rows are checked here; tables of numbers are
+read by `_privileged` and by scikit-learn.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ else:
 
 
 def as_data_frame(values: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return a pandas table, its rows counted from 0.
+    """Return a pandas table whose index counts the rows from 0.
 
     Parameters
     ----------
     values : data frame, ndarray or sparse matrix
         Any two-dimensional table.
-    names : sequence of str, optional
-        What the columns are called; None leaves the names that they have, or counts
-        them.
+    names : sequence of str, default=None
+        Names of the columns. None keeps the names of a data frame and numbers the
+        columns of anything else.
     """
     if hasattr(values, "reset_index"):
         table = values.reset_index(drop=True)
@@ -51,11 +51,11 @@ def as_data_frame(values: Any, names: Sequence[str] | None = None) -> pd.DataFra
 
 
 def side_by_side(X: Any, privileged: Any) -> Any:
-    """Lay X and X* beside each other: a data frame, or sparse, when either is.
+    """Concatenate the columns of X and X*: a data frame, or sparse, when either is.
 
-    In a data frame every column has one name. Columns without a name (of an array,
-    say) beside columns with names are called x0, x1, … and privileged0, privileged1, …;
-    without any names they are counted.
+    In a data frame every column has one name. If only one of the tables has names, the
+    columns of the other are named x0, x1, … or privileged0, privileged1, …; if neither
+    has names, the columns are numbered.
 
     Raises
     ------
@@ -78,9 +78,9 @@ def side_by_side(X: Any, privileged: Any) -> Any:
     shared = [name for name in left.columns if name in set(right.columns)]
     if shared:
         raise ValueError(
-            f"X and privileged both have a column {shared[0]!r}, and side by side they "
-            "could not be told apart. Rename one of them, for example with "
-            "privileged.add_suffix('_later')."
+            f"X and privileged both have a column {shared[0]!r}, but their columns are "
+            "put into one table, where names must be unique. Rename one of them, for "
+            "example with privileged.add_suffix('_later')."
         )
     return pd.concat([left, right], axis=1)
 
@@ -88,7 +88,7 @@ def side_by_side(X: Any, privileged: Any) -> Any:
 def check_privileged_table(
     table: Any, n_rows: int, estimator: Any = None, *, allow_partial: bool
 ) -> Privileged | None:
-    """Read X* as a data frame whose values are for another estimator to read.
+    """Check the shape of a data frame X* whose values another estimator reads.
 
     Parameters
     ----------
@@ -96,10 +96,10 @@ def check_privileged_table(
         One row per training row. A row whose every value is missing has no X*.
     n_rows : int
         How many rows X has.
-    estimator : estimator or str, optional
+    estimator : estimator or str, default=None
         Named in error messages.
     allow_partial : bool
-        Whether single missing values may stay; otherwise they are refused.
+        Whether single missing values are allowed; otherwise they are refused.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What an estimator leaves to another one inside it: predictions and certificates."""
+"""Predictions and certificates of an estimator inside another one."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def stage_has(name: str) -> Callable[[Any], bool]:
     """Return a condition for `available_if`: whether the stage has an attribute."""
 
     def check(self: Delegate) -> bool:
-        getattr(self._stage(), name)  # whose error says more than False would
+        getattr(self._stage(), name)  # its error is more informative than False
         return True
 
     return check
 
 
-def _of_stage(name: str, words: str) -> property:
-    """Forward a certificate of the stage; absent where that has none."""
+def _of_stage(name: str, doc: str) -> property:
+    """Return a property that forwards a certificate of the stage, if it has one."""
 
     def find(self: Delegate) -> Any:
         stage = last_step(self._stage())
         while not hasattr(stage, name):
-            # A search and other wrappers hold the model that they have fitted.
+            # A search or another wrapper keeps the fitted model in an attribute.
             inner = getattr(
                 stage, "best_estimator_", getattr(stage, "estimator_", None)
             )
@@ -39,22 +39,22 @@ def _of_stage(name: str, words: str) -> property:
             stage = last_step(inner)
         return getattr(stage, name)
 
-    return property(find, doc=words)
+    return property(find, doc=doc)
 
 
 class Delegate:
-    """Predictions of an estimator whose last stage is another estimator.
+    """Mixin of estimators whose predictions are those of another estimator, the stage.
 
-    A class says what that stage is (`_stage`, the fitted one if there is one) and what
-    it is given (`_stage_features`). It can do what the stage can: no more and no less.
+    The subclass defines the stage (`_stage`: the fitted one after ``fit``) and its
+    features (`_stage_features`). It has the prediction methods that the stage has.
     """
 
     def _stage(self) -> Any:
-        """Return the last stage."""
+        """Return the stage."""
         return getattr(self, "estimator_", self.estimator)  # type: ignore[attr-defined]
 
     def _stage_features(self, X: Any) -> Any:
-        """Return what the last stage is given for these rows."""
+        """Return the features that the stage receives for rows of X."""
         raise TypeError(f"{type(self).__name__} does not define _stage_features.")
 
     @available_if(stage_has("predict"))
@@ -132,16 +132,16 @@ class Delegate:
 
 
 class Wrapper(Delegate):
-    """A delegate around one estimator, of whatever kind that is."""
+    """A delegate around one classifier or regressor; it has the tags of that one."""
 
     @property
     def classes_(self) -> np.ndarray:
-        """The class labels; only of a classifier."""
+        """The class labels; only if the estimator is a classifier."""
         return self._stage().classes_
 
     @available_if(stage_has("score"))
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the score of the fitted estimator, accuracy or R² as a rule.
+        """Return the score of the fitted estimator, by default accuracy or R².
 
         Parameters
         ----------

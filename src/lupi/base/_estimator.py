@@ -18,6 +18,7 @@ from lupi.base._privileged import (
     check_privileged,
     feature_names,
     list_rows,
+    name_of,
 )
 from lupi.base._rows import as_numpy, is_data_frame, n_rows_of
 from lupi.base._tags import PrivilegedTags
@@ -30,7 +31,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
     """Base of every estimator whose ``fit`` takes ``privileged``.
 
     `privileged` is requested by default, so that scikit-learn's tools pass it on and
-    slice it per fold, with metadata routing switched on or off.
+    split it into folds, with metadata routing enabled or disabled.
 
     Attributes
     ----------
@@ -43,7 +44,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
 
     Examples
     --------
-    The rows of X that have X*, and how many there are:
+    An estimator that counts the rows with X*:
 
     >>> import numpy as np
     >>> from lupi.base import PrivilegedEstimator, atomic_fit
@@ -51,11 +52,11 @@ class PrivilegedEstimator(Declared, BaseEstimator):
     ...     @atomic_fit
     ...     def fit(self, X, y, *, privileged=None, sample_weight=None):
     ...         training = self._validate_fit(X, y, privileged, sample_weight)
-    ...         known = training.counted().privileged
-    ...         self.n_known_ = 0 if known is None else len(known.rows)
+    ...         available = training.counted().privileged
+    ...         self.n_available_ = 0 if available is None else len(available.rows)
     ...         return self
     >>> X, P = [[0.0], [1.0], [2.0]], [[5.0], [np.nan], [6.0]]
-    >>> Counter().fit(X, [0, 1, 1], privileged=P).n_known_
+    >>> Counter().fit(X, [0, 1, 1], privileged=P).n_available_
     2
     """
 
@@ -74,10 +75,10 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         allow_nan_X: bool = False,
         keep_data_frame: bool = False,
     ) -> Training:
-        """Check every argument of ``fit``; how X was read is kept for predicting.
+        """Check every argument of ``fit``; store how X was read, for `_validate_X`.
 
-        With ``keep_data_frame`` a data frame stays one: its names and its shape are
-        checked, its values are not.
+        With ``keep_data_frame`` a data frame is not converted: its names and its shape
+        are checked, its values are not.
         """
         self._reading = {
             "accept_sparse": "csr" if accept_sparse is True else accept_sparse,
@@ -113,7 +114,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         )
 
     def _read_numbers(self, X: Any, *, reset: bool = True) -> Any:
-        """Read X as numbers, or name the column that holds none."""
+        """Read X as numbers; the error names a column that does not hold numbers."""
         try:
             return validate_data(
                 self, as_numpy(X), reset=reset, order="C", **self._reading
@@ -128,15 +129,15 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         names = None if read is None else feature_names(given)
         if names is not None:
             self.privileged_feature_names_in_ = names
-        else:  # those of an earlier fit, where the state of that one is kept
+        else:  # of an earlier fit, if warm_start keeps its state
             self.__dict__.pop("privileged_feature_names_in_", None)
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
-        """Read `privileged`: as numbers, unless a model has other uses for it."""
+        """Read `privileged` as numbers; a subclass may accept other values."""
         return check_privileged(privileged, n_rows, self)
 
     def _validate_privileged(self, privileged: Any) -> Privileged | None:
-        """Read privileged rows after ``fit``: same width and names as then."""
+        """Read privileged rows after ``fit``; width and names must be as in ``fit``."""
         check_is_fitted(self)
         name = type(self).__name__
         if self.n_privileged_features_in_ == 0:
@@ -178,7 +179,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
             dtype=None,
             ensure_all_finite=False,
         )
-        # Names are missed once, by the line above; inside they are as in ``fit``.
+        # The line above warns if names are missing; the estimator inside gets them.
         return as_data_frame(X, getattr(self, "feature_names_in_", None))
 
     def __lupi_tags__(self) -> PrivilegedTags:
@@ -191,14 +192,14 @@ class PrivilegedEstimator(Declared, BaseEstimator):
 
 
 def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:
-    """Return sample weights as float64; refuse what cannot be a weight.
+    """Return sample weights as float64; refuse values that cannot be weights.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n_samples,), float or None
-        What ``fit`` was given.
+        The argument of ``fit``.
     n_rows : int
-        How many rows X has.
+        Number of rows of X.
     estimator : estimator or str
         Named in error messages.
 
@@ -215,7 +216,7 @@ def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:
     """
     if sample_weight is None:
         return np.ones(n_rows)
-    name = estimator if isinstance(estimator, str) else type(estimator).__name__
+    name = name_of(estimator)
     if sp.issparse(sample_weight):
         raise ValueError(f"{name} expected sample_weight as an array, not sparse.")
     try:
@@ -240,12 +241,12 @@ def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:
     if np.any(weight < 0):
         bad = np.flatnonzero(weight < 0)
         raise ValueError(
-            f"{name} found negative sample_weight: {list_rows(bad)}. Weights say how "
-            "often a row counts; use 0 to leave a row out."
+            f"{name} found negative sample_weight: {list_rows(bad)}. A weight is the "
+            "number of times a row counts; use 0 to leave a row out."
         )
     if not np.any(weight > 0):
         raise ValueError(
-            f"{name} got sample_weight of zero for every row, so that no row is left "
-            "to learn from. Give at least one row of each class a positive weight."
+            f"{name} got a sample_weight of zero for every row, so that there is no "
+            "row to learn from. Give at least one row of each class a positive weight."
         )
     return weight

@@ -6,20 +6,20 @@ from typing import Any
 
 
 def has_index(table: Any) -> bool:
-    """Tell a pandas table, whose rows carry labels, from anything else."""
+    """Return whether an object is a pandas table, whose rows have labels."""
     index = getattr(table, "index", None)
     return hasattr(table, "reindex") and hasattr(index, "equals")
 
 
 def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
-    """Refuse a privileged table whose rows are labelled otherwise than those of X.
+    """Refuse a privileged table whose index differs from that of X.
 
     Parameters
     ----------
     X, privileged : object
-        What ``fit`` was given. Only two pandas tables can disagree.
+        Arguments of ``fit``. They are compared if both are pandas tables.
     name : str
-        What error messages call the estimator.
+        Name of the estimator in error messages.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
         )
     if len(ours) == len(theirs):
         remedy += (
-            " If the rows are in the same order all the same, pass "
+            " If the rows are in the same order despite their labels, pass "
             "privileged.set_axis(X.index)."
         )
     raise ValueError(
@@ -66,13 +66,13 @@ def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
 def aligned(X: Any, privileged: Any) -> Any:
     """Return the privileged table with the rows of X, matched by their labels.
 
-    A row of X whose label the privileged table does not have is a row of NaN: it has
-    no privileged information.
+    A row of X whose label is not in the privileged table becomes a row of NaN, that is,
+    a row without privileged information.
 
     Parameters
     ----------
     X, privileged : object
-        Any tables. Those that are not both of pandas are matched by position.
+        Any tables. They are matched by position unless both are pandas tables.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def aligned(X: Any, privileged: Any) -> Any:
     Raises
     ------
     ValueError
-        If the labels do not say which rows belong together.
+        If the labels do not determine which rows belong together.
 
     Examples
     --------
@@ -107,11 +107,11 @@ def aligned(X: Any, privileged: Any) -> Any:
                 "Make the labels unique, or pass privileged.set_axis(X.index) if the "
                 "rows are in the same order."
             )
-    known = ours.isin(theirs)
-    if not known.all() and not theirs.isin(ours).all():
+    found = ours.isin(theirs)
+    if not found.all() and not theirs.isin(ours).all():
         raise ValueError(
             f"X and privileged have different indexes: {_difference(ours, theirs)} "
-            f"{int((~known).sum())} labels of X are not in privileged, and others of "
+            f"{int((~found).sum())} labels of X are not in privileged, and others of "
             "privileged are not in X. Pass privileged.reindex(X.index) to match rows "
             "by label (those that are not found have no privileged information), or "
             "privileged.set_axis(X.index) if the rows are in the same order."
@@ -120,20 +120,15 @@ def aligned(X: Any, privileged: Any) -> Any:
 
 
 def _difference(ours: Any, theirs: Any) -> str:
-    """Say where two indexes differ first."""
+    """Return a sentence that states the first difference of two indexes."""
     if len(ours) != len(theirs):
         return f"{len(theirs)} rows for {len(ours)} rows of X."
-    place = next(
-        row for row, pair in enumerate(zip(ours, theirs, strict=True)) if _other(*pair)
+    row, mine, other = next(
+        (row, mine, other)
+        for row, (mine, other) in enumerate(zip(ours, theirs, strict=True))
+        if type(mine) is not type(other) or bool(mine != other)
     )
-    return (
-        f"row {place} is {_plain(ours[place])!r} in X and {_plain(theirs[place])!r} in "
-        "privileged."
-    )
-
-
-def _other(one: Any, other: Any) -> bool:
-    return type(one) is not type(other) or bool(one != other)
+    return f"row {row} is {_plain(mine)!r} in X and {_plain(other)!r} in privileged."
 
 
 def _plain(label: Any) -> Any:

@@ -1,9 +1,11 @@
-"""`ModelInfo`: what a class says about its model, once, for every list of models."""
+"""`ModelInfo`: the declaration of a model, from which every list is derived."""
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Mapping
+import pkgutil
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -14,7 +16,7 @@ _DECLARED: dict[str, type] = {}
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a class says about its model.
+    """The declaration of a model.
 
     A class that has one as ``__lupi_info__`` is listed by `lupi.evaluation.compare`,
     ``lupi methods`` and the documentation, can be saved by `lupi.save`, and is drawn by
@@ -23,37 +25,38 @@ class ModelInfo:
     Attributes
     ----------
     title : str
-        What the literature calls the model, such as "SVM+".
+        Name of the model in the literature, such as "SVM+".
     paper : str
-        Where it comes from, in a few words.
+        Authors and year of the paper.
     cite : str
         Keys in ``docs/references.bib``, separated by commas.
     helps, cost, tune : str
         When X* helps it, what it costs, and which parameters are worth a search: the
         row of the table in "How to choose a method", in Markdown.
     formulas : str
-        Module whose docstring has the formulas; that of the class by default.
+        Module whose docstring has the formulas; by default that of the class.
     needs : str
-        What it needs besides X and y. What needs more than privileged columns is not
-        run by `lupi.evaluation.compare`.
+        What ``fit`` needs besides X and y. `lupi.evaluation.compare` only runs models
+        that need nothing but privileged columns.
     family : str
-        Models of one family are the same model when ``privileged=None``. The name of
-        the class by default.
+        Models of one family are the same model when ``privileged=None``. By default
+        the name of the class.
     fixed : dict
-        Parameters that differ from the defaults in a comparison. Text that starts
+        Parameters that differ from the defaults in a comparison. A string that starts
         with ``lupi.`` stands for an estimator of that name.
     space, privileged_space : dict
-        What is worth a search without X*, and only with X*: lists of values, or
-        distributions of `scipy.stats`.
+        Search spaces of the parameters that matter without X*, and of those that
+        matter only with X*: lists of values, or distributions of `scipy.stats`.
     functions : tuple of str
-        What each function of ``correction`` is: a "slack" as in SVM+, "signed" as in
-        SVMΔ+, where it takes sides, or the "slack of class 0" and that of class 1.
+        Meaning of each function that ``correction`` returns: a "slack" as in SVM+,
+        "signed" as in SVMΔ+, where values of either sign occur, or "slack of class 0"
+        and "slack of class 1".
     rank : float
-        Where lists show it; small numbers come first.
+        Position in lists; small numbers come first.
     default : bool
         Whether it is one of the methods that are compared by default.
     many_rows : str
-        Name of the class to compare in its place where rows are many.
+        Name of the class that replaces it in a comparison with many rows.
 
     Examples
     --------
@@ -84,8 +87,8 @@ class Declared:
     """Base of classes that may have a ``__lupi_info__`` of their own."""
 
     __lupi_info__: ClassVar[ModelInfo]
-    # The "?" in HTML representations leads to the API reference, whose address is the
-    # environment variable LUPI_DOCS_URL.
+    # The "?" in HTML representations links to the API reference, whose address is in
+    # the environment variable LUPI_DOCS_URL.
     _doc_link_module = "lupi"
 
     @property
@@ -101,14 +104,41 @@ class Declared:
 
 
 def declared_models() -> list[type]:
-    """Return the classes that have declared themselves so far, in their order.
+    """Return the classes with a ``__lupi_info__`` that have been imported so far.
 
     Returns
     -------
     list of type
-        By ``rank``, then by name.
+        Sorted by ``rank``, then by name.
     """
     return sorted(
         _DECLARED.values(),
         key=lambda kind: (kind.__lupi_info__.rank, kind.__name__),  # type: ignore[attr-defined]
     )
+
+
+def models_in(package: str, path: Iterable[str]) -> dict[str, type]:
+    """Import the modules of a package and return the models that they declare.
+
+    A new model is therefore one new file; its package does not list it.
+
+    Parameters
+    ----------
+    package : str
+        Name of the package.
+    path : iterable of str
+        Its ``__path__``. Packages inside it are not imported.
+
+    Returns
+    -------
+    dict from str to type
+        The classes that have a ``__lupi_info__``, by name, in the order of lists.
+    """
+    for module in pkgutil.iter_modules(path):
+        if not module.ispkg:
+            importlib.import_module(f"{package}.{module.name}")
+    return {
+        kind.__name__: kind
+        for kind in declared_models()
+        if kind.__module__.startswith(f"{package}.")
+    }

@@ -1,8 +1,9 @@
 """Fitting an estimator inside another one: weights, privileged data and seeds.
 
-scikit-learn has several ways to hand ``sample_weight`` and ``privileged`` to an
-estimator that is wrapped in another one, with metadata routing on and off. They are
-gathered here; everything that fits an estimator of the user's choice calls `fit_with`.
+scikit-learn has several ways to pass ``sample_weight`` and ``privileged`` to an
+estimator that is wrapped in another one, with metadata routing enabled and disabled.
+They are gathered here; all code that fits an estimator of the user's choice calls
+`fit_with`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 
 from lupi._compat import BaseSearchCV
 
-# The wrappers of scikit-learn that hand further arguments on without routing.
-_HANDING_ON = (
+# The wrappers of scikit-learn that pass extra arguments on without metadata routing.
+_PASSING_WRAPPERS = (
     BaseSearchCV,
     SelectFromModel,
     CalibratedClassifierCV,
@@ -34,7 +35,7 @@ _HANDING_ON = (
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the estimator that does the work: inside a pipeline, or itself."""
+    """Return the last step of a pipeline, or the estimator itself."""
     while isinstance(estimator, Pipeline | MultiOutputRegressor):
         pipeline = isinstance(estimator, Pipeline)
         estimator = estimator.steps[-1][1] if pipeline else estimator.estimator
@@ -42,14 +43,14 @@ def last_step(estimator: Any) -> Any:
 
 
 def inner_estimator(estimator: Any) -> Any:
-    """Return the estimator that a wrapper hands its arguments to, or None."""
+    """Return the estimator that a wrapper passes its arguments to, or None."""
     if isinstance(estimator, TransformedTargetRegressor):
         return estimator.regressor
     return getattr(estimator, "estimator", None)
 
 
 def accepts(estimator: Any, name: str) -> bool:
-    """Tell whether ``estimator.fit`` makes use of an argument called ``name``."""
+    """Return whether ``estimator.fit`` uses an argument called ``name``."""
     estimator = last_step(estimator)
     if not hasattr(estimator, "fit"):
         return False
@@ -58,23 +59,26 @@ def accepts(estimator: Any, name: str) -> bool:
         return True
     if not any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values()):
         return False
-    # Searches, RFE and their kin hand what they are given to the estimator inside.
+    # Searches, RFE and similar wrappers pass keywords on to the estimator inside.
     inner = inner_estimator(estimator)
     inside = inner is None or accepts(inner, name)
-    return inside and _hindrance(estimator, name) is None
+    return inside and _routing_obstacle(estimator, name) is None
 
 
-def _hindrance(estimator: Any, name: str) -> str | None:
-    """Return why a wrapper cannot hand an argument on, None if it can."""
+def _routing_obstacle(estimator: Any, name: str) -> str | None:
+    """Return why a wrapper cannot pass an argument on, None if it can."""
     if isinstance(estimator, FrozenEstimator):
         return None
     if not get_config()["enable_metadata_routing"]:
         kind = next(k for k in type(estimator).__mro__ if "fit" in vars(k))
-        hands_on = kind is RFE or issubclass(kind, _HANDING_ON)
+        passes = kind is RFE or issubclass(kind, _PASSING_WRAPPERS)
         # The other wrappers of scikit-learn (RFECV, SequentialFeatureSelector,
-        # one-vs-rest) refuse every extra argument; no signature shows it.
-        if kind.__module__.split(".")[0] == "sklearn" and not hands_on:
-            return "Switch metadata routing on for it to hand the argument on."
+        # one-vs-rest) refuse every extra argument; their signatures do not show it.
+        if kind.__module__.split(".")[0] == "sklearn" and not passes:
+            return (
+                "Call sklearn.set_config(enable_metadata_routing=True) to let it pass "
+                "the argument on."
+            )
         return None
     if not hasattr(estimator, "get_metadata_routing"):
         return None
@@ -89,7 +93,7 @@ def _hindrance(estimator: Any, name: str) -> str | None:
 
 
 def fit_with(estimator: Any, X: Any, y: Any, **metadata: Any) -> Any:
-    """Fit with the given metadata; what is None is not passed at all.
+    """Fit an estimator with metadata; arguments that are None are not passed.
 
     Parameters
     ----------
@@ -104,19 +108,19 @@ def fit_with(estimator: Any, X: Any, y: Any, **metadata: Any) -> Any:
     Raises
     ------
     ValueError
-        When the estimator cannot take what it is given.
+        If the estimator does not accept one of the arguments.
     """
     metadata = {name: value for name, value in metadata.items() if value is not None}
     for name in metadata:
         if not accepts(estimator, name):
             last = last_step(estimator)
-            why = ""
+            reason = ""
             if accepts(inner_estimator(last), name):
-                why = f" {_hindrance(last, name)}"
+                reason = f" {_routing_obstacle(last, name)}"
             raise ValueError(
                 f"{type(last).__name__}.fit takes no {name!r}, which is needed here. "
                 f"Choose an estimator whose fit accepts {name!r}, or fit without it."
-                + why
+                + reason
             )
     if get_config()["enable_metadata_routing"]:
         if "sample_weight" in metadata:
@@ -126,15 +130,14 @@ def fit_with(estimator: Any, X: Any, y: Any, **metadata: Any) -> Any:
 
 
 def fit_arguments(estimator: Any, **metadata: Any) -> dict[str, Any]:
-    """Name metadata as ``estimator.fit`` wants it without metadata routing.
+    """Return metadata under the names that ``fit`` expects without metadata routing.
 
     Parameters
     ----------
     estimator : estimator
-        Whose steps take the arguments under the name ``step__argument``, if it is a
-        pipeline.
+        If it is a pipeline, its steps take the arguments as ``step__argument``.
     **metadata : array-like or None
-        ``sample_weight``, ``privileged``; what is None is left out.
+        ``sample_weight``, ``privileged``; arguments that are None are left out.
 
     Returns
     -------
@@ -159,7 +162,7 @@ def fit_arguments(estimator: Any, **metadata: Any) -> dict[str, Any]:
 
 
 def _named(estimator: Any, name: str, value: Any) -> dict[str, Any]:
-    """Name an argument as ``estimator.fit`` wants it without metadata routing."""
+    """Return one argument under the names that ``fit`` expects."""
     if isinstance(estimator, Pipeline):
         return {
             f"{step}__{key}": value
@@ -168,7 +171,7 @@ def _named(estimator: Any, name: str, value: Any) -> dict[str, Any]:
             for key in _named(inner, name, value)
         }
     takes_it = name in signature(estimator.fit).parameters
-    # MultiOutputRegressor takes weights, but has no way to hand them to a pipeline.
+    # MultiOutputRegressor takes weights, but cannot pass them on to a pipeline.
     if takes_it and not isinstance(estimator, MultiOutputRegressor):
         return {name: value}
     inner = inner_estimator(estimator)
@@ -176,23 +179,23 @@ def _named(estimator: Any, name: str, value: Any) -> dict[str, Any]:
 
 
 def _request_weights(estimator: Any) -> None:
-    # With routing on, a wrapped estimator that has not said whether it wants the
-    # weights makes the wrapper fail; the caller's own answer is left alone.
+    # With metadata routing, a wrapper fails if the estimator inside has neither
+    # requested nor declined the weights; a request of the caller's is not changed.
     for inner in estimator.get_params(deep=True).values():
         if not hasattr(inner, "get_metadata_routing"):
             continue
         requests = get_routing_for_object(inner)
         for method in ("fit", "score"):
-            asked = getattr(getattr(requests, method, None), "requests", {})
-            # What a pipeline asks for its own score cannot be read off its routing.
+            requested = getattr(getattr(requests, method, None), "requests", {})
+            # The routing of a pipeline does not show the request of its own score.
             hidden = method == "score" and isinstance(inner, Pipeline)
             hidden = hidden and hasattr(inner, "set_score_request")
-            if hidden or asked.get("sample_weight", False) is None:
+            if hidden or requested.get("sample_weight", False) is None:
                 getattr(inner, f"set_{method}_request")(sample_weight=True)
 
 
 def seeded(estimator: Any, random_state: Any) -> Any:
-    """Clone, giving each open ``random_state`` inside a seed drawn from ours."""
+    """Clone an estimator and seed each ``random_state`` inside that is None."""
     estimator = clone(estimator)
     if random_state is None:
         return estimator

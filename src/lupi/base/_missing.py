@@ -8,7 +8,7 @@ import numpy as np
 
 
 def missing_values(values: Any) -> np.ndarray:
-    """Tell which values are missing: NaN, None, NA or NaT.
+    """Return which values are missing: NaN, None, NA or NaT.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def missing_values(values: Any) -> np.ndarray:
 
 
 def missing_cells(table: Any) -> np.ndarray:
-    """Tell which values of a table are missing.
+    """Return which values of a table are missing.
 
     Parameters
     ----------
@@ -65,5 +65,5 @@ def _is_missing(value: Any) -> bool:
         return True
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # NA does not say; an array says too much
+    except (TypeError, ValueError):  # the comparison of NA, or an array, is no bool
         return type(value).__name__ == "NAType"

@@ -1,8 +1,8 @@
-"""The one reader of the argument ``privileged``.
+"""Reading of the argument ``privileged``.
 
-A row of X* is either there, every value finite, or missing, every value NaN. Whatever
-the caller's container, the rest of the library sees a `Privileged`: the rows that are
-there, and which rows they are.
+A row of X* is either available, with every value finite, or missing, with every value
+NaN. Every container is converted into a `Privileged`: the available rows and their
+positions.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from lupi.base._text import refuse_series, refuse_text
 
 @dataclass(frozen=True)
 class Privileged:
-    """The privileged rows that exist.
+    """The available privileged rows.
 
     Attributes
     ----------
     values : ndarray or CSR matrix of shape (n_available, n_privileged_features)
-        The rows that are there, float64. A data frame, as it came, for a model that
-        leaves the values to an estimator of its user's.
+        The available rows, float64. An unchanged data frame for a model that passes
+        the values to an estimator of the user's choice.
     rows : ndarray of int
         Their positions, ascending, among the training rows.
     n_rows : int
-        How many training rows there are.
+        Number of training rows.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Privileged:
         return len(self.rows) == self.n_rows
 
     def take(self, index: np.ndarray) -> Privileged | None:
-        """Keep the training rows `index`, numbered anew.
+        """Return the training rows `index`, renumbered from 0.
 
         Parameters
         ----------
@@ -86,17 +86,17 @@ class Privileged:
         return Privileged(take_rows(self.values, place[rows]), rows, len(index))
 
     def only(self, chosen: np.ndarray) -> Privileged:
-        """Keep some of the rows that exist; the training rows stay what they are.
+        """Keep some of the available rows; the training rows are not renumbered.
 
         Parameters
         ----------
         chosen : ndarray of bool
-            One entry per row that exists.
+            One entry per available row.
 
         Returns
         -------
         Privileged
-            As if the others had never existed.
+            The same training rows; those not chosen have no privileged information.
         """
         index = np.flatnonzero(chosen)
         if len(index) == len(self.rows):
@@ -109,7 +109,7 @@ class Privileged:
         Returns
         -------
         ndarray of shape (n_rows, n_privileged_features)
-            The rows in their places.
+            One row per training row.
         """
         full = np.full((self.n_rows, self.values.shape[1]), np.nan)
         full[self.rows] = dense(self.values)
@@ -123,23 +123,23 @@ def check_privileged(
     *,
     allow_partial: bool = False,
 ) -> Privileged | None:
-    """Read `privileged`, or say in a sentence why it cannot be read.
+    """Read `privileged`; refuse what is not a table of numbers.
 
     Parameters
     ----------
     privileged : array-like, sparse matrix, DataFrame or None
         One row per training row. A row that is NaN throughout is missing.
     n_rows : int
-        How many rows X has.
-    estimator : estimator or str, optional
+        Number of rows of X.
+    estimator : estimator or str, default=None
         Named in error messages.
     allow_partial : bool, default=False
-        Whether single missing values may stay; otherwise they are refused.
+        Whether single missing values are allowed; otherwise they are refused.
 
     Returns
     -------
     Privileged or None
-        None when `privileged` is None or has no row that is not missing.
+        None when `privileged` is None or all of its rows are missing.
 
     Examples
     --------
@@ -155,8 +155,8 @@ def check_privileged(
         return None
     values = _as_matrix(privileged, name_of(estimator))
     check_shape(values, n_rows, name_of(estimator))
-    # One pass over the numbers settles the common case, as scikit-learn does it. An
-    # overflowing sum is not finite and only sends us the long way round.
+    # As in scikit-learn, a finite sum shows in one pass that all values are finite. If
+    # the sum overflows, the full check below follows.
     entries = values.data if sp.issparse(values) else values
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(entries.sum()):
@@ -175,7 +175,7 @@ def feature_names(table: Any) -> np.ndarray | None:
     Parameters
     ----------
     table : object
-        A data frame of any library, or anything else, which has no names.
+        A data frame of any library, or an array, which has no names.
 
     Returns
     -------
@@ -198,16 +198,16 @@ def feature_names(table: Any) -> np.ndarray | None:
     if any(strings):
         raise TypeError(
             "The columns of the table are named partly by strings and partly by other "
-            "things. Name all of them by strings, or none, for example with "
+            "types. Use only strings, or none, for example with "
             "table.columns = table.columns.astype(str)."
         )
     return None
 
 
 def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
-    """Which rows of a raw table have no value at all, as a boolean mask.
+    """Return which rows of a table have no value at all, as a boolean mask.
 
-    The table may hold anything: text, dates, single missing values.
+    The table may hold text, dates and single missing values.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
 
 
 def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
-    """Name row numbers in words: "Row 3", "Rows 3, 7 and 9", "Rows 1, 2 and 8 more".
+    """Return row numbers as text, such as "Row 3", "Rows 3, 7 and 9".
 
     Examples
     --------
@@ -249,14 +249,14 @@ def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
 
 
 def name_of(estimator: Any) -> str:
-    """Return what error messages call an estimator."""
+    """Return the name of an estimator in error messages."""
     if estimator is None:
         return "The estimator"
     return estimator if isinstance(estimator, str) else type(estimator).__name__
 
 
 def _as_matrix(privileged: Any, name: str) -> Any:
-    """Float64 array or CSR matrix; NaN and infinity pass, strings do not."""
+    """Return a float64 array or CSR matrix; NaN and infinity are not refused here."""
     if isinstance(privileged, np.ma.MaskedArray):
         privileged = np.ma.filled(privileged.astype(np.float64), np.nan)
     if isinstance(privileged, np.ndarray) and privileged.dtype.kind in "fiub":
@@ -284,8 +284,8 @@ def _as_matrix(privileged: Any, name: str) -> Any:
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{name} could not read privileged as a table of numbers: {error} Encode "
-            "or drop what is not numeric, or wrap the estimator in "
-            "lupi.compose.TransformedPrivileged with a transformer that does."
+            "or drop the columns that are not numeric, or wrap the estimator in "
+            "lupi.compose.TransformedPrivileged with a transformer that encodes them."
         ) from error
 
 
@@ -317,7 +317,7 @@ def check_shape(values: Any, n_rows: int, name: str) -> None:
 
 
 def _available_rows(values: Any, name: str, allow_partial: bool) -> np.ndarray:
-    """Positions of the rows that are there; infinite and part-NaN ones are refused."""
+    """Return the positions of the available rows; refuse infinite and partial rows."""
     n_columns = values.shape[1]
     n_nan = _nan_counts(values)
     infinite = np.unique((abs(values) == np.inf).nonzero()[0])
@@ -339,13 +339,13 @@ def refuse_partial_rows(n_missing: np.ndarray, n_columns: int, name: str) -> Non
         raise ValueError(
             f"{name} found NaN in part of a privileged row: {list_rows(partial)} of "
             f"privileged. A row of {n_columns} values is either complete or NaN "
-            "throughout, which means not available. Impute the single values (inside "
-            "lupi.compose.TransformedPrivileged, say) or make the whole row NaN."
+            "throughout, which means not available. Impute the single values (for "
+            "example in lupi.compose.TransformedPrivileged) or make the whole row NaN."
         )
 
 
 def _nan_counts(values: Any) -> np.ndarray:
-    """How many values of each row are NaN."""
+    """Return the number of NaN values in each row."""
     if not sp.issparse(values):
         return np.isnan(values).sum(axis=1)
     row_of = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))

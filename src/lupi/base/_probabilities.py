@@ -1,4 +1,8 @@
-"""Where probabilities come from when a classifier has none."""
+"""``predict_proba`` of classifiers that have no probabilities.
+
+The attribute is absent, as scikit-learn's tools expect, but the message of the
+AttributeError names the remedy.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +26,13 @@ def _refuse(self: Any) -> Any:
     )
 
 
-# Absent, as for every tool that asks; but who uses it reads how to get there.
 no_probabilities = property(
     _refuse, doc="Absent: wrap the estimator in CalibratedClassifierCV."
 )
 
 
 class _ProbabilitiesIf:
-    """A method that is absent, with the same sentence, where a condition fails."""
+    """A method that is absent, with the same message, if a condition fails."""
 
     def __init__(self, method: Callable[..., Any], check: Callable[[Any], bool]):
         self.method = method
@@ -45,9 +48,8 @@ class _ProbabilitiesIf:
 
 
 def probabilities_if(check: Callable[[Any], bool]) -> Callable[..., Any]:
-    """Offer ``predict_proba`` where ``check(self)``; elsewhere say what gives it.
+    """Make ``predict_proba`` available if ``check(self)``.
 
-    It does what `sklearn.utils.metaestimators.available_if` does, with another
-    sentence.
+    This is `sklearn.utils.metaestimators.available_if` with another error message.
     """
     return lambda method: _ProbabilitiesIf(method, check)

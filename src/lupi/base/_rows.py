@@ -11,7 +11,7 @@ from lupi._compat import safe_indexing
 
 
 def is_data_frame(table: Any) -> bool:
-    """Tell a data frame, of pandas or another library, from an array.
+    """Return whether an object is a data frame, of pandas or another library.
 
     Examples
     --------
@@ -24,17 +24,17 @@ def is_data_frame(table: Any) -> bool:
 
 
 def as_numpy(values: Any) -> Any:
-    """Return a torch tensor as a NumPy array, and everything else as it is.
+    """Convert a torch tensor into a NumPy array; return other objects unchanged.
 
     Parameters
     ----------
     values : object
-        What a user gave.
+        An argument of the user.
 
     Returns
     -------
     object
-        An array for a tensor, on whatever device it was.
+        An array for a tensor on any device.
 
     Examples
     --------
@@ -48,24 +48,24 @@ def as_numpy(values: Any) -> Any:
 
 
 def n_rows_of(table: Any) -> int:
-    """Return how many rows a table has; a sparse one has no length."""
+    """Return the number of rows of a table; a sparse matrix has no ``len``."""
     return table.shape[0] if hasattr(table, "shape") else len(table)
 
 
 def take_rows(table: Any, index: Any) -> Any:
-    """Return rows by position, in the container they are in."""
+    """Return rows by position, in a container of the same type."""
     if isinstance(table, np.ndarray) or sp.issparse(table):
         return table[index]
     return safe_indexing(table, index)
 
 
 def take_columns(table: Any, index: Any) -> Any:
-    """Return columns by position, in the container they are in."""
+    """Return columns by position, in a container of the same type."""
     if isinstance(table, np.ndarray) or sp.issparse(table):
         return table[:, index]
     return safe_indexing(table, index, axis=1)
 
 
 def dense(table: Any) -> np.ndarray:
-    """Return a plain array of a table."""
+    """Return a table as a dense array."""
     return table.toarray() if sp.issparse(table) else np.asarray(table)

@@ -1,4 +1,4 @@
-"""Fitted state that changes in one step, at the end of ``fit``."""
+"""`atomic_fit`: the fitted state changes in one step, at the end of ``fit``."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-# Holds the names of the attributes that the last fit has set.
+# Attribute with the names of the attributes that the last fit has set.
 _NAMES = "_fitted_names"
 
 
 def atomic_fit(method: Method) -> Method:
     """Decorate ``fit``: the estimator changes at its end, in one step, or not at all.
 
-    The method runs on a copy of the estimator that has its parameters and nothing of
-    an earlier fit, so that no attribute survives a refit that does not set it. When
-    the method returns, the attributes of the copy take the place of those of the
-    estimator. When it raises, or is interrupted, the estimator is as it was.
+    The method runs on a copy of the estimator that has its parameters and no attribute
+    of an earlier fit, so that no attribute survives a refit that does not set it. When
+    the method returns, the attributes of the copy replace those of the estimator. When
+    it raises, or is interrupted, the estimator is unchanged.
 
     With ``warm_start=True``, and in ``partial_fit``, the copy keeps the earlier fit;
     the method must then copy what it changes in place.
@@ -52,20 +52,21 @@ def atomic_fit(method: Method) -> Method:
 
     @wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        kept = method.__name__ == "partial_fit" or getattr(self, "warm_start", False)
-        stale = () if kept else vars(self).get(_NAMES, ())
+        keep = method.__name__ == "partial_fit" or getattr(self, "warm_start", False)
+        earlier = vars(self).get(_NAMES, ())
         before = dict(vars(self))
-        for name in (*stale, _NAMES):
+        for name in (*(() if keep else earlier), _NAMES):
             before.pop(name, None)
-        fresh = object.__new__(type(self))
-        vars(fresh).update(before)
-        method(fresh, *args, **kwargs)
-        state = vars(fresh)
-        earlier = vars(self).get(_NAMES, ()) if kept else ()
+        copy = object.__new__(type(self))
+        vars(copy).update(before)
+        method(copy, *args, **kwargs)
+        state = vars(copy)
         changed = [
             name
             for name, value in state.items()
-            if name in earlier or name not in before or value is not before[name]
+            if (keep and name in earlier)
+            or name not in before
+            or value is not before[name]
         ]
         state[_NAMES] = sorted({*changed} - {_NAMES})
         self.__dict__ = state

@@ -1,4 +1,4 @@
-"""`PrivilegedTags`: what an estimator says about the contract it keeps."""
+"""`PrivilegedTags`: the exceptions of an estimator from the contract checks."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PrivilegedTags:
-    """What `lupi.testing.check_privileged_estimator` should know of an estimator.
+    """Properties that `lupi.testing.check_privileged_estimator` reads.
 
-    An estimator returns one from its method ``__lupi_tags__``; without that method the
-    defaults hold.
+    An estimator returns them from its method ``__lupi_tags__``; without that method
+    the defaults apply.
 
     Attributes
     ----------
     cannot_hold : dict from name of a check to reason
-        Checks that the method rules out by its nature, each with the reason in words.
+        Checks that cannot hold for the method, each with the reason in words.
     tolerance : float, default=1e-6
         How far two fits that should agree may differ, relative to the largest output.
-        Methods that stop early, at a duality gap say, need more than the default.
+        Methods that stop early, for example at a duality gap, need a larger value.
     uses_unlabelled : bool, default=False
-        Whether ``fit`` takes rows in which y is missing and learns from those that have
-        X*. The others refuse such rows in a sentence.
+        Whether ``fit`` accepts rows in which y is missing and learns from those that
+        have X*. Other estimators refuse such rows.
     takes_missing_cells : bool, default=False
-        Whether ``fit`` takes rows of X* in which single values are missing. The others
-        refuse such rows; a row whose every value is missing has no X* in any case.
+        Whether ``fit`` accepts rows of X* in which single values are missing. Other
+        estimators refuse such rows. A row without any value has no X* in either case.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class PrivilegedTags:
 
 
 def uses_unlabelled(estimator: Any) -> bool:
-    """Tell whether an estimator learns from rows in which y is missing.
+    """Return whether an estimator learns from rows in which y is missing.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def uses_unlabelled(estimator: Any) -> bool:
     ... )
     True
     """
-    says = getattr(estimator, "__lupi_tags__", None)
-    if says is not None:
-        return says().uses_unlabelled
+    tags = getattr(estimator, "__lupi_tags__", None)
+    if tags is not None:
+        return tags().uses_unlabelled
     steps = getattr(estimator, "steps", None)
     inner = steps[-1][1] if steps else getattr(estimator, "estimator", None)
     return inner is not None and uses_unlabelled(inner)

@@ -1,9 +1,9 @@
-"""The one reader of the argument ``y``, which may be missing in some rows.
+"""Reading of the argument ``y``, which may be missing in some rows.
 
-Missing is what the caller's container calls missing: NaN in numbers, None, NaN, NA and
-NaT among objects, the missing value of pandas' nullable, string and categorical types,
-null in Polars, a masked entry. A number such as −1, the text "nan" and the empty text
-are labels like any other.
+The missing values are those of the caller's container: NaN in numbers; None, NaN, NA
+and NaT among objects; the missing value of pandas' nullable, string and categorical
+types; null in Polars; masked entries. A number such as −1, the string "nan" and the
+empty string are labels.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from lupi.base._privileged import list_rows, name_of
 
 @dataclass(frozen=True)
 class Target:
-    """y, read.
+    """The argument ``y``, checked.
 
     Attributes
     ----------
     values : ndarray of shape (n_samples,)
         Labels or float64 targets, of the type that they have without missing values.
-        Where y is missing, NaN in numbers and some label among labels.
+        Where y is missing, a target is NaN and a label is arbitrary.
     unlabelled : ndarray of bool or None
-        In which rows y is missing; None when it is there in all of them.
+        The rows in which y is missing; None if there are none.
 
     Examples
     --------
@@ -44,14 +44,14 @@ class Target:
 def read_target(
     y: Any, n_rows: int, estimator: Any, *, numeric: bool, missing: bool = False
 ) -> Target:
-    """Read y, or say in a sentence why it cannot be read.
+    """Read y; refuse what cannot be labels or targets.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Labels of any type, or numbers.
     n_rows : int
-        How many rows X has.
+        Number of rows of X.
     estimator : estimator or str
         Named in error messages.
     numeric : bool
@@ -80,12 +80,12 @@ def read_target(
     if absent.all():
         raise ValueError(
             f"{name} got y without a value for any of the {n_rows} rows, so that there "
-            "is no outcome to learn. Give y for some of the rows."
+            "is no outcome to learn from. Give y for some of the rows."
         )
     if not missing:
         kind = "Regressor" if numeric else "Classifier"
         raise ValueError(
-            f"{name} learns from rows with y alone, but y is missing in "
+            f"{name} only learns from rows with y, but y is missing in "
             f"{absent.sum()} of {n_rows} rows "
             f"({list_rows(np.flatnonzero(absent)).lower()}). Leave these rows out, "
             "or use an estimator that learns from them, such as "
@@ -98,7 +98,7 @@ def read_target(
 
 
 def missing_targets(y: Any) -> np.ndarray:
-    """Tell in which rows y is missing, as a boolean mask.
+    """Return the rows in which y is missing, as a boolean mask.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def missing_targets(y: Any) -> np.ndarray:
     Returns
     -------
     ndarray of bool of shape (n_samples,)
-        True where y is missing. Empty when y is no sequence of labels at all.
+        True where y is missing. Empty if y is not a sequence of labels.
 
     Examples
     --------
@@ -125,14 +125,14 @@ def missing_targets(y: Any) -> np.ndarray:
 
 
 def _flat(mask: Any) -> np.ndarray:
-    """Return a mask of one entry per row; an empty one for what is no column."""
+    """Return a mask with one entry per row; empty if it is not a single column."""
     mask = np.asarray(mask, dtype=bool)
     column = mask.ndim == 1 or (mask.ndim == 2 and mask.shape[1] == 1)
     return mask.ravel() if column else np.zeros(0, dtype=bool)
 
 
 def _present(y: Any, known: np.ndarray) -> Any:
-    """Return the rows of y that are there, in the container they came in."""
+    """Return the rows of y that are not missing, in a container of the same type."""
     if isinstance(y, np.ma.MaskedArray):
         return y.data[known]
     if hasattr(y, "filter") and hasattr(y, "is_null"):  # Polars
@@ -143,12 +143,12 @@ def _present(y: Any, known: np.ndarray) -> Any:
 
 
 def _plain(y: Any) -> Any:
-    """Return numbers that some container wraps as the numbers they are."""
+    """Return numbers in a masked, nullable or object array as plain numbers."""
     if isinstance(y, np.ma.MaskedArray):
         return y.data
     dtype = getattr(y, "dtype", None)
     inner = getattr(dtype, "numpy_dtype", None)
-    if inner is not None and getattr(inner, "kind", "O") in "biuf":  # Int64 and kin
+    if inner is not None and getattr(inner, "kind", "O") in "biuf":  # Int64 etc.
         return np.asarray(y.astype(inner))
     if getattr(dtype, "kind", None) == "O" and all(_is_number(one) for one in y):
         return np.asarray(list(y))
@@ -160,7 +160,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _checked(y: Any, n_rows: int, estimator: Any, numeric: bool) -> np.ndarray:
-    # scikit-learn checks y together with a table; its values do not matter here.
+    # scikit-learn checks y together with X, for which zeros stand here.
     zeros = np.zeros((n_rows, 1))
     y = check_X_y(zeros, _plain(y), y_numeric=numeric, estimator=estimator)[1]
     return y.astype(np.float64, copy=False) if numeric else y

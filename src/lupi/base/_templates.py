@@ -1,9 +1,9 @@
-"""``fit`` and ``predict`` once, for classifiers and for regressors.
+"""``fit`` and ``predict`` of classifiers and regressors.
 
 A model file supplies one method: `_fit_binary` (labels ±1) or `_fit_real` (targets),
-which returns anything with ``decision(X) -> (n_samples,)``. Two hooks surround it:
-`_begin` sees all training rows first, `_attributes` returns the public attributes of
-what was fitted.
+which returns an object with ``decision(X) -> (n_samples,)``. There are two hooks:
+`_begin` is called with all training rows before it, `_attributes` returns the public
+attributes of the fitted machines after it.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from lupi.base._training import Training
 
 
 class Model(Protocol):
-    """What `_fit_binary` and `_fit_real` return."""
+    """A machine, as `_fit_binary` and `_fit_real` return it."""
 
     def decision(self, X: Any) -> np.ndarray:
-        """One value per row."""
+        """Return one value per row."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a template has fitted, for `_attributes`.
+    """The fitted machines and their training rows, for `_attributes`.
 
     Attributes
     ----------
     training : Training
         All rows given to ``fit``.
     parts : sequence of Training
-        The rows of each binary problem; the rows that count, in a regressor.
+        The rows of each binary problem; of a regressor, the rows of positive weight.
     models : sequence of objects with ``decision(X)``
-        What was fitted to each of the parts.
+        The machine fitted to each of the parts.
 
     Examples
     --------
@@ -66,20 +66,20 @@ class _Template(PrivilegedEstimator):
     """The hooks that both templates call."""
 
     def _check_parameters(self) -> None:
-        """Refuse impossible parameters; called before anything is read."""
+        """Refuse invalid parameters; called before the data are read."""
 
     def _begin(self, training: Training) -> Any:
-        """Return what is settled for all rows at once, ``gamma="scale"`` for one.
+        """Return values that depend on all rows, such as that of ``gamma="scale"``.
 
-        Every part that is fitted has it as ``part.settled``.
+        Every part that is fitted has them as ``part.settled``.
         """
 
     def _decide(self, model: Any, X: Any) -> np.ndarray:
-        """Return what a fitted model says of rows."""
+        """Return the decision values of a fitted machine."""
         return model.decision(X)
 
     def _attributes(self, fitted: Fitted) -> dict[str, Any]:
-        """Return the public attributes of what was fitted, by name."""
+        """Return the public attributes of the fitted machines, by name."""
         return {}
 
     def _keep(self, fitted: Fitted) -> None:
@@ -101,7 +101,8 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
 
     Examples
     --------
-    A centroid for each class, drawn halfway to where its rows with X* are on average:
+    A classifier by the nearest centroid. Each centroid is the midpoint between the mean
+    of the rows of its class and the mean of those of them that have X*:
 
     >>> import numpy as np
     >>> from lupi.base import PrivilegedClassifierBase
@@ -169,7 +170,7 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
         raise TypeError(f"{type(self).__name__} does not define _fit_binary.")
 
     def _fit_training(self, training: Training) -> Self:
-        """Everything of ``fit`` that follows the checks."""
+        """Fit to checked arguments."""
         labels = check_classes(training.y, training.weight, self)
         counted = training.take(labels.rows)
         factor = class_weights(
@@ -205,8 +206,8 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, positive means the second of ``classes_``. Beyond, the
-            largest column wins.
+            With two classes, a positive value means the second of ``classes_``. With
+            more classes, the largest column is predicted.
         """
         X = self._validate_X(X)
         values = np.column_stack([self._decide(model, X) for model in self._models])

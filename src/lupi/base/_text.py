@@ -11,7 +11,7 @@ from lupi.base._rows import is_data_frame
 
 
 def refuse_series(privileged: Any, name: str) -> None:
-    """Refuse a column on its own, of pandas or Polars."""
+    """Refuse a single column of pandas or Polars."""
     if hasattr(privileged, "to_frame") and len(np.shape(privileged)) == 1:
         raise ValueError(
             f"{name} expected privileged to be a table, one row per training row and "
@@ -21,7 +21,7 @@ def refuse_series(privileged: Any, name: str) -> None:
 
 
 def refuse_text(privileged: Any, name: str) -> None:
-    """Refuse text and dates, also text that looks like numbers."""
+    """Refuse text, including text that could be read as numbers, and dates."""
     if sp.issparse(privileged):
         return
     if hasattr(privileged, "columns"):
@@ -35,23 +35,23 @@ def refuse_text(privileged: Any, name: str) -> None:
         raise ValueError(
             f"{name} expected privileged to hold numbers only, but {found}. Encode it "
             "first, or wrap the estimator in lupi.compose.TransformedPrivileged with a "
-            "transformer that does."
+            "transformer that encodes it."
         )
 
 
 def refuse_text_columns(
     X: Any, name: str, error: Exception, *, fitted: bool = False
 ) -> None:
-    """Name the column of a data frame X that cannot be read as numbers, if any.
+    """Raise an error that names the first column of text in a data frame, if any.
 
     Parameters
     ----------
     X : object
-        What could not be read.
+        The table that could not be read.
     name : str
-        What error messages call the estimator.
+        Name of the estimator in error messages.
     error : Exception
-        Why it could not; raised from.
+        The error of reading it, which becomes the cause.
     fitted : bool, default=False
         Whether the column held numbers in ``fit``.
     """
@@ -69,7 +69,7 @@ def refuse_text_columns(
                 "It held numbers in fit."
                 if fitted
                 else "Encode it first: sklearn.pipeline.make_pipeline("
-                f"skrub.TableVectorizer(), {name}(...)) does for text, categories and "
+                f"skrub.TableVectorizer(), {name}(...)) encodes text, categories and "
                 "dates."
             )
             raise ValueError(

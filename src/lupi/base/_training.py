@@ -1,4 +1,4 @@
-"""`Training`: what ``fit`` was given, checked."""
+"""`Training`: the checked arguments of ``fit``."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from lupi.base._rows import take_rows
 
 @dataclass(frozen=True)
 class Training:
-    """What ``fit`` was given, checked; or some of its rows.
+    """The checked arguments of ``fit``, or some of their rows.
 
     Attributes
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features)
-        Decision features. A data frame, as it came, for a model that leaves the
-        values to an estimator given by the user.
+        Decision features. An unchanged data frame for a model that passes the values
+        to an estimator of the user's choice.
     y : ndarray of shape (n_samples,)
-        The caller's labels, or float64 targets; ±1 in a binary problem. Without
-        meaning in the rows of `unlabelled`.
+        The caller's labels, or float64 targets; ±1 in a binary problem. Arbitrary in
+        the rows of `unlabelled`.
     privileged : Privileged or None
-        The privileged rows that exist; None when there are none.
+        The available privileged rows; None if there are none.
     weight : ndarray of shape (n_samples,)
-        Sample weights, ones when none were given; in a binary problem multiplied by
-        the class weights. Rows of weight zero are still here: see `counted`.
+        Sample weights, ones by default; in a binary problem multiplied by the class
+        weights. Rows of weight zero are included: see `counted`.
     rows : ndarray of int of shape (n_samples,)
         Positions of these rows among those given to ``fit``.
     extra : dict from name to ndarray with n_samples rows
-        What else the model was given for each row, such as sensitive features.
+        Other arguments of ``fit`` with one entry per row, such as sensitive features.
     unlabelled : ndarray of bool of shape (n_samples,) or None
-        In which rows y is missing; None when it is there in all of them.
+        The rows in which y is missing; None if there are none.
     settled : object
-        What the model settled for all rows at once, such as ``gamma="scale"``; every
-        part of the training rows has it.
+        Values that the model computed once from all rows, such as that of
+        ``gamma="scale"``; every part of the training rows has them.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Training:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.weight)
 
     @property
@@ -71,7 +71,7 @@ class Training:
         return np.flatnonzero(~self.unlabelled)
 
     def take(self, index: np.ndarray) -> Training:
-        """Return the rows `index`; all of them in order costs nothing.
+        """Return the rows `index`; nothing is copied if these are all rows in order.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class Training:
         Returns
         -------
         Training
-            With everything that belongs to a row.
+            These rows.
         """
         if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
             return self
@@ -102,7 +102,7 @@ class Training:
         )
 
     def counted(self) -> Training:
-        """Return the rows of positive weight: the others are as good as absent.
+        """Return the rows of positive weight; the others do not count.
 
         Returns
         -------
@@ -114,17 +114,17 @@ class Training:
     def learnable(self) -> Training:
         """Return the rows of positive weight that have y, X* or both.
 
-        A row that has neither says nothing, and changes nothing.
+        A row that has neither does not influence any fit.
 
         Returns
         -------
         Training
-            Without the others.
+            Without the other rows.
         """
-        counts = self.weight > 0
+        keep = self.weight > 0
         if self.unlabelled is not None:
-            speaks = ~self.unlabelled
+            informative = ~self.unlabelled
             if self.privileged is not None:
-                speaks |= self.privileged.available
-            counts &= speaks
-        return self.take(np.flatnonzero(counts))
+                informative |= self.privileged.available
+            keep &= informative
+        return self.take(np.flatnonzero(keep))

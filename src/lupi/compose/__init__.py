@@ -5,7 +5,7 @@
 - `LUFeClassifier`: features that selection left out become privileged
 """
 
-from lupi.base._rooms import models_in
+from lupi.base._info import models_in
 
 _MODELS = models_in(__name__, __path__)
 globals().update(_MODELS)

@@ -1,6 +1,6 @@
 """The SVM+ family: one paper, one file."""
 
-from lupi.base._rooms import models_in
+from lupi.base._info import models_in
 
 _MODELS = models_in(__name__, __path__)
 globals().update(_MODELS)
