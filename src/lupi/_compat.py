@@ -11,7 +11,20 @@ from typing import Any
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing as safe_indexing
 
-__all__ = ["BaseSearchCV", "read_model_tree", "safe_indexing", "tree_nodes"]
+__all__ = [
+    "BaseSearchCV",
+    "joblib_dask_backend",
+    "read_model_tree",
+    "safe_indexing",
+    "tree_nodes",
+]
+
+
+def joblib_dask_backend() -> Any:
+    """Return the class behind ``joblib.parallel_config(backend="dask")``."""
+    from joblib._dask import DaskDistributedBackend
+
+    return DaskDistributedBackend
 
 
 def read_model_tree(archive: Any, trusted: list[str]) -> Any:

@@ -200,7 +200,7 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
     assert score.shape == (N,)
 
 
-@pytest.mark.parametrize("name", lupi.dask.__all__)
+@pytest.mark.parametrize("name", sorted({*lupi.dask.__all__} - {"JoblibBackend"}))
 def test_the_parameters_are_those_of_the_ordinary_estimator(name):
     ours = getattr(lupi.dask, name)().get_params()
     theirs = getattr(lupi, name)().get_params()

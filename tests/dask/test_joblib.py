@@ -1,5 +1,7 @@
 """Comparisons and searches through joblib's Dask backend: data sent once, results."""
 
+import os
+import signal
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -8,9 +10,11 @@ import cloudpickle
 import joblib
 import numpy as np
 import pytest
+from distributed.comm.tcp import TCP
 from sklearn.model_selection import GridSearchCV
 
 import lupi
+from lupi.dask import JoblibBackend
 from lupi.evaluation import compare
 from lupi.evaluation._running import run_all
 
@@ -81,20 +85,82 @@ def test_a_comparison_sends_the_data_once(client, sent):
 
 class SlowSVC(lupi.LinearSVCDeltaPlus):
     def fit(self, X, y, *, privileged=None, sample_weight=None):
-        time.sleep(0.4)
+        time.sleep(0.3)
         return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
 
 
+def searched(X, y, P):
+    search = GridSearchCV(SlowSVC(tol=1e-3), {"C": [0.1, 1.0]}, cv=3, refit=False)
+    return search.fit(X, y, privileged=P).cv_results_["mean_test_score"]
+
+
+def count_sent():
+    """Count the bytes that this process writes to its connections."""
+    if not hasattr(TCP, "sent"):
+        real = TCP.write
+
+        async def write(self, *arguments, **how):
+            n_bytes = await real(self, *arguments, **how)
+            TCP.sent += n_bytes
+            return n_bytes
+
+        TCP.write = write
+    TCP.sent = 0
+
+
+def n_sent():
+    return TCP.sent
+
+
 @pytest.mark.slow
-def test_a_search_sends_one_table_once(client, sent):
-    """X* beside X in one table is sent once; `privileged` goes with every task."""
+def test_a_search_sends_the_data_once(client, sent):
+    """X, y and X* go to the scheduler, to one worker, and from there to the other.
+
+    That is three times; with every task, joblib's backend sends eight times as much.
+    """
     X, P, y = draw(4000)
-    table = np.hstack([X, P])
-    model = lupi.PrivilegedColumns(SlowSVC(tol=1e-3), range(20, 40))
-    search = GridSearchCV(model, {"estimator__C": [0.1, 1.0]}, cv=3)
-    expected = search.fit(table, y).cv_results_["mean_test_score"]
-    with client.as_current(), joblib.parallel_config(backend="dask"):
-        found = search.fit(table, y).cv_results_["mean_test_score"]
-    np.testing.assert_allclose(found, expected)
-    assert len(sent) == 6
-    assert max(sent) < 0.05 * table.nbytes
+    expected = searched(X, y, P)
+    count_sent()
+    client.run(count_sent)
+    with joblib.parallel_config(backend=JoblibBackend(client)):
+        found = searched(X, y, P)
+    np.testing.assert_array_equal(found, expected)
+    n_bytes = n_sent() + sum(client.run(n_sent).values())
+    assert n_bytes < 4 * (X.nbytes + P.nbytes + y.nbytes)
+    large = [size for size in sent if size >= X.nbytes]
+    assert len(large) == 2  # X and X*, of the arguments of six fits
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_killed", [1, 2])
+def test_a_search_survives_workers_that_die(client, n_killed, monkeypatch):
+    """Also all of them at once, so that no worker has the data any more."""
+    X, P, y = draw(2000)
+    expected = searched(X, y, P)
+    client.wait_for_workers(2)
+    pids = list(client.run(os.getpid).values())[:n_killed]
+    n_fits, real = [], client.submit
+
+    def submit(*arguments, **how):
+        n_fits.append("tasks" in how)
+        if sum(n_fits) == 5:  # four were sent at once: one has ended, others run
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+        return real(*arguments, **how)
+
+    monkeypatch.setattr(client, "submit", submit)
+    with joblib.parallel_config(backend=JoblibBackend(client)):
+        found = searched(X, y, P)
+    np.testing.assert_array_equal(found, expected)
+    assert sum(n_fits) == 6
+
+
+@pytest.mark.slow
+def test_two_searches_do_not_share_what_changed_between_them(client):
+    X, P, y = draw(500)
+    with joblib.parallel_config(backend=JoblibBackend(client)):
+        first = searched(X, y, P)
+        X *= np.where(np.arange(20) > 0, 1.0, 0.0)
+        second = searched(X, y, P)
+    np.testing.assert_array_equal(second, searched(X, y, P))
+    assert (first > second).all()

@@ -6,6 +6,8 @@ rows, of a size that depends on the number of columns alone. The fitted estimato
 predicts lazily on Dask collections, and :meth:`to_local` returns the ordinary
 estimator, to be saved and to predict anywhere.
 
+:class:`JoblibBackend` spreads the fits of a search over a cluster.
+
 Needs the extra ``dask``: ``pip install "lupi[dask]"``.
 """
 
@@ -20,6 +22,7 @@ from lupi.dask._hedged import (  # noqa: E402
     HedgedDistillationClassifier,
     HedgedDistillationRegressor,
 )
+from lupi.dask._joblib import JoblibBackend  # noqa: E402
 from lupi.dask._linear import (  # noqa: E402
     LinearSVCDeltaPlus,
     LinearSVCPlus,
@@ -31,6 +34,7 @@ __all__ = [
     "HedgedDistillationRegressor",
     "IPLClassifier",
     "IPLRegressor",
+    "JoblibBackend",
     "LinearSVCDeltaPlus",
     "LinearSVCPlus",
     "LinearSVRPlus",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,9 +46,8 @@ class DaskParts:
 
     def _sent(self, value: Any) -> Any:
         """Return a value, or the future of a large one."""
-        # Not scattered: the cluster could not replace what a lost worker held.
         large = len(pickle.dumps(value, protocol=5)) > _LARGE
-        return self.client.submit(_itself, value, pure=False) if large else value
+        return sent_once(self.client, value) if large else value
 
     def map(self, function: Callable, *given: Any) -> DaskParts:
         """Return the results of a function, which stay on the workers."""
@@ -77,6 +77,17 @@ class DaskParts:
                 for k in range(0, len(level), _FAN_IN)
             ]
         return level[0].result()
+
+
+def sent_once(client: Any, value: Any) -> Any:
+    """Return the future of a value, which stands for it in any number of tasks.
+
+    It is the result of a task, which the cluster computes again where the worker that
+    held it is lost; a value that is scattered is lost with its worker.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")
+        return client.submit(_itself, value, pure=False)
 
 
 def _itself(value: Any) -> Any:
