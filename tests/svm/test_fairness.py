@@ -13,7 +13,7 @@ from lupi._convex import GlobalRow
 from lupi.datasets import load_german_credit
 from lupi.kernels import Kernel
 from lupi.svm import FairSVCDeltaPlus
-from lupi.svm._covariance import linear_limits_met
+from lupi.svm._covariance import project_linear_function
 from lupi.svm._data import Expansion
 
 THRESHOLDS = (1.0, 0.02, 0.01, 0.0)
@@ -140,7 +140,9 @@ def test_limits_are_met_by_the_nearest_function(equality):
         GlobalRow({0: row}, bound, equality=equality)
         for row, bound in zip(limits, bounds, strict=True)
     ]
-    met = linear_limits_met(Expansion(Kernel("linear"), None, w, 0.0), rows, given)
+    met = project_linear_function(
+        Expansion(Kernel("linear"), None, w, 0.0), rows, given
+    )
     flat = limits[held] @ rows
     nearest = w + np.linalg.pinv(flat, rcond=1e-10) @ (bounds[held] - flat @ w)
     np.testing.assert_allclose(met.coefficients, nearest, rtol=0, atol=1e-9)

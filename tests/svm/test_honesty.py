@@ -118,7 +118,7 @@ def test_advice_in_a_warning_names_parameters_that_the_estimator_has(kind):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             if kind is lupi.HardMarginSVC:  # it raises where others warn
-                kind()._warn_of_the_gap(SimpleNamespace(n_iter=1, relative_gap=0.5))
+                kind()._warn_not_converged(SimpleNamespace(n_iter=1, relative_gap=0.5))
             else:
                 kind(**options).fit(X, target, privileged=P)
         said += [str(warning.message) for warning in caught]

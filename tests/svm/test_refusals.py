@@ -18,7 +18,7 @@ from lupi.svm import (
     SVCPlus,
     SVRPlus,
     UnifiedSVC,
-    _hard_margin,
+    _machine,
     _memory,
 )
 
@@ -80,10 +80,13 @@ PARAMETERS = [
     (SVCPlus(coef0="a"), "coef0 must be a finite number, got 'a'"),
     (SVCPlus(privileged_coef0=np.nan), "privileged_coef0 must be a finite number"),
     (SVCPlus(kernel=np.array(["rbf", "poly"])), "kernel must be one of .* got array"),
-    (SVCPlus(max_iter="a"), "max_iter must be a whole number from 1 on.* got 'a'"),
-    (SVCPlus(max_iter=2.5), "max_iter must be a whole number.* got 2.5"),
-    (SVCPlus(max_iter=0), "max_iter must be .* or -1 to leave it.* got 0"),
-    (LinearSVCPlus(max_iter=0), "max_iter must be a whole number .* in LinearSVCPlus"),
+    (SVCPlus(max_iter="a"), "max_iter must be a positive integer.* got 'a'"),
+    (SVCPlus(max_iter=2.5), "max_iter must be a positive integer.* got 2.5"),
+    (SVCPlus(max_iter=0), "max_iter must be .* or -1 for the limit.* got 0"),
+    (
+        LinearSVCPlus(max_iter=0),
+        "max_iter must be a positive .* in LinearSVCPlus",
+    ),
     (SVCDeltaPlus(delta=np.ones(2)), "delta must be a number that is not negative"),
     (SVCPlus(multi_class="all"), "multi_class must be"),
     (SVCPlus(class_weight="even"), "class_weight must be"),
@@ -93,7 +96,7 @@ PARAMETERS = [
     (UnifiedSVC(similarity_kernel="gauss"), "similarity_kernel must be one of"),
     (MarginTransferSVC(method="copy"), "method must be one of 'simplified'"),
     (MarginTransferSVC(privileged_C=0), "privileged_C must be a positive number"),
-    (DeviationSVCPlus(deviation_kernel="precomputed"), "only known inside fit"),
+    (DeviationSVCPlus(deviation_kernel="precomputed"), "computed inside fit"),
     (DeviationSVCPlus(deviation_degree="a"), "deviation_degree must be a whole number"),
     (FairSVCDeltaPlus(covariance_threshold=-1), "covariance_threshold must be"),
     (FairSVCDeltaPlus(sensitive_as_privileged="no"), "must be True or False, got 'no'"),
@@ -122,7 +125,7 @@ def test_precomputed_kernels_must_be_square():
 def test_a_slice_of_a_precomputed_privileged_kernel():
     """Cross-validation slices rows; half a kernel matrix is not a kernel matrix."""
     model = SVCPlus(privileged_kernel="precomputed")
-    with pytest.raises(ValueError, match="Cross-validation slices rows only"):
+    with pytest.raises(ValueError, match="Cross-validation only slices the rows"):
         model.fit(X[:8], Y[:8], privileged=(P @ P.T)[:8])
 
 
@@ -170,9 +173,9 @@ def test_hard_margin_refuses_what_it_cannot_do():
 def test_a_hard_margin_too_small_for_the_gap_is_kept_with_a_warning(monkeypatch):
     """Separated rows are separated, whatever the last digits of the gap."""
     x, y = np.array([[-1.0], [0.0], [1e-5], [1.0]]), [0, 0, 1, 1]
-    solve = _hard_margin.solve
+    solve = _machine.solve
     monkeypatch.setattr(
-        _hard_margin, "solve", lambda *a, **k: replace(solve(*a, **k), converged=False)
+        _machine, "solve", lambda *a, **k: replace(solve(*a, **k), converged=False)
     )
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         model = HardMarginSVC(kernel="linear").fit(x, y)
@@ -223,9 +226,9 @@ def test_features_of_linear_models_that_overflow_are_refused(kind):
 def test_memory_is_announced_before_it_is_taken(monkeypatch):
     monkeypatch.setattr(_memory, "memory_of_machine", lambda: 10**12)
     with pytest.warns(UserWarning, match=r"about 16\.0 GB.*LinearSVCPlus.*Nystroem"):
-        _memory.announce_memory("SVCPlus", "LinearSVCPlus", 20_000, 2)
+        _memory.check_memory("SVCPlus", "LinearSVCPlus", 20_000, 2)
     with pytest.raises(MemoryError, match="This machine has"):
-        _memory.announce_memory("SVCPlus", "LinearSVCPlus", 10_000_000, 2)
+        _memory.check_memory("SVCPlus", "LinearSVCPlus", 10_000_000, 2)
 
 
 def test_fits_say_what_memory_they_take(monkeypatch):

@@ -85,7 +85,7 @@ def read_target(
     if not missing:
         kind = "Regressor" if numeric else "Classifier"
         raise ValueError(
-            f"{name} only learns from rows with y, but y is missing in "
+            f"{name} learns from rows with y alone, but y is missing in "
             f"{absent.sum()} of {n_rows} rows "
             f"({list_rows(np.flatnonzero(absent)).lower()}). Leave these rows out, "
             "or use an estimator that learns from them, such as "

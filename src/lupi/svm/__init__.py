@@ -1,4 +1,4 @@
-"""The SVM+ family: one paper, one file."""
+"""The SVM+ family, one file per paper."""
 
 from lupi.base._info import models_in
 

@@ -1,12 +1,13 @@
-"""Covariances that respect their limits to what can be measured.
+"""Projection of a solution onto its covariance constraints.
 
-A solver stops at a duality gap, which leaves the limits ``G f ≥ h`` missed by a little.
-The nearest function that meets them, in the norm of its space, is::
+A solver stops at a duality gap, where the constraints ``G f ≥ h`` may be violated by a
+small amount. The nearest function that satisfies them, in the norm of its space, is::
 
     f + Σ_g μ_g K G_g,    H_AA μ_A = (h − G f)_A,    H = G K Gᵀ
 
-with A the equalities and the limits that f, or what was done for the others, misses: a
-change of the multipliers of the limits alone, whose certificate is computed anew.
+where the active set A holds the equalities and the constraints that are violated by f,
+or after the projection onto the others. Only the multipliers of these constraints
+change, and the certificate is computed from the new ones.
 """
 
 from __future__ import annotations
@@ -19,26 +20,34 @@ import numpy as np
 from lupi._convex import GlobalRow, Solution
 from lupi.svm._data import Expansion
 
-__all__ = ["PROMISED", "largest_miss", "limits_met", "linear_limits_met"]
+__all__ = [
+    "TOLERANCE",
+    "largest_violation",
+    "project_linear_function",
+    "project_solution",
+]
 
 # How far a covariance on the training rows may be beyond its threshold.
-PROMISED = 1e-6
-# Solutions that keep this much of the promise are left as they are.
-GOOD_ENOUGH = 0.1 * PROMISED
-# Limits that others determine up to this share of their size.
+TOLERANCE = 1e-6
+# Violations up to this size are not corrected.
+NEGLIGIBLE = 0.1 * TOLERANCE
+# Relative singular value below which constraints are linearly dependent.
 DEPENDENT = 1e-10
 
 
-def largest_miss(limits: Sequence[GlobalRow], values: np.ndarray) -> float:
-    """By how much the worst limit is missed by a function with these values."""
-    return max((_miss(row, values) for row in limits), default=0.0)
+def largest_violation(limits: Sequence[GlobalRow], values: np.ndarray) -> float:
+    """Return the largest violation by a function with these values on the rows."""
+    return max((_violation(row, values) for row in limits), default=0.0)
 
 
-def limits_met(solution: Solution, tol: float) -> Solution:
-    """Return the solution with its limits met, and whether it is optimal within tol."""
+def project_solution(solution: Solution, tol: float) -> Solution:
+    """Return the solution projected onto its constraints.
+
+    It has converged if it is still optimal within `tol`.
+    """
     problem, values = solution.problem, solution.values[0]
     limits = problem.global_rows
-    if largest_miss(limits, values) <= GOOD_ENOUGH:
+    if largest_violation(limits, values) <= NEGLIGIBLE:
         return solution
     space, rho = problem.spaces[0], problem.functions[0].weight
     rows = np.array([row.on[0] for row in limits])
@@ -51,51 +60,52 @@ def limits_met(solution: Solution, tol: float) -> Solution:
     coefficients[0] = coefficients[0] + added
     if weights is not None and weights[0] is not None:
         weights = [weights[0] + space.matrix.T @ added / rho, *weights[1:]]
-    met = replace(
+    projected = replace(
         solution, multipliers=multipliers, coefficients=coefficients, weights=weights
     )
-    met.converged = solution.converged and met.is_optimal(tol)
-    return met
+    projected.converged = solution.converged and projected.is_optimal(tol)
+    return projected
 
 
-def linear_limits_met(
+def project_linear_function(
     function: Expansion, rows: np.ndarray, limits: Sequence[GlobalRow]
 ) -> Expansion:
-    """Do the same for the weights of a linear function, which round separately.
+    """Return a linear function projected onto the constraints.
 
-    With features of large scale, a sum over the rows has too few to hold a promise.
+    With features of large scale, the rounding errors of its weights, which are sums
+    over the rows, can exceed the tolerance after `project_solution`.
     """
     values = function(rows)
-    if largest_miss(limits, values) <= GOOD_ENOUGH:
+    if largest_violation(limits, values) <= NEGLIGIBLE:
         return function
     images = np.array([np.asarray(rows.T @ row.on[0]).ravel() for row in limits])
     change = _change(limits, images @ images.T, values)
     return replace(function, coefficients=function.coefficients + change @ images)
 
 
-def _miss(row: GlobalRow, values: np.ndarray) -> float:
-    short = row.at_least - float(row.on[0] @ values)
-    return abs(short) if row.equality else max(short, 0.0)
+def _violation(row: GlobalRow, values: np.ndarray) -> float:
+    residual = row.at_least - float(row.on[0] @ values)
+    return abs(residual) if row.equality else max(residual, 0.0)
 
 
 def _change(
-    limits: Sequence[GlobalRow], bends: np.ndarray, values: np.ndarray
+    limits: Sequence[GlobalRow], hessian: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
-    """Return the multipliers μ above, of every limit that a correction would break."""
-    short = np.array([row.at_least - row.on[0] @ values for row in limits])
+    """Return the multipliers μ of the module docstring, zero outside the active set."""
+    residual = np.array([row.at_least - row.on[0] @ values for row in limits])
     equal = np.array([row.equality for row in limits])
-    # In units of its own each, so that a small one is not taken for a dependent one.
-    unit = np.sqrt(np.diag(bends))
+    # Scaled to a unit diagonal, so that small constraints do not count as dependent.
+    unit = np.sqrt(np.diag(hessian))
     unit[unit == 0] = 1.0
-    scaled = bends / np.outer(unit, unit)
-    held, change = equal | (short > 0), np.zeros(len(limits))
+    scaled = hessian / np.outer(unit, unit)
+    active, change = equal | (residual > 0), np.zeros(len(limits))
     for _ in limits:
-        # Columns of categories depend on each other: the least change that does it.
-        change[held] = np.linalg.lstsq(
-            scaled[np.ix_(held, held)], (short / unit)[held], rcond=DEPENDENT
+        # Columns of categories are linearly dependent: the change of least norm.
+        change[active] = np.linalg.lstsq(
+            scaled[np.ix_(active, active)], (residual / unit)[active], rcond=DEPENDENT
         )[0]
-        broken = ~held & (short - bends @ (change / unit) > GOOD_ENOUGH)
-        if not broken.any():
+        violated = ~active & (residual - hessian @ (change / unit) > NEGLIGIBLE)
+        if not violated.any():
             break
-        held |= broken
+        active |= violated
     return change / unit

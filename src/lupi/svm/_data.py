@@ -1,7 +1,7 @@
-"""The rows of a binary or real problem as the model files see them.
+"""`Data`, from which the model files build their problems, and `Expansion`, a solution.
 
-From checked rows to Gram matrices or features on the way in, from coefficients to
-functions on the way out.
+Checked rows become Gram matrices or features; the coefficients of a solution become
+functions.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
 
 from lupi._convex import Features, Function, Gram, Rows, Slack, Solution
 from lupi._convex.linalg import diagonal, shifted
@@ -23,11 +24,12 @@ from lupi.kernels import Kernel, nearest_positive_semidefinite
 
 __all__ = ["Data", "Expansion", "Space", "learned"]
 
-SUPPORT = UNFELT = 1e-8
-# Products of three such values are still numbers.
+# Relative size of coefficients, and of changes of the objective, that are negligible.
+NEGLIGIBLE = 1e-8
+# Products of three such values do not overflow.
 LARGEST = 1e100
-# How exact a constant of 1 must be beside the values of a kernel.
-LOST = 1e-3
+# Largest relative rounding error of a constant of 1 that is added to kernel values.
+CONSTANT_ERROR = 1e-3
 
 
 @stored
@@ -35,8 +37,8 @@ LOST = 1e-3
 class Expansion:
     """A function ``Σ_j coefficient_j k(row_j, ·) + bias`` of one space.
 
-    ``rows`` are the rows j, or their positions for a precomputed kernel. A linear
-    kernel needs none: the coefficients are then the weights of the features.
+    ``rows`` are the rows j, or their positions for a precomputed kernel. For a linear
+    kernel they are None, and the coefficients are the weights of the features.
     """
 
     kernel: Kernel
@@ -52,13 +54,13 @@ class Expansion:
         if self.kernel.name == "precomputed":
             return rows[:, self.rows] @ self.coefficients + self.bias
         if device != "cpu" and not callable(self.kernel.name):
-            given = device, self.kernel, rows, self.rows, self.coefficients
-            return evaluate(*given) + self.bias
+            values = evaluate(device, self.kernel, rows, self.rows, self.coefficients)
+            return values + self.bias
         return self.kernel.between(rows, self.rows) @ self.coefficients + self.bias
 
 
 class Space:
-    """The rows of one space that a machine trains on."""
+    """The training rows of one machine in one space."""
 
     def __init__(
         self, kernel: Kernel, rows: Any, positions: np.ndarray, place: Place = HOST
@@ -89,12 +91,7 @@ class Space:
         if "_checked" in self.__dict__:
             return float(diagonal(self._checked[0]).max(initial=0.0))
         with np.errstate(over="ignore"):
-            squares = (
-                self.rows.multiply(self.rows)
-                if sp.issparse(self.rows)
-                else (self.rows**2)
-            )
-            return float(np.asarray(squares.sum(axis=1)).max(initial=0.0))
+            return float(row_norms(self.rows, squared=True).max(initial=0.0))
 
     @property
     def gram(self) -> Gram:
@@ -108,7 +105,7 @@ class Space:
         return Features(self.rows, self.place.device)
 
     def _check_size(self) -> None:
-        """Refuse values whose products the solvers could not represent."""
+        """Refuse values whose products overflow in the solvers."""
         if not self.largest <= LARGEST:
             raise ValueError(
                 f"The kernel of a row with itself is up to {self.largest:.3g} here; "
@@ -117,13 +114,13 @@ class Space:
             )
 
     def in_kernel(self, coefficients: np.ndarray) -> np.ndarray:
-        """Coefficients in the kernel itself, where the Gram matrix was projected."""
+        """Convert coefficients of a projected Gram matrix into those of the kernel."""
         if "_checked" in self.__dict__ and self._checked[1] is not None:
             return self._checked[1] @ coefficients
         return coefficients
 
     def expand(self, coefficients: np.ndarray, bias: float) -> Expansion:
-        """Return the learned function, kept on its support vectors."""
+        """Return the learned function as an expansion in its support vectors."""
         if self.kernel.name == "linear":
             weights = np.asarray(self.rows.T @ coefficients).ravel()
             return Expansion(self.kernel, None, weights, bias)
@@ -137,11 +134,11 @@ class Space:
 
 @dataclass
 class Data:
-    """One problem's rows as a model file sees them.
+    """The rows of one problem, from which ``_problem`` builds the primal.
 
-    ``target`` is ±1 or real, ``weight`` multiplies a cost per row, ``cost`` is C times
-    that. ``privileged_rows`` are the rows that have X*, None when every row has it.
-    ``extra`` is what else the model was given for each row.
+    ``target`` is ±1 or real, ``weight`` holds the sample weights (times the class
+    weights), ``cost`` is C times that. ``privileged_rows`` are the rows that have X*,
+    None if all rows have it. ``extra`` holds other arguments of ``fit`` per row.
     """
 
     target: np.ndarray
@@ -174,18 +171,19 @@ class Data:
         return vector if rows is None else vector[rows]
 
     def space(self, which: Space) -> Gram | Features:
-        """Return the rows of a space as the solver takes them."""
+        """Return the features or the Gram matrix of a space."""
         return which.features if self.in_features else which.gram
 
     def with_constant(self, which: Space) -> Gram | Features:
-        """Return the space with a constant feature added, penalized as the others."""
+        """Return the space with a constant feature, penalized like the others."""
         if not self.in_features:
             gram = which.gram.matrix
-            if np.finfo(float).eps * which.largest > LOST:
+            if np.finfo(float).eps * which.largest > CONSTANT_ERROR:
                 raise ValueError(
-                    "The bias is a constant of 1 in the kernel here, and kernel values "
-                    f"of up to {which.largest:.3g} leave nothing of it. Scale the "
-                    "features, for instance with sklearn.preprocessing.StandardScaler."
+                    "The bias is a constant of 1 that is added to the kernel, and is "
+                    f"lost to rounding: kernel values reach {which.largest:.3g}. Scale "
+                    "the features, for instance with "
+                    "sklearn.preprocessing.StandardScaler."
                 )
             return Gram(shifted(gram, 1.0))
         ones = np.ones((which.rows.shape[0], 1))
@@ -195,18 +193,18 @@ class Data:
         return Features(rows, which.place.device)
 
     def decision_function(self) -> Function:
-        """``w·x + b`` with weight 1."""
+        """Return ``w·x + b`` with weight 1."""
         return Function(self.space(self.decision), 1.0, np.ones(self.n_rows))
 
     def correcting_function(
         self, which: int, weight: float, cost: np.ndarray | None = None
     ) -> Function:
-        """``w*·x* + b*`` on the rows that have X*, with its weight and linear cost."""
+        """Return ``w*·x* + b*`` on the rows with X*, with weight and linear cost."""
         space = self.space(self.privileged[which])
         return Function(space, weight, np.ones(space.size), cost, self.privileged_rows)
 
     def plain_hinge(self) -> list[Rows]:
-        """``y f ≥ 1 − ξ`` at cost C for the rows that lack X*."""
+        """Return ``y f ≥ 1 − ξ`` at cost C for the rows without X*."""
         rows, y = self.other_rows, self.target[self.other_rows]
         if not len(rows):
             return []
@@ -231,40 +229,41 @@ def learned(
 ) -> tuple[np.ndarray, Expansion]:
     """Return the coefficients of function k on the rows of a space, and the function.
 
-    In feature space the function is the weights that the solver found, which the
-    multipliers reproduce only up to the duality gap. ``constant``: the bias is the
+    In feature space the function is given by the primal weights of the solver, which
+    the multipliers reproduce only up to the duality gap. ``constant``: the bias is the
     weight of a constant feature.
     """
     function, bias = solution.problem.functions[k], solution.bias(k)
     if in_features:
-        every: Any = solution.weights
+        weights: Any = solution.weights
         width = space.rows.shape[1]
         if constant:
-            bias = float(every[k][width])
-        multiplied = carried(solution, k, solution.coefficients[k], cost)
-        return multiplied, Expansion(space.kernel, None, every[k][:width], bias)
-    expanded = carried(solution, k, solution.expansion(k), cost)
-    expanded = space.in_kernel(expanded)
+            bias = float(weights[k][width])
+        coefficients = without_negligible(solution, k, solution.coefficients[k], cost)
+        return coefficients, Expansion(space.kernel, None, weights[k][:width], bias)
+    coefficients = without_negligible(solution, k, solution.expansion(k), cost)
+    coefficients = space.in_kernel(coefficients)
     if constant:
-        bias = expanded.sum() / function.weight
-    return expanded, space.expand(expanded / function.weight, bias)
+        bias = coefficients.sum() / function.weight
+    return coefficients, space.expand(coefficients / function.weight, bias)
 
 
-def carried(
+def without_negligible(
     solution: Solution, k: int, coefficients: np.ndarray, cost: np.ndarray
 ) -> np.ndarray:
-    """Coefficients of function k, with those that carry nothing set to zero.
+    """Return the coefficients of function k with negligible ones set to zero.
 
-    That is below 1e-8 of the largest. Where large coefficients nearly cancel, even such
-    small ones can be felt: they stay if the objective would change by a relative 1e-8.
+    These are below 1e-8 of the largest, or of a smaller threshold where large
+    coefficients nearly cancel: the objective may change by a relative 1e-8 only.
     """
     space: Any = solution.problem.functions[k].space
     size = np.abs(coefficients)
-    for threshold in (SUPPORT, 1e-3 * SUPPORT, 1e-6 * SUPPORT):
+    allowed = NEGLIGIBLE * abs(solution.primal_value)
+    for threshold in (NEGLIGIBLE, 1e-3 * NEGLIGIBLE, 1e-6 * NEGLIGIBLE):
         small = size <= threshold * size.max(initial=0.0)
-        if not coefficients[small].any():
-            return np.where(small, 0.0, coefficients)
-        change = space.apply(np.where(small, coefficients, 0.0))
-        if np.abs(change).max() * cost.sum() <= UNFELT * abs(solution.primal_value):
+        removed = np.where(small, coefficients, 0.0)
+        if not removed.any() or (
+            np.abs(space.apply(removed)).max() * cost.sum() <= allowed
+        ):
             return np.where(small, 0.0, coefficients)
     return coefficients

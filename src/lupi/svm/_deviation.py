@@ -1,14 +1,13 @@
 r"""dSVM+: the deviation of each row from an SVM on X* is its privileged feature.
 
-First an SVM f* on (X*, y) with cost ``privileged_C``. The deviations, one number per
-row and not clipped, are
+First an SVM f* is trained on (X*, y) with cost ``privileged_C``. The deviations
 
 .. math::
 
-    d_i = 1 - y_i f^*(x^*_i)
+    d_i = 1 - y_i f^*(x^*_i),
 
-(zero when closer to it than 1e-6, the accuracy of the SVM) are then the privileged
-feature of an SVM+ (see `lupi.svm.SVCPlus`):
+one number per row, not clipped, and set to zero below 1e-6, the accuracy of the SVM,
+are then the privileged feature of an SVM+ (see `lupi.svm.SVCPlus`):
 
 .. math::
 
@@ -43,6 +42,7 @@ from typing import Any
 
 import numpy as np
 
+from lupi._convex import Problem
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
 from lupi.base._rows import n_rows_of
 from lupi.svm._data import Data, Space
@@ -58,13 +58,14 @@ __all__ = ["DeviationSVCPlus"]
 class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
     """SVM+ whose privileged feature is the deviation from an SVM on X*.
 
-    It is for X* that says how hard a row is. It hurts where X* predicts the label
-    instead (a later measurement, say): no row has a slack of its own, so that what X*
-    cannot explain bends the decision function. With its defaults and 60 rows it lost
-    0.032 AUC in the mean over 29 tables. Search ``C`` and ``privileged_reg``, or take
-    :class:`SVCDeltaPlus` or :class:`~lupi.transfer.HedgedDistillationClassifier`.
+    The model suits privileged features that measure how difficult a row is. It loses
+    accuracy if they predict the label instead, as a later measurement does: no row has
+    a slack of its own, so that violations which X* cannot explain distort the decision
+    function. With its defaults and 60 rows it lost 0.032 AUC on average over 29 tables.
+    Tune ``C`` and ``privileged_reg``, or use :class:`SVCDeltaPlus` or
+    :class:`~lupi.transfer.HedgedDistillationClassifier`.
 
-    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+    Without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
 
     Parameters
     ----------
@@ -101,15 +102,15 @@ or callable, default="rbf"
     deviation_coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of the deviations.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart.
-    class_weight : dict or "balanced", optional
+        How more than two classes are split into binary problems.
+    class_weight : dict or "balanced", default=None
         Weights of the classes.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        How to solve the problems.
+        The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations of the solver; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where kernels are computed, the problem is solved and the decision function is
         evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
@@ -119,14 +120,14 @@ or callable, default="rbf"
     classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
         As in `SVCPlus`.
     objective_, duality_gap_, n_iter_, converged_
-        Of the SVM+, as in `SVCPlus`; converged only if the SVM on X* has.
+        Of the SVM+, as in `SVCPlus`; `converged_` requires that of the SVM on X*.
     privileged_objective_, privileged_duality_gap_, privileged_n_iter_, \
 privileged_converged_
         The same of the SVM on X*; only with privileged features.
 
     See Also
     --------
-    SVCPlus : The privileged features as they are.
+    SVCPlus : Uses the privileged features themselves.
 
     References
     ----------
@@ -216,8 +217,8 @@ privileged_converged_
         super()._check_parameters()
         if self.deviation_kernel == "precomputed":
             raise ValueError(
-                "deviation_kernel cannot be 'precomputed': the deviations are only "
-                "known inside fit. Use 'rbf', 'linear', 'poly' or a function."
+                "deviation_kernel cannot be 'precomputed': the deviations are computed "
+                "inside fit. Use 'rbf', 'linear', 'poly' or a function."
             )
 
     def _fit_binary(self, part: Training) -> Model:
@@ -239,13 +240,13 @@ privileged_converged_
         model.corrections = [*(model.corrections or ()), teacher.function]
         return model
 
-    def _problem(self, data: Data):
+    def _problem(self, data: Data) -> Problem:
         return svm_plus_problem(data, self.privileged_reg)
 
     def correction(self, privileged: Any) -> np.ndarray:
-        """Return the learned slack of privileged rows, for either class.
+        """Return the learned slack of privileged rows, for each of the two classes.
 
-        The deviation 1 − y f*(x*) depends on the class, and so does its slack.
+        The deviation 1 − y f*(x*) depends on the class, hence the slack does too.
 
         Parameters
         ----------
@@ -255,19 +256,18 @@ privileged_converged_
         Returns
         -------
         ndarray of shape (n_samples, 2) or (n_samples, 2 * n_problems)
-            For each binary problem, the slack of a row if it is of the first class
-            (y = −1), and if it is of the second; NaN for rows that are NaN, and for a
-            problem none of whose rows had privileged features.
+            For each binary problem, the slack of a row if its class is the first
+            (y = −1) and if it is the second; NaN for rows that are NaN, and for a
+            problem without any privileged rows.
         """
         read = self._validate_privileged(privileged)
         values = np.full((n_rows_of(privileged), 2 * len(self._models)), np.nan)
-        known = self._corrections() if read is not None else ()
-        for at, corrections in enumerate(known):
+        machines = self._corrections() if read is not None else ()
+        for at, corrections in enumerate(machines):
             if not corrections:
                 continue  # none of its rows had X*
             slack, teacher = corrections
             for column, sign in enumerate((-1.0, 1.0), 2 * at):
                 deviation = 1.0 - sign * teacher(read.values, self.device)
-                slacks = slack(deviation[:, None], self.device)
-                values[read.rows, column] = slacks
+                values[read.rows, column] = slack(deviation[:, None], self.device)
         return values

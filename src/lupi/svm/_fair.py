@@ -1,4 +1,4 @@
-r"""Fair SVMΔ+: the decision may not covary with the sensitive features.
+r"""Fair SVMΔ+: a bound on the covariance of the decisions with sensitive features.
 
 SVMΔ+ (see `lupi.svm.SVCDeltaPlus`, ``slack="signed"``) with, for every sensitive column
 z (one column per category for categorical ones) and weights s_i, the constraint
@@ -8,17 +8,17 @@ z (one column per category for categorical ones) and weights s_i, the constraint
     \left| \frac{\sum_i s_i (z_i - \bar z) f(x_i)}{\sum_i s_i} \right| \le c, \qquad
     \bar z = \frac{\sum_i s_i z_i}{\sum_i s_i}
 
-where f is the decision value itself. The dual gains λ⁺, λ⁻ ≥ 0 per column, the decision
-function becomes
+where f is the decision function. The dual has additional multipliers λ⁺, λ⁻ ≥ 0 per
+column, the decision function becomes
 
 .. math::
 
     w = \sum_i \alpha_i y_i x_i - \sum_k (\lambda^+_k - \lambda^-_k)
         \frac{\sum_i s_i (z_{ik} - \bar z_k) x_i}{\sum_i s_i}
 
-and the objective gains c Σ(λ⁺+λ⁻). Unless privileged features are given too, the
-sensitive ones are also the privileged information; neither is needed to predict.
-``sensitive_as_privileged=False`` without privileged features is the fair SVM.
+and the objective has the additional term c Σ(λ⁺+λ⁻). If no privileged features are
+given, the sensitive ones are also the privileged information; neither is needed to
+predict. ``sensitive_as_privileged=False`` without privileged features is the fair SVM.
 
 ======  ==========================  =========================================
 symbol  name                        meaning
@@ -53,7 +53,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from lupi._convex import GlobalRow, Problem, Solution
 from lupi.base import ModelInfo, PrivilegedClassifierBase, atomic_fit
-from lupi.svm._covariance import PROMISED, largest_miss, limits_met, linear_limits_met
+from lupi.svm._covariance import (
+    TOLERANCE,
+    largest_violation,
+    project_linear_function,
+    project_solution,
+)
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model
 from lupi.svm._search import THOMAS
@@ -65,7 +70,7 @@ __all__ = ["FairSVCDeltaPlus"]
 
 
 class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
-    """SVMΔ+ whose decisions do not covary with sensitive features.
+    """SVMΔ+ with bounded covariance of the decisions with sensitive features.
 
     Parameters
     ----------
@@ -73,10 +78,10 @@ class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
         Cost of the correcting function, multiplied by sample and class weights.
     covariance_threshold : float, default=0.0
         Largest covariance of the decision values with a sensitive column on the
-        training rows, respected to 1e-6; 0 forbids any, ``np.inf`` none.
+        training rows, up to a tolerance of 1e-6; ``np.inf`` for no constraint.
     sensitive_as_privileged : bool, default=True
-        Whether the sensitive features are the privileged information where none is
-        given. False: the fair SVM.
+        Whether the sensitive features are used as privileged features if none are
+        given. If False, the model is then the fair SVM.
     delta : float, default=1.0
         Extra cost Δ of the ordinary slack.
     privileged_reg : float, default=1.0
@@ -102,16 +107,17 @@ or callable, default="rbf"
         Constant of the polynomial and sigmoid kernels of the privileged (or sensitive)
         features.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart; every binary problem is fair.
-    class_weight : dict or "balanced", optional
+        How more than two classes are split into binary problems, each of which is
+        constrained.
+    class_weight : dict or "balanced", default=None
         Weights of the classes; they do not enter the covariance.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        How to solve the problem; "working_set" only with neither sensitive nor
+        The solver; "working_set" only with neither sensitive nor
         privileged features.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations of the solver; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where kernels are computed, the problem is solved and the decision function is
         evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
@@ -121,10 +127,10 @@ or callable, default="rbf"
     classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
         As in `SVCPlus`; `dual_coef_` holds y∘α − Z(λ⁺ − λ⁻).
     sensitive_columns_ : list of str
-        The sensitive columns as they are constrained, one per category.
+        The constrained columns: one per number, and one per category.
     objective_, duality_gap_, n_iter_, converged_
-        The primal value, its certificate and how it was reached, as in `SVCPlus`. A
-        covariance more than 1e-6 beyond the threshold counts as not converged.
+        Objective, certificate and iterations, as in `SVCPlus`. A problem with a
+        covariance more than 1e-6 beyond the threshold has not converged.
 
     See Also
     --------
@@ -231,12 +237,12 @@ or callable, default="rbf"
         y : array-like of shape (n_samples,)
             Class labels of any type.
         privileged : array-like, sparse matrix or DataFrame, default=None
-            Privileged features; the sensitive ones take their place if none are given
-            (see ``sensitive_as_privileged``).
+            Privileged features; if None, the sensitive features are used (see
+            ``sensitive_as_privileged``).
         sensitive_features : array-like or DataFrame, default=None
-            One or several sensitive columns. Numbers are taken as they are, in a
-            column of objects as well; text, categories and booleans as one column per
-            category. Dates are refused. None: no constraint.
+            One or several sensitive columns. Numbers, also in a column of objects, are
+            used unchanged; text, categories and booleans are encoded as one column per
+            category. Dates are refused. None means no constraint.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in the costs and in the covariance.
 
@@ -248,14 +254,14 @@ or callable, default="rbf"
         self._check_parameters()
         training = self._validate_fit(X, y, privileged, sample_weight)
         self.sensitive_columns_: list[str] = []
-        # How sensitive features that serve as X* were read.
+        # Set if the sensitive features are used as X*.
         self._encoding: SensitiveColumns | None = None
         sensitive = np.empty((training.n_rows, 0))
         if sensitive_features is None:
             warnings.warn(
                 f"{type(self).__name__} was given no sensitive_features, so that "
-                "nothing is constrained: this is SVCDeltaPlus. Give the columns that "
-                "decisions must not depend on: fit(..., sensitive_features=Z).",
+                "nothing is constrained and the model is SVCDeltaPlus. Give the "
+                "columns to constrain: fit(..., sensitive_features=Z).",
                 UserWarning,
                 stacklevel=3,
             )
@@ -269,7 +275,7 @@ or callable, default="rbf"
                 read = self._read_privileged(sensitive, training.n_rows)
                 self._remember_privileged(read, sensitive)
                 training = replace(training, privileged=read)
-        # Class weights do not enter the covariance, sample weights do.
+        # The covariance has sample weights, but no class weights.
         extra = {"sensitive": sensitive, "share": training.weight}
         return self._fit_training(replace(training, extra=extra))
 
@@ -282,7 +288,7 @@ or callable, default="rbf"
         for column in data.extra["sensitive"].T:
             centered = share * (column - share @ column)
             if not np.abs(centered).max() > 0:
-                continue  # constant among these rows: nothing to covary with
+                continue  # constant among these rows: the covariance is zero
             if self.covariance_threshold == 0:
                 limits.append(GlobalRow({0: centered}, 0.0, equality=True))
                 continue
@@ -294,21 +300,21 @@ or callable, default="rbf"
 
     def _recover(self, data: Data, solution: Solution) -> Model:
         limits = solution.problem.global_rows
-        met = limits_met(solution, self.tol)
-        if solution.converged and not met.converged:
-            self._warn_of_the_gap(met)
-        model = super()._recover(data, met)
+        projected = project_solution(solution, self.tol)
+        if solution.converged and not projected.converged:
+            self._warn_not_converged(projected)
+        model = super()._recover(data, projected)
         rows = data.decision.rows
         if data.decision.kernel.name == "linear":
-            model.decision = linear_limits_met(model.decision, rows, limits)
-        missed = largest_miss(limits, model.decision(rows)) if limits else 0.0
-        if missed > PROMISED:
+            model.decision = project_linear_function(model.decision, rows, limits)
+        violation = largest_violation(limits, model.decision(rows)) if limits else 0.0
+        if violation > TOLERANCE:
             model.certificate = replace(model.certificate, converged=False)
             warnings.warn(
                 f"{type(self).__name__} could not keep the covariance with the "
-                f"sensitive features within {PROMISED:g} of covariance_threshold="
+                f"sensitive features within {TOLERANCE:g} of covariance_threshold="
                 f"{self.covariance_threshold:g}: on the training rows it is "
-                f"{missed:.2g} beyond. Scale the features or the sensitive columns.",
+                f"{violation:.2g} beyond. Scale the features or the sensitive columns.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -320,8 +326,8 @@ or callable, default="rbf"
         Parameters
         ----------
         privileged : array-like, sparse matrix or DataFrame
-            Rows as in ``fit``: privileged features, or sensitive ones if these took
-            their place (then also as numbers, one column for each of
+            Rows as in ``fit``: privileged features, or sensitive ones if these were
+            used as privileged features (then also as numbers, one column for each of
             ``sensitive_columns_``).
 
         Returns

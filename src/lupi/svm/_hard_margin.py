@@ -1,4 +1,4 @@
-r"""The hard-margin SVM, and the oracle SVM that knows the slacks.
+r"""The hard-margin SVM, and the oracle SVM with known slacks.
 
 Primal:
 
@@ -7,8 +7,8 @@ Primal:
     \min_{w, b}\quad \tfrac12 \|w\|^2 \quad\text{s.t.}\quad
         y_i (w^\top x_i + b) \ge 1 - \xi_i
 
-with ξ = 0, or with known slacks ξ_i ≥ 0: the *oracle SVM*, the ideal teacher against
-which learning rates are measured. Dual:
+with ξ = 0, or with known slacks ξ_i ≥ 0: the *oracle SVM*, the ideal teacher in the
+theory of learning rates. Dual:
 
 .. math::
 
@@ -31,19 +31,19 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
-from lupi._convex import Problem, Rows, solve
+from lupi._convex import Problem, Rows
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training, atomic_fit
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
 
 __all__ = ["HardMarginSVC"]
 
-# The largest violation of a margin of one with which the rows count as separated.
+# Largest violation of a margin of one at which the rows count as separated.
 SEPARATED = 1e-3
 
 
 class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
-    """SVM without slack; or with slacks that are known.
+    """SVM without slacks, or with known slacks.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ default="rbf"
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of X.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart.
+        How more than two classes are split into binary problems.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        How to solve the problem.
+        The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations of the solver; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ default="rbf"
         rank=30,
     )
 
-    # fit has no argument privileged; what the base class requests is taken back.
+    # fit has no argument privileged: the request of the base class is removed.
     __metadata_request__fit: ClassVar[dict[str, bool | str]] = {
         "privileged": UNUSED,
         "slacks": True,
@@ -132,7 +132,7 @@ default="rbf"
         y : array-like of shape (n_samples,)
             Class labels.
         slacks : array-like of shape (n_samples,), default=None
-            Known slacks ξ ≥ 0: row i must reach the margin 1 − ξ_i only.
+            Known slacks ξ ≥ 0; the margin of row i is 1 − ξ_i.
 
         Returns
         -------
@@ -145,7 +145,7 @@ default="rbf"
         return self._fit_training(replace(training, extra={"margin": margins}))
 
     def _cost(self, part: Training) -> np.ndarray:
-        return part.weight  # no slack is paid for; a unit for what is rounded
+        return part.weight  # there is no slack; only the scale of rounding errors
 
     def _problem(self, data: Data) -> Problem:
         return Problem(
@@ -154,26 +154,20 @@ default="rbf"
             [Rows({0: data.target}, data.extra["margin"])],
         )
 
-    def _solve(self, problem: Problem):
-        solution = solve(
-            problem, solver=self.solver, tol=self.tol, max_iter=self.max_iter
-        )
-        if solution.converged:
-            return solution
-        # The rows may all be on their side, by a margin too small for the gap.
-        if solution.primal_residual > SEPARATED:
+    def _check_solved(self, solution: Any) -> None:
+        # Rows separated by a very small margin only miss the duality gap.
+        if not solution.converged and solution.primal_residual > SEPARATED:
             raise ValueError(
-                "HardMarginSVC found no hyperplane that keeps every row on its side: "
-                "the classes are not separable in the space of this kernel, or by too "
-                "small a margin to be computed. Use a more flexible kernel, an SVM "
-                "with slack (SVCPlus, sklearn.svm.SVC), or give the slacks."
+                "HardMarginSVC found no hyperplane that separates the classes: they "
+                "are not separable in the space of this kernel, or the margin is too "
+                "small to be computed. Use a more flexible kernel, an SVM with slack "
+                "(SVCPlus, sklearn.svm.SVC), or give the slacks."
             )
-        self._warn_of_the_gap(solution)
-        return solution
+        super()._check_solved(solution)
 
 
 def read_slacks(slacks: Any, n_rows: int) -> np.ndarray:
-    """Return the known slacks, zeros for None; refuse what cannot be a slack."""
+    """Return the known slacks, zeros for None; refuse invalid ones."""
     if slacks is None:
         return np.zeros(n_rows)
     expected = f"slacks must be {n_rows} finite numbers, one per row of X; "

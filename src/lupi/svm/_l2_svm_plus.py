@@ -1,4 +1,4 @@
-r"""ℓ2-SVM+: squared correction, no sign constraint, biases inside the weights.
+r"""ℓ2-SVM+: squared correction, no sign constraint, penalized biases.
 
 Primal, with C_i = C · weight of row i and a constant feature in both spaces:
 
@@ -16,8 +16,8 @@ Dual (equal weights):
         + \tfrac1C \left( I - \left( I + \tfrac{C}{\gamma} (K^* + 1) \right)^{-1}
         \right) \right] \alpha - \sum_i \alpha_i
 
-Half the variables of SVM+ and no equality: the quick member of the family. A row
-without X* has a squared hinge, ½ C_i ξ_i²; with no privileged rows the model is the
+The dual has half the variables of that of SVM+ and no equality. A row without X* has a
+squared hinge loss, ½ C_i ξ_i²; without any privileged rows the model is the
 squared-hinge SVM with penalized bias, which is not `sklearn.svm.SVC`.
 
 ======  ====================  ==================================
@@ -51,11 +51,12 @@ __all__ = ["L2SVCPlus"]
 class L2SVCPlus(KernelMachine, PrivilegedClassifierBase):
     """SVM+ with a squared correcting function and penalized biases.
 
-    It is for X* that says how hard a row is. It hurts where X* predicts the label
-    instead (a later measurement, say): no row has a slack of its own, so that what X*
-    cannot explain bends the decision function. With its defaults and 60 rows it lost
-    0.023 AUC in the mean over 29 tables. Search ``C`` and ``privileged_reg``, or take
-    :class:`SVCDeltaPlus` or :class:`~lupi.transfer.HedgedDistillationClassifier`.
+    The model suits privileged features that measure how difficult a row is. It loses
+    accuracy if they predict the label instead, as a later measurement does: no row has
+    a slack of its own, so that violations which X* cannot explain distort the decision
+    function. With its defaults and 60 rows it lost 0.023 AUC on average over 29 tables.
+    Tune ``C`` and ``privileged_reg``, or use :class:`SVCDeltaPlus` or
+    :class:`~lupi.transfer.HedgedDistillationClassifier`.
 
     Parameters
     ----------
@@ -82,15 +83,15 @@ or callable, default="rbf"
     privileged_coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of the privileged features.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart.
-    class_weight : dict or "balanced", optional
+        How more than two classes are split into binary problems.
+    class_weight : dict or "balanced", default=None
         Weights of the classes.
     solver : {"auto", "interior", "proximal"}, default="auto"
-        How to solve the problem.
+        The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations of the solver; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where kernels are computed, the problem is solved and the decision function is
         evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
@@ -102,11 +103,11 @@ or callable, default="rbf"
     intercept_ : ndarray of shape (n_problems,)
         The weight of the constant feature.
     objective_, duality_gap_, n_iter_, converged_
-        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+        Objective, certificate and iterations, as in `SVCPlus`.
 
     See Also
     --------
-    SVCPlus : Linear correction that must not be negative.
+    SVCPlus : Has a linear cost of the correction, which is non-negative.
 
     References
     ----------
@@ -200,7 +201,7 @@ or callable, default="rbf"
             )
             families += [
                 Rows({0: y, 1: one}, one, data.privileged_rows),
-                # w*·x* = −ζ, so that its square is the square of a slack
+                # w*·x* = −ζ, so that its square is the squared slack
                 Rows(
                     {1: one},
                     zero,

@@ -1,10 +1,10 @@
 """SVM+, SVMΔ+ and ε-SVR+ in feature space, for many rows.
 
 The primals are those of `lupi.svm.SVCPlus`, `SVCDeltaPlus` and `SVRPlus` with linear
-kernels in both spaces. The interior point takes its Newton steps in the weights: one
-step costs n(p+q)², so that time grows with n alone, and no Gram matrix is formed. With
-`sklearn.kernel_approximation.Nystroem` in front for X, and in `TransformedPrivileged`
-for X*, these are large-scale kernel machines.
+kernels in both spaces. The interior-point method computes its Newton steps in the
+weights, at a cost of n(p+q)² a step, which is linear in n; no Gram matrix is formed.
+With `sklearn.kernel_approximation.Nystroem` in a pipeline for X, and in
+`TransformedPrivileged` for X*, these are large-scale kernel machines.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["LinearSVCDeltaPlus", "LinearSVCPlus", "LinearSVRPlus"]
 
 
 class _LinearMachine(KernelMachine):
-    """Linear kernels everywhere, always solved in feature space."""
+    """Kernel machine with linear kernels, always solved in feature space."""
 
     kernel = privileged_kernel = "linear"
     solver = "auto"
@@ -59,11 +59,12 @@ class _LinearMachine(KernelMachine):
 class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     """SVM+ with linear functions of X and of X*, for many rows.
 
-    It is for X* that says how hard a row is. It hurts where X* predicts the label
-    instead (a later measurement, say): no row has a slack of its own, so that what X*
-    cannot explain bends the decision function. With its defaults and 60 rows it lost
-    0.109 AUC in the mean over 29 tables. Search ``C`` and ``privileged_reg``, or take
-    :class:`LinearSVCDeltaPlus` or :class:`~lupi.transfer.HedgedDistillationClassifier`.
+    The model suits privileged features that measure how difficult a row is. It loses
+    accuracy if they predict the label instead, as a later measurement does: no row has
+    a slack of its own, so that violations which X* cannot explain distort the decision
+    function. With its defaults and 60 rows it lost 0.109 AUC on average over 29 tables.
+    Tune ``C`` and ``privileged_reg``, or use :class:`LinearSVCDeltaPlus` or
+    :class:`~lupi.transfer.HedgedDistillationClassifier`.
 
     Parameters
     ----------
@@ -72,13 +73,13 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     privileged_reg : float, default=0.001
         Weight γ of the norm of the correcting function.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart.
-    class_weight : dict or "balanced", optional
+        How more than two classes are split into binary problems.
+    class_weight : dict or "balanced", default=None
         Weights of the classes.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where the problem is solved; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
 
@@ -91,7 +92,7 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     intercept_ : ndarray of shape (n_problems,)
         The biases b.
     objective_, duality_gap_, n_iter_, converged_
-        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+        Objective, certificate and iterations, as in `SVCPlus`.
 
     See Also
     --------
@@ -175,13 +176,13 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     slack : {"signed", "hinge"}, default="signed"
         Which of the two published forms, as in `SVCDeltaPlus`.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart.
-    class_weight : dict or "balanced", optional
+        How more than two classes are split into binary problems.
+    class_weight : dict or "balanced", default=None
         Weights of the classes.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where the problem is solved; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
 
@@ -266,7 +267,7 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where the problem is solved; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
 
@@ -277,7 +278,7 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     intercept_ : ndarray of shape (1,)
         The bias b.
     objective_, duality_gap_, n_iter_, converged_
-        The primal value, its certificate and how it was reached, as in `SVRPlus`.
+        Objective, certificate and iterations, as in `SVRPlus`.
 
     See Also
     --------

@@ -1,7 +1,7 @@
-"""What the kernel models share: from checked rows to a fitted function, and back.
+"""`KernelMachine`: fitting and attributes of all kernel models.
 
-A model file describes its primal in ``_problem``; this file makes the Gram matrices it
-asks for, has the problem solved, and recovers functions, attributes and certificates.
+A model file describes its primal in ``_problem``. The mixin computes the Gram matrices,
+calls the solver, and converts the solution into functions, attributes and certificates.
 Function 0 of every problem is the decision function; the others are learned on X*.
 """
 
@@ -24,20 +24,20 @@ from lupi.base import Fitted, Training
 from lupi.base._rows import n_rows_of
 from lupi.kernels import Kernel, settle_kernel
 from lupi.svm._data import Data, Expansion, Space, learned
-from lupi.svm._memory import announce_memory
+from lupi.svm._memory import check_memory
 from lupi.svm._parameters import check_parameters
 from lupi.svm._trivial import TRIVIAL, is_constant
 
 __all__ = ["Certificate", "KernelMachine", "Kernels", "Model", "certificates"]
 
-# From here on linear kernels are solved in feature space, where a step costs n·p².
+# Number of rows from which linear kernels are solved in feature space, at n·p² a step.
 LINEAR_ROWS = 2000
 
 
 @stored
 @dataclass(frozen=True)
 class Certificate:
-    """What a solver says of its answer."""
+    """Objective, duality gap and iterations of a solution."""
 
     objective: float
     duality_gap: float
@@ -46,7 +46,7 @@ class Certificate:
 
     @classmethod
     def of(cls, solution: Solution | BlockSolution) -> Certificate:
-        """Return what a solution says of itself."""
+        """Return the certificate of a solution."""
         return cls(
             float(solution.primal_value),
             float(solution.duality_gap),
@@ -74,7 +74,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Kernels:
-    """The kernel of X and those of X*, settled for all rows at once."""
+    """The kernel of X and those of X*, with parameters that depend on all rows."""
 
     decision: Kernel
     privileged: list[Kernel]
@@ -83,12 +83,11 @@ class Kernels:
 class KernelMachine:
     """Mixin for estimators with a kernel for X and one or more for X*.
 
-    ``_spaces`` lists the parameter prefixes of the kernels on X*; a model that learns
-    two functions there names two.
+    ``_spaces`` lists the parameter prefixes of the kernels on X*.
     """
 
     if TYPE_CHECKING:
-        # What the estimators bring along.
+        # Attributes of the estimators.
         C: float
         kernel: Any
         solver: str
@@ -97,16 +96,16 @@ class KernelMachine:
         _models: Any
         _validate_privileged: Any
 
-    # Where the models without such a parameter are fitted.
+    # The device of models without such a parameter.
     device = "cpu"
     _spaces: tuple[str, ...] = ("privileged_",)
-    # From how many rows on linear kernels are solved in feature space.
+    # Number of rows from which linear kernels are solved in feature space.
     _feature_rows = LINEAR_ROWS
     # Whether a constant is added to every kernel instead of a free bias.
     _bias_in_kernel = False
-    # Which of these spaces each of the functions 1, 2, ... lives in.
+    # The position in `_spaces` of the kernel of each of the functions 1, 2, ...
     _functions: tuple[int, ...] = (0,)
-    # Which trivial solutions are told of: see `_trivial`.
+    # Checks for trivial solutions: see the module `_trivial`.
     _trivial: tuple[Callable[[object, Data, Solution], None], ...] = ()
 
     # --------------------------------------------------------------- checks
@@ -128,7 +127,7 @@ class KernelMachine:
                 f"With kernel='precomputed', X must be the square matrix of kernel "
                 f"values of the training rows; got shape {X.shape}."
             )
-        # Rows of weight zero are as good as absent: no X* may be left with them.
+        # If only rows of weight zero have X*, there is none.
         counted = training.counted()
         privileged = counted.privileged
         if privileged is None:
@@ -142,8 +141,8 @@ class KernelMachine:
                     f"With {prefix}kernel='precomputed', privileged must be the square "
                     f"matrix of kernel values of all {n_rows} training rows; got "
                     f"{privileged.n_rows} rows of {privileged.values.shape[1]} values. "
-                    "Cross-validation slices rows only: give it the privileged "
-                    "features and a kernel name instead."
+                    "Cross-validation only slices the rows of privileged: use the "
+                    "privileged features and a kernel name there."
                 )
             kernels.append(kernel)
         return Kernels(decision, kernels)
@@ -154,11 +153,11 @@ class KernelMachine:
         raise TypeError(f"{type(self).__name__} does not define _problem.")
 
     def _cost(self, part: Training) -> np.ndarray:
-        """Return what a unit of slack costs, per row."""
+        """Return the cost of a unit of slack of each row."""
         return self.C * part.weight
 
     def _data(self, part: Training) -> Data:
-        """Return the rows of a part as `_problem` sees them."""
+        """Return the rows of a part as the `Data` of `_problem`."""
         kernels, privileged = part.settled, part.privileged
         linear = all(
             kernel.name == "linear"
@@ -180,8 +179,8 @@ class KernelMachine:
         else:
             place = Place.of(self.device, part.n_rows, n_functions, name)
             if place is HOST:
-                instead = "LinearSVRPlus" if is_regressor(self) else "LinearSVCPlus"
-                announce_memory(name, instead, part.n_rows, n_functions)
+                linear_form = "LinearSVRPlus" if is_regressor(self) else "LinearSVCPlus"
+                check_memory(name, linear_form, part.n_rows, n_functions)
         spaces: list[Space] = []
         rows: np.ndarray | None = np.arange(0)
         if privileged is not None:
@@ -203,14 +202,14 @@ class KernelMachine:
 
     def _fit_machine(self, part: Training) -> Model:
         data = self._data(part)
-        # Kernels gain little from threads, whose waiting would take the cores from
-        # those of the solver.
+        # Kernels gain little from threads, and threads that wait actively would slow
+        # down those of the solver.
         with one_thread():
             problem = self._problem(data)
         return self._recover(data, self._solve(problem))
 
     def _solve(self, problem: Problem) -> Solution:
-        """Solve with the parameters of the estimator; say so if it did not end well."""
+        """Solve with the parameters of the estimator, and check the solution."""
         solution = solve(
             problem, solver=self.solver, tol=self.tol, max_iter=self.max_iter
         )
@@ -218,7 +217,7 @@ class KernelMachine:
         return solution
 
     def _check_solved(self, solution: Any) -> None:
-        """Refuse a solution that is none; warn of one that is not optimal."""
+        """Refuse an objective that overflows; warn if it is not optimal."""
         if not np.isfinite(solution.primal_value):
             raise ValueError(
                 f"The objective of {type(self).__name__} overflows: the values of the "
@@ -226,10 +225,10 @@ class KernelMachine:
                 "instance with sklearn.preprocessing.StandardScaler."
             )
         if not solution.converged:
-            self._warn_of_the_gap(solution)
+            self._warn_not_converged(solution)
 
-    def _warn_of_the_gap(self, solution: Any) -> None:
-        """Say how far from optimal the answer may be."""
+    def _warn_not_converged(self, solution: Any) -> None:
+        """Warn, with the relative duality gap."""
         warnings.warn(
             f"{type(self).__name__} stopped after {solution.n_iter} iterations at "
             f"a relative duality gap of {solution.relative_gap:.2g} (tol="
@@ -270,7 +269,7 @@ class KernelMachine:
             certificate=Certificate.of(solution),
         )
         if is_constant(data, solution):
-            # Exactly so: the signs of what rounding left would be predictions.
+            # Exactly constant, because predictions are signs, here of rounding errors.
             value = float(np.mean(solution.values[0]))
             value = 0.0 if abs(value) <= TRIVIAL else value
             model.dual_coef = np.zeros(data.n_rows)
@@ -314,8 +313,8 @@ class KernelMachine:
         n_rows = n_rows_of(privileged)
         width = max(len(self._functions), 1)
         values = np.full((n_rows, width * len(self._models)), np.nan)
-        known = self._corrections() if read is not None else ()
-        for at, corrections in enumerate(known):
+        machines = self._corrections() if read is not None else ()
+        for at, corrections in enumerate(machines):
             for column, function in enumerate(corrections, at * width):
                 values[read.rows, column] = function(read.values, self.device)
         return values[:, 0] if values.shape[1] == 1 else values
@@ -329,8 +328,8 @@ class KernelMachine:
         if None in found:
             raise ValueError(
                 f"This {type(self).__name__} was saved without its functions on X*, "
-                "which hold privileged rows. Save it with lupi.save(model, path, "
-                "keep_privileged=True) to have its correction."
+                "which contain privileged rows. Save it with lupi.save(model, path, "
+                "keep_privileged=True) to use its correction."
             )
         return found
 
@@ -348,9 +347,9 @@ def certificates(models: Sequence[Model]) -> dict[str, Any]:
         found[f"{name}_"] = np.array([getattr(m.certificate, name) for m in models])
     if all(model.first is None for model in models):
         return found
-    # The stage before is part of the answer: without it nothing has converged.
-    nothing = Certificate(np.nan, np.nan, 0, True)
-    first = [model.first or nothing for model in models]
+    # The second stage has only converged if the SVM on X* has.
+    empty = Certificate(np.nan, np.nan, 0, True)
+    first = [model.first or empty for model in models]
     for name in ("objective", "duality_gap", "n_iter", "converged"):
         values = np.array([getattr(certificate, name) for certificate in first])
         found[f"privileged_{name}_"] = values

@@ -1,7 +1,8 @@
-r"""Margin transfer: how easy each row is in X* decides what is asked of it in X.
+r"""Margin transfer: the margins of an SVM on X* determine those of the SVM on X.
 
-First an SVM f* on (X*, y). ``method="simplified"`` (SVMΔ+ simplified) takes its slacks
-ξ*_i = [1 − y_i f*(x*_i)]₊ as the shape of the slacks in X, with C_i = C · weight:
+First an SVM f* is trained on (X*, y). With ``method="simplified"`` (SVMΔ+ simplified)
+the slacks in X are a multiple t of its slacks ξ*_i = [1 − y_i f*(x*_i)]₊, up to an
+ordinary slack ζ, with C_i = C · weight:
 
 .. math::
 
@@ -20,7 +21,7 @@ Its dual:
         0 \le \alpha_i \le (1 + \Delta) C_i, \quad
         \sum_i \alpha_i \xi^*_i \le \sum_i C_i \xi^*_i
 
-``method="sharmanska"`` is the original margin transfer, an SVM with the margins
+``method="sharmanska"`` is the original margin transfer, an SVM with margins
 ρ_i = max(y_i f*(x*_i), ε):
 
 .. math::
@@ -28,7 +29,7 @@ Its dual:
     \min_{w, b, \xi}\quad \tfrac12 \|w\|^2 + \sum_i C_i \xi_i
         \quad\text{s.t.}\quad y_i f(x_i) \ge \rho_i - \xi_i, \quad \xi \ge 0
 
-A row without X* is left out of the first SVM and has an ordinary hinge at cost C_i in
+A row without X* is left out of the first SVM and has an ordinary slack at cost C_i in
 the second.
 
 ======  ==================  ======================================================
@@ -36,7 +37,7 @@ symbol  name                meaning
 ======  ==================  ======================================================
 C, Δ    ``C``, ``delta``    costs in X
 C*      ``privileged_C``    cost of the SVM on X*
-ε       ``margin_floor``    smallest margin asked for ("sharmanska")
+ε       ``margin_floor``    smallest margin ("sharmanska")
 ======  ==================  ======================================================
 
 References
@@ -73,7 +74,7 @@ __all__ = ["MarginTransferSVC"]
 class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
     """SVM whose slacks or margins follow those of an SVM on privileged features.
 
-    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+    Without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
     delta : float, default=0.3
         Extra cost Δ of slack beyond the transferred one ("simplified").
     margin_floor : float, default=0.1
-        Smallest margin ε asked of a row ("sharmanska").
+        Smallest margin ε of a row ("sharmanska").
     privileged_C : float, default=1.0
         Cost of the SVM on X*.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
@@ -106,15 +107,15 @@ or callable, default="rbf"
     privileged_coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of the SVM on X*.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart.
-    class_weight : dict or "balanced", optional
+        How more than two classes are split into binary problems.
+    class_weight : dict or "balanced", default=None
         Weights of the classes.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        How to solve the problems; "working_set" only with ``method="sharmanska"``.
+        The solver; "working_set" only with ``method="sharmanska"``.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations of the solver; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where kernels are computed, the problem is solved and the decision function is
         evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
@@ -124,7 +125,7 @@ or callable, default="rbf"
     classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
         As in `SVCPlus`.
     objective_, duality_gap_, n_iter_, converged_
-        Of the problem in X, as in `SVCPlus`; converged only if the SVM on X* has.
+        Of the SVM on X, as in `SVCPlus`; `converged_` requires that of the SVM on X*.
     privileged_objective_, privileged_duality_gap_, privileged_n_iter_, \
 privileged_converged_
         The same of the SVM on X*; only with privileged features.
@@ -216,7 +217,8 @@ privileged_converged_
             return self._recover(data, self._solve(simplified_problem(data, None, 0.0)))
         teacher = train_teacher(self, data, self.privileged_C)
         if self.method == "simplified":
-            # t gives the slacks any size: no rounding may be left in them.
+            # t may be large, so that slacks of the size of rounding errors must be 0;
+            # `train_teacher` has done that.
             slacks = np.maximum(teacher.deviations, 0.0)
             problem = simplified_problem(data, slacks, self.delta)
         else:
@@ -237,7 +239,7 @@ def simplified_problem(data: Data, slacks: np.ndarray | None, delta: float) -> P
         y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
         on = {0: y}
         if slacks.any():
-            # t·ξ*: a function without kernel whose basis is ξ*, and t ≥ 0
+            # t·ξ* is a function without a kernel whose basis is ξ*, with t ≥ 0.
             functions.append(Function(None, 1.0, slacks, cost, data.privileged_rows))
             on[1] = np.ones(len(y))
             bounds.append(GlobalRow({1: slacks / (slacks @ slacks)}, 0.0))

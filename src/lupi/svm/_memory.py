@@ -1,4 +1,4 @@
-"""Say how much memory kernel matrices take, before they are computed."""
+"""Estimates of the memory of kernel matrices, before they are computed."""
 
 from __future__ import annotations
 
@@ -7,51 +7,44 @@ import warnings
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["announce_memory"]
+__all__ = ["check_memory"]
 
-# Below this many bytes nothing is said.
-MENTIONED = 2**31
+# Estimates below this many bytes cause no warning.
+WARNED_BYTES = 2**31
 
 
-def announce_memory(name: str, instead: str, n_rows: int, n_functions: int) -> None:
-    """Warn of a fit that takes gigabytes, refuse one that takes more than there is.
+def check_memory(name: str, alternative: str, n_rows: int, n_functions: int) -> None:
+    """Warn of a fit that needs gigabytes; refuse one beyond the memory of the machine.
 
     Parameters
     ----------
-    name, instead : str
+    name, alternative : str
         The estimator, and the one for many rows.
     n_rows, n_functions : int
         Rows of the largest kernel matrix, and the number of learned functions.
     """
-    needed = estimated_bytes(n_rows, n_functions)
-    if needed < MENTIONED:
+    # Peak memory, measured in n × n doubles: 5 for two functions, 10 to 12 for three.
+    needed = 8 * n_rows**2 * (n_functions**2 + 1)
+    if needed < WARNED_BYTES:
         return
-    said = (
+    message = (
         f"{name} computes a kernel matrix of {n_rows} × {n_rows} numbers for each of "
         f"its functions ({n_functions}) and needs about {needed / 1e9:.1f} GB of "
-        f"memory with what is derived from them. {instead} on the features of "
-        "sklearn.kernel_approximation.Nystroem needs memory in proportion to the "
-        "rows only."
+        f"memory for these and for intermediate results. The memory of {alternative} "
+        "on the features of sklearn.kernel_approximation.Nystroem is proportional to "
+        "the number of rows."
     )
-    there = memory_of_machine()
-    if there is not None and needed > there:
-        raise MemoryError(f"{said} This machine has {there / 1e9:.1f} GB.")
-    warnings.warn(said, UserWarning, stacklevel=4)
-
-
-def estimated_bytes(n_rows: int, n_functions: int) -> int:
-    """Return the memory at most in use while a problem is solved.
-
-    Measured in arrays of n × n doubles: 5 for two functions, 10 to 12 for three.
-    """
-    return 8 * n_rows**2 * (n_functions**2 + 1)
+    available = memory_of_machine()
+    if available is not None and needed > available:
+        raise MemoryError(f"{message} This machine has {available / 1e9:.1f} GB.")
+    warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def memory_of_machine() -> int | None:
-    """Return the bytes that this process may use; None where that is not known."""
-    known = []
+    """Return the bytes that this process may use; None if they cannot be read."""
+    limits = []
     with suppress(AttributeError, ValueError, OSError):
-        known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     with suppress(ValueError, OSError):  # a container may have less than the machine
-        known.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    return min(known, default=None)
+        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(limits, default=None)

@@ -1,4 +1,4 @@
-"""What each parameter of the family may be, by its name; refusals are sentences."""
+"""Checks of the parameters of the SVM+ family, by their names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KERNEL_PARAMETERS = ("gamma", "degree", "coef0")
 
 
 def check_parameters(estimator: Any) -> None:
-    """Refuse parameters that cannot be meant: what was given, what was expected."""
+    """Refuse invalid parameters."""
     parameters = estimator.get_params(deep=False)
     for name, value in parameters.items():
         expected = None
@@ -43,7 +43,7 @@ def check_parameters(estimator: Any) -> None:
         ):
             expected = "a number that is not negative, or infinite for no constraint"
         elif name == "max_iter" and not _is_limit(value):
-            expected = "a whole number from 1 on, or -1 to leave it to the solver"
+            expected = "a positive integer, or -1 for the limit of the solver"
         elif name == "sensitive_as_privileged" and not isinstance(value, FLAG):
             expected = "True or False"
         elif name in CHOICES and not (

@@ -1,4 +1,4 @@
-"""What is worth a search in the kernel machines, and the papers they share."""
+"""Search spaces of the kernel machines, and the papers that they share."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _PRIVILEGED_KERNEL = {
     "privileged_kernel": ["rbf", "rbf", "linear"],
     "privileged_gamma": PRIVILEGED_SCALES,
 }
-# A model with a correcting function has a weight for it, one that trains an SVM on X*
-# has the cost of that.
+# A model with a correcting function has the weight of its norm, a model with an SVM on
+# X* has the cost of that SVM.
 CORRECTING_SPACE: dict[str, Any] = _PRIVILEGED_KERNEL | {"privileged_reg": REG}
 TEACHER_SPACE: dict[str, Any] = _PRIVILEGED_KERNEL | {
     "privileged_C": loguniform(0.01, LARGEST_C)
 }
 
-# Where models with Δ find no use for X* they are the SVM with (1 + Δ) times their C.
-# Divided by that, every candidate can fall back on the SVM it is compared with.
+# If X* is uninformative, a model with Δ is the SVM with cost (1 + Δ)C. With C divided
+# by that factor, every candidate can reproduce the SVM that it is compared with.
 DELTA = {"delta": LARGEST_C}
 DELTA_C = {"C": SharedOver(1 + LARGEST_C)}

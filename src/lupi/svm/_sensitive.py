@@ -1,7 +1,7 @@
-"""Sensitive columns as numbers: what they are in ``fit``, they are afterwards.
+"""Encoding of sensitive columns.
 
-Numbers stay numbers; text, categories and booleans become one column per category, one
-alone where there are two.
+Numbers are not changed; text, categories and booleans become one column per category,
+or a single column if there are two categories.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ __all__ = ["SensitiveColumns"]
 
 @stored
 class SensitiveColumns:
-    """How the sensitive columns of ``fit`` are read.
+    """Encoder of the sensitive columns, fitted to the argument of ``fit``.
 
     Attributes
     ----------
     labels : list of str
-        Names of the columns, z0, z1, … where the table has none.
+        Names of the columns, z0, z1, … if the table has none.
     encoders : list of OneHotEncoder or None
         One per column; None for numbers.
     names : list of str
-        Of the columns that `encode` makes.
+        Names of the columns that `encode` returns.
     """
 
     def __init__(self, sensitive: Any, n_rows: int, owner: str):
@@ -52,7 +52,7 @@ class SensitiveColumns:
                 raise ValueError(
                     f"{owner} found missing values in the sensitive column {label!r}, "
                     f"in {missing} rows. Fairness cannot be checked for a row without "
-                    "them: leave these rows out, or make missing a category."
+                    "a value: remove these rows, or make missing values a category."
                 )
             if column.dtype.kind == "f":
                 self.encoders.append(None)
@@ -64,10 +64,9 @@ class SensitiveColumns:
             self.names += [f"{label}={one[len(label) + 1 :]}" for one in shown]
 
     def encode(self, sensitive: Any) -> np.ndarray:
-        """Return the numbers of a table that is read as in ``fit``.
+        """Return a table encoded as in ``fit``, with NaN for missing values.
 
-        A missing value is NaN. A table of floats with the columns of `names` is
-        encoded already.
+        A table of floats with the columns of `names` counts as encoded already.
         """
         labels, columns = self._columns(sensitive)
         encoders = self.encoders
@@ -93,10 +92,10 @@ class SensitiveColumns:
             if encoder is None:
                 parts.append(column.astype(float)[:, None])
                 continue
-            # Any known category stands in for what is missing.
-            known = np.where(missing, encoder.categories_[0][0], column)[:, None]
+            # Missing values are replaced by any category, then set to NaN.
+            filled = np.where(missing, encoder.categories_[0][0], column)[:, None]
             try:
-                part = encoder.transform(known.astype(str))
+                part = encoder.transform(filled.astype(str))
             except ValueError as error:
                 raise ValueError(
                     f"{self.owner}, sensitive column {label!r}: {error}."
@@ -118,8 +117,7 @@ class SensitiveColumns:
             names = list(sensitive.columns)
             table = {str(name): sensitive[name] for name in names}
         else:
-            # Rows of mixed types keep them: as one array of text, numbers would be
-            # lost.
+            # Without dtype=object, numbers beside text would be converted into text.
             is_array = isinstance(sensitive, np.ndarray)
             values = sensitive if is_array else np.array(sensitive, dtype=object)
             if values.ndim not in (1, 2):
@@ -147,8 +145,8 @@ class SensitiveColumns:
             kinds = sorted({type(value).__name__ for value in there})
             raise ValueError(
                 f"{self.owner} cannot read the sensitive column {label!r}, which holds "
-                f"values of type {listed(kinds)}. Give numbers (an age in years, say), "
-                "or text, categories or booleans: one of them throughout."
+                f"values of type {listed(kinds)}. Give a column of numbers (such as an "
+                "age in years), of text, of categories or of booleans."
             )
         numbers = np.full(len(values), np.nan)
         numbers[~missing] = there

@@ -1,4 +1,4 @@
-r"""SVMΔ+: a correcting function beside an ordinary slack.
+r"""SVMΔ+: a correcting function and an ordinary slack.
 
 Write f(x) = w·x + b and f*(x*) = w*·x* + b*, and C_i = C · weight of row i.
 ``slack="signed"`` (Vapnik & Izmailov 2015):
@@ -39,8 +39,8 @@ Its dual, where the second sum is over the rows with X*:
         \sum_i y_i (\alpha_i - \delta_i) = 0, \quad
         0 \le \alpha \le (1 + \Delta) C, \quad 0 \le \delta \le C
 
-Both biases are multipliers of the equalities. The two forms coincide where y f* ≥ 0 on
-all rows at the optimum of both. A row without X* has an ordinary slack at cost C_i.
+Both biases are multipliers of the equalities. The two forms coincide if y f* ≥ 0 on all
+rows at the optimum of both. A row without X* has an ordinary slack at cost C_i.
 
 ======  =====================  ================================================
 symbol  name                   meaning
@@ -85,19 +85,19 @@ __all__ = ["SVCDeltaPlus"]
 class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     """SVM with a correcting function of privileged features and an ordinary slack.
 
-    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+    Without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of the correcting function, multiplied by sample and class weights.
     delta : float, default=1.0
-        Extra cost Δ of the ordinary slack. The source fixes it at the largest C
-        searched and warns below ΔC = 1; on real tables 10 does harm that 1 does not.
+        Extra cost Δ of the ordinary slack. The paper sets it to the largest C that is
+        searched and advises against ΔC < 1; on real tables, 10 was worse than 1.
     privileged_reg : float, default=1.0
         Weight γ of the norm of the correcting function.
     slack : {"signed", "hinge"}, default="signed"
-        Which of the two published forms.
+        The published form of the model.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, \
 default="rbf"
         Kernel of X.
@@ -117,15 +117,15 @@ or callable, default="rbf"
     privileged_coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of the privileged features.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart.
-    class_weight : dict or "balanced", optional
+        How more than two classes are split into binary problems.
+    class_weight : dict or "balanced", default=None
         Weights of the classes.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        How to solve the problem; "working_set" only with ``slack="hinge"``.
+        The solver; "working_set" only with ``slack="hinge"``.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations of the solver; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where kernels are computed, the problem is solved and the decision function is
         evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
@@ -135,12 +135,12 @@ or callable, default="rbf"
     classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
         As in `SVCPlus`.
     objective_, duality_gap_, n_iter_, converged_
-        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+        Objective, certificate and iterations, as in `SVCPlus`.
 
     See Also
     --------
-    SVCPlus : All slack is the correcting function.
-    UnifiedSVC : Both at once.
+    SVCPlus : Has no slack other than the correcting function.
+    UnifiedSVC : Combines both models.
 
     References
     ----------

@@ -19,7 +19,7 @@ Dual, with u = α + β − C:
         \alpha \ge 0, \quad \beta \ge 0
 
 A row without X* has an ordinary slack ξ_i ≥ 0 at cost C_i instead (0 ≤ α_i ≤ C_i, no
-β_i); with no privileged rows at all the model is the C-SVM. The biases are the
+β_i); without any privileged rows the model is the C-SVM. The biases are the
 multipliers of the two equalities.
 
 ======  =====================  ============================================
@@ -56,13 +56,14 @@ __all__ = ["SVCPlus"]
 class SVCPlus(KernelMachine, PrivilegedClassifierBase):
     """Support vector classifier whose slacks are a function of privileged features.
 
-    It is for X* that says how hard a row is. It hurts where X* predicts the label
-    instead (a later measurement, say): no row has a slack of its own, so that what X*
-    cannot explain bends the decision function. With its defaults and 60 rows it lost
-    0.018 AUC in the mean over 29 tables. Search ``C`` and ``privileged_reg``, or take
-    :class:`SVCDeltaPlus` or :class:`~lupi.transfer.HedgedDistillationClassifier`.
+    The model suits privileged features that measure how difficult a row is. It loses
+    accuracy if they predict the label instead, as a later measurement does: no row has
+    a slack of its own, so that violations which X* cannot explain distort the decision
+    function. With its defaults and 60 rows it lost 0.018 AUC on average over 29 tables.
+    Tune ``C`` and ``privileged_reg``, or use :class:`SVCDeltaPlus` or
+    :class:`~lupi.transfer.HedgedDistillationClassifier`.
 
-    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+    Without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
 
     Parameters
     ----------
@@ -90,15 +91,15 @@ or callable, default="rbf"
     privileged_coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of the privileged features.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart.
-    class_weight : dict or "balanced", optional
-        Weights of the classes; "balanced" counts rows with their sample weights.
+        How more than two classes are split into binary problems.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes; "balanced" takes sample weights into account.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        "auto" chooses by size and parameters.
+        The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations of the solver; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where kernels are computed, the problem is solved and the decision function is
         evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
@@ -108,21 +109,21 @@ or callable, default="rbf"
     classes_ : ndarray
         The class labels.
     support_ : ndarray of int
-        Training rows that carry the decision function.
+        Positions of the training rows that are support vectors.
     support_vectors_ : ndarray or sparse matrix
         Those rows (empty for a precomputed kernel).
     dual_coef_ : ndarray of shape (n_problems, n_support)
-        Their coefficients y∘α, one line per binary problem. With linear kernels and
-        2000 rows or more, where the problem is solved for `coef_`, they are the
-        multipliers: their sum over the rows is `coef_` up to the duality gap.
+        Their coefficients y∘α, one row per binary problem. With linear kernels and
+        2000 training rows or more, the problem is solved for `coef_`, which these
+        coefficients reproduce up to the duality gap.
     intercept_ : ndarray of shape (n_problems,)
         The biases b.
     coef_ : ndarray of shape (n_problems, n_features)
         The weights w of the decision function; only with ``kernel="linear"``.
     objective_ : ndarray of shape (n_problems,)
-        The value of the primal printed above, one per binary problem.
+        The value of the primal, one per binary problem.
     duality_gap_ : ndarray of shape (n_problems,)
-        How far from optimal that value can be at most.
+        Upper bound of the distance of that value from the optimum.
     n_iter_ : ndarray of shape (n_problems,)
         Iterations of the solver.
     converged_ : ndarray of shape (n_problems,)
@@ -130,7 +131,7 @@ or callable, default="rbf"
 
     See Also
     --------
-    SVCDeltaPlus : Keeps an ordinary slack beside the correcting function.
+    SVCDeltaPlus : Has an ordinary slack in addition to the correcting function.
     LinearSVCPlus : The same model in feature space, for many rows.
 
     References

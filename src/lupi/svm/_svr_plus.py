@@ -65,13 +65,13 @@ __all__ = ["SVRPlus"]
 class SVRPlus(KernelMachine, PrivilegedRegressorBase):
     """Support vector regression whose slacks are functions of privileged features.
 
-    It is for X* that says how far a row is from its curve. It hurts where X* says
-    something else: no row has a slack of its own, so that what X* cannot explain bends
-    the function. With its defaults and 60 rows it lost 0.06 in R² in the mean over 12
-    tables (0.07 with ``privileged_reg=1``). Search ``C`` and ``privileged_reg``, or
-    take :class:`~lupi.transfer.HedgedDistillationRegressor`.
+    The model suits privileged features that measure the size of the error of a row. It
+    loses accuracy otherwise: no row has a slack of its own, so that errors which X*
+    cannot explain distort the function. With its defaults and 60 rows it lost 0.06 in
+    R² on average over 12 tables (0.07 with ``privileged_reg=1``). Tune ``C`` and
+    ``privileged_reg``, or use :class:`~lupi.transfer.HedgedDistillationRegressor`.
 
-    Fitted without privileged features it is ε-SVR, as `sklearn.svm.SVR`.
+    Without privileged features it is ε-SVR, as `sklearn.svm.SVR`.
 
     Parameters
     ----------
@@ -100,11 +100,11 @@ or callable, default="rbf"
     privileged_coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of the privileged features.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        How to solve the problem.
+        The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations of the solver; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where kernels are computed, the problem is solved and the decision function is
         evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
@@ -114,7 +114,7 @@ or callable, default="rbf"
     support_, support_vectors_, dual_coef_, intercept_, coef_
         As in `SVCPlus`; `dual_coef_` holds α* − α.
     objective_, duality_gap_, n_iter_, converged_
-        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+        Objective, certificate and iterations, as in `SVCPlus`.
 
     See Also
     --------

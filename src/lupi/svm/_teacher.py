@@ -1,4 +1,4 @@
-"""An SVM on the privileged features, the first stage of the models built on one."""
+"""The SVM on the privileged features that some models train as their first stage."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from lupi.svm._machine import Certificate
 __all__ = ["Teacher", "train_teacher"]
 
 
-# An SVM leaves its margins in no better shape than this: closer to 1 is 1.
+# Deviations below this accuracy of the solver are set to zero.
 MARGIN = 1e-6
 
 
 @dataclass(frozen=True)
 class Teacher:
-    """``f*(x*) = w*·x* + b*``, its deviations on the rows with X*, its certificate.
+    """The function ``f*(x*) = w*·x* + b*``, its deviations and its certificate.
 
-    A deviation is ``1 − y f*(x*)``: zero on the margin, positive inside.
+    The deviation of a row with X* is ``1 − y f*(x*)``: zero on the margin, positive
+    inside.
     """
 
     function: Expansion
@@ -34,7 +35,7 @@ def train_teacher(estimator: Any, data: Data, C: float) -> Teacher:
     """Solve ``min ½‖w*‖² + C Σ weight_i [1 − y_i f*(x*_i)]₊`` on the rows with X*."""
     space, y = data.privileged[0], data.on_privileged(data.target)
     if abs(y.sum()) == len(y):
-        # One class only: the SVM is the constant that satisfies every row.
+        # With one class, the SVM is the constant that satisfies every constraint.
         constant = space.expand(np.zeros(len(y)), float(y[0]))
         return Teacher(constant, np.zeros(len(y)), None)
     one = np.ones(len(y))

@@ -1,8 +1,8 @@
-"""Solutions that say nothing about the rows, and the warnings that say so.
+"""Warnings of trivial solutions.
 
-A decision function counts as constant when it varies by less than 1e-6 of what it
-could: by one, or less where C is so small that Σ C_i k(x_i, x_i) does not reach that
-far. A model names the warnings that apply to it in ``_trivial``.
+A decision function counts as constant if its range on the rows is less than 1e-6 of
+the largest possible one: of one, or of Σ C_i k(x_i, x_i) if C is so small that this is
+less. A model lists the checks that apply to it in ``_trivial``.
 """
 
 from __future__ import annotations
@@ -22,29 +22,27 @@ TRIVIAL = 1e-6
 
 
 def is_constant(data: Data, solution: Solution) -> bool:
-    """Tell whether w vanished."""
+    """Return whether the decision function is constant, that is, w = 0."""
     unit = min(1.0, np.ptp(data.target))
-    reach = min(unit, float(data.cost.sum()) * data.decision.largest)
-    return bool(np.ptp(solution.values[0]) <= TRIVIAL * reach)
+    largest = min(unit, float(data.cost.sum()) * data.decision.largest)
+    return bool(np.ptp(solution.values[0]) <= TRIVIAL * largest)
 
 
 def constant_decision(estimator: Any, data: Data, solution: Solution) -> None:
-    """Say when w vanished: no correcting function could follow the violations."""
+    """Warn if w = 0: no correcting function could represent the margin violations."""
     if data.with_privileged and is_constant(data, solution):
         _warn(
             estimator,
             "found the trivial solution, a constant decision function: no correcting "
             "function of this kernel follows the margin violations.",
-            "a model that keeps an ordinary slack, such as SVCDeltaPlus",
+            "a model with an ordinary slack, such as SVCDeltaPlus",
         )
 
 
 def unused_correction(estimator: Any, data: Data, solution: Solution) -> None:
-    """Say when f* vanished: the model is then the SVM with cost (1+Δ)C."""
-    if not data.with_privileged:
-        return
-    # Beside violations of the margin of one it is nothing, however small C is.
-    if np.abs(solution.values[1]).max() <= TRIVIAL:
+    """Warn if f* = 0: the model is then the SVM with cost (1+Δ)C."""
+    # Relative to the margin, which is one for every C.
+    if data.with_privileged and np.abs(solution.values[1]).max() <= TRIVIAL:
         _warn(
             estimator,
             "found the trivial solution: the correcting function is zero, and the "
@@ -52,18 +50,17 @@ def unused_correction(estimator: Any, data: Data, solution: Solution) -> None:
         )
 
 
-def _warn(estimator: Any, found: str, *more: str) -> None:
-    """Warn, with advice on parameters that the estimator has."""
-    ideas = [*more]
+def _warn(estimator: Any, found: str, *other_remedies: str) -> None:
+    """Warn, with remedies that apply to the parameters of the estimator."""
     parameters = estimator.get_params(deep=False)
-    if "privileged_reg" in parameters:
-        ideas.insert(0, "a smaller privileged_reg")
+    remedies = ["Nystroem on X* in lupi.compose.TransformedPrivileged"]
     if "privileged_kernel" in parameters:
-        ideas.insert(0, "a non-linear privileged_kernel")
-    else:
-        ideas.insert(0, "Nystroem on X* in lupi.compose.TransformedPrivileged")
+        remedies = ["a non-linear privileged_kernel"]
+    if "privileged_reg" in parameters:
+        remedies.append("a smaller privileged_reg")
+    remedies += other_remedies
     warnings.warn(
-        f"{type(estimator).__name__} {found} Try {listed(ideas, 'or')}.",
+        f"{type(estimator).__name__} {found} Try {listed(remedies, 'or')}.",
         UserWarning,
         stacklevel=4,
     )

@@ -1,4 +1,4 @@
-r"""SVMu: SVM+ and SVMΔ+ at once, on two copies of the privileged features.
+r"""SVMu: SVM+ and SVMΔ+ in one problem, on two copies of the privileged features.
 
 Primal, with C_i = C · weight of row i, f*(x*) = w*·x* + b* and
 f**(x*) = w**·x* + b**:
@@ -70,13 +70,13 @@ __all__ = ["UnifiedSVC"]
 class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
     """SVM+ and SVMΔ+ in one problem, each with its own kernel on X*.
 
-    The part that is SVM+ has no slack but its correcting function, so that an X* that
-    says little about the margins does harm, as it does to `SVCPlus`: with its defaults
-    and 60 rows it lost 0.010 AUC in the mean over 29 tables, and 0.050 on the worst.
-    Search its parameters, or take :class:`SVCDeltaPlus` or
+    The part of SVM+ has no slack but its correcting function. As `SVCPlus`, it loses
+    accuracy if X* carries little information about the margins: with its defaults and
+    60 rows it lost 0.010 AUC on average over 29 tables, and 0.050 on the worst. Tune
+    its parameters, or use :class:`SVCDeltaPlus` or
     :class:`~lupi.transfer.HedgedDistillationClassifier`.
 
-    Fitted without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
+    Without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
 
     Parameters
     ----------
@@ -119,15 +119,15 @@ or callable, default="rbf"
     similarity_coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of X* for the function of SVMΔ+.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How more than two classes are taken apart.
-    class_weight : dict or "balanced", optional
+        How more than two classes are split into binary problems.
+    class_weight : dict or "balanced", default=None
         Weights of the classes.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        How to solve the problem; "working_set" only without privileged features.
+        The solver; "working_set" only without privileged features.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1
-        Limit on the iterations of the solver; -1 leaves it to the solver.
+        Limit on the iterations; -1 for the limit of the solver.
     device : {"cpu", "cuda"}, default="cpu"
         Where kernels are computed, the problem is solved and the decision function is
         evaluated; ``"cuda"`` needs PyTorch (``lupi[gpu]``) and a GPU.
@@ -137,11 +137,11 @@ or callable, default="rbf"
     classes_, support_, support_vectors_, dual_coef_, intercept_, coef_
         As in `SVCPlus`; `dual_coef_` holds y∘(α+η).
     objective_, duality_gap_, n_iter_, converged_
-        The primal value, its certificate and how it was reached, as in `SVCPlus`.
+        Objective, certificate and iterations, as in `SVCPlus`.
 
     See Also
     --------
-    SVCPlus, SVCDeltaPlus : The two models it unites.
+    SVCPlus, SVCDeltaPlus : The two models that it combines.
 
     References
     ----------
@@ -177,7 +177,7 @@ or callable, default="rbf"
             "similarity_kernel": ["rbf", "linear"],
             "similarity_gamma": PRIVILEGED_SCALES,
             "similarity_reg": REG,
-            # Half of it is SVM+, whose cost is C itself: the middle between both.
+            # Geometric mean of the divisors of SVM+, 1, and of SVMΔ+.
             "C": SharedOver((1 + LARGEST_C) ** 0.5),
         },
         functions=("slack", "signed"),
@@ -242,16 +242,16 @@ or callable, default="rbf"
         families = data.plain_hinge()
         if data.with_privileged:
             y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
-            one, zero, has = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
+            one, zero, rows = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
             zeta = Slack(linear=(1.0 + self.delta) * cost)
             functions += [
                 data.correcting_function(0, self.privileged_reg, cost),
                 data.correcting_function(1, self.similarity_reg, y * cost),
             ]
             families += [
-                Rows({0: y, 1: one}, one, has),
-                Rows({1: one}, zero, has),
-                Rows({0: y, 2: y}, one, has, zeta),
-                Rows({2: y}, zero, has, zeta),
+                Rows({0: y, 1: one}, one, rows),
+                Rows({1: one}, zero, rows),
+                Rows({0: y, 2: y}, one, rows, zeta),
+                Rows({2: y}, zero, rows, zeta),
             ]
         return Problem(data.n_rows, functions, families)
