@@ -277,7 +277,7 @@ def test_the_default_estimators_read_numbers(tables):
     both = GeneralizedDistillationClassifier(
         student=reads_X(Ridge()), teacher_view="both"
     )
-    with pytest.raises(ValueError, match="default teacher, who reads numbers only"):
+    with pytest.raises(ValueError, match="default teacher needs X as numbers"):
         both.fit(X, y, privileged=P[["cd4"]].fillna(0.0))
 
 

@@ -271,7 +271,7 @@ def test_a_student_may_search_over_log_odds(routing):
         ({"student": KNeighborsClassifier()}, "takes no sample_weight"),
         ({"student": GridSearchCV(PRECISE, {})}, "Search around the whole model"),
         ({"student": StandardScaler()}, "neither a classifier nor a regressor"),
-        ({"teacher": StandardScaler()}, "no soft labels to give"),
+        ({"teacher": StandardScaler()}, "gives no soft labels"),
         ({"cv": 1}, "at least 2 folds"),
     ],
 )

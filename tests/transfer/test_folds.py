@@ -4,7 +4,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from lupi.transfer._folds import content_folds, fit_and_ask, row_digests, splits
+from lupi.transfer._folds import content_folds, fit_out_of_fold, row_digests, splits
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_one_distinct_row_cannot_be_split():
 
 def test_every_row_is_answered_by_a_model_that_has_not_seen_it(rows):
     X, y = rows
-    model, answers = fit_and_ask(
+    model, answers = fit_out_of_fold(
         lambda train: set(train.tolist()),
         lambda seen, test: np.array([row in seen for row in test]),
         splits(5, [X], y),

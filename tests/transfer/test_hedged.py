@@ -302,9 +302,9 @@ def test_groups_are_kept_together(monkeypatch):
     found = []
     real = _hedged.hedge
 
-    def spy(rows, answers, pairs, folds, **how):
+    def spy(rows, outputs, pairs, folds, **how):
         found.extend(fold.parts[0] for fold in folds)
-        return real(rows, answers, pairs, folds, **how)
+        return real(rows, outputs, pairs, folds, **how)
 
     monkeypatch.setattr(_hedged, "hedge", spy)
     HedgedDistillationClassifier().fit(X, y, privileged=P, groups=groups)
@@ -445,7 +445,7 @@ def test_boosters_learn_soft_labels_by_their_own_objective():
 
 def test_soft_labels_of_0_and_1_are_labels_to_the_boosters():
     xgboost = pytest.importorskip("xgboost")
-    from lupi.transfer._hedge.answers import with_soft_objective
+    from lupi.transfer._hedge.outputs import with_soft_objective
 
     X, y, _, _ = draw(classes=2, labelled=200)
     hard = xgboost.XGBClassifier(n_estimators=8, max_depth=3, n_jobs=1).fit(X, y)
@@ -484,7 +484,7 @@ def test_without_x_star_the_labels_are_learned():
 def test_x_star_on_no_labelled_row_is_of_no_use():
     X, y, P, _ = draw(classes=2)
     P[:60] = np.nan
-    with pytest.warns(UserWarning, match="X\\* is there for no row that has y"):
+    with pytest.warns(UserWarning, match="No row that has y has X"):
         model = HedgedDistillationClassifier().fit(X, y, privileged=P)
     assert model.weights_ == {"labels": 1.0}
     known = HedgedDistillationClassifier().fit(X[:60], y[:60])
@@ -498,9 +498,9 @@ def test_few_rows_of_a_class_make_fewer_folds(monkeypatch):
     found = []
     real = _hedged.hedge
 
-    def spy(rows, answers, pairs, folds, **how):
+    def spy(rows, outputs, pairs, folds, **how):
         found[:] = [len(np.unique(fold.parts[0])) for fold in folds]
-        return real(rows, answers, pairs, folds, **how)
+        return real(rows, outputs, pairs, folds, **how)
 
     monkeypatch.setattr(_hedged, "hedge", spy)
     for rare, expected in ((5, [5, 5]), (3, [3, 3]), (2, [2, 2])):

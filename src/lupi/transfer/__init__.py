@@ -1,7 +1,7 @@
-"""Methods that carry knowledge from X* over to a model of X.
+"""Knowledge transfer and distillation: a model of X* trains a model of X.
 
-A teacher, or a set of functions, is learned where X* is known; a student learns
-from x what the teacher knows. The student may be any scikit-learn estimator.
+A teacher, or a set of functions of X*, is learned on the rows that have X*; a student
+learns to predict its outputs from x. Both may be any scikit-learn estimators.
 """
 
 from lupi.base._info import models_in

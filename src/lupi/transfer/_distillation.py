@@ -3,9 +3,9 @@ r"""Generalized distillation.
 D. Lopez-Paz, L. Bottou, B. Schölkopf and V. Vapnik, "Unifying distillation and
 privileged information", International Conference on Learning Representations, 2016.
 
-1. A teacher :math:`f_t` learns y from X* (or from X and X*).
+1. A teacher :math:`f_t` is trained to predict y from X* (or from X and X*).
 2. Its soft labels are :math:`s_i = \mathrm{softmax}(f_t(x^*_i) / T)`.
-3. The student learns from x alone, from both kinds of label:
+3. The student is trained on x alone, with both kinds of labels:
 
 .. math::
     f_s = \arg\min_f \frac1n \sum_i
@@ -18,9 +18,9 @@ symbol                                name
 :math:`\lambda`, imitation parameter  ``imitation_weight``
 ====================================  ======================
 
-The loss is the student's own. A student that is a classifier is given each row once
-per class, weighted by :math:`(1-\lambda)[y_i = k] + \lambda s_{ik}`, which is the sum
-above for any loss that is weighted row by row. A student that is a regressor learns
+The loss is that of the student. A classifier as student is given each row once per
+class, weighted by :math:`(1-\lambda)[y_i = k] + \lambda s_{ik}`, which gives the sum
+above for any loss that is weighted row by row. A regressor as student is fitted to
 log-odds by squared error, for which the sum above is, up to a constant, the squared
 error to the mixed target :math:`(1-\lambda) h(y_i) + \lambda \log s_i`.
 """
@@ -42,10 +42,10 @@ from lupi.base._data_frames import check_privileged_table, side_by_side
 from lupi.base._metadata import accepts, last_step
 from lupi.base._rows import is_data_frame, take_rows
 from lupi.transfer._fitting import precise_ridge, scaled, takes_nan
-from lupi.transfer._folds import fit_and_ask, splits
+from lupi.transfer._folds import fit_out_of_fold, splits
 
-# What both say of themselves. Weight 0 ignores X*; a teacher that also sees X seldom
-# knows more than its student, so that few candidates go that way.
+# Fields of ModelInfo that classifier and regressor share. Weight 0 ignores X*. A
+# teacher of X and X* is seldom better than one of X* alone: one candidate in six.
 DISTILLATION: dict[str, Any] = {
     "title": "Generalized distillation",
     "paper": "Lopez-Paz et al. 2016, ICLR",
@@ -61,8 +61,8 @@ DISTILLATION: dict[str, Any] = {
 }
 
 
-class Opinions(NamedTuple):
-    """Soft labels of some rows, and λ: 1 where y is missing and they stand alone."""
+class SoftLabels(NamedTuple):
+    """Soft labels of some rows, and their share λ, which is 1 where y is missing."""
 
     rows: np.ndarray
     soft: np.ndarray
@@ -70,15 +70,15 @@ class Opinions(NamedTuple):
 
 
 class Distillation(PrivilegedEstimator):
-    """What the classifier and the regressor share: the teacher's view and its folds."""
+    """Base class of the classifier and the regressor: fits the teacher out of fold."""
 
     _privileged_state = ("teacher_", "soft_labels_", "soft_targets_")
 
     def _check_parameters(self) -> None:
         if self.teacher_view not in ("privileged", "both"):
             raise ValueError(
-                f"teacher_view={self.teacher_view!r}: the teacher looks at "
-                "'privileged' (X* alone) or at 'both' (X beside X*)."
+                f"teacher_view={self.teacher_view!r}: give 'privileged' (the teacher's "
+                "features are X*) or 'both' (X and X*)."
             )
         weight = self.imitation_weight
         if not isinstance(weight, Real) or not 0 <= float(weight) <= 1:
@@ -88,7 +88,7 @@ class Distillation(PrivilegedEstimator):
             )
 
     def _student(self, sparse: bool = False) -> Any:
-        """Return the student as given, or the default one."""
+        """Return the parameter ``student``, or the default student."""
         if self.student is not None:
             return self.student
         return scaled(precise_ridge(), sparse=sparse)
@@ -98,9 +98,9 @@ class Distillation(PrivilegedEstimator):
     ) -> Training:
         """Check the arguments of ``fit``.
 
-        A data frame is left as it is to a student or a teacher of the user's own,
-        who may encode, impute or tolerate what is in it. The default ones, and
-        arrays, are read as numbers.
+        A data frame is passed unchanged to a student or a teacher given by the user,
+        which may encode categories and impute missing values. For the default ones it
+        is converted to numbers, as arrays are.
         """
         own = self.student is not None
         return self._validate_fit(
@@ -121,10 +121,10 @@ class Distillation(PrivilegedEstimator):
         )
 
     def _learnable(self, training: Training) -> Training:
-        """Leave out the rows from which nothing is learned.
+        """Leave out the rows that change nothing.
 
-        A row without y is learned by a teacher's opinion; without a teacher, or
-        without X*, it says nothing.
+        A row without y is used with the soft label of a teacher; without a teacher, or
+        without X*, it has none.
         """
         training = training.learnable()
         if training.unlabelled is None:
@@ -134,8 +134,8 @@ class Distillation(PrivilegedEstimator):
         if known is not None and training.unlabelled[known.rows].all():
             warnings.warn(
                 f"{type(self).__name__} got privileged information for no row that has "
-                "y, so that no teacher can learn. It is trained on the rows that have "
-                "y, as without privileged information.",
+                "y, so that no teacher can be trained. The student is trained on the "
+                "rows that have y, as without privileged information.",
                 stacklevel=4,
             )
             taught = False
@@ -147,7 +147,7 @@ class Distillation(PrivilegedEstimator):
         weight: np.ndarray | None,
         class_factor: np.ndarray | None = None,
     ) -> np.ndarray | None:
-        """Return weights for the student: a row without y has no share 1 − λ.
+        """Return the student's weights, where a row without y has the factor λ.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Distillation(PrivilegedEstimator):
         weight : ndarray or None
             Their weights; None when the caller gave none.
         class_factor : ndarray or None
-            Factors of the rows without y: the class weights to be expected of them.
+            Expected class weights of the rows without y.
         """
         absent = training.unlabelled
         if absent is None or (weight is None and self.imitation_weight == 1):
@@ -168,7 +168,7 @@ class Distillation(PrivilegedEstimator):
         return weight
 
     def _view(self, X: Any, privileged: Privileged) -> Any:
-        """Return what the teacher looks at, for the rows that have X*."""
+        """Return the teacher's features of the rows that have X*."""
         if self.teacher_view == "privileged":
             return privileged.values
         X = take_rows(X, privileged.rows)
@@ -177,24 +177,24 @@ class Distillation(PrivilegedEstimator):
                 X = check_array(X, dtype=np.float64, input_name="X", estimator=self)
             except ValueError as error:
                 raise ValueError(
-                    "teacher_view='both' shows X to the default teacher, who reads "
-                    f"numbers only: {error} Give a teacher that reads the table (a "
-                    "pipeline that encodes and imputes it, say)."
+                    "With teacher_view='both', the default teacher needs X as numbers: "
+                    f"{error} Give a teacher that accepts the table, such as a "
+                    "pipeline that encodes and imputes it."
                 ) from error
         return side_by_side(X, privileged.values)
 
-    def _teach(
+    def _fit_teachers(
         self,
         training: Training,
         privileged: Privileged,
         weight: np.ndarray | None,
         strata: np.ndarray | None,
         fit: Callable[..., Any],
-        opinion: Callable[..., np.ndarray],
+        predict: Callable[..., np.ndarray],
     ) -> tuple[Any, np.ndarray]:
-        """Return a teacher of the rows with X* and y, and opinions of all with X*.
+        """Return a teacher of the rows with X* and y, and soft labels of all with X*.
 
-        The opinion of a row that has y comes from a teacher that has not seen it.
+        The soft label of a row that has y comes from a teacher not trained on it.
 
         Parameters
         ----------
@@ -205,17 +205,16 @@ class Distillation(PrivilegedEstimator):
         weight : ndarray or None
             Their weights; None when the caller gave none.
         strata : ndarray of int or None
-            Class codes, spread evenly over the folds; without meaning where y is
-            missing.
+            Class codes, spread evenly over the folds; ignored where y is missing.
         fit : callable
             ``fit(view, y, weight)`` returns a fitted teacher.
-        opinion : callable
-            ``opinion(teacher, view)`` returns its soft labels, one row each.
+        predict : callable
+            ``predict(teacher, view)`` returns its soft labels, one row each.
         """
         absent = np.zeros(len(privileged.rows), dtype=bool)
         if training.unlabelled is not None:
             absent = training.unlabelled[privileged.rows]
-        unanswered, privileged = privileged.only(absent), privileged.only(~absent)
+        unlabelled, privileged = privileged.only(absent), privileged.only(~absent)
         rows = privileged.rows
         y = training.y[rows]
         view = self._view(training.X, privileged)
@@ -233,16 +232,16 @@ class Distillation(PrivilegedEstimator):
             part = None if weight is None else weight[train]
             return fit(take_rows(view, train), y[train], part)
 
-        def ask(teacher: Any, test: np.ndarray) -> np.ndarray:
-            return opinion(teacher, take_rows(view, test))
+        def predict_rows(teacher: Any, test: np.ndarray) -> np.ndarray:
+            return predict(teacher, take_rows(view, test))
 
-        teacher, known = fit_and_ask(fit_rows, ask, folds, len(rows))
+        teacher, known = fit_out_of_fold(fit_rows, predict_rows, folds, len(rows))
         if not absent.any():
             return teacher, known
-        opinions = np.empty((len(absent), *known.shape[1:]))
-        opinions[~absent] = known
-        opinions[absent] = opinion(teacher, self._view(training.X, unanswered))
-        return teacher, opinions
+        soft = np.empty((len(absent), *known.shape[1:]))
+        soft[~absent] = known
+        soft[absent] = predict(teacher, self._view(training.X, unlabelled))
+        return teacher, soft
 
     def __lupi_tags__(self) -> PrivilegedTags:
         return PrivilegedTags(uses_unlabelled=True)
@@ -257,18 +256,18 @@ class Distillation(PrivilegedEstimator):
 
 
 def check_copies(student: Any, instead: str = "or imitation_weight=0") -> None:
-    """Refuse a classifier that cannot learn soft labels as weighted copies of rows."""
+    """Raise an error for a classifier that cannot use weighted copies of rows."""
     if not accepts(student, "sample_weight"):
         raise ValueError(
             f"The student {type(last_step(student)).__name__} takes no "
-            "sample_weight, and a classifier can learn soft labels only as "
-            "weights. Choose one that does, a regressor (which learns log-odds), "
+            "sample_weight, and a classifier can be fitted to soft labels only by "
+            "weights. Give one that does, a regressor (which is fitted to log-odds), "
             f"{instead}."
         )
     if hasattr(last_step(student), "refit"):
         raise ValueError(
-            f"The student is a {type(last_step(student)).__name__}, and the copies "
-            "that carry a row's soft label would lie on both sides of its splits. "
-            "Search around the whole model instead, with the student's parameters "
-            "as student__..., or give a regressor, which learns log-odds."
+            f"The student is a {type(last_step(student)).__name__}, whose splits would "
+            "separate the weighted copies of a row. Search the parameters of the whole "
+            "model instead, with those of the student as student__..., or give a "
+            "regressor, which is fitted to log-odds."
         )

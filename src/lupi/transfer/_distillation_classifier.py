@@ -1,4 +1,4 @@
-"""Generalized distillation for classes; the paper is told in `_distillation`."""
+"""Generalized distillation for classification; `_distillation` has the formulas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from lupi.base import (
     ModelInfo,
@@ -23,14 +22,18 @@ from lupi.base import (
 )
 from lupi.base._metadata import fit_with, seeded
 from lupi.base._probabilities import probabilities_if
-from lupi.base._rows import take_rows
 from lupi.transfer._distillation import (
     DISTILLATION,
     Distillation,
-    Opinions,
+    SoftLabels,
     check_copies,
 )
-from lupi.transfer._fitting import for_outputs, precise_logistic, scaled
+from lupi.transfer._fitting import (
+    fit_weighted_copies,
+    for_outputs,
+    precise_logistic,
+    scaled,
+)
 from lupi.transfer._targets import (
     as_scores,
     as_target,
@@ -43,7 +46,7 @@ from lupi.transfer._targets import (
 
 
 def _student_can(name: str):
-    """Tell whether the method can be offered: any regressor student gives log-odds."""
+    """Return a condition: the student has the method, or is a regressor of log-odds."""
 
     def check(self: GeneralizedDistillationClassifier) -> bool:
         student = self._student()
@@ -54,51 +57,46 @@ def _student_can(name: str):
 
 
 class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
-    """A student that learns from a teacher who sees the privileged features.
+    """Classifier trained on the soft labels of a teacher that has X*.
 
-    The teacher learns y from X*, and its opinion of each training row, a probability
-    instead of a label, is what the student learns to predict from x. That helps when
-    X* lies *between* X and y (a later state of the same process) and rows are few;
-    where y depends on x beyond X*, the same teacher misleads. So
-    ``imitation_weight`` and ``teacher_view`` are worth a search, 0 included.
+    The teacher is trained to predict y from X*. The student is trained to predict, from
+    x, a mixture of the labels and of the teacher's probabilities. This helps when X* is
+    *between* X and y (a later state of the same process) and there are few rows. Where
+    y depends on x beyond X*, the soft labels are biased: choose ``imitation_weight``
+    (0 included) and ``teacher_view`` by cross-validation.
 
     Parameters
     ----------
     teacher : estimator, default=None
         Any classifier with ``predict_proba`` or ``decision_function``, or a
-        regressor, which learns the log-odds. None is logistic regression on
+        regressor, which is fitted to log-odds. None is logistic regression on
         standardized features.
     student : estimator, default=None
-        A regressor learns the log-odds; a classifier learns from weighted copies of
+        A regressor is fitted to log-odds; a classifier is fitted to weighted copies of
         each row, one per class, so that its ``fit`` must take ``sample_weight``.
         None is ridge regression on standardized features.
-
-        A data frame is handed to a teacher or a student that is given here as it
-        came: see Notes.
     teacher_view : {"privileged", "both"}, default="privileged"
-        Whether the teacher sees X* alone or X beside X*.
+        Features of the teacher: X*, or X and X*.
     imitation_weight : float, default=0.5
-        λ: weight of the teacher's soft labels against the true ones, from 0 (the
-        student alone) to 1.
+        λ: weight of the soft labels, from 0 (the labels only) to 1 (the soft labels
+        only).
     temperature : float, default=1.0
         T: the teacher's log-odds (its decision values, where it has no
-        probabilities) are divided by it. Above 1 the soft labels move towards
-        indifference.
+        probabilities) are divided by it. A temperature above 1 makes the soft labels
+        more uniform.
     cv : int, splitter, iterable or None, default=5
-        How the soft labels are made. An integer: by teachers that were not trained
-        on the row, with folds dealt by the rows' content, so that a row of weight 2
-        equals the row twice and the order of the rows does not matter. A splitter or
-        an iterable of splits (over the rows that have X*) is used as it is. None:
-        in-sample, by the one teacher trained on all rows.
+        How the soft labels are made. With an integer, out of fold, where rows are
+        assigned to folds by their content: a row of weight 2 equals the row given
+        twice, and the order of the rows does not matter. A splitter or an iterable of
+        splits (of the rows that have X*) is used unchanged. None predicts in-sample.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the weights of the rows, for teacher and student.
     clip : float, default=0.001
         Smallest soft probability of a class, after the temperature, which bounds the
-        log-odds that the student learns. A class that the teacher of a row has never
-        seen gets it.
+        log-odds. Classes without training rows of the teacher get this probability.
     random_state : int, RandomState or None, default=None
-        Shuffles the folds and seeds those ``random_state`` of teacher and student
-        that are None. With None the folds are fixed by the content of the rows.
+        Seed of the folds, and of teacher and student where their ``random_state`` is
+        None. With None the folds depend only on the content of the rows.
 
     Attributes
     ----------
@@ -111,37 +109,35 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         The teacher fitted on all rows that have X*. Absent when no teacher was
         needed.
     soft_labels_ : ndarray of shape (n_taught, n_classes)
-        The soft labels the student was given, for the rows that have X* and a
+        The soft labels used to train the student, for the rows that have X* and a
         positive weight, in their order. Absent without a teacher.
     n_features_in_, n_privileged_features_in_ : int
-        Widths of X and of X*.
+        Number of columns of X and of X*.
 
     See Also
     --------
-    KnowledgeTransferClassifier : Learns from x functions of X* instead of opinions.
+    KnowledgeTransferClassifier : Predicts functions of X* instead of soft labels.
     GeneralizedDistillationRegressor : The same for a continuous target.
 
     Notes
     -----
     Rows without X* keep their label at full weight. Without any X*, or with
-    ``imitation_weight=0``, the model is the student alone, trained on the labels (a
-    regressor on their working log-odds, ±2 with two classes).
+    ``imitation_weight=0``, the model is the student trained on the labels (a regressor
+    on their working log-odds, ±2 with two classes).
 
-    A data frame X goes to the given student, and a data frame X* to the given
-    teacher, with its names, categories and missing values, so that a pipeline that
-    encodes and imputes, or trees that tolerate NaN, can do their work; with
-    ``teacher_view="both"`` the two lie side by side, and no name may occur in both.
-    A row of X* whose every value is missing is a row without X*. Single missing
-    values in it are left to a teacher who takes them, as X's are to the student, and
-    refused otherwise. Arrays are read as numbers: single missing values are always
-    refused in X*, and left to the student in X if that takes them.
+    A data frame X is passed unchanged to a student given by the user, and a data frame
+    X* to a given teacher, so that these may be pipelines that encode and impute; with
+    ``teacher_view="both"`` the two are joined, and no column name may occur in both.
+    A row of X* in which every value is missing is a row without X*. Other missing
+    values are accepted in X if the student accepts them, and in a data frame X* if the
+    teacher does; in arrays X* they are an error.
 
-    ``decision_function`` gives the predicted log-odds (one column per class beyond
-    two classes) and ``predict_proba`` their softmax when the student is a regressor;
-    they are the student's own when it is a classifier, and if that has
-    probabilities only, ``decision_function`` is their log-odds. All of them predict
-    the mixture of labels that the student was given: a temperature above 1 makes
-    them shy.
+    If the student is a regressor, ``decision_function`` returns the predicted log-odds
+    (one column per class for more than two classes) and ``predict_proba`` their
+    softmax. If it is a classifier, they are those of the student; if that has
+    probabilities only, ``decision_function`` returns their log-odds. All of them refer
+    to the mixture of labels: with a temperature above 1 the predicted probabilities
+    are less extreme.
 
     References
     ----------
@@ -166,8 +162,8 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
 
     __lupi_info__ = ModelInfo(
         **DISTILLATION,
-        helps="y can be learned better, or from fewer rows, from X\\* than from X, and "
-        "x can follow; best where X\\* lies between X and y",
+        helps="y is predicted better, or from fewer rows, by X\\* than by X, and x "
+        "predicts the teacher's outputs; best where X\\* is between X and y",
         cost="a teacher (six fits with `cv=5`) and a student",
         tune="`imitation_weight` (0 included), `teacher_view`, `temperature`, the "
         "student",
@@ -238,10 +234,10 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         taught = expected = None
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
-            soft = self._ask_teacher(training, known, codes, weight)
+            soft = self._teacher_probabilities(training, known, codes, weight)
             absent = codes[known.rows] < 0
             imitated = np.where(absent, 1.0, self.imitation_weight)[:, None]
-            taught = Opinions(known.rows, soft, imitated)
+            taught = SoftLabels(known.rows, soft, imitated)
             expected = None if factor is None else soft[absent] @ factor
             self.soft_labels_ = soft
         weight = self._student_weight(training, weight, expected)
@@ -262,7 +258,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
                 "and 0.5, both excluded."
             )
 
-    def _ask_teacher(
+    def _teacher_probabilities(
         self,
         training: Training,
         privileged: Privileged,
@@ -275,7 +271,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         def fit(view: Any, labels: np.ndarray, weight: np.ndarray | None) -> Any:
             seen = np.unique(labels)
             if len(seen) < 2:
-                # Nothing to learn here: the one label is the opinion.
+                # Most classifiers cannot be fitted to a single class.
                 return DummyClassifier().fit(view, labels), seen
             teacher = self.teacher
             if teacher is None:
@@ -288,12 +284,12 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
                 teacher = for_outputs(teacher, labels)
             return fit_with(teacher, view, labels, sample_weight=weight), seen
 
-        def opinion(taught: tuple[Any, np.ndarray], view: Any) -> np.ndarray:
-            teacher, seen = taught
+        def predict(fitted: tuple[Any, np.ndarray], view: Any) -> np.ndarray:
+            teacher, seen = fitted
             return class_scores(teacher, view, classes, seen)
 
-        (self.teacher_, _), scores = self._teach(
-            training, privileged, weight, codes, fit, opinion
+        (self.teacher_, _), scores = self._fit_teachers(
+            training, privileged, weight, codes, fit, predict
         )
         return soft_probabilities(scores, self.temperature, self.clip)
 
@@ -302,7 +298,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         student: Any,
         training: Training,
         codes: np.ndarray,
-        taught: Opinions | None,
+        taught: SoftLabels | None,
         weight: np.ndarray | None,
     ) -> Any:
         scores = hard_scores(codes, len(self.classes_))
@@ -318,7 +314,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         student: Any,
         training: Training,
         codes: np.ndarray,
-        taught: Opinions | None,
+        taught: SoftLabels | None,
         weight: np.ndarray | None,
     ) -> Any:
         if not is_classifier(student):
@@ -334,16 +330,10 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         share[rows] = (1 - imitated) * share[rows] + imitated * soft
         if weight is not None:
             share *= weight[:, None]
-        row, label = np.nonzero(share)
-        return fit_with(
-            student,
-            take_rows(training.X, row),
-            self.classes_[label],
-            sample_weight=share[row, label],
-        )
+        return fit_weighted_copies(student, training.X, self.classes_, share)
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Return the scores that a student who is a regressor predicts."""
+        """Return the scores of a student that is a regressor."""
         return as_scores(predicted_target(self.student_, X, len(self.classes_)))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -359,7 +349,6 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         ndarray of shape (n_samples,)
             One of ``classes_`` for every row.
         """
-        check_is_fitted(self)
         X = self._validate_X(X)
         if not is_regressor(self.student_):
             return self.student_.predict(X)
@@ -379,7 +368,6 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
             One column per class when there are more than two classes.
         """
-        check_is_fitted(self)
         X = self._validate_X(X)
         if is_regressor(self.student_):
             return as_target(self._scores(X))
@@ -401,7 +389,6 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        check_is_fitted(self)
         X = self._validate_X(X)
         if is_regressor(self.student_):
             return softmax(self._scores(X), axis=1)

@@ -1,4 +1,4 @@
-"""Generalized distillation for numbers; the paper is told in `_distillation`."""
+"""Generalized distillation for regression; `_distillation` has the formulas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from lupi.base import ModelInfo, atomic_fit
 from lupi.base._metadata import fit_with, seeded
@@ -16,11 +15,11 @@ from lupi.transfer._fitting import precise_ridge, scaled
 
 
 class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
-    """A regressor that learns from a teacher who sees the privileged features.
+    """Regressor trained on the predictions of a teacher that has X*.
 
     The student is fitted to ``(1 - imitation_weight) * y + imitation_weight * t``,
-    where t is the teacher's prediction of y from X*: for a squared error that is the
-    weighted sum of the errors to y and to t.
+    where t is the teacher's prediction of y from X*. For a squared error, this is the
+    minimum of the weighted sum of the errors to y and to t.
 
     Parameters
     ----------
@@ -29,16 +28,16 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
     student : estimator, default=None
         Any regressor. None is ridge regression on standardized features.
     teacher_view : {"privileged", "both"}, default="privileged"
-        Whether the teacher sees X* alone or X beside X*.
+        Features of the teacher: X*, or X and X*.
     imitation_weight : float, default=0.5
         λ: weight of the teacher's predictions against the targets, from 0 (the
         student alone) to 1.
     cv : int, splitter, iterable or None, default=5
-        How the teacher's predictions are made: out of fold, with folds dealt by the
-        rows' content (an integer) or by a splitter; None: in-sample.
+        How the teacher's predictions are made: out of fold, where an integer assigns
+        rows to folds by their content; None predicts in-sample.
     random_state : int, RandomState or None, default=None
-        Shuffles the folds and seeds those ``random_state`` of teacher and student
-        that are None. With None the folds are fixed by the content of the rows.
+        Seed of the folds, and of teacher and student where their ``random_state`` is
+        None. With None the folds depend only on the content of the rows.
 
     Attributes
     ----------
@@ -48,10 +47,10 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
         The teacher fitted on all rows that have X*. Absent when no teacher was
         needed.
     soft_targets_ : ndarray of shape (n_taught,)
-        The teacher's predictions that the student was given, for the rows that have
-        X* and a positive weight. Absent without a teacher.
+        The teacher's predictions used to train the student, for the rows that have X*
+        and a positive weight. Absent without a teacher.
     n_features_in_, n_privileged_features_in_ : int
-        Widths of X and of X*.
+        Number of columns of X and of X*.
 
     See Also
     --------
@@ -60,9 +59,9 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
     Notes
     -----
     Rows without X* keep their target. Without any X*, or with
-    ``imitation_weight=0``, the model is the student alone.
+    ``imitation_weight=0``, the model is the student trained on y.
 
-    Data frames are handed to a given teacher and a given student as they came, as in
+    Data frames are passed to a given teacher and a given student unchanged, as in
     :class:`GeneralizedDistillationClassifier`.
 
     References
@@ -88,8 +87,9 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
 
     __lupi_info__ = ModelInfo(
         **DISTILLATION,
-        helps="the same; tune the student first, or shrinkage takes the credit",
-        cost="the same",
+        helps="as for the classifier; tune the student first, because shrinkage alone "
+        "may look like a gain by X\\*",
+        cost="as for the classifier",
         tune="`imitation_weight`, `teacher_view`, the student",
         rank=4,
     )
@@ -143,12 +143,12 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
         target = training.y.copy()
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
-            self.teacher_, self.soft_targets_ = self._teach(
+            self.teacher_, self.soft_targets_ = self._fit_teachers(
                 training, known, weight, None, self._fit_teacher, _prediction
             )
             rows, share = known.rows, self.imitation_weight
             mixed = (1 - share) * target[rows] + share * self.soft_targets_
-            # Where y is missing the teacher speaks alone.
+            # Where y is missing, the target is the teacher's prediction.
             target[rows] = np.where(np.isnan(mixed), self.soft_targets_, mixed)
         self.student_ = fit_with(
             student,
@@ -178,10 +178,10 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
         ndarray of shape (n_samples,)
             One number for every row.
         """
-        check_is_fitted(self)
-        return _prediction(self.student_, self._validate_X(X))
+        X = self._validate_X(X)
+        return _prediction(self.student_, X)
 
 
 def _prediction(estimator: Any, X: Any) -> np.ndarray:
-    # Some regressors of scikit-learn (PLS) answer with a column.
+    # Some regressors of scikit-learn (PLS) return a column.
     return np.asarray(estimator.predict(X), dtype=float).reshape(X.shape[0])

@@ -1,4 +1,4 @@
-"""What the composed models ask of estimators of the user's choice, and their own."""
+"""Default estimators of the composed models, and checks of the user's estimators."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
+from lupi.base._metadata import fit_with
+from lupi.base._rows import take_rows
+
 
 def takes_nan(estimator: Any) -> bool:
-    """Tell whether missing values can be left to an estimator, or to a step in it."""
+    """Return whether an estimator, or a step in it, accepts missing values."""
     if isinstance(estimator, Pipeline):
         return any(takes_nan(step) for _, step in estimator.steps)
     if isinstance(estimator, ColumnTransformer | FeatureUnion):
@@ -28,7 +31,7 @@ def takes_nan(estimator: Any) -> bool:
 
 
 def refuse_regressor(estimator: Any, parameter: str, owner: Any) -> None:
-    """Refuse a regressor where classes are predicted, in a sentence."""
+    """Raise an error for a regressor where a classifier is needed."""
     if is_regressor(estimator):
         raise ValueError(
             f"{type(owner).__name__} predicts classes, but {parameter}={estimator!r} "
@@ -38,28 +41,49 @@ def refuse_regressor(estimator: Any, parameter: str, owner: Any) -> None:
 
 def scaled(estimator: Any, *, sparse: bool) -> Any:
     """Return the estimator behind a standardization of its features."""
-    # Centring would fill a sparse matrix; the intercept does that work anyway.
+    # Centering would make a sparse matrix dense; the intercept has the same effect.
     return make_pipeline(StandardScaler(with_mean=not sparse), estimator)
 
 
 def precise_ridge() -> Ridge:
     """Return the default regressor.
 
-    Its solver for sparse features is iterative; at the default tolerance it would
-    tell a row of weight 2 from the row twice in the fifth digit.
+    Its solver for sparse features is iterative; at the default tolerance, a row of
+    weight 2 and the row given twice would differ in the fifth digit.
     """
     return Ridge(tol=1e-10)
 
 
 def precise_logistic(n_coefficients: int) -> LogisticRegression:
-    """Return the default teacher of classes."""
-    # Newton's method is exact, at a price that grows with the square of the number
-    # of coefficients.
+    """Return the default teacher for classification."""
+    # Newton's method is exact, but its cost grows with the square of the number of
+    # coefficients.
     return LogisticRegression(
         solver="newton-cholesky" if n_coefficients <= 300 else "lbfgs",
         tol=1e-8,
         max_iter=10_000,
     )
+
+
+def fit_weighted_copies(
+    classifier: Any, X: Any, classes: np.ndarray, share: np.ndarray
+) -> Any:
+    """Fit a classifier to soft labels: each row is given once per class.
+
+    Parameters
+    ----------
+    classifier : classifier
+        Its ``fit`` takes ``sample_weight``.
+    X : table of shape (n_samples, n_features)
+        The rows.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    share : ndarray of shape (n_samples, n_classes)
+        Weight of each row as a row of each class.
+    """
+    row, label = np.nonzero(share)
+    weight = share[row, label]
+    return fit_with(classifier, take_rows(X, row), classes[label], sample_weight=weight)
 
 
 def for_outputs(estimator: Any, target: np.ndarray) -> Any:

@@ -1,10 +1,10 @@
-"""Out-of-fold work whose folds are a function of the data, not of their order.
+"""Out-of-fold predictions whose folds depend on the data and not on their order.
 
-A teacher's opinion of a row it was trained on says little: it has seen the answer.
-Out-of-fold opinions need folds, and folds drawn by row number would break three
-properties that users rely on: a row of weight 2 equals the row twice, a row of weight
-0 equals no row, and the order of the rows does not matter. So equal rows share a
-fold, and the folds are dealt in the order of a hash of the rows' content.
+A teacher's predictions of its own training rows are too good, so that predictions out
+of fold are needed. Folds drawn by row number would break three properties that users
+rely on: a row of weight 2 equals the row given twice, a row of weight 0 equals no row,
+and the order of the rows does not matter. Therefore equal rows share a fold, and rows
+are assigned to folds in the order of a hash of their content.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lupi.base._rows import is_data_frame, take_columns
 
 
 def row_digests(*blocks: Any) -> np.ndarray:
-    """Return one short hash per row of the blocks laid side by side.
+    """Return one 128-bit hash per row of the horizontally stacked blocks.
 
     Dense and sparse blocks and data frames of the same values have the same digests.
     """
@@ -33,7 +33,7 @@ def row_digests(*blocks: Any) -> np.ndarray:
     table = sp.hstack([sp.csr_array(block) for block in columns], format="csr")
     table.sum_duplicates()
     table.eliminate_zeros()
-    table.data[np.isnan(table.data)] = np.nan  # of whatever sign
+    table.data[np.isnan(table.data)] = np.nan  # one bit pattern for all NaN
     ends = table.indptr
     return np.array(
         [
@@ -48,7 +48,7 @@ def row_digests(*blocks: Any) -> np.ndarray:
 
 
 def as_numbers(block: Any) -> Any:
-    """Return a matrix of numbers that are equal where the values are."""
+    """Return a matrix of numbers in which equal values have equal numbers."""
     if is_data_frame(block):
         positions = range(block.shape[1])
         return np.column_stack([_codes(take_columns(block, i)) for i in positions])
@@ -65,7 +65,7 @@ def _codes(column: Any) -> np.ndarray:
         words, place = np.unique([str(value) for value in values], return_inverse=True)
         hashes = [blake2b(word.encode(), digest_size=6).digest() for word in words]
         codes = np.array([float(int.from_bytes(one, "big")) for one in hashes])[place]
-        # None, NaN and NA are one, as they are to whoever reads the table.
+        # None, NaN and NA all mean that the value is missing.
         return np.where(missing_values(values), np.nan, codes)
 
 
@@ -76,19 +76,19 @@ def content_folds(
     strata: np.ndarray | None = None,
     random_state: Any = None,
 ) -> np.ndarray:
-    """Deal the rows into folds by their content; return each row's fold number.
+    """Assign the rows to folds by their content; return the fold of each row.
 
     Parameters
     ----------
     blocks : iterable of {array, sparse matrix}
-        What the rows consist of. Rows equal in every block share a fold.
+        The columns of the rows. Rows that are equal in every block share a fold.
     n_folds : int
-        Number of folds; fewer when there are not so many distinct rows.
+        Number of folds; there are fewer when there are fewer distinct rows.
     strata : ndarray of int, default=None
         Class codes, the same for equal rows; each class is spread evenly.
     random_state : int, RandomState or None, default=None
-        None deals in the order of the digests, which is already arbitrary and the
-        same at every call; a seed shuffles that order.
+        None assigns the rows in the order of their digests, which is arbitrary and
+        the same at every call; a seed shuffles that order.
     """
     _, first, group = np.unique(
         row_digests(*blocks), return_index=True, return_inverse=True
@@ -97,7 +97,7 @@ def content_folds(
     if random_state is not None:
         rank = check_random_state(random_state).permutation(rank)
     stratum = np.zeros(len(first)) if strata is None else strata[first]
-    # One deal through all classes in turn balances classes and sizes at once.
+    # Counting on from one class to the next balances classes and fold sizes at once.
     fold = np.empty(len(first), dtype=int)
     fold[np.lexsort((rank, stratum))] = np.arange(len(first)) % n_folds
     return fold[group]
@@ -111,11 +111,11 @@ def splits(
     stratify: bool = False,
     random_state: Any = None,
 ) -> list[tuple[np.ndarray, np.ndarray]] | None:
-    """Turn a ``cv`` parameter into (train, test) index arrays that cover every row.
+    """Return the (train, test) index arrays of a ``cv`` parameter, or None for None.
 
-    None stays None. An integer deals the rows of ``blocks`` and ``y`` by content,
-    stratified by ``y`` or not; a splitter or an iterable of splits is used as it is,
-    on the rows in the order given.
+    With an integer, rows are assigned to folds by the content of ``blocks`` and ``y``,
+    optionally stratified by ``y``. A splitter or an iterable of splits is used
+    unchanged, on the rows in the order given; it must test every row once.
     """
     if cv is None:
         return None
@@ -123,8 +123,8 @@ def splits(
     if isinstance(cv, Integral) and not isinstance(cv, bool):
         if cv < 2:
             raise ValueError(
-                f"cv={cv}: out-of-fold work needs at least 2 folds. Give 2 or more, "
-                "or cv=None to work in-sample."
+                f"cv={cv}: predictions out of fold need at least 2 folds. Give 2 or "
+                "more, or cv=None for in-sample predictions."
             )
         fold = content_folds(
             [*blocks, y],
@@ -135,8 +135,9 @@ def splits(
         numbers = np.unique(fold)
         if len(numbers) < 2:
             raise ValueError(
-                f"cv={cv}: out-of-fold work needs at least 2 distinct rows that have "
-                "privileged information. Give more rows, or cv=None to work in-sample."
+                f"cv={cv}: predictions out of fold need at least 2 distinct rows that "
+                "have privileged information. Give more rows, or cv=None for in-sample "
+                "predictions."
             )
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in numbers]
     splitter = check_cv(cv, y, classifier=stratify)
@@ -151,38 +152,38 @@ def splits(
     return found
 
 
-def fit_and_ask(
+def fit_out_of_fold(
     fit: Callable[[np.ndarray], Any],
-    ask: Callable[[Any, np.ndarray], np.ndarray],
+    predict: Callable[[Any, np.ndarray], np.ndarray],
     folds: list[tuple[np.ndarray, np.ndarray]] | None,
     n_rows: int,
 ) -> tuple[Any, np.ndarray]:
-    """Fit on all rows; have every row answered by a model that was not fitted on it.
+    """Fit a model on all rows, and predict every row by a model not fitted on it.
 
     Parameters
     ----------
     fit : callable
         ``fit(rows)`` returns a model fitted on these row numbers.
-    ask : callable
-        ``ask(model, rows)`` returns its answers for these row numbers.
+    predict : callable
+        ``predict(model, rows)`` returns its predictions for these row numbers.
     folds : list of (train, test), or None
-        From :func:`splits`; None has the first model answer for its own rows.
+        From :func:`splits`; None predicts in-sample.
     n_rows : int
         Number of rows.
 
     Returns
     -------
     model : object
-        The model of all rows.
-    answers : ndarray of shape (n_rows, ...)
-        One answer per row.
+        The model fitted on all rows.
+    predictions : ndarray of shape (n_rows, ...)
+        One prediction per row.
     """
     everything = np.arange(n_rows)
     model = fit(everything)
     if folds is None:
-        return model, ask(model, everything)
-    parts = [(test, ask(fit(train), test)) for train, test in folds]
-    answers = np.empty((n_rows, *parts[0][1].shape[1:]))
+        return model, predict(model, everything)
+    parts = [(test, predict(fit(train), test)) for train, test in folds]
+    predictions = np.empty((n_rows, *parts[0][1].shape[1:]))
     for test, part in parts:
-        answers[test] = part
-    return model, answers
+        predictions[test] = part
+    return model, predictions

@@ -1,16 +1,15 @@
-"""Fundamental elements of knowledge: which vectors of X* carry the rule learned there.
+"""Fundamental elements of knowledge: support vectors in X* that span the rule.
 
 An SVM on X* is a rule f*(x*) = Σ_k a_k K*(u_k, x*) + b over its support vectors u_k. A
-reduced set keeps m of them. The honest measure of a reduced set S is how much of the
-rule it can still express, the distance in the space of K* (its RKHS) from f* to the
-functions spanned by S::
+reduced set S keeps m of them. The loss of S is the distance, in the RKHS of K*, from
+f* to the functions spanned by S::
 
-    min_c ‖ Σ_k a_k K*(u_k, ·) − Σ_{k∈S} c_k K*(u_k, ·) ‖ ,
+    min_c ‖ Σ_k a_k K*(u_k, ·) − Σ_{k∈S} c_k K*(u_k, ·) ‖ .
 
-and the set is grown greedily: each step takes the support vector that lowers the
-distance most once the coefficients of all chosen ones are fitted anew. Written with
-the Cholesky factor of the chosen part of K*, which is updated and never recomputed,
-a step costs O(number of support vectors × number chosen).
+The set is grown greedily: each step adds the support vector that lowers the distance
+most after the coefficients of all chosen vectors are refitted. The Cholesky factor of
+the chosen part of K* is updated and never recomputed, so that a step costs
+O(number of support vectors × number chosen).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from lupi.transfer._folds import row_digests
 
 
 def check_frames(frames: Any, n_frames: Any, kernel: Any) -> None:
-    """Refuse frames that cannot be, in a sentence."""
+    """Raise an error for parameters of the frames that contradict each other."""
     if frames not in ("support_vectors", "features"):
         raise ValueError(
             f"frames={frames!r}: the frames are 'support_vectors' (kernel "
@@ -38,8 +37,8 @@ def check_frames(frames: Any, n_frames: Any, kernel: Any) -> None:
     if isinstance(kernel, str) and kernel == "precomputed":
         raise ValueError(
             "privileged_kernel='precomputed': the frames are kernel values between "
-            "any two privileged rows, which a matrix of the training rows does not "
-            "hold once rows are left out. Give a kernel by name, or a function."
+            "any two privileged rows, and a precomputed matrix does not have those of "
+            "the rows that are left out. Give a kernel by name, or a function."
         )
     if n_frames is None:
         return
@@ -67,18 +66,18 @@ def fundamental_elements(
 ) -> tuple[SVC, Any, float] | None:
     """Train an SVM on X* and return it, its (reduced) support vectors and their loss.
 
-    None when its rule is a constant, so that there is nothing to express.
+    Return None when the rule of the SVM is constant.
 
     Parameters
     ----------
-    values, y, cost
+    values, y, cost : array-like
         Privileged features, labels and weights of the rows.
     C : float
-        Of the SVM.
+        C of the SVM.
     kernel : Kernel
-        Of X*.
+        Kernel on X*.
     n_vectors : int or None
-        How many support vectors to keep; None keeps all that are distinct.
+        Number of support vectors to keep; None keeps all distinct ones.
     """
     if len(np.unique(y)) < 2:
         found = "have no y"
@@ -89,9 +88,9 @@ def fundamental_elements(
             "can be trained on X*. Give X* for rows of two classes at least, or use "
             "frames='features'."
         )
-    # At SVC's default tolerance it is left to chance which vectors support. At this one
-    # a linear kernel on few columns took 9e7 steps for 60 rows, and the rule was
-    # settled after 1e5.
+    # At SVC's default tolerance the set of support vectors is not reproducible. At this
+    # one, a linear kernel on few columns took 9e7 steps for 60 rows, although the rule
+    # no longer changed after 1e5: hence the limit of the number of steps.
     machine = SVC(
         C=C,
         kernel=kernel.name,
@@ -107,7 +106,7 @@ def fundamental_elements(
         return None
     vectors, distance = vectors[keep], 0.0
     K = kernel.gram(vectors)
-    # Opposite terms may also cancel between different vectors (a linear kernel).
+    # With a linear kernel, the terms of different vectors may also cancel.
     if np.abs(K @ rules).max() <= 1e-9 * (np.abs(K) @ np.abs(rules)).max():
         return None
     if n_vectors is not None and n_vectors < len(keep):
@@ -128,7 +127,7 @@ def pairwise_rules(machine: Any) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_support, n_pairs)
-        Coefficient of each support vector, 0 where it plays no part.
+        Coefficient of each support vector; 0 where it does not belong to the pair.
     """
     coefficients = dense(machine.dual_coef_)
     n_classes = len(machine.classes_)
@@ -150,7 +149,7 @@ def pairwise_rules(machine: Any) -> np.ndarray:
 
 
 def distinct_vectors(vectors: Any, rules: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge equal support vectors, and leave out those of no weight.
+    """Merge equal support vectors, and leave out those with coefficient 0.
 
     Returns
     -------
@@ -166,9 +165,9 @@ def distinct_vectors(vectors: Any, rules: np.ndarray) -> tuple[np.ndarray, np.nd
     merged = np.zeros((len(first), rules.shape[1]))
     np.add.at(merged, group, rules)
     size = np.abs(merged).max(axis=1)
-    # Measured by what went into the sums: what cancels leaves rounding errors.
-    matter = size > 1e-6 * np.abs(rules).max()
-    return first[matter], merged[matter]
+    # Relative to the summands: sums that cancel leave rounding errors.
+    nonzero = size > 1e-6 * np.abs(rules).max()
+    return first[nonzero], merged[nonzero]
 
 
 def reduced_set(
@@ -183,18 +182,18 @@ def reduced_set(
     rules : ndarray of shape (m, n_rules)
         Expansion of each rule; distances are summed over the rules in squares.
     n_vectors : int
-        How many to keep. Fewer are kept when they express the rules in full.
+        Number of vectors to keep; fewer are kept when these span the rules.
 
     Returns
     -------
     chosen : ndarray of int
         Positions, in the order of choice.
     distance : float
-        RKHS distance that remains, relative to the norm of the rules.
+        Remaining RKHS distance, relative to the norm of the rules.
 
     Examples
     --------
-    A rule in the plane that two of three vectors can express:
+    A rule in the plane that is spanned by two of three vectors:
 
     >>> import numpy as np
     >>> from lupi.transfer._frames import reduced_set
@@ -204,11 +203,12 @@ def reduced_set(
     (2, True)
     """
     total = float(np.sum(rules * (K @ rules)))
-    values = K @ rules  # ⟨K(u_k, ·), what is left of each rule⟩
+    values = K @ rules  # ⟨K(u_k, ·), residual of each rule⟩
     room = np.diag(K).astype(float).copy()  # squared distance of u_k to the chosen span
-    # On the margin f* has one value, so that the first step is a tie by nature: take
-    # the vector most like the others, not the one that rounding favors.
-    likeness = (K**2).sum(axis=0)
+    # f* has the same value at all vectors on the margin, so that the first step is a
+    # tie. The vector most similar to the others is taken, so that rounding errors do
+    # not decide.
+    similarity = (K**2).sum(axis=0)
     floor = 1e-10 * room.max()
     factor = np.zeros((len(K), 0))
     chosen: list[int] = []
@@ -219,7 +219,7 @@ def reduced_set(
             break
         gain = np.where(free, (values**2).sum(axis=1) / np.where(free, room, 1.0), -1.0)
         tied = np.flatnonzero(gain >= (1 - 1e-5) * gain.max())
-        best = int(tied[likeness[tied].argmax()])
+        best = int(tied[similarity[tied].argmax()])
         direction = (K[:, best] - factor @ factor[best]) / np.sqrt(room[best])
         values = values - np.outer(direction, values[best] / np.sqrt(room[best]))
         room = np.maximum(room - direction**2, 0.0)

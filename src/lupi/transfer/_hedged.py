@@ -1,33 +1,34 @@
-r"""Hedged distillation: use X* as far as it has proved itself, and rows without y.
+r"""Hedged distillation: students with and without X*, weighted out of fold.
 
-Three candidates, each a student that sees x alone:
+There are three candidates, each a student that predicts from x alone:
 
-1. ``labels`` learns y on the labelled rows;
-2. ``privileged`` learns the opinions of a teacher that sees X*;
-3. ``both`` learns the opinions of a teacher that sees X beside X*.
+1. ``labels`` is trained on y, on the labelled rows;
+2. ``privileged`` is trained on the predictions of a teacher that has X*;
+3. ``both`` is trained on the predictions of a teacher that has X and X*.
 
-The taught ones learn on all rows that have X*, whether or not y is known there. The
-prediction is a blend :math:`\sum_c w_c f_c(x)`. Its weights are chosen by predictions
-of rows that neither the student nor its teacher was trained on:
+The last two are trained on all rows that have X*, whether or not y is known. The
+prediction is a weighted average :math:`\sum_c w_c f_c(x)`. Its weights are chosen by
+predictions of rows that neither the student nor its teacher was trained on:
 
 .. math::
     \min_{w \ge 0,\, 1^\top w = 1} \; \sum_i s_i \Big(\sum_c w_c f_c^{(-i)}(x_i) - y_i
     \Big)^2 + k\, \bar e \, \|w - \pi\|^2,
 
 with :math:`\pi = (\tfrac12, \tfrac14, \tfrac14)` and :math:`\bar e` the mean squared
-error of the candidates. X* alone wins where X* lies between x and y, X beside X* where
-x acts beside it, labels where X* says nothing; the blend is never far from the best.
+error of the candidates. The candidate ``privileged`` is best where X* is between x and
+y, ``both`` where x also acts on y directly, and ``labels`` where X* says nothing about
+y; the weighted average is close to the best of them.
 
-Opinions must be made inside the folds. With opinions made once, and the weights chosen
-by cross-validation of the students alone, each opinion contains the labels that it is
-judged by, and a teacher of pure noise gets most of the weight.
+The teachers must be refitted inside the folds. If their predictions were made once, and
+the weights chosen by cross-validation of the students alone, these predictions would
+contain the held-out labels, and a teacher of pure noise would get most of the weight.
 
 =====================================  ======================
 symbol                                 name
 =====================================  ======================
 :math:`w`                              ``weights_``
 :math:`f_c`                            ``students_``
-:math:`k`, rows the prior is worth     ``prior_strength``
+:math:`k`, rows of the prior           ``prior_strength``
 :math:`s`                              ``sample_weight``
 =====================================  ======================
 
@@ -59,41 +60,42 @@ from lupi.base._metadata import seeded
 from lupi.base._rows import is_data_frame
 from lupi.base._text import refuse_text_columns
 from lupi.transfer._fitting import takes_nan
-from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.device import check_hedged_device
-from lupi.transfer._hedge.folds import FEW, Units, folds_of, shuffles
+from lupi.transfer._hedge.folds import FEW, Units, folds_of, shuffle_generators
 from lupi.transfer._hedge.hedge import Pair, hedge
+from lupi.transfer._hedge.outputs import ClassOutput, NumericOutput
 from lupi.transfer._hedge.ridge import GCVRidge, linear_values
 from lupi.transfer._hedge.rows import Rows
 
 VIEWS = ("privileged", "both")
 
-# What both say of themselves.
+# Fields of ModelInfo that classifier and regressor share.
 HEDGED: dict[str, Any] = {
     "default": True,
     "title": "Hedged distillation",
-    "paper": "Xia & Wainwright 2024, arXiv 2412.09364; the hedge is of this library",
+    "paper": "Xia & Wainwright 2024, arXiv 2412.09364; the weights are of this library",
     "cite": "xia2024surrogate",
     "formulas": __name__,
-    "helps": "X\\* lies between X and y, or beside X on the way to y; rows without y "
-    "multiply the gain. Where X\\* says nothing it costs next to nothing",
-    "cost": "with the default ridge a few regressions on all rows; else about 95 fits",
+    "helps": "X\\* is between X and y, or acts on y besides X; rows without y increase "
+    "the gain. Where X\\* says nothing about y, the loss is small",
+    "cost": "with the default ridge a few regressions on all rows; otherwise about 95 "
+    "fits",
     "tune": "nothing; `student`",
 }
 
 
 class HedgedDistillation(PrivilegedEstimator):
-    """What the classifier and the regressor share."""
+    """Base class of the classifier and the regressor."""
 
     # Teachers may hold rows of X* (neighbors, support vectors); predicting needs none.
     _privileged_state: ClassVar = ("teachers_",)
 
-    def _ask(self, training: Parts) -> Numbers | Probabilities:
-        """Return what kind of answer is wanted; the classifier and the regressor do."""
+    def _read_outputs(self, training: Parts) -> NumericOutput | ClassOutput:
+        """Return the description of the output; subclasses define it."""
         raise TypeError(f"{type(self).__name__} does not define _ask.")
 
     def _class_factor(self, rows: Parts) -> np.ndarray | None:
-        """Return class weights; None where there are none."""
+        """Return the class weights, or None."""
         return None
 
     def _hedge(
@@ -105,7 +107,7 @@ class HedgedDistillation(PrivilegedEstimator):
         groups: Any,
         **how: Any,
     ) -> None:
-        """Read what ``fit`` was given, and fit."""
+        """Check the arguments of ``fit``, and fit."""
         self._check_parameters()
         given = self._read(X, y, privileged, sample_weight, groups, **how)
         by_default = all(
@@ -130,7 +132,7 @@ class HedgedDistillation(PrivilegedEstimator):
         groups: Any,
         **how: Any,
     ) -> Training:
-        """Check what ``fit`` was given."""
+        """Check the arguments of ``fit``."""
         pairs = self._pairs()
         given = self._validate_fit(
             X,
@@ -165,19 +167,19 @@ class HedgedDistillation(PrivilegedEstimator):
         grouped, weighted : bool
             Whether groups and weights were given.
         counted : ndarray of bool, default=None
-            Which labelled rows count, for a `cv` that is about the rows in one part.
+            Labelled rows of positive weight, for a `cv` that splits the rows given.
         few : int, default=10_000
-            The most labelled rows or groups that are dealt to folds in turn.
+            Largest number of labelled rows or groups that are assigned in turn.
         """
         pairs = self._pairs()
-        answers = self._ask(training)
+        outputs = self._read_outputs(training)
         for pair in pairs:
             for role, model in (("teacher", pair.teacher), ("student", pair.student)):
                 if model is not None:
-                    answers.check(model, role)
-        rows = training.map(Rows.of, answers)
+                    outputs.check(model, role)
+        rows = training.map(Rows.of, outputs)
         factor = self._class_factor(rows)
-        strata = rows.map(_strata, answers)
+        strata = rows.map(_strata, outputs)
         groups = training.map(_labelled_groups) if grouped else None
         units = Units.of(rows, strata, groups, few)
         whole = isinstance(self.cv, Integral)
@@ -190,12 +192,12 @@ class HedgedDistillation(PrivilegedEstimator):
             split = self._split(strata, groups, counted)
             folds, n_folds = [LocalParts([split])] * self.n_repeats, split.max() + 1
         elif n_folds > 1:
-            dealers = shuffles(self.n_repeats, self.random_state)
-            folds = [units.deal(n_folds, shuffle) for shuffle in dealers]
+            generators = shuffle_generators(self.n_repeats, self.random_state)
+            folds = [units.assign(n_folds, generator) for generator in generators]
         n_privileged = self.n_privileged_features_in_ if views else 0
         found = hedge(
             rows,
-            answers,
+            outputs,
             pairs,
             folds,
             n_folds=n_folds,
@@ -214,7 +216,7 @@ class HedgedDistillation(PrivilegedEstimator):
         self._calibrate(rows, found.blend, factor)
 
     def _split(self, strata: Any, groups: Any, counted: Any) -> np.ndarray:
-        """Return the folds of `cv`, a splitter or splits, of rows in one part."""
+        """Return the fold of each row, where `cv` is a splitter or splits."""
         named = None
         if groups is not None:
             named = np.unique(groups.parts[0], return_inverse=True)[1]
@@ -223,19 +225,19 @@ class HedgedDistillation(PrivilegedEstimator):
     def _calibrate(
         self, rows: Parts, blend: Parts | None, factor: np.ndarray | None
     ) -> None:
-        """Make probabilities of the blend, where there are classes."""
+        """Fit the calibration of the probabilities; the classifier defines it."""
 
     def _check_parameters(self) -> None:
         views = (self.views,) if isinstance(self.views, str) else tuple(self.views)
         if not views or len(set(views)) < len(views) or not set(views) <= set(VIEWS):
             raise ValueError(
-                f"views={self.views!r}: give 'privileged' (a teacher that sees X* "
-                "alone), 'both' (one that sees X beside X*), or a tuple of the two."
+                f"views={self.views!r}: give 'privileged' (a teacher that has X*), "
+                "'both' (one that has X and X*), or a tuple of the two."
             )
         if isinstance(self.cv, Integral) and (isinstance(self.cv, bool) or self.cv < 2):
             raise ValueError(
-                f"cv={self.cv!r}: the candidates are weighed by predictions out of "
-                "fold, which need at least 2 folds."
+                f"cv={self.cv!r}: the weights of the candidates come from predictions "
+                "out of fold, which need at least 2 folds. Give 2 or more."
             )
         if not isinstance(self.n_repeats, Integral) or self.n_repeats < 1:
             raise ValueError(
@@ -245,11 +247,11 @@ class HedgedDistillation(PrivilegedEstimator):
         if not isinstance(strength, Real) or not 0 <= float(strength) < np.inf:
             raise ValueError(
                 f"prior_strength={strength!r}: give the number of rows that the prior "
-                "is worth, 0 or more."
+                "is equivalent to, 0 or more."
             )
 
     def _check_numbers(self, X: Any) -> None:
-        """Refuse text in a data frame that the default student would have to read."""
+        """Raise an error for text in a data frame, if the default student is used."""
         if is_data_frame(X):
             try:
                 np.asarray(X, dtype=float)
@@ -267,8 +269,8 @@ class HedgedDistillation(PrivilegedEstimator):
         if not students or len(teachers) != len(students):
             raise ValueError(
                 f"student has {len(students)} estimators and teacher {len(teachers)}. "
-                "Give one teacher for each student, or teacher=None, which makes each "
-                "student's teacher one of its own kind."
+                "Give one teacher for each student, or teacher=None, which clones the "
+                "students."
             )
         names = _names(students) if several else [""]
         pairs = []
@@ -291,37 +293,35 @@ class HedgedDistillation(PrivilegedEstimator):
     def _usable_views(
         self, rows: Parts, n_taught: int, n_folds: int
     ) -> tuple[str, ...]:
-        """Return the views that teachers can learn from; warn if X* is of no use."""
+        """Return the views that can be used; warn if X* cannot be used."""
         if not rows.sum(_n_known):
             return ()
         why = None
         if n_taught == 0:
-            why = "X* is there for no row that has y, so that no teacher can learn"
+            why = "No row that has y has X*, so that no teacher can be trained"
         elif n_folds < 2:
             why = (
                 "A class has fewer than two distinct labelled rows (or groups), so "
                 "that no prediction is out of fold"
             )
         elif n_taught < min(3, n_folds):
-            why = (
-                f"X* is there for only {n_taught} distinct rows (or groups) that have y"
-            )
+            why = f"Only {n_taught} distinct rows (or groups) that have y also have X*"
         if why is None:
             return (self.views,) if isinstance(self.views, str) else tuple(self.views)
         warnings.warn(
-            f"{type(self).__name__} learns from the labels alone. {why}.", stacklevel=5
+            f"{type(self).__name__} is trained without X*. {why}.", stacklevel=5
         )
         return ()
 
     def _name_features(self) -> None:
-        """Give the ridge students, fitted from sums alone, the names of X."""
+        """Set the feature names of ridge students that were fitted from sums."""
         if hasattr(self, "feature_names_in_"):
             for student in self.students_.values():
                 if isinstance(student, GCVRidge):
                     student.feature_names_in_ = self.feature_names_in_
 
     def _blend_lines(self) -> None:
-        """Set the one linear model that a blend of ridge regressions is."""
+        """Set the coefficients of the weighted average of ridge regressions."""
         students = self.students_.values()
         if not all(isinstance(student, GCVRidge) for student in students):
             return
@@ -330,15 +330,15 @@ class HedgedDistillation(PrivilegedEstimator):
             parts = np.array([getattr(student, name) for student in students])
             setattr(self, name, np.tensordot(weights, parts, axes=1))
 
-    def _blend(self, X: Any, answers: Numbers | Probabilities) -> np.ndarray:
+    def _blend(self, X: Any, outputs: NumericOutput | ClassOutput) -> np.ndarray:
         """Return the weighted sum of the students, (n_rows, n_targets)."""
         if hasattr(self, "coef_"):
             values = linear_values(X, self.coef_, self.missing_coef_, self.intercept_)
-            return values.reshape(X.shape[0], answers.n_targets)
-        total = np.zeros((X.shape[0], answers.n_targets))
+            return values.reshape(X.shape[0], outputs.n_targets)
+        total = np.zeros((X.shape[0], outputs.n_targets))
         for name, weight in self.weights_.items():
             if weight > 0:
-                total += weight * answers.values(self.students_[name], X)
+                total += weight * outputs.values(self.students_[name], X)
         return total
 
     def __lupi_tags__(self) -> PrivilegedTags:
@@ -357,7 +357,7 @@ class HedgedDistillation(PrivilegedEstimator):
 
 
 def _names(students: list[Any]) -> list[str]:
-    """Name estimators by their classes, with a number where one occurs twice."""
+    """Name estimators by their classes, numbered where a class occurs twice."""
     kinds = [type(GCVRidge() if one is None else one) for one in students]
     names = [kind.__name__.lower() for kind in kinds]
     return [
@@ -380,9 +380,9 @@ def _labelled_groups(training: Training) -> np.ndarray:
     return training.extra["groups"][training.labelled]
 
 
-def _strata(rows: Rows, answers: Numbers | Probabilities) -> np.ndarray:
+def _strata(rows: Rows, outputs: NumericOutput | ClassOutput) -> np.ndarray:
     """Return twice the class of the labelled rows, and 1 more for those with X*."""
-    return 2 * answers.codes(rows.target) + rows.taught
+    return 2 * outputs.codes(rows.target) + rows.taught
 
 
 def _n_known(rows: Rows) -> int:
@@ -390,7 +390,7 @@ def _n_known(rows: Rows) -> int:
 
 
 def _is_ridge(estimator: Any) -> bool:
-    """Tell the default, which reads tables as numbers, from estimators of the user."""
+    """Return whether an estimator is the default, which needs numbers."""
     return estimator is None or isinstance(estimator, GCVRidge)
 
 

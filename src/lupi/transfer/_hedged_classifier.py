@@ -1,4 +1,4 @@
-"""Hedged distillation for classes; the method is told in `_hedged`."""
+"""Hedged distillation for classification; `_hedged` has the method and its formulas."""
 
 from __future__ import annotations
 
@@ -11,53 +11,54 @@ from sklearn.base import ClassifierMixin
 from lupi._parts import Parts
 from lupi.base import ModelInfo, atomic_fit, class_weights
 from lupi.base._classes import classes_of
-from lupi.transfer._hedge.answers import Probabilities
 from lupi.transfer._hedge.calibration import Calibration, calibrate
+from lupi.transfer._hedge.outputs import ClassOutput
 from lupi.transfer._hedge.rows import Rows
 from lupi.transfer._hedged import HEDGED, VIEWS, HedgedDistillation
 
 
 class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
-    """A blend of students that trusts X* as far as it has proved itself.
+    """Average of students with and without X*, weighted by their out-of-fold errors.
 
-    One student learns y, one the opinions of a teacher that sees X*, one those of a
-    teacher that sees X and X*. The taught ones also learn on rows whose y is not known.
-    All of them predict from X alone.
+    One student is trained on y, one on the predictions of a teacher that has X*, and
+    one on those of a teacher that has X and X*. The last two are also trained on rows
+    whose y is not known. All of them predict from X alone.
 
     Parameters
     ----------
     teacher : estimator, list of estimators or None, default=None
-        Learns y from X*, or from X beside X*: a classifier with ``predict_proba``, or a
-        regressor, which learns the class indicators. None is of the student's own kind.
+        Predicts y from X*, or from X and X*: a classifier with ``predict_proba``, or a
+        regressor, which is fitted to class indicators. None is a clone of the student.
     student : estimator, list of estimators or None, default=None
-        Learns from X. A regressor learns class indicators and opinions. A classifier
-        with ``predict_proba`` learns opinions from weighted copies of each row, one per
-        class; those of XGBoost and LightGBM, with two classes, by their own objectives
-        for labels in [0, 1]. None is ridge regression on standardized columns whose
-        penalty is chosen by generalized cross-validation; single missing cells of X and
-        X* are then filled with the median and marked by a column. A list makes three
-        candidates of each of its estimators, with teachers of their own.
+        Predicts from X. A regressor is fitted to class indicators and to the teacher's
+        probabilities. A classifier with ``predict_proba`` is fitted to these by
+        weighted copies of each row, one per class; those of XGBoost and LightGBM, with
+        two classes, by their own objectives for labels in [0, 1]. None is ridge
+        regression on standardized columns whose penalty is chosen by generalized
+        cross-validation; missing cells of X and X* are then replaced by the median and
+        indicated by a column. A list gives three candidates for each of its
+        estimators, with separate teachers.
     views : {"privileged", "both"} or tuple of these, default=("privileged", "both")
-        What teachers see: X* alone, X beside X*, or one of each.
+        Features of the teachers: X*, X and X*, or one teacher of each kind.
     cv : int, splitter or iterable, default=5
-        Folds by which the candidates are weighed; teacher and student are both
-        refitted without the fold. An integer deals the labelled rows by their content,
-        stratified, as in :class:`GeneralizedDistillationClassifier`; there are fewer
-        folds when a class has fewer rows. A splitter or an iterable of splits must
-        partition the labelled rows.
+        Folds for the weights of the candidates; teacher and student are both refitted
+        without the fold. An integer assigns the labelled rows to folds by their
+        content, stratified, as in :class:`GeneralizedDistillationClassifier`; there
+        are fewer folds when a class has fewer rows. A splitter or an iterable of
+        splits must partition the labelled rows.
     n_repeats : int, default=2
-        How often the folds are dealt; predictions are averaged.
+        Number of repetitions with other folds, over which predictions are averaged.
     prior_strength : float, default=10.0
-        How many rows the prior weights (one half for the labels, the rest evenly over
-        the views) are worth. 0 trusts the labelled rows alone.
+        Number of rows that the prior weights (one half for the labels, the rest evenly
+        over the views) are equivalent to. With 0 there is no prior.
     class_weight : dict, "balanced" or None, default=None
-        Multiplies the weights of the rows. A row without y has the class weight that
-        is to be expected by its opinion.
+        Multiplies the weights of the rows. A row without y has the expected class
+        weight under the teacher's probabilities.
     n_jobs : int or None, default=None
-        Fits at a time, for estimators given by the user.
+        Number of parallel fits, for estimators given by the user.
     random_state : int, RandomState or None, default=None
-        Shuffles the folds and seeds those ``random_state`` of teachers and students
-        that are None. With None the folds are fixed by the content of the rows.
+        Seed of the folds, and of teachers and students where their ``random_state`` is
+        None. With None the folds depend only on the content of the rows.
     device : {"cpu", "cuda"}, default="cpu"
         Where the sums of products of the default ridge are computed; ``"cuda"`` needs
         PyTorch (``lupi[gpu]``) and a GPU.
@@ -68,40 +69,40 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         The labels.
     weights_ : dict from candidate to float
         Weights of ``"labels"``, ``"privileged"`` and ``"both"``, which sum to 1; with a
-        list of students the names of the estimators precede, as in
+        list of students they are preceded by the names of the estimators, as in
         ``"gcvridge__labels"``. Only ``"labels"`` when X* could not be used.
     candidate_scores_ : dict from candidate to (float, float)
         R² of its probabilities out of fold (1 − Brier score / variance), and the
         standard error.
     students_ : dict from candidate to fitted estimator
-        They see X.
+        The students, which predict from X.
     teachers_ : dict from view to fitted estimator
-        Trained on all rows that have y and X*.
+        The teachers, trained on all rows that have y and X*.
     coef_, intercept_ : ndarray
-        The blend before calibration, where all students are the default: it is one
-        linear model, of shape (n_features,), or (n_classes, n_features) beyond two
-        classes.
+        The linear model that the average before calibration is, where all students are
+        the default; ``coef_`` has the shape (n_features,), or (n_classes, n_features)
+        for more than two classes.
     missing_coef_ : ndarray of the shape of ``coef_``
-        What a missing cell adds to it, in place of value × coefficient.
+        Summand of a missing cell, in place of value × coefficient.
     calibration_slope_ : float
-        a, positive.
+        The slope a of the calibration, positive.
     calibration_intercept_ : ndarray of shape (n_classes,)
-        b.
+        The intercepts b of the calibration.
 
     See Also
     --------
     HedgedDistillationRegressor : The same for a continuous target.
-    GeneralizedDistillationClassifier : One teacher, with a fixed share.
+    GeneralizedDistillationClassifier : One teacher, with a fixed weight.
 
     Notes
     -----
-    A row with y and X* serves all candidates, a row with y alone the first, a row with
-    X* alone the taught ones, and a row with neither changes nothing.
+    A row with y and X* is used by all candidates, a row with y alone by the first, a
+    row with X* alone by the others, and a row with neither changes nothing.
 
-    The blend predicts class indicators by squared error. ``predict_proba`` is the
-    softmax of a·log(blend) + b, fitted to the predictions out of fold with the slope
-    held near 1 and above 0, so that probabilities rank rows as the blend does.
-    ``decision_function`` are the log-odds of these probabilities.
+    The weighted average predicts class indicators by squared error. ``predict_proba``
+    is the softmax of a·log(average) + b, fitted to the predictions out of fold. The
+    slope a is shrunk towards 1 and kept positive, so that probabilities rank rows as
+    the average does. ``decision_function`` returns the log-odds of the probabilities.
 
     References
     ----------
@@ -190,14 +191,14 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         self._hedge(X, y, privileged, sample_weight, groups)
         return self
 
-    def _ask(self, training: Parts) -> Probabilities:
+    def _read_outputs(self, training: Parts) -> ClassOutput:
         self.classes_ = classes_of(training, self)
-        return self._answers()
+        return self._outputs()
 
     def _class_factor(self, rows: Parts) -> np.ndarray | None:
         if self.class_weight is None:
             return None
-        totals = rows.sum(_class_totals, self._answers())
+        totals = rows.sum(_class_totals, self._outputs())
         codes = np.arange(len(self.classes_))
         factor = class_weights(self.class_weight, self.classes_, codes, totals)
         return None if np.all(factor == 1) else factor
@@ -207,18 +208,18 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
     ) -> None:
         calibration = Calibration.none(len(self.classes_))
         if blend is not None:
-            judged = blend.map(_judged, rows, self._answers(), factor)
+            judged = blend.map(_calibration_rows, rows, self._outputs(), factor)
             calibration = calibrate(judged, len(self.classes_))
         self.calibration_slope_ = calibration.slope
         self.calibration_intercept_ = calibration.intercept
 
-    def _answers(self) -> Probabilities:
-        return Probabilities(self.classes_)
+    def _outputs(self) -> ClassOutput:
+        return ClassOutput(self.classes_)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return calibrated scores, one column per class."""
-        X, answers = self._validate_X(X), self._answers()
-        blend = answers.full(self._blend(X, answers))
+        X, outputs = self._validate_X(X), self._outputs()
+        blend = outputs.full(self._blend(X, outputs))
         calibration = Calibration(self.calibration_slope_, self.calibration_intercept_)
         return calibration.scores(blend)
 
@@ -270,15 +271,15 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         return self.classes_[best]
 
 
-def _class_totals(rows: Rows, answers: Probabilities) -> np.ndarray:
-    return rows.labelled_weight @ answers.full(rows.target)
+def _class_totals(rows: Rows, outputs: ClassOutput) -> np.ndarray:
+    return rows.labelled_weight @ outputs.full(rows.target)
 
 
-def _judged(
-    blend: np.ndarray, rows: Rows, answers: Probabilities, factor: np.ndarray | None
+def _calibration_rows(
+    blend: np.ndarray, rows: Rows, outputs: ClassOutput, factor: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the blends with the classes and the weights of their rows."""
-    codes, weight = answers.codes(rows.target), rows.labelled_weight
+    """Return the averages with the classes and the weights of their rows."""
+    codes, weight = outputs.codes(rows.target), rows.labelled_weight
     if factor is not None:
         weight = weight * factor[codes]
-    return answers.full(blend), codes, weight
+    return outputs.full(blend), codes, weight

@@ -1,4 +1,4 @@
-"""Hedged distillation for a continuous target; the method is told in `_hedged`."""
+"""Hedged distillation for regression; `_hedged` has the method and its formulas."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from sklearn.base import RegressorMixin
 
 from lupi._parts import Parts
 from lupi.base import ModelInfo, atomic_fit
-from lupi.transfer._hedge.answers import Numbers
+from lupi.transfer._hedge.outputs import NumericOutput
 from lupi.transfer._hedged import HEDGED, VIEWS, HedgedDistillation
 
 
 class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
-    """A blend of students that trusts X* as far as it has proved itself.
+    """Average of students with and without X*, weighted by their out-of-fold errors.
 
-    One student learns y, one the opinions of a teacher that sees X*, one those of a
-    teacher that sees X and X*. The taught ones also learn on rows whose y is not known.
-    All of them predict from X alone.
+    One student is trained on y, one on the predictions of a teacher that has X*, and
+    one on those of a teacher that has X and X*. The last two are also trained on rows
+    whose y is not known. All of them predict from X alone.
 
     Parameters
     ----------
     teacher : regressor, list of regressors or None, default=None
-        Learns y from X*, or from X beside X*. None is of the student's own kind.
+        Predicts y from X*, or from X and X*. None is a clone of the student.
     student : regressor, list of regressors or None, default=None
-        Learns from X. None is ridge regression on standardized columns whose penalty
-        is chosen by generalized cross-validation; single missing cells of X and X* are
-        then filled with the median and marked by a column. A list makes three
-        candidates of each of its estimators, with teachers of their own.
+        Predicts from X. None is ridge regression on standardized columns whose penalty
+        is chosen by generalized cross-validation; missing cells of X and X* are then
+        replaced by the median and indicated by a column. A list gives three candidates
+        for each of its estimators, with separate teachers.
     views : {"privileged", "both"} or tuple of these, default=("privileged", "both")
-        What teachers see: X* alone, X beside X*, or one of each.
+        Features of the teachers: X*, X and X*, or one teacher of each kind.
     cv : int, splitter or iterable, default=5
-        Folds by which the candidates are weighed; teacher and student are both
-        refitted without the fold. An integer deals the labelled rows by their content,
-        as in :class:`GeneralizedDistillationRegressor`. A splitter or an iterable of
-        splits must partition the labelled rows.
+        Folds for the weights of the candidates; teacher and student are both refitted
+        without the fold. An integer assigns the labelled rows to folds by their
+        content, as in :class:`GeneralizedDistillationRegressor`. A splitter or an
+        iterable of splits must partition the labelled rows.
     n_repeats : int, default=2
-        How often the folds are dealt; predictions are averaged.
+        Number of repetitions with other folds, over which predictions are averaged.
     prior_strength : float, default=10.0
-        How many rows the prior weights (one half for the labels, the rest evenly over
-        the views) are worth. 0 trusts the labelled rows alone.
+        Number of rows that the prior weights (one half for the labels, the rest evenly
+        over the views) are equivalent to. With 0 there is no prior.
     n_jobs : int or None, default=None
-        Fits at a time, for estimators given by the user.
+        Number of parallel fits, for estimators given by the user.
     random_state : int, RandomState or None, default=None
-        Shuffles the folds and seeds those ``random_state`` of teachers and students
-        that are None. With None the folds are fixed by the content of the rows.
+        Seed of the folds, and of teachers and students where their ``random_state`` is
+        None. With None the folds depend only on the content of the rows.
     device : {"cpu", "cuda"}, default="cpu"
         Where the sums of products of the default ridge are computed; ``"cuda"`` needs
         PyTorch (``lupi[gpu]``) and a GPU.
@@ -54,28 +54,28 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
     ----------
     weights_ : dict from candidate to float
         Weights of ``"labels"``, ``"privileged"`` and ``"both"``, which sum to 1; with a
-        list of students the names of the estimators precede, as in
+        list of students they are preceded by the names of the estimators, as in
         ``"gcvridge__labels"``. Only ``"labels"`` when X* could not be used.
     candidate_scores_ : dict from candidate to (float, float)
         R² of its predictions out of fold, and the standard error.
     students_ : dict from candidate to fitted estimator
-        They see X.
+        The students, which predict from X.
     teachers_ : dict from view to fitted estimator
-        Trained on all rows that have y and X*.
+        The teachers, trained on all rows that have y and X*.
     coef_, intercept_ : ndarray of shape (n_features,), float
-        The blend, where all students are the default: it is one linear model.
+        The linear model that the average is, where all students are the default.
     missing_coef_ : ndarray of shape (n_features,)
-        What a missing cell adds to it, in place of value × coefficient.
+        Summand of a missing cell, in place of value × coefficient.
 
     See Also
     --------
     HedgedDistillationClassifier : The same for classes.
-    GeneralizedDistillationRegressor : One teacher, with a fixed share.
+    GeneralizedDistillationRegressor : One teacher, with a fixed weight.
 
     Notes
     -----
-    A row with y and X* serves all candidates, a row with y alone the first, a row with
-    X* alone the taught ones, and a row with neither changes nothing.
+    A row with y and X* is used by all candidates, a row with y alone by the first, a
+    row with X* alone by the others, and a row with neither changes nothing.
 
     References
     ----------
@@ -162,8 +162,8 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         self._hedge(X, y, privileged, sample_weight, groups, y_numeric=True)
         return self
 
-    def _ask(self, training: Parts) -> Numbers:
-        return Numbers()
+    def _read_outputs(self, training: Parts) -> NumericOutput:
+        return NumericOutput()
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted targets.
@@ -178,4 +178,4 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         ndarray of shape (n_samples,)
             One number for every row.
         """
-        return self._blend(self._validate_X(X), Numbers())[:, 0]
+        return self._blend(self._validate_X(X), NumericOutput())[:, 0]

@@ -8,7 +8,7 @@ Intelligence 81 (2017), 3–19.
 
 1. An SVM on :math:`(X^*, y)`; its support vectors, or a reduced set of them, are the
    fundamental elements of knowledge :math:`u^*_1, …, u^*_m`.
-2. The frames :math:`K^*(u^*_k, x^*_i)`: what X* knows of row i.
+2. The frames :math:`K^*(u^*_k, x^*_i)`: kernel values of row i in X*.
 3. Functions :math:`\varphi_k(x_i) \approx K^*(u^*_k, x^*_i)`: regression from x.
 4. A classifier on the triplets :math:`(\varphi(x_i), x^*_i, y_i)`: SVMΔ+.
 
@@ -21,10 +21,10 @@ symbol                                      name
 the classifier of step 4                    ``final_estimator``
 ==========================================  =================================
 
-The regressors overfit like any other: what they say of their own training rows is
-better than what they will say of new ones, and a final classifier trained on the
-former trusts them too much. So step 4 is given out-of-fold values of
-:math:`\varphi(x_i)`, which the source does not do; ``cv=None`` is the source's way.
+The regressors predict their own training rows better than new ones, and a final
+classifier trained on in-sample values of :math:`\varphi(x_i)` would rely on them too
+much. Step 4 is therefore given values out of fold, which differs from the source;
+``cv=None`` is the method of the source.
 """
 
 from __future__ import annotations
@@ -54,37 +54,36 @@ from lupi.base._delegate import Delegate
 from lupi.base._metadata import accepts, fit_with, seeded
 from lupi.base._rows import dense
 from lupi.kernels import settle_kernel
+from lupi.svm import SVCDeltaPlus
 from lupi.svm._search import LARGEST_C, TEACHER_SPACE, VAPNIK_IZMAILOV
 from lupi.transfer._fitting import for_outputs, precise_ridge, refuse_regressor, scaled
-from lupi.transfer._folds import fit_and_ask, splits
+from lupi.transfer._folds import fit_out_of_fold, splits
 from lupi.transfer._frames import check_frames, fundamental_elements
 
 
 class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
-    """Classify by what x tells about X*: regressed frames of knowledge.
+    """Classifier on functions of X* that are predicted from x (frames of knowledge).
 
     Parameters
     ----------
     final_estimator : classifier, default=None
         Last stage, trained on the regressed frames; it is given X* as well when its
         ``fit`` takes ``privileged``. None is :class:`~lupi.svm.SVCDeltaPlus`, as in
-        the source; any scikit-learn classifier will do.
+        the source; any scikit-learn classifier is accepted.
     regressor : regressor, default=None
-        Learns the frames from x. None is ridge regression on standardized features.
+        Predicts the frames from x. None is ridge regression on standardized features.
     frames : {"support_vectors", "features"}, default="support_vectors"
-        What is learned from x: values of the kernel at the support vectors of an SVM
+        What is predicted from x: values of the kernel at the support vectors of an SVM
         on X*, or the privileged features themselves.
     n_frames : int or None, default=None
-        Keep so many of the support vectors: those whose span comes closest to the
-        rule learned in X*, chosen greedily. None keeps all.
+        Number of support vectors to keep: those whose span is closest to the rule
+        learned in X*, chosen greedily. None keeps all.
     passthrough : bool, default=False
-        Give the final classifier X beside the frames.
+        Whether the final classifier is given X in addition to the frames.
     cv : int, splitter, iterable or None, default=5
-        How the frames of the training rows are regressed for the final classifier.
-        An integer: out of fold, with folds dealt by the rows' content, so that a row
-        of weight 2 equals the row twice and the order of the rows does not matter. A
-        splitter or an iterable of splits (over the rows that have X*) is used as it
-        is. None: in-sample.
+        How the frames of the training rows are predicted for the final classifier:
+        out of fold, by folds as in :class:`GeneralizedDistillationClassifier`, or
+        in-sample with None.
     privileged_C : float, default=1.0
         C of the SVM on X*.
     privileged_kernel : {"rbf", "linear", "poly", "sigmoid"} or callable, default="rbf"
@@ -98,8 +97,8 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
     class_weight : dict, "balanced" or None, default=None
         Multiplies the weights of the rows, for both classifiers.
     random_state : int, RandomState or None, default=None
-        Shuffles the folds and seeds those ``random_state`` of regressor and final
-        classifier that are None. With None the folds are fixed by the rows' content.
+        Seed of the folds, and of the estimators whose ``random_state`` is None. With
+        None the folds depend only on the content of the rows.
 
     Attributes
     ----------
@@ -115,33 +114,31 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
     frame_vectors_ : ndarray or sparse matrix of shape (n_frames, n_privileged)
         The fundamental elements; only with ``frames="support_vectors"``.
     frame_distance_ : float
-        How far the rule learned in X* lies from the span of the chosen vectors,
-        relative to its norm (0: nothing lost); only with
-        ``frames="support_vectors"``.
+        Distance of the rule learned in X* from the span of the chosen vectors,
+        relative to its norm; only with ``frames="support_vectors"``.
     n_frames_ : int
-        How many functions of x are learned.
-    objective_, duality_gap_, n_iter_, converged_
-        Of the last stage, where it has them.
+        Number of frames.
+    objective_, duality_gap_, n_iter_, converged_ : ndarray
+        Those of the last stage, if it has them.
 
     See Also
     --------
-    GeneralizedDistillationClassifier : Learns the teacher's opinion instead.
+    GeneralizedDistillationClassifier : Predicts the teacher's soft labels instead.
     lupi.svm.SVCDeltaPlus : The default last stage.
 
     Notes
     -----
-    The third step, from x to functions of X*, needs no y: rows without y take part in
-    it, and in no other. A row that has neither y nor X* changes nothing.
+    Rows without y are used in the third step only, the regression of the frames. A row
+    that has neither y nor X* changes nothing.
 
-    Rows without X* are left out of the first three steps; their frames are regressed
-    by the regressor of all other rows, which has not seen them. Without any X* the
-    model is its last stage, trained on X. So it is, with a warning, when X* is
-    constant, or when the SVM on it tells no class from another.
+    Rows without X* are left out of the first three steps; their frames are predicted
+    by the regressor fitted on all other rows. Without any X* the model is its last
+    stage, trained on X. The same holds, with a warning, when X* is constant, or when
+    the rule of the SVM on X* is constant.
 
-    Kernels want features of like scale: standardize X* (``TransformedPrivileged``).
-    So does the final classifier, and frames of a kernel other than ``"rbf"``, frames
-    of ``"features"``, or X beside the frames have whatever scale they have: make
-    ``final_estimator`` a pipeline that begins with a scaler.
+    Kernels need features of similar scale: standardize X* (``TransformedPrivileged``).
+    Frames other than those of ``"rbf"``, and X in addition to the frames, are not
+    scaled: give a pipeline with a scaler as ``final_estimator``.
 
     References
     ----------
@@ -177,7 +174,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
             "final_estimator__kernel": ["rbf", "linear"],
             "final_estimator__C": loguniform(0.01, LARGEST_C),
         },
-        # So that a last stage without use for X* is the one it is compared with.
+        # SVMΔ+ that ignores X* is the SVM with cost (1 + Δ)C, the arm without.
         privileged_space=TEACHER_SPACE
         | {"final_estimator__C": SharedOver(11.0), "passthrough": [False, True]},
         rank=5,
@@ -220,7 +217,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
     def fit(
         self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
     ) -> KnowledgeTransferClassifier:
-        """Find the frames in X*, learn them from X, and classify by them.
+        """Find the frames in X*, regress them on X, and fit the last stage on them.
 
         Parameters
         ----------
@@ -257,9 +254,9 @@ default=None
             frames = self._find_frames(training, known, cost)
             if frames is None:
                 warnings.warn(
-                    f"{type(self).__name__} found nothing to learn in the privileged "
-                    "features: they are constant, or an SVM on them tells no class "
-                    "from another. The last stage is trained on X, as without them.",
+                    f"{type(self).__name__} cannot use the privileged features: they "
+                    "are constant, or the rule of an SVM on them is constant. The last "
+                    "stage is trained on X, as without privileged features.",
                     stacklevel=2,
                 )
             else:
@@ -267,34 +264,26 @@ default=None
                 extra = known.take(answered)
         final = seeded(self._final(), self.random_state)
         refuse_regressor(final, "final_estimator", self)
-        if extra is None or not accepts(final, "privileged"):
-            seen = None
-        else:
-            seen = extra.values if extra.complete else extra.dense_full()
+        last_privileged = None
+        if extra is not None and accepts(final, "privileged"):
+            last_privileged = extra.values if extra.complete else extra.dense_full()
         weighted = given is not None or self.class_weight is not None
         self.final_estimator_ = fit_with(
             final,
             features if len(answered) == training.n_rows else features[answered],
             training.y[answered],
-            privileged=seen,
+            privileged=last_privileged,
             sample_weight=cost[answered] if weighted else None,
         )
         return self
 
     def _final(self) -> Any:
-        if self.final_estimator is not None:
-            return self.final_estimator
-        from lupi.svm import SVCDeltaPlus
-
-        return SVCDeltaPlus()
+        return SVCDeltaPlus() if self.final_estimator is None else self.final_estimator
 
     def _find_frames(
         self, training: Training, privileged: Privileged, cost: np.ndarray
     ) -> np.ndarray | None:
-        """Take steps 1 and 2: return the frames of the rows that have X*.
-
-        None when there is nothing to learn from X*.
-        """
+        """Return the frames of the rows with X* (steps 1, 2); None if constant."""
         if self.frames == "features":
             frames = dense(privileged.values)
             return frames if np.ptp(frames, axis=0).any() else None
@@ -331,9 +320,8 @@ default=None
         frames: np.ndarray,
         weight: np.ndarray | None,
     ) -> Any:
-        """Take step 3: fit ``regressor_``; return φ of every training row."""
-        rows = privileged.rows
-        X = training.X[rows]
+        """Fit ``regressor_`` and return φ of every training row (step 3)."""
+        rows, X = privileged.rows, training.X[privileged.rows]
         weight = None if weight is None else weight[rows]
         self.n_frames_ = frames.shape[1]
         # Regressors without an intercept (kernel ridge) need centered targets.
@@ -359,20 +347,20 @@ default=None
                 clone(regressor), X[train], frames[train], sample_weight=part
             )
 
-        def ask(fitted: Any, test: np.ndarray) -> np.ndarray:
+        def predict(fitted: Any, test: np.ndarray) -> np.ndarray:
             return self._predict_frames(fitted, X[test])
 
-        self.regressor_, known = fit_and_ask(fit, ask, folds, len(rows))
-        learned = self._predict_frames(self.regressor_, training.X)
-        learned[rows] = known
-        return side_by_side(learned, training.X) if self.passthrough else learned
+        self.regressor_, known = fit_out_of_fold(fit, predict, folds, len(rows))
+        frames = self._predict_frames(self.regressor_, training.X)
+        frames[rows] = known
+        return side_by_side(frames, training.X) if self.passthrough else frames
 
     def _predict_frames(self, regressor: Any, X: Any) -> np.ndarray:
         predicted = np.asarray(regressor.predict(X)).reshape(X.shape[0], -1)
         return predicted + self._frame_means
 
     def regressed_frames(self, X: Any) -> np.ndarray:
-        """Return φ(x): what the frames of X* are expected to be, given x.
+        """Return φ(x), the frames of X* predicted from x.
 
         Parameters
         ----------
@@ -382,37 +370,31 @@ default=None
         Returns
         -------
         ndarray of shape (n_samples, n_frames)
-            One column for each of ``frame_vectors_``, or each privileged feature.
+            One column for each row of ``frame_vectors_``, or each privileged feature.
         """
         X = self._validate_X(X)
         if not hasattr(self, "regressor_"):
             raise ValueError(
                 "This KnowledgeTransferClassifier was fitted without privileged "
-                "information and has learned no frames. Fit it with privileged=..."
+                "information and has no frames. Fit it with privileged=..."
             )
         return self._predict_frames(self.regressor_, X)
 
     def _stage(self) -> Any:
-        return (
-            self.final_estimator_
-            if hasattr(self, "final_estimator_")
-            else self._final()
-        )
+        return getattr(self, "final_estimator_", self._final())
 
     def _stage_features(self, X: Any) -> Any:
         X = self._validate_X(X)
         if not hasattr(self, "regressor_"):
             return X
-        learned = self._predict_frames(self.regressor_, X)
-        return side_by_side(learned, X) if self.passthrough else learned
+        frames = self._predict_frames(self.regressor_, X)
+        return side_by_side(frames, X) if self.passthrough else frames
 
     def __lupi_tags__(self) -> PrivilegedTags:
         return PrivilegedTags(uses_unlabelled=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        stages = [get_tags(self._final())]
-        if self.regressor is not None:
-            stages.append(get_tags(self.regressor))
-        tags.input_tags.sparse = all(stage.input_tags.sparse for stage in stages)
+        stages = [one for one in (self._final(), self.regressor) if one is not None]
+        tags.input_tags.sparse = all(get_tags(one).input_tags.sparse for one in stages)
         return tags

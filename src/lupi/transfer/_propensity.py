@@ -1,4 +1,4 @@
-"""Are the labels missing at random? Rows with y against rows without."""
+"""Test whether y is missing at random, by a classifier of rows with and without y."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ from lupi.base._data_frames import side_by_side
 from lupi.base._rows import is_data_frame, take_rows
 
 WARN_ABOVE = 0.65
-# A propensity nearer to 0 would make one row count for more than fifty.
+# Smallest propensity, so that no row has a weight above that of 50 rows.
 _SMALLEST = 0.02
 
 
 @dataclass(frozen=True)
 class LabelPropensity:
-    """How rows that have y differ from rows that have none.
+    """Difference between rows that have y and rows that have none.
 
     Attributes
     ----------
     auc : float
-        Area under the ROC curve of telling them apart from X and X*, cross-validated;
-        0.5 when they cannot be told apart. NaN when there are too few rows of a kind.
+        Cross-validated area under the ROC curve of a classifier that separates them
+        by X and X*; 0.5 when they do not differ, NaN when there are too few rows with
+        or without y.
     n_labelled, n_unlabelled : int
         Numbers of rows.
     sample_weight : ndarray of shape (n_samples,)
@@ -67,11 +68,11 @@ def label_propensity(
     max_samples: int = 20_000,
     random_state: Any = 0,
 ) -> LabelPropensity:
-    """Tell rows with y from rows without, and warn if that is easy.
+    """Separate rows with y from rows without y, and warn if they differ clearly.
 
-    What is learned from labelled rows holds for others only as far as they are alike.
-    Loans that have ended are older than those that still run; patients who stayed under
-    observation are not those who left.
+    A model trained on labelled rows is valid for other rows only as far as these are
+    similar. Loans that have ended, for instance, are older than loans that still run,
+    and patients who stayed under observation differ from those who left.
 
     Parameters
     ----------
@@ -83,19 +84,19 @@ def label_propensity(
 (n_samples, n_privileged), default=None
         X*.
     estimator : classifier, default=None
-        Has ``predict_proba``. None is logistic regression, with missing cells filled by
-        the median and marked, and categories encoded.
+        A classifier with ``predict_proba``. None is logistic regression, with missing
+        cells replaced by the median and indicated, and categories one-hot encoded.
     cv : int, default=5
         Number of folds.
     max_samples : int, default=20_000
-        The most rows that the classifier learns from, drawn at random.
+        Maximum number of rows, drawn at random, that the classifier is trained on.
     random_state : int, RandomState or None, default=0
-        Draws these rows, and shuffles the folds.
+        Seed of the choice of rows and of the folds.
 
     Returns
     -------
     LabelPropensity
-        With the area under the curve, and weights for ``fit(..., sample_weight=)``.
+        The area under the curve, and weights for ``fit(..., sample_weight=)``.
 
     Warns
     -----
@@ -113,10 +114,10 @@ def label_propensity(
     >>> time = np.linspace(0, 1, 400)
     >>> X = rng.normal(size=(400, 2)) + 2 * time[:, None]
     >>> y = np.where(time < 0.5, X.sum(axis=1), np.nan)
-    >>> with warnings.catch_warnings(record=True) as told:
+    >>> with warnings.catch_warnings(record=True) as messages:
     ...     warnings.simplefilter("always")
     ...     found = label_propensity(X, y)
-    >>> len(told), found.auc > 0.8
+    >>> len(messages), found.auc > 0.8
     (1, True)
     >>> bool(found.sample_weight[150:200].mean() > found.sample_weight[:50].mean())
     True
@@ -147,10 +148,10 @@ def label_propensity(
     if auc > WARN_ABOVE:
         warnings.warn(
             f"Rows with y ({n_labelled}) and without ({n_unlabelled}) are not alike: "
-            f"they can be told apart from their features with an AUC of {auc:.2f}. "
-            "Perhaps those without y are more recent, or were left out for a reason. "
-            "What is learned and measured on rows with y need not hold for the others. "
-            "Look at the columns in which they differ, and consider "
+            f"a classifier separates them by their features with an AUC of {auc:.2f}. "
+            "The rows without y may be more recent, or may have been selected. Models "
+            "and scores based on rows with y need not be valid for the others. "
+            "Examine the columns in which they differ, and consider "
             "sample_weight=label_propensity(...).sample_weight.",
             stacklevel=2,
         )
@@ -158,14 +159,14 @@ def label_propensity(
 
 
 def _as_table(values: Any) -> Any:
-    """Leave a data frame and a sparse matrix as they are; anything else is an array."""
+    """Return data frames and sparse matrices unchanged, anything else as an array."""
     if is_data_frame(values) or sp.issparse(values):
         return values
     return np.asarray(values)
 
 
 def _default(table: Any) -> Any:
-    """Return logistic regression behind what makes numbers of the table."""
+    """Return logistic regression behind an encoding of the table."""
     numbers = make_pipeline(
         SimpleImputer(strategy="median", add_indicator=True), StandardScaler()
     )

@@ -1,7 +1,7 @@
-"""Class labels, probabilities and log-odds as targets: the arithmetic of soft labels.
+"""Conversions between class labels, probabilities and log-odds.
 
-Scores are one column per class, centered in each row: ``softmax(scores)`` are the
-probabilities, and with two classes the difference of the columns is the log-odds.
+Scores have one column per class and are centered in each row: ``softmax(scores)`` are
+the probabilities, and with two classes the difference of the columns is the log-odds.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from sklearn.base import is_regressor
 def hard_scores(codes: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the scores of known labels: K − 1 for the row's class, −1 elsewhere.
 
-    A label's own log-odds are infinite. These are the working responses of
-    (multinomial) logistic regression at equal probabilities, that is, the finite
+    The log-odds of a known label are infinite. These scores are the working responses
+    of (multinomial) logistic regression at equal probabilities, that is, finite
     targets whose regression has the slope of the log-odds there; with two classes
     the log-odds are ±2.
     """
@@ -31,19 +31,19 @@ def log_scores(probabilities: np.ndarray) -> np.ndarray:
 
 
 def as_target(scores: np.ndarray) -> np.ndarray:
-    """Return what a regressor learns: log-odds of two classes, scores of more."""
+    """Return the target of a regressor: log-odds for two classes, scores for more."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 def as_scores(target: np.ndarray) -> np.ndarray:
-    """Return the scores behind a regressor's predictions; undoes ``as_target``."""
+    """Return the scores of a regressor's predictions, the inverse of ``as_target``."""
     if target.ndim == 1:
         return np.column_stack([-target / 2, target / 2])
     return target
 
 
 def predicted_target(regressor: Any, X: Any, n_classes: int) -> np.ndarray:
-    """Return what a regressor predicts, in the shape of ``as_target``."""
+    """Return the predictions of a regressor, in the shape of ``as_target``."""
     shape = (-1,) if n_classes == 2 else (-1, n_classes)
     return np.asarray(regressor.predict(X), dtype=float).reshape(shape)
 
@@ -59,24 +59,24 @@ def soft_probabilities(
 def class_scores(
     estimator: Any, X: Any, classes: np.ndarray, seen: np.ndarray | None = None
 ) -> np.ndarray:
-    """Read scores off any fitted estimator, one column for each of ``classes``.
+    """Return the scores of any fitted estimator, one column for each of ``classes``.
 
-    From ``predict_proba`` when there is one, else from ``decision_function`` (taken
-    as log-odds), else from the predictions of a regressor that has learned
-    ``as_target(hard_scores(...))``. A class the estimator has never seen gets the
-    score −∞, that is, the probability 0 at every temperature.
+    They come from ``predict_proba`` if there is one, else from ``decision_function``
+    (interpreted as log-odds), else from the predictions of a regressor fitted to
+    ``as_target(hard_scores(...))``. A class that was not among the training rows gets
+    the score −∞, that is, the probability 0 at every temperature.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted.
-    X : table of shape (n_rows, n_features)
-        What it looks at.
+        Fitted estimator.
+    X : table of shape (n_samples, n_features)
+        Its input.
     classes : ndarray
         All labels, ascending.
     seen : ndarray, default=None
-        The labels among its training rows. None: its ``classes_``, or all of them
-        for a regressor.
+        Labels among the training rows. None means ``classes_`` of a classifier, and
+        all labels for a regressor.
     """
     if is_regressor(estimator):
         known = as_scores(predicted_target(estimator, X, len(classes)))
@@ -95,14 +95,14 @@ def class_scores(
 
 
 def _own_scores(classifier: Any, X: Any) -> np.ndarray:
-    """Return scores for the classes that a classifier knows."""
+    """Return scores for the ``classes_`` of a classifier."""
     decision = None
     if hasattr(classifier, "decision_function"):
         decision = as_scores(np.asarray(classifier.decision_function(X), dtype=float))
     if hasattr(classifier, "predict_proba"):
         probabilities = np.asarray(classifier.predict_proba(X), dtype=float)
         # Decision values that are the log-odds of these probabilities (logistic
-        # regression, boosting) say the same, and more where those round to 0 and 1.
+        # regression, boosting) keep digits where the probabilities round to 0 or 1.
         if (
             decision is not None
             and decision.shape == probabilities.shape
@@ -113,7 +113,8 @@ def _own_scores(classifier: Any, X: Any) -> np.ndarray:
     if decision is None:
         raise ValueError(
             f"The teacher {type(classifier).__name__} has neither predict_proba nor "
-            "decision_function and is no regressor, so it has no soft labels to give. "
-            "Choose one that has, or wrap it in CalibratedClassifierCV."
+            "decision_function and is not a regressor, so that it gives no soft "
+            "labels. Give one that has one of them, or wrap it in "
+            "CalibratedClassifierCV."
         )
     return decision

@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from lupi._parts import LocalParts
 from lupi.base import Privileged
-from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.learners import EstimatorLearner
+from lupi.transfer._hedge.outputs import ClassOutput, NumericOutput
 from lupi.transfer._hedge.plan import fit_candidates
 from lupi.transfer._hedge.ridge import GCVRidge
 from lupi.transfer._hedge.rows import Rows
@@ -35,10 +35,10 @@ def _rows(n_classes=0, *, missing_P=True, unlabelled=True, sparse=False, seed=0)
     if n_classes:
         cuts = np.quantile(score[labelled], np.arange(1, n_classes) / n_classes)
         codes = np.searchsorted(cuts, score[labelled])
-        answers = Probabilities(np.arange(n_classes))
-        target = answers.indicators(codes)
+        outputs = ClassOutput(np.arange(n_classes))
+        target = outputs.indicators(codes)
     else:
-        answers, target = Numbers(), score[labelled][:, None]
+        outputs, target = NumericOutput(), score[labelled][:, None]
     if sparse:
         X[np.abs(X) < 0.5] = 0.0
     rows = Rows(
@@ -48,7 +48,7 @@ def _rows(n_classes=0, *, missing_P=True, unlabelled=True, sparse=False, seed=0)
         target,
         rng.integers(1, 4, n).astype(float),
     )
-    return rows, answers, rng.permutation(np.arange(60) % N_FOLDS)
+    return rows, outputs, rng.permutation(np.arange(60) % N_FOLDS)
 
 
 def _keeps():
@@ -67,16 +67,16 @@ def _predicted(learner, held_out):
     return found
 
 
-def _estimators(rows, fold, answers, teacher, student):
-    return EstimatorLearner(rows, fold, answers, teacher, student, None, True)
+def _estimators(rows, fold, outputs, teacher, student):
+    return EstimatorLearner(rows, fold, outputs, teacher, student, None, True)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 @pytest.mark.parametrize("options", [{}, {"missing_P": False}, {"unlabelled": False}])
 def test_sums_of_products_do_what_the_rows_do(n_classes, options):
-    rows, answers, fold = _rows(n_classes, **options)
+    rows, outputs, fold = _rows(n_classes, **options)
     by_sums = _sums(rows, fold)
-    by_rows = _estimators(rows, fold, answers, GCVRidge(), GCVRidge())
+    by_rows = _estimators(rows, fold, outputs, GCVRidge(), GCVRidge())
     found = fit_candidates(by_sums, VIEWS, _keeps())
     expected = fit_candidates(by_rows, VIEWS, _keeps())
     np.testing.assert_allclose(
@@ -96,9 +96,9 @@ def test_sums_of_products_do_what_the_rows_do(n_classes, options):
 
 
 def test_sums_of_sparse_products():
-    rows, answers, fold = _rows(2, sparse=True)
+    rows, outputs, fold = _rows(2, sparse=True)
     by_sums = _sums(rows, fold)
-    by_rows = _estimators(rows, fold, answers, GCVRidge(), GCVRidge())
+    by_rows = _estimators(rows, fold, outputs, GCVRidge(), GCVRidge())
     found, expected = (
         _predicted(learner, fit_candidates(learner, VIEWS, _keeps()[1:]))
         for learner in (by_sums, by_rows)
@@ -132,14 +132,14 @@ LEARNERS = {
 def test_moving_a_label_leaves_its_own_prediction_where_it_was(kind, unlabelled):
     """The difference is exactly 0: neither teacher nor student has seen the label."""
     n_classes, teacher, student = LEARNERS[kind]
-    rows, answers, fold = _rows(n_classes, unlabelled=unlabelled)
+    rows, outputs, fold = _rows(n_classes, unlabelled=unlabelled)
 
     def predict(target):
         moved = Rows(rows.X, rows.privileged, rows.labelled, target, rows.weight)
         if teacher is None:
             learner = _sums(moved, fold)
         else:
-            learner = _estimators(moved, fold, answers, teacher, student)
+            learner = _estimators(moved, fold, outputs, teacher, student)
         held_out = fit_candidates(learner, VIEWS, _keeps()[1:])
         return _predicted(learner, held_out)
 
@@ -161,9 +161,9 @@ def test_pairs_of_folds_share_a_teacher():
     calls = []
 
     class Counting(SumsLearner):
-        def teach(self, view, kept):
+        def fit_teacher(self, view, kept):
             calls.append((view, kept))
-            return super().teach(view, kept)
+            return super().fit_teacher(view, kept)
 
     fit_candidates(_sums(rows, fold, Counting), VIEWS, _keeps())
     # Per view: all folds, all but one, all but two.

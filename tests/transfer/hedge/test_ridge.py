@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from lupi._parts import LocalParts
-from lupi.transfer._hedge.filling import itself, weighted_medians
+from lupi.transfer._hedge.filling import table_and_weight, weighted_medians
 from lupi.transfer._hedge.ridge import ALPHAS, LARGEST, GCVRidge, ridge_from_rows
 
 
@@ -173,13 +173,15 @@ def test_weighted_medians_are_the_medians_of_repeated_values(seed, n_parts):
         rows = np.array_split(np.arange(12), n_parts)
         parts = LocalParts([(table[part], weight[part]) for part in rows])
         known = weight @ ~np.isnan(table)
-        found = weighted_medians(parts, itself, np.arange(3), known)
+        found = weighted_medians(parts, table_and_weight, np.arange(3), known)
         np.testing.assert_array_equal(found, np.nanmedian(repeated, axis=0))
 
 
 def test_the_median_of_cells_that_do_not_count_is_zero():
     parts = LocalParts([(np.array([[3.0], [np.nan]]), np.array([0.0, 1.0]))])
-    assert weighted_medians(parts, itself, np.array([0]), np.array([0.0])) == 0
+    assert (
+        weighted_medians(parts, table_and_weight, np.array([0]), np.array([0.0])) == 0
+    )
 
 
 def test_scikit_learns_checks():

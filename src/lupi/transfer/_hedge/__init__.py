@@ -1,10 +1,11 @@
-"""The numerics of hedged distillation; `lupi.transfer._hedged` tells the method.
+"""The numerical part of hedged distillation; see `lupi.transfer._hedged`.
 
-- `plan`: which model learns what from whom, with which folds left out
-- `sums`: that plan for ridge regression, from sums of products alone
-- `learners`: that plan for any estimators
+- `plan`: which teacher and student is fitted on which folds
+- `sums`: these fits for ridge regression, from sums of products
+- `learners`: these fits for any estimators
+- `outputs`: the predicted quantity, a number or class probabilities
 - `ridge`, `filling`: ridge regression by generalized cross-validation, missing cells
-- `folds`: folds that follow the content of the rows, and keep groups together
-- `weights`: weights of the candidates on the simplex, with a prior
-- `calibration`: probabilities from the blend
+- `folds`: folds that depend on the content of the rows, and keep groups together
+- `hedge`, `weights`: all candidates, and their weights on the simplex, with a prior
+- `calibration`: calibrated probabilities
 """

@@ -1,13 +1,13 @@
-r"""Probabilities from a blend that was made by squared error.
+r"""Calibrated probabilities from a weighted average chosen by squared error.
 
 .. math::
     p_k \propto \exp(a\, z_k + b_k), \qquad
     \min_{a \ge a_0,\, b} \; -\sum_i w_i \log p_{y_i} + \tfrac{c}{2} (a - 1)^2,
 
-with :math:`z_k` the logarithm of the blend of class k, clipped to [0.02, 0.98], and
-c = 10. With two classes :math:`z_1 - z_0` is the logit of the blend. The slope is held
-near 1, and above 0: a free one, fitted on 60 rows, is negative every other time and
-would turn the ranking around.
+with :math:`z_k` the logarithm of the average for class k, clipped to [0.02, 0.98], and
+c = 10. With two classes :math:`z_1 - z_0` is the logit of the average. The slope is
+shrunk towards 1 and kept positive: an unrestricted slope, fitted on 60 rows, is
+negative in half of the cases, which reverses the ranking.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOW, HIGH = 0.02, 0.98
 SLOPE_STRENGTH = 10.0
 SMALLEST_SLOPE = 1e-3
 _MOST_STEPS = 100
-# Relative decrease that Newton's method leaves to rounding.
+# Relative decrease at which Newton's method stops.
 _ENOUGH = 1e-14
 
 
@@ -37,30 +37,28 @@ class Calibration:
 
     @classmethod
     def none(cls, n_classes: int) -> Calibration:
-        """Leave the blend as it is."""
+        """Return the calibration that changes nothing inside the clip."""
         return cls(1.0, np.zeros(n_classes))
 
     def scores(self, blend: np.ndarray) -> np.ndarray:
-        """Return a·z + b, one column per class; their softmax are probabilities."""
+        """Return a·z + b, one column per class; the softmax gives probabilities."""
         return self.slope * clipped_log(blend) + self.intercept
 
 
 def clipped_log(blend: np.ndarray) -> np.ndarray:
-    """Return log(blend), clipped; beyond the clip the ranking goes on with slope 1."""
+    """Return log(blend), clipped; beyond the clip it continues with slope 1."""
     inside = np.clip(blend, LOW, HIGH)
     return np.log(inside) + (blend - inside)
 
 
 def calibrate(parts: Parts, n_classes: int) -> Calibration:
-    """Fit slope and intercepts to blends of rows that no candidate was trained on.
-
-    By Newton's method, of which each step needs sums over the rows.
+    """Fit slope and intercepts to predictions out of fold, by Newton's method.
 
     Parameters
     ----------
     parts : Parts of (blend, codes, weight)
-        Out-of-fold blends, one column per class; class and weight of each row. Every
-        class occurs.
+        Weighted averages out of fold, one column per class; class and weight of each
+        row. Every class occurs.
     n_classes : int
         Number of classes.
     """
@@ -68,13 +66,13 @@ def calibrate(parts: Parts, n_classes: int) -> Calibration:
     theta[0] = 1.0
     value, gradient, hessian = _penalized(parts, theta)
     for _ in range(_MOST_STEPS):
-        # Where the gradient pushes the slope against its bound, it stays there.
+        # The slope stays at its bound if the gradient points beyond it.
         held = theta[0] <= SMALLEST_SLOPE and gradient[0] > 0
         free = np.arange(int(held), n_classes)
         step = np.zeros(n_classes)
-        bend = hessian[np.ix_(free, free)]
-        bend = bend + 1e-14 * np.trace(bend) * np.eye(len(free))
-        step[free] = -np.linalg.solve(bend, gradient[free])
+        part = hessian[np.ix_(free, free)]
+        part = part + 1e-14 * np.trace(part) * np.eye(len(free))
+        step[free] = -np.linalg.solve(part, gradient[free])
         decrease = -gradient @ step
         if decrease <= _ENOUGH * abs(value):
             break
@@ -83,7 +81,7 @@ def calibrate(parts: Parts, n_classes: int) -> Calibration:
             moved = theta + length * step
             moved[0] = max(moved[0], SMALLEST_SLOPE)
             found = _penalized(parts, moved)
-            # Along the bend of the path at the bound, the gradient decides.
+            # Armijo's condition along the projected step.
             if found[0] <= value + 1e-4 * gradient @ (moved - theta):
                 break
             length /= 2
@@ -119,7 +117,7 @@ def log_loss(
     gradient = np.concatenate(
         [[weight @ np.sum(off * logs, axis=1)], weight @ off[:, 1:]]
     )
-    # The variance, under the chances, of what multiplies θ in the scores.
+    # Variance, under the probabilities, of the factors of θ in the scores.
     mean = np.sum(chance * logs, axis=1)
     apart = chance * (logs - mean[:, None])
     hessian = np.empty((len(theta), len(theta)))

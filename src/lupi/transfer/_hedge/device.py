@@ -10,12 +10,12 @@ from lupi.transfer._hedge.filling import BLOCK
 
 
 def check_hedged_device(estimator: Any, given: Training, *, by_default: bool) -> None:
-    """Refuse a device that is not there, or not enough, before the work starts.
+    """Raise an error if the device is missing or too small, before fitting starts.
 
     Parameters
     ----------
     estimator : HedgedDistillation
-        With its ``device``.
+        The estimator, with its parameter ``device``.
     given : Training
         The training rows.
     by_default : bool
@@ -30,9 +30,9 @@ def check_hedged_device(estimator: Any, given: Training, *, by_default: bool) ->
         return
     if not by_default:
         raise ValueError(
-            f"{name} was given device={device!r} and a student or teacher, which "
-            "computes where it is told to. Leave student=None and teacher=None, or "
-            "use device='cpu'."
+            f"{name} was given device={device!r} together with a student or teacher, "
+            "to which the device does not apply. Leave student=None and teacher=None, "
+            "or use device='cpu'."
         )
     width = given.X.shape[1]
     if given.privileged is not None:

@@ -1,4 +1,4 @@
-"""Single missing cells: the column's median, and a column that marks them."""
+"""Imputation of missing cells by the median, with indicator columns."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import scipy.sparse as sp
 from lupi._parts import Parts
 
 BLOCK = 1 << 16
-# What reads a table and the weights of its rows off a part.
+# A function that returns the table of a part and the weights of its rows.
 Table = Callable[[Any], tuple[Any, np.ndarray]]
 
 
 @dataclass(frozen=True)
 class Filling:
-    """How the cells of a table are filled, marked and shifted.
+    """Imputed values, indicator columns and centering of a table.
 
     Attributes
     ----------
     value : ndarray of shape (n_features,)
-        What stands in for a missing cell: the median; in a column that had none, but
-        may have some when predicting, the mean.
+        Replacement of a missing cell: the median, or the mean in a column that has
+        missing cells only when predicting.
     marked : ndarray of int
-        Columns that had missing cells; each is marked by a column of 0 and 1.
+        Columns with missing cells; each has an indicator column of 0 and 1.
     shift : ndarray of shape (n_features + n_marked,)
-        Subtracted from the filled columns, so that sums of their products lose no
-        digits. Zero for a sparse table, which would be filled by it.
+        Subtracted from the imputed columns, so that sums of their products lose no
+        digits. Zero for a sparse table, which is not centered.
     """
 
     value: np.ndarray
@@ -38,7 +38,7 @@ class Filling:
 
     @classmethod
     def of(cls, parts: Parts, table: Table) -> Filling:
-        """Read medians and means off the rows; weight 2 is the row twice.
+        """Compute weighted medians and means of the columns.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class Filling:
             if len(marked):
                 raise ValueError(
                     "X is sparse and has missing cells. Impute them first, or give a "
-                    "dense table, in which they are filled with the median."
+                    "dense table, in which they are replaced by the median."
                 )
             return cls(np.zeros(len(sums)), marked, np.zeros(len(sums)))
         mean = sums / counted
@@ -66,11 +66,11 @@ class Filling:
 
     @property
     def width(self) -> int:
-        """Number of columns after filling."""
+        """Number of columns, with the indicators."""
         return len(self.shift)
 
     def apply(self, X: Any) -> Any:
-        """Return the filled columns, then the marks."""
+        """Return the imputed columns, followed by the indicators."""
         if len(self.marked) == 0 and (sp.issparse(X) or not np.isnan(X).any()):
             return X
         missing = np.isnan(X)
@@ -84,7 +84,7 @@ class Filling:
         return np.hstack([ones, filled - self.shift])
 
     def split(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the summand of a value, and that of a missing cell, per column."""
+        """Return the coefficient, and the summand of a missing cell, per column."""
         slopes = coef[: len(self.value)]
         missing = slopes * self.value[:, None]
         missing[self.marked] += coef[len(self.value) :]
@@ -92,11 +92,11 @@ class Filling:
 
 
 def blocks(n_rows: int) -> list[slice]:
-    """Return slices of some ten thousand rows, so that copies stay small."""
+    """Return slices of 65 536 rows, so that copies stay small."""
     return [slice(start, start + BLOCK) for start in range(0, n_rows, BLOCK)]
 
 
-def itself(part: tuple[Any, np.ndarray]) -> tuple[Any, np.ndarray]:
+def table_and_weight(part: tuple[Any, np.ndarray]) -> tuple[Any, np.ndarray]:
     """Return a part that is a table with its weights."""
     return part
 
@@ -104,8 +104,8 @@ def itself(part: tuple[Any, np.ndarray]) -> tuple[Any, np.ndarray]:
 def _column_sums(part: Any, table: Table) -> tuple[Any, ...]:
     """Return whether a table is dense, and sums over its rows.
 
-    These are the number of missing cells per column, the weight of the rows, the weight
-    of the cells that are known, and their weighted sum.
+    The sums are the number of missing cells per column, the total weight of the rows,
+    the weight of the cells that are present, and their weighted sum.
     """
     X, weight = table(part)
     counted = float(weight.sum())
@@ -127,16 +127,16 @@ def _column_sums(part: Any, table: Table) -> tuple[Any, ...]:
     return 1, n_missing, counted, known, sums
 
 
-# Bits of a number that one pass over the rows finds out.
+# Bits of the medians that one pass over the rows determines.
 _DIGIT = 11
 
 
 def weighted_medians(
     parts: Parts, table: Table, columns: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """Return medians of columns, each cell counted as often as the weight says.
+    """Return weighted medians of columns.
 
-    The cells are not sorted: each of six passes over the rows finds out 11 bits of the
+    The cells are not sorted: each of six passes over the rows determines 11 bits of the
     medians, from the weights of the cells that agree with them in the bits before.
 
     Parameters
@@ -146,14 +146,14 @@ def weighted_medians(
     table : callable
         Returns the table of a part and the weights of its rows.
     columns : ndarray of int
-        Which columns.
+        The columns.
     weight : ndarray
-        Total weight of the cells that are known in each of them.
+        Total weight of the cells that are present in each column.
 
     Returns
     -------
     ndarray
-        The medians; 0 where no cell counts.
+        The medians; 0 where the total weight is 0.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def weighted_medians(
     >>> weighted_medians(parts, itself, np.array([0, 1]), np.array([4.0, 2.0]))
     array([2. , 1.5])
     """
-    # Sums of weights are rounded; a half that is reached but for rounding is reached.
+    # Sums of weights are rounded: the half is reached within a tolerance.
     half = np.outer([0.5 * (1 - 1e-12), 0.5 * (1 + 1e-12)], weight).ravel()
     column = np.tile(columns, 2)
     found, below = np.zeros(len(column), dtype=np.uint64), np.zeros(len(column))
@@ -173,7 +173,7 @@ def weighted_medians(
         after = max(before - _DIGIT, 0)
         counts = parts.sum(_digit_weights, table, column, found, before, after)
         reached = below[:, None] + np.cumsum(counts, axis=1)
-        # The last digit that occurs, where rounding leaves the half unreached.
+        # The last digit that occurs, if the half is not reached because of rounding.
         last = counts.shape[1] - 1 - np.argmax(counts[:, ::-1] > 0, axis=1)
         digit = np.minimum((reached < half[:, None]).sum(axis=1), last)
         below = reached[every, digit] - counts[every, digit]
@@ -191,7 +191,7 @@ def _digit_weights(
     before: int,
     after: int,
 ) -> np.ndarray:
-    """Return the weights of the cells that begin as `found`, by their next digit."""
+    """Return the weights of the cells whose first bits are `found`, by next digit."""
     X, weight = table(part)
     counts = np.zeros((len(columns), 1 << (before - after)))
     for column in np.unique(columns):
@@ -213,11 +213,11 @@ _SIGN = np.uint64(1 << 63)
 
 
 def _keys(values: np.ndarray) -> np.ndarray:
-    """Return integers that are in the order of the numbers."""
+    """Return unsigned integers with the same order as the numbers."""
     bits = (values + 0.0).view(np.uint64)  # −0 is 0
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
 
 def _numbers(keys: np.ndarray) -> np.ndarray:
-    """Return the numbers of such integers."""
+    """Return the numbers of such integers, the inverse of `_keys`."""
     return np.where(keys & _SIGN, keys & ~_SIGN, ~keys).view(np.float64)

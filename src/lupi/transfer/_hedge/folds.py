@@ -1,4 +1,4 @@
-"""Folds of the labelled rows: dealt by content, stratified, groups kept together."""
+"""Folds of the labelled rows: by content, stratified, with groups kept together."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from lupi.base._rows import take_rows
 from lupi.transfer._folds import as_numbers, row_digests
 from lupi.transfer._hedge.rows import Rows
 
-# Up to so many rows have the long digest; so many units are dealt in turn.
+# Largest number of rows with 128-bit digests, and of units assigned in turn.
 FEW = 10_000
 
 
 @dataclass(frozen=True)
 class Units:
-    """Distinct labelled rows, or groups of them, which no fold separates.
+    """Distinct labelled rows, or groups, which must not be split between folds.
 
-    Up to 10 000 of them are dealt in the order of their keys, spread evenly over the
-    folds within each stratum. Of more, the key itself says the fold: so many are even
-    without that, and no order of all rows has to be found.
+    Up to 10 000 units are assigned in the order of their keys, spread evenly over the
+    folds within each stratum. With more units, the fold is a function of the key: the
+    folds are then even without stratification, and no sorting is needed.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Units:
     distinct : ndarray or None
         The keys, each once, ascending; None when there are more than 10 000.
     weight : ndarray of shape (n_distinct, n_strata) or None
-        Weights of the rows by their stratum, twice the class and 1 for rows with X*.
+        Weights of the rows by their stratum: twice the class, plus 1 for rows with X*.
     n_taught : int
-        How many have a row with X*; 3 stands for all larger numbers.
+        Number of units that have a row with X*, at most 3.
     """
 
     keys: Parts
@@ -56,11 +56,11 @@ class Units:
         rows : Parts of Rows
             The training rows.
         strata : Parts of ndarray of int
-            Twice the class, and 1 for rows with X*, of each labelled row.
+            Stratum of each labelled row: twice the class, plus 1 for rows with X*.
         groups : Parts of ndarray, or None
-            Group of each labelled row; None makes units of equal rows.
+            Group of each labelled row; with None, equal rows form a unit.
         few : int, default=10_000
-            The most units that are dealt in the order of their keys.
+            Largest number of units that are assigned in the order of their keys.
         """
         keys = groups
         if keys is None:
@@ -86,7 +86,7 @@ class Units:
         return cls(keys, None, None, n_taught)
 
     def most_folds(self, n_folds: int) -> int:
-        """Return how many folds can all have a row of each class, up to `n_folds`."""
+        """Return the number of folds, at most `n_folds`, that have all classes."""
         if self.weight is None:
             return n_folds
         plain, taught = self.weight[:, ::2], self.weight[:, 1::2]
@@ -95,7 +95,7 @@ class Units:
         counts = present.sum(axis=0)
         return min(n_folds, int(counts[counts > 0].min()))
 
-    def deal(self, n_folds: int, random_state: Any) -> Parts:
+    def assign(self, n_folds: int, random_state: Any) -> Parts:
         """Return the fold of each labelled row.
 
         Parameters
@@ -103,7 +103,7 @@ class Units:
         n_folds : int
             Number of folds, 2 or more.
         random_state : RandomState or None
-            None deals the units in their order.
+            None assigns the units in the order of their keys.
         """
         if self.distinct is None or self.weight is None:
             salt = 0 if random_state is None else random_state.randint(1, 2**31)
@@ -112,8 +112,8 @@ class Units:
         rank = np.arange(n_units)
         if random_state is not None:
             rank = random_state.permutation(n_units)
-        # One deal through all strata in turn balances strata and sizes at once. A unit
-        # counts to its heaviest stratum.
+        # Counting on from one stratum to the next balances strata and fold sizes at
+        # once. A unit belongs to its heaviest stratum.
         fold = np.empty(n_units, dtype=int)
         order = np.lexsort((rank, self.weight.argmax(axis=1)))
         fold[order] = np.arange(n_units) % n_folds
@@ -176,8 +176,10 @@ def _fold_of_key(keys: np.ndarray, n_folds: int, salt: int) -> np.ndarray:
     return (mixed % np.uint64(n_folds)).astype(int)
 
 
-def shuffles(n_repeats: int, random_state: Any) -> list[np.random.RandomState | None]:
-    """Return what shuffles each deal; None is the first without a `random_state`."""
+def shuffle_generators(
+    n_repeats: int, random_state: Any
+) -> list[np.random.RandomState | None]:
+    """Return a generator per repetition; None is the order of the keys."""
     if random_state is not None:
         return [check_random_state(random_state)] * n_repeats
     return [None, *(np.random.RandomState(r) for r in range(1, n_repeats))]
@@ -191,11 +193,11 @@ def folds_of(
     Parameters
     ----------
     cv : splitter or iterable of (train, test)
-        About the labelled rows as they were given to ``fit``.
+        Splits of the labelled rows in the order given to ``fit``.
     counted : ndarray of bool
-        Which of them count, those of positive weight.
+        Mask of the labelled rows of positive weight.
     codes, groups : ndarray of int
-        Classes and groups of the rows that count; without groups None.
+        Classes and groups of these rows; ``groups`` may be None.
     """
     n_rows = len(counted)
     y, units, fold = np.zeros((3, n_rows), dtype=int)
@@ -221,10 +223,10 @@ def folds_of(
 
 
 def quick_digests(*blocks: Any) -> np.ndarray:
-    """Return a hash of 64 bits per row of the blocks laid side by side.
+    """Return a 64-bit hash per row of the horizontally stacked blocks.
 
     Dense and sparse blocks and data frames of the same values have the same digests:
-    a digest is the sum of one hash per cell, and a cell that is 0 counts for nothing.
+    a digest is the sum of the hashes of the nonzero cells.
     """
     digests = np.zeros(blocks[0].shape[0], dtype=np.uint64)
     first = 0
@@ -244,7 +246,7 @@ def quick_digests(*blocks: Any) -> np.ndarray:
 def _hashes(values: np.ndarray, columns: Any) -> np.ndarray:
     """Return a hash of each value and its column; 0 for the value 0."""
     values = np.array(values, dtype=float)
-    values[np.isnan(values)] = np.nan  # of whatever sign
+    values[np.isnan(values)] = np.nan  # one bit pattern for all NaN
     place = np.asarray(columns, dtype=np.uint64) + np.ones(1, dtype=np.uint64)
     bits = mixed_bits(values.view(np.uint64) + place * GOLDEN)
     return np.where(values == 0, np.uint64(0), bits)

@@ -1,4 +1,4 @@
-"""From rows and folds to students and their weights."""
+"""Fit all candidates and their weights."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from lupi._parts import LocalParts, Parts
-from lupi.transfer._hedge.answers import Numbers, Probabilities
 from lupi.transfer._hedge.learners import EstimatorLearner
+from lupi.transfer._hedge.outputs import ClassOutput, NumericOutput
 from lupi.transfer._hedge.plan import LABELS, fit_candidates
 from lupi.transfer._hedge.ridge import LARGEST, GCVRidge
 from lupi.transfer._hedge.rows import Rows
 from lupi.transfer._hedge.sums import SumsLearner
 from lupi.transfer._hedge.weights import simplex_weights
 
-# So many columns, or as many as labelled rows, are worked through by sums of products.
+# Largest number of columns, if there are fewer labelled rows, for fits from sums.
 _SUMS_COLUMNS = 300
 
 
@@ -36,18 +36,18 @@ class Pair:
 
 @dataclass(frozen=True)
 class Hedge:
-    """Candidates and how far each is to be trusted.
+    """Fitted candidates and their weights.
 
     Attributes
     ----------
     students, teachers : dict from name to fitted estimator
-        By candidate and by view.
+        The students by candidate, and the teachers by view.
     weights : dict from candidate to float
-        Sum to 1.
+        Weights, with sum 1.
     scores : dict from candidate to (score, standard error)
-        Of the predictions out of fold; empty without folds.
+        R² of the predictions out of fold; empty without folds.
     blend : Parts of ndarray of shape (n_labelled, n_targets), or None
-        Blend of the predictions out of fold; None without folds.
+        Weighted average of the predictions out of fold; None without folds.
     """
 
     students: dict[str, Any]
@@ -59,7 +59,7 @@ class Hedge:
 
 def hedge(
     rows: Parts,
-    answers: Numbers | Probabilities,
+    outputs: NumericOutput | ClassOutput,
     pairs: Sequence[Pair],
     folds: list[Parts],
     *,
@@ -72,33 +72,33 @@ def hedge(
     n_jobs: Any = None,
     device: str = "cpu",
 ) -> Hedge:
-    """Fit all candidates, and weigh them by predictions that are out of fold.
+    """Fit all candidates, and their weights by predictions out of fold.
 
     Parameters
     ----------
     rows : Parts of Rows
         The training rows.
-    answers : Numbers or Probabilities
-        What is predicted.
+    outputs : NumericOutput or ClassOutput
+        Description of the predicted quantity.
     pairs : sequence of Pair
-        Students with their teachers; all are the default where rows are on a cluster.
+        Students with their teachers; on a cluster all of them are the default.
     folds : list of Parts of ndarray of int
-        Fold of each labelled row, once per repetition; an empty list makes no
+        Fold of each labelled row, once per repetition. With an empty list there are no
         predictions out of fold, and the weights are the prior.
     n_folds : int
         Number of folds.
     views : tuple of str
-        What the teachers look at.
+        Views of the teachers.
     prior_strength : float
-        How many rows the prior is worth.
+        Number of rows that the prior is equivalent to.
     n_columns : tuple of int
-        Width of X and of X*.
+        Number of columns of X and of X*.
     factor : ndarray or None
         Class weights.
     weighted : bool
-        Whether the caller gave weights.
+        Whether sample weights were given.
     n_jobs : int or None
-        Fits at a time.
+        Number of parallel fits.
     device : str, default="cpu"
         Where the sums of the default ridge are computed.
     """
@@ -107,21 +107,21 @@ def hedge(
     predicted = []
     everything = frozenset(range(n_folds)) if folds else frozenset({0})
     keeps = [everything - {k} for k in sorted(everything)] if folds else []
-    summary = rows.sum(_label_sums, answers, factor)
+    summary = rows.sum(_label_sums, outputs, factor)
     for pair in pairs:
         first: Any = folds[0] if folds else rows.map(_one_fold)
         learner: Any
-        if not isinstance(rows, LocalParts) or _works_by_sums(
+        if not isinstance(rows, LocalParts) or _fits_from_sums(
             pair, summary.n_labelled, sum(n_columns), factor
         ):
             learner = SumsLearner(
-                rows, first, len(everything), answers.n_targets, n_columns[1], device
+                rows, first, len(everything), outputs.n_targets, n_columns[1], device
             )
         else:
             learner = EstimatorLearner(
                 rows.parts[0],
                 first.parts[0],
-                answers,
+                outputs,
                 GCVRidge() if pair.teacher is None else pair.teacher,
                 GCVRidge() if pair.student is None else pair.student,
                 factor,
@@ -147,7 +147,7 @@ def hedge(
         return Hedge(students, teachers, prior, {}, None)
 
     candidates = predicted[0].map(_all_candidates, *predicted[1:])
-    errors = candidates.sum(_error_sums, rows, answers, factor, summary.level)
+    errors = candidates.sum(_error_sums, rows, outputs, factor, summary.level)
     start = np.array(list(prior.values()))
     weights = simplex_weights(errors[0], summary.total, start, prior_strength)
     scores = _scores(summary.total, *errors[1:])
@@ -170,21 +170,21 @@ def _prior(pairs: Sequence[Pair], views: tuple[str, ...]) -> dict[str, float]:
     return prior
 
 
-def _works_by_sums(
+def _fits_from_sums(
     pair: Pair, n_labelled: int, n_columns: int, factor: np.ndarray | None
 ) -> bool:
-    """Tell whether sums of products are all that is needed, and few enough."""
+    """Return whether the models can be fitted from sums of products."""
     few = n_columns <= max(_SUMS_COLUMNS, min(n_labelled, LARGEST))
-    # Class weights of rows without y follow their opinions, which sums do not know.
+    # Class weights of rows without y depend on predictions, row by row.
     return pair.teacher is None and pair.student is None and factor is None and few
 
 
 def _jobs(learner: SumsLearner | EstimatorLearner, n_jobs: Any) -> Any:
-    # A fit from sums takes less time than telling another process of it.
+    # A fit from sums takes less time than starting another process.
     return 1 if isinstance(learner, SumsLearner) else n_jobs
 
 
-# What is computed from the labelled rows of a part.
+# Functions of the labelled rows of one part.
 
 
 def _one_fold(rows: Rows) -> np.ndarray:
@@ -204,12 +204,12 @@ def _blend(candidates: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _cost(
-    rows: Rows, answers: Numbers | Probabilities, factor: np.ndarray | None
+    rows: Rows, outputs: NumericOutput | ClassOutput, factor: np.ndarray | None
 ) -> np.ndarray:
-    """Return what an error costs: the weight of the row times that of its class."""
+    """Return the weights of the rows times those of their classes."""
     cost = rows.labelled_weight
-    if factor is not None and isinstance(answers, Probabilities):
-        cost = cost * (answers.full(rows.target) @ factor)
+    if factor is not None and isinstance(outputs, ClassOutput):
+        cost = cost * (outputs.full(rows.target) @ factor)
     return cost
 
 
@@ -235,21 +235,21 @@ class _LabelSums:
 
 
 def _label_sums(
-    rows: Rows, answers: Numbers | Probabilities, factor: np.ndarray | None
+    rows: Rows, outputs: NumericOutput | ClassOutput, factor: np.ndarray | None
 ) -> _LabelSums:
-    cost = _cost(rows, answers, factor)
+    cost = _cost(rows, outputs, factor)
     return _LabelSums(len(cost), float(cost.sum()), cost @ rows.target)
 
 
 def _error_sums(
     candidates: np.ndarray,
     rows: Rows,
-    answers: Numbers | Probabilities,
+    outputs: NumericOutput | ClassOutput,
     factor: np.ndarray | None,
     level: np.ndarray,
 ) -> tuple[Any, ...]:
     """Return products of the candidates' errors, sums of their squares, and of y."""
-    cost = _cost(rows, answers, factor)
+    cost = _cost(rows, outputs, factor)
     errors = candidates - rows.target
     products = np.einsum("ant,bnt,n->ab", errors, errors, cost, optimize=True)
     squares = np.sum(errors**2, axis=2)

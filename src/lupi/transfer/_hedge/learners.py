@@ -1,4 +1,4 @@
-"""The plan for any estimators of scikit-learn's interface."""
+"""Teachers and students that are any estimators of scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sklearn.base import clone
 from lupi._parts import LocalParts
 from lupi.base._data_frames import side_by_side
 from lupi.base._rows import take_rows
-from lupi.transfer._hedge.answers import Numbers, Probabilities
-from lupi.transfer._hedge.plan import UNLABELLED, Candidates, Kept, Lesson
+from lupi.transfer._hedge.outputs import ClassOutput, NumericOutput
+from lupi.transfer._hedge.plan import UNLABELLED, Candidates, Kept, TrainingSet
 from lupi.transfer._hedge.rows import Rows
 
 
 @dataclass(frozen=True)
 class Teacher:
-    """A fitted teacher, and the view that it looks at."""
+    """A fitted teacher and its view, which says what its features are."""
 
     view: str
     model: Any
@@ -26,7 +26,7 @@ class Teacher:
 
 @dataclass(frozen=True)
 class EstimatorLearner:
-    """Any estimators in both roles.
+    """Fit a pair of estimators as teacher and student.
 
     Attributes
     ----------
@@ -34,19 +34,19 @@ class EstimatorLearner:
         The training rows.
     fold : ndarray of int
         Fold of each labelled row.
-    answers : Numbers or Probabilities
-        What is predicted.
+    outputs : NumericOutput or ClassOutput
+        Description of the predicted quantity.
     teacher, student : estimator
-        Cloned for every fit.
+        Estimators, cloned for every fit.
     factor : ndarray of shape (n_classes,) or None
-        Class weights, when there are any.
+        Class weights.
     weighted : bool
-        Whether the caller gave weights.
+        Whether sample weights were given.
     """
 
     rows: Rows
     fold: np.ndarray
-    answers: Numbers | Probabilities
+    outputs: NumericOutput | ClassOutput
     teacher: Any
     student: Any
     factor: np.ndarray | None
@@ -56,7 +56,7 @@ class EstimatorLearner:
         """Return the same learner on other folds."""
         return replace(self, fold=fold.parts[0])
 
-    def teach(self, view: str, kept: Kept) -> Teacher:
+    def fit_teacher(self, view: str, kept: Kept) -> Teacher:
         """Return a teacher of the view."""
         rows = self.rows
         chosen = np.flatnonzero(rows.taught & np.isin(self.fold, list(kept)))
@@ -65,38 +65,38 @@ class EstimatorLearner:
         weighted = self.weighted or self.factor is not None
         weight = self._weight(index, target) if weighted else None
         table = self._view(view, index)
-        model = self.answers.fit(clone(self.teacher), table, target, weight)
+        model = self.outputs.fit(clone(self.teacher), table, target, weight)
         return Teacher(view, model)
 
-    def study(self, lessons: list[Lesson]) -> Any:
+    def fit_student(self, training_sets: list[TrainingSet]) -> Any:
         """Return a student of X."""
-        soft = lessons[0].teacher is not None
-        parts = [self._rows_of(lesson) for lesson in lessons]
+        soft = training_sets[0].teacher is not None
+        parts = [self._rows_of(training_set) for training_set in training_sets]
         index, target, weight = (
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
         table = take_rows(self.rows.X, index)
         weighted = self.weighted or self.factor is not None
-        fit = self.answers.fit_soft if soft else self.answers.fit
+        fit = self.outputs.fit_soft if soft else self.outputs.fit
         return fit(clone(self.student), table, target, weight if weighted else None)
 
-    def _rows_of(self, lesson: Lesson) -> tuple[Any, Any, Any]:
-        """Return the rows of a lesson, what is learned of them, and their weights."""
-        rows, teacher = self.rows, lesson.teacher
-        if lesson.fold == UNLABELLED:
+    def _rows_of(self, training_set: TrainingSet) -> tuple[Any, Any, Any]:
+        """Return the row numbers, targets and weights of a training set."""
+        rows, teacher = self.rows, training_set.teacher
+        if training_set.fold == UNLABELLED:
             index, known = rows.unlabelled, None
         else:
-            chosen = self.fold == lesson.fold
+            chosen = self.fold == training_set.fold
             if teacher is not None:
                 chosen &= rows.taught
             index, known = rows.labelled[chosen], rows.target[chosen]
-        opinion = known if teacher is None else self._opinion(teacher, index)
-        return index, opinion, self._weight(index, opinion if known is None else known)
+        target = known if teacher is None else self._teacher_predictions(teacher, index)
+        return index, target, self._weight(index, target if known is None else known)
 
-    def _opinion(self, teacher: Teacher, index: np.ndarray) -> np.ndarray:
+    def _teacher_predictions(self, teacher: Teacher, index: np.ndarray) -> np.ndarray:
         if len(index) == 0:
             return self.rows.target[:0]
-        return self.answers.values(teacher.model, self._view(teacher.view, index))
+        return self.outputs.values(teacher.model, self._view(teacher.view, index))
 
     def out_of_fold(self, held_out: list[Candidates]) -> LocalParts:
         """Return predictions by the candidates that left a row's fold out."""
@@ -105,7 +105,7 @@ class EstimatorLearner:
         for k, left_out in enumerate(held_out):
             table = take_rows(self.rows.X, self.rows.labelled[self.fold == k])
             for place, student in enumerate(left_out.students.values()):
-                found[place, self.fold == k] = self.answers.values(student, table)
+                found[place, self.fold == k] = self.outputs.values(student, table)
         return LocalParts([found])
 
     def export_student(self, student: Any) -> Any:
@@ -123,8 +123,8 @@ class EstimatorLearner:
         return side_by_side(take_rows(self.rows.X, index), known)
 
     def _weight(self, index: np.ndarray, shares: Any) -> np.ndarray:
-        """Return weights of rows that are of these classes, or may be."""
+        """Return the weights of rows with these (soft) labels."""
         weight = self.rows.weight[index]
-        if self.factor is None or isinstance(self.answers, Numbers):
+        if self.factor is None or isinstance(self.outputs, NumericOutput):
             return weight
-        return weight * (self.answers.shares(shares) @ self.factor)
+        return weight * (self.outputs.shares(shares) @ self.factor)

@@ -1,17 +1,16 @@
-"""Which model learns what from whom, with which folds left out.
+"""Which teachers and students are fitted on which folds.
 
 Every labelled row is in one fold. ``kept`` is the set of folds that may be used:
 
-- the student ``labels`` learns y on the kept rows;
-- a teacher of a view learns y on the kept rows that have X*;
-- the student of that view learns the teacher's opinions, on the kept rows that have X*
-  and on all rows without y that have it. The opinion of a row in fold j is that of the
-  teacher trained on ``kept - {j}``; of a row without y, of the one trained on ``kept``.
+- the student ``labels`` is fitted to y on the kept rows;
+- a teacher of a view is fitted to y on the kept rows that have X*;
+- the student of that view is fitted to the teacher's predictions, on the kept rows that
+  have X* and on all rows without y that have it. A row in fold j is predicted by the
+  teacher trained on ``kept - {j}``, and a row without y by that trained on ``kept``.
 
-Keeping all folds gives the final models. Keeping all but one gives models of which
-nothing, teacher or student, has been touched by a label of that fold. The teacher
-without folds j and k serves twice: for the opinions of fold j while k is held out, and
-the other way round.
+Keeping all folds gives the final models. Keeping all but one gives models
+that do not depend on a label of that fold. The teacher without folds j and k is used
+twice: to predict fold j while k is held out, and to predict k while j is held out.
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ Kept = frozenset[int]
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """Rows to learn from: a fold, and the teacher whose opinions are learned."""
+class TrainingSet:
+    """Training rows: a fold, and the teacher whose predictions are the target."""
 
     fold: int
     teacher: Any = None
 
 
 class Learner(Protocol):
-    """What the plan needs of a pair of teacher and student."""
+    """A pair of teacher and student, as `fit_candidates` needs it."""
 
-    def teach(self, view: str, kept: Kept) -> Any:
+    def fit_teacher(self, view: str, kept: Kept) -> Any:
         """Return a teacher of the view, trained on the kept rows that have X*."""
 
-    def study(self, lessons: list[Lesson]) -> Any:
-        """Return a student; lessons without a teacher are about y itself."""
+    def fit_student(self, training_sets: list[TrainingSet]) -> Any:
+        """Return a student; the target of training sets without a teacher is y."""
 
     def out_of_fold(self, held_out: list[Candidates]) -> Parts:
         """Return predictions of every labelled row by the candidates that left it out.
@@ -68,29 +67,29 @@ def fit_candidates(
     needed = {}
     for kept in keeps:
         for fold in sorted(kept):
-            # With two folds and one held out, no other fold is left to learn from.
+            # With two folds of which one is held out, no other fold is left.
             needed[kept, fold] = kept - {fold} or kept
         needed[kept, UNLABELLED] = kept
-    courses = list(dict.fromkeys((v, kept) for v in views for kept in needed.values()))
-    work = Parallel(n_jobs=n_jobs)
-    taught = work(delayed(learner.teach)(view, kept) for view, kept in courses)
-    teachers = dict(zip(courses, taught, strict=True))
+    keys = list(dict.fromkeys((v, kept) for v in views for kept in needed.values()))
+    parallel = Parallel(n_jobs=n_jobs)
+    fitted = parallel(delayed(learner.fit_teacher)(view, kept) for view, kept in keys)
+    teachers = dict(zip(keys, fitted, strict=True))
 
-    curricula = []
+    student_sets = []
     for kept in keeps:
         folds = sorted(kept)
-        curricula.append([Lesson(fold) for fold in folds])
+        student_sets.append([TrainingSet(fold) for fold in folds])
         for view in views:
-            curricula.append(
+            student_sets.append(
                 [
-                    Lesson(fold, teachers[view, needed[kept, fold]])
+                    TrainingSet(fold, teachers[view, needed[kept, fold]])
                     for fold in [*folds, UNLABELLED]
                 ]
             )
-    studied = iter(work(delayed(learner.study)(lessons) for lessons in curricula))
+    students = iter(parallel(delayed(learner.fit_student)(one) for one in student_sets))
     return [
         Candidates(
-            {name: next(studied) for name in (LABELS, *views)},
+            {name: next(students) for name in (LABELS, *views)},
             {view: teachers[view, kept] for view in views},
         )
         for kept in keeps

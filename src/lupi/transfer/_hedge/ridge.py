@@ -28,15 +28,15 @@ from lupi._device import gram_on
 from lupi._parts import LocalParts
 from lupi._stored import stored
 from lupi.base import check_weight
-from lupi.transfer._hedge.filling import Filling, itself
+from lupi.transfer._hedge.filling import Filling, table_and_weight
 
 ALPHAS = np.logspace(-2, 4, 25)
-# The eigenvalues of a matrix of this size take a minute.
+# Largest matrix whose eigenvalues are computed, which takes a minute.
 LARGEST = 5000
-# A column whose variance is so small a part of its mean square is constant.
+# A column is constant if its variance is below this part of its mean square.
 _CONSTANT = 1e-12
-# Below this share of the rows left to the residuals, GCV divides by next to nothing.
-_ROOM = 1e-3
+# Smallest share of residual degrees of freedom for which GCV is evaluated.
+_LEAST_RESIDUAL_SHARE = 1e-3
 
 
 def ridge_from_sums(
@@ -71,17 +71,17 @@ def ridge_from_sums(
     scale = np.maximum(_scale(np.diag(moments), np.diag(gram)[1:], n), least)
     values, vectors = np.linalg.eigh(moments / np.outer(scale, scale))
     values = np.maximum(values, 0.0)
-    turned = vectors.T @ ((cross[1:] - n * np.outer(mean, level)) / scale[:, None])
+    rotated = vectors.T @ ((cross[1:] - n * np.outer(mean, level)) / scale[:, None])
     total = np.sum(square - n * level**2)
-    alpha = best_alpha(values, np.sum(turned**2, axis=1), total, n)
-    coef = vectors @ (turned / (values + alpha)[:, None]) / scale[:, None]
+    alpha = best_alpha(values, np.sum(rotated**2, axis=1), total, n)
+    coef = vectors @ (rotated / (values + alpha)[:, None]) / scale[:, None]
     return np.vstack([level - mean @ coef, coef]), alpha
 
 
 def best_alpha(
     values: np.ndarray, explained: np.ndarray, total: float, n: float
 ) -> float:
-    """Return the penalty of the smallest GCV; of equal ones the largest.
+    """Return the penalty with the smallest GCV; the largest one in case of ties.
 
     Parameters
     ----------
@@ -90,16 +90,16 @@ def best_alpha(
     explained : ndarray
         Squares of V'Z'Wt, V the eigenvectors, summed over the targets.
     total : float
-        t'Wt of the centered targets, summed likewise.
+        t'Wt of the centered targets, summed over the targets.
     n : float
         Sum of the weights.
     """
     alphas = ALPHAS[:, None]
     fitted = explained * (values + 2 * alphas) / (values + alphas) ** 2
     residual = np.maximum(total - fitted.sum(axis=1), 0.0)
-    room = 1 - (1 + np.sum(values / (values + alphas), axis=1)) / n
+    share = 1 - (1 + np.sum(values / (values + alphas), axis=1)) / n
     criterion = np.full(len(ALPHAS), np.inf)
-    np.divide(residual, room**2, out=criterion, where=room > _ROOM)
+    np.divide(residual, share**2, out=criterion, where=share > _LEAST_RESIDUAL_SHARE)
     if not np.isfinite(criterion).any():
         return float(ALPHAS[-1])
     close = criterion <= criterion.min() * (1 + 1e-9)
@@ -109,7 +109,7 @@ def best_alpha(
 def ridge_from_rows(
     X: Any, target: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Fit the same model by way of the rows, which are fewer than the columns.
+    """Fit the same model in its dual form, for fewer rows than columns.
 
     With Z the standardized X, the coefficients are Z'W^½ (W^½ZZ'W^½ + α)⁻¹ W^½t.
     """
@@ -121,7 +121,7 @@ def ridge_from_rows(
     root = np.sqrt(weight)[:, None]
     level = weight @ target / n
     rhs = root * (target - level)
-    # Centering is left to products with the vector of ones: a sparse X stays sparse.
+    # The Gram matrix is centered instead of X, so that a sparse X stays sparse.
     scaled = X @ sp.diags_array(1 / scale) if sp.issparse(X) else X / scale
     shift = scaled @ (mean / scale)
     inner = scaled @ scaled.T
@@ -129,27 +129,27 @@ def ridge_from_rows(
     inner = inner - shift[:, None] - shift[None, :] + np.sum((mean / scale) ** 2)
     values, vectors = np.linalg.eigh(root * inner * root.T)
     values = np.maximum(values, 0.0)
-    turned = vectors.T @ rhs
-    explained = values * np.sum(turned**2, axis=1)
+    rotated = vectors.T @ rhs
+    explained = values * np.sum(rotated**2, axis=1)
     alpha = best_alpha(values, explained, np.sum(rhs**2), n)
-    dual = root * (vectors @ (turned / (values + alpha)[:, None]))
+    dual = root * (vectors @ (rotated / (values + alpha)[:, None]))
     coef = np.asarray(scaled.T @ dual) - np.outer(mean / scale, dual.sum(axis=0))
     coef /= scale[:, None]
     return np.vstack([level - mean @ coef, coef]), alpha
 
 
 def _scale(centered: np.ndarray, raw: np.ndarray, n: float) -> np.ndarray:
-    """Return weighted standard deviations; infinity, which removes it, if constant."""
+    """Return weighted standard deviations; infinity for a constant column."""
     scale = np.sqrt(np.maximum(centered, 0.0) / n)
     return np.where(centered > _CONSTANT * raw, scale, np.inf)
 
 
 @stored
 class GCVRidge(RegressorMixin, BaseEstimator):
-    """Ridge regression on standardized columns, its penalty chosen by GCV.
+    """Ridge regression on standardized columns, with the penalty chosen by GCV.
 
-    The default teacher and student of hedged distillation. Single missing cells are
-    filled with the column's median and marked by a column of their own.
+    It is the default teacher and student of hedged distillation. Missing cells are
+    replaced by the median of the column and indicated by an additional column.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
     intercept_ : float or ndarray of shape (n_targets,)
         Intercept.
     missing_coef_ : ndarray of the shape of ``coef_``
-        What a missing cell adds to the prediction, in place of value × coefficient.
+        Summand of a missing cell, in place of value × coefficient.
     alpha_ : float
         The penalty.
 
@@ -184,13 +184,13 @@ class GCVRidge(RegressorMixin, BaseEstimator):
             y_numeric=True,
         )
         weight = check_weight(sample_weight, X.shape[0], self)
-        filling = Filling.of(LocalParts([(X, weight)]), itself)
+        filling = Filling.of(LocalParts([(X, weight)]), table_and_weight)
         if min(X.shape) > LARGEST:
             raise ValueError(
-                f"X has {X.shape[0]} rows and {X.shape[1]} columns. This ridge "
-                "regression needs the eigenvalues of a square matrix of the smaller "
-                f"number, and takes at most {LARGEST}. Give a student of your own, "
-                "such as make_pipeline(TruncatedSVD(100), Ridge()), or fewer columns."
+                f"X has {X.shape[0]} rows and {X.shape[1]} columns. The default ridge "
+                "regression computes the eigenvalues of a square matrix of the smaller "
+                f"size, which must not exceed {LARGEST}. Give another student, such as "
+                "make_pipeline(TruncatedSVD(100), Ridge()), or fewer columns."
             )
         A = filling.with_ones(filling.apply(X))
         target = y.reshape(len(y), -1).astype(np.float64, copy=False)
@@ -214,7 +214,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
         *,
         flat: bool,
     ) -> GCVRidge:
-        """Take over coefficients, one column per target, that were found elsewhere."""
+        """Set the fitted state from coefficients, one column per target."""
         self.intercept_ = intercept[0] if flat else intercept
         self.coef_ = slopes[:, 0] if flat else slopes.T
         self.missing_coef_ = missing[:, 0] if flat else missing.T
@@ -244,7 +244,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
 
 
 def linear_values(X: Any, coef: Any, missing_coef: Any, intercept: Any) -> np.ndarray:
-    """Return X @ coef + intercept, with other summands where cells are missing."""
+    """Return X @ coef + intercept, with separate summands for missing cells."""
     if not sp.issparse(X):
         missing = np.isnan(X)
         if missing.any():
@@ -254,7 +254,7 @@ def linear_values(X: Any, coef: Any, missing_coef: Any, intercept: Any) -> np.nd
 
 
 def weighted_gram(A: Any, weight: np.ndarray, device: str = "cpu") -> np.ndarray:
-    """Return A'WA, dense; computed on a device."""
+    """Return A'WA as a dense array, computed on a device."""
     if device != "cpu":
         return gram_on(device, A, weight)
     if sp.issparse(A):

@@ -1,4 +1,4 @@
-"""The training rows, as the numerics of hedged distillation want them."""
+"""The training rows of hedged distillation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Rows:
     labelled : ndarray of int
         Positions of the rows that have y, ascending.
     target : ndarray of shape (n_labelled, n_targets)
-        y; of two classes the indicator of the second, of more all indicators.
+        y; with two classes the indicator of the second, with more all indicators.
     weight : ndarray of shape (n,)
         Sample weights.
     """
@@ -37,18 +37,18 @@ class Rows:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, training: Training, answers: Any) -> Rows:
-        """Take over rows that have y, X* or both.
+    def of(cls, training: Training, outputs: Any) -> Rows:
+        """Return the rows of a `Training` that has rows with y, X* or both.
 
         Parameters
         ----------
         training : Training
             The rows.
-        answers : Numbers or Probabilities
-            What y is.
+        outputs : NumericOutput or ClassOutput
+            Description of y.
         """
         labelled = training.labelled
-        target = answers.target(training.y[labelled])
+        target = outputs.target(training.y[labelled])
         weight = training.weight
         return cls(training.X, training.privileged, labelled, target, weight)
 
@@ -77,7 +77,7 @@ class Rows:
 
     @cached_property
     def taught(self) -> np.ndarray:
-        """Which labelled rows have X*, as a mask."""
+        """Mask of the labelled rows that have X*."""
         return self.place[self.labelled] >= 0
 
     @cached_property

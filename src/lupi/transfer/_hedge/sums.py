@@ -1,11 +1,11 @@
-"""The plan for ridge regression, from sums of products alone.
+"""Teachers and students that are ridge regressions, fitted from sums of products.
 
-Write A = [1, X, X*, y]. A linear model is a vector b in these coordinates: its values
-are Ab, and so is any target, y (b picks the last columns) or a teacher's opinions.
-Ridge regression on a set of rows needs A'WA of these rows and the b of the target on
-each of them: X'Wt = X'WA b and t'Wt = b'A'WA b. So one matrix A'WA per fold, and one
-for the rows without y, are all that is ever computed from the rows; nothing is stored
-per row. Where the rows are in parts, the sums of the parts are added.
+Let A = [1, X, X*, y]. A linear model is a vector b in these coordinates: its values are
+Ab. Every target is of this form too: y (b selects the last columns), or the predictions
+of a teacher. Ridge regression on a set of rows needs A'WA of these rows and the b of
+the target: X'Wt = X'WA b and t'Wt = b'A'WA b. Hence one matrix A'WA per fold, and one
+for the rows without y, are computed from the rows, and nothing is stored per row. Where
+the rows are in parts, the sums of the parts are added.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import scipy.sparse as sp
 from lupi._parts import Parts
 from lupi.base._rows import is_data_frame
 from lupi.transfer._hedge.filling import Filling, blocks
-from lupi.transfer._hedge.plan import UNLABELLED, Candidates, Kept, Lesson
+from lupi.transfer._hedge.plan import UNLABELLED, Candidates, Kept, TrainingSet
 from lupi.transfer._hedge.ridge import GCVRidge, ridge_from_sums, weighted_gram
 from lupi.transfer._hedge.rows import Rows
 
-# A column that hardly varies where a model learns, and does elsewhere (a rare category
-# among rows without y), would be extrapolated by as many standard deviations. It is
-# scaled by at least this part of its standard deviation on all rows.
+# A column that hardly varies on the training rows of a model but elsewhere does (a rare
+# category among rows without y), would be extrapolated by many standard deviations. It
+# is scaled by at least this part of its standard deviation on all rows.
 _LEAST_SCALE = 0.1
 
 
 @dataclass(frozen=True)
-class Vector:
+class LinearModel:
     """A linear model in the coordinates [1, X, X*, y], its view and its penalty."""
 
     coef: np.ndarray
@@ -41,7 +41,7 @@ class Vector:
 
 
 def _in_numbers(rows: Rows) -> Rows:
-    """Read data frames, which students beside the ridge may want, as numbers."""
+    """Convert data frames, which are kept for other students, to arrays."""
     known = rows.privileged
     if is_data_frame(rows.X):
         rows = replace(rows, X=np.asarray(rows.X, dtype=float))
@@ -53,14 +53,14 @@ def _in_numbers(rows: Rows) -> Rows:
 
 @dataclass(frozen=True)
 class Layout:
-    """How rows become rows of A.
+    """Conversion of rows to rows of A.
 
     Attributes
     ----------
     fill_X, fill_P : Filling, Filling or None
-        Of X and of X*; None without X*.
+        Imputation of X and of X*; None without X*.
     n_targets : int
-        Columns of y.
+        Number of columns of y.
     device : str
         Where products are computed.
     """
@@ -74,7 +74,7 @@ class Layout:
     def of(
         cls, rows: Parts, n_targets: int, n_privileged: int, device: str = "cpu"
     ) -> Layout:
-        """Read means and medians off the rows."""
+        """Compute the means and medians of the rows."""
         fill_P = None
         if n_privileged:
             fill_P = Filling.of(rows, partial(_privileged_table, width=n_privileged))
@@ -82,7 +82,7 @@ class Layout:
 
     @property
     def widths(self) -> tuple[int, int, int, int]:
-        """Columns of 1, X, X* and y."""
+        """Numbers of columns of 1, X, X* and y."""
         n_privileged = 0 if self.fill_P is None else self.fill_P.width
         return 1, self.fill_X.width, n_privileged, self.n_targets
 
@@ -100,7 +100,7 @@ class Layout:
             pieces = [self.decision(rows, chosen)]
             place = rows.place[chosen]
             if self.fill_P is not None and place[0] >= 0:
-                # A row has X* if the first one has it: rows with and without are apart.
+                # Either all rows of a call have X* or none.
                 filled = self.fill_P.apply(rows.known(place))
                 sparse = sp.issparse(filled)
                 pieces.append(filled if sparse else filled - self.fill_P.shift)
@@ -110,7 +110,7 @@ class Layout:
             pieces.append(
                 np.zeros(shape) if labelled is None else rows.target[labelled[part]]
             )
-            A, weight = _beside(pieces), rows.weight[chosen]
+            A, weight = _hstack(pieces), rows.weight[chosen]
             total += weighted_gram(A, weight, self.device)
         return total
 
@@ -158,18 +158,18 @@ def _out_of_fold(
 
 
 class SumsLearner:
-    """Ridge regression by GCV in both roles.
+    """Fit ridge regression by GCV as teacher and student, from sums of products.
 
     Parameters
     ----------
     rows : Parts of Rows
-        The training rows, read as numbers.
+        The training rows.
     fold : Parts of ndarray of int
         Fold of each labelled row.
     n_folds : int
         Number of folds.
     n_targets, n_privileged : int
-        Columns of y and of X*.
+        Numbers of columns of y and of X*.
     device : str, default="cpu"
         Where products are computed.
     """
@@ -192,8 +192,8 @@ class SumsLearner:
             "privileged": np.concatenate([one, privileged]),
             "both": np.concatenate([one, decision, privileged]),
         }
-        self.answers = np.zeros((ends[-1], n_targets))
-        self.answers[-n_targets:] = np.eye(n_targets)
+        self.y_columns = np.zeros((ends[-1], n_targets))
+        self.y_columns[-n_targets:] = np.eye(n_targets)
         self._unlabelled = self.rows.sum(_unlabelled_products, self.layout)
         self._set_folds(fold)
 
@@ -213,11 +213,13 @@ class SumsLearner:
         variance = np.maximum(np.diag(everything) / n - mean**2, 0.0)
         self._least = _LEAST_SCALE * np.sqrt(variance)
 
-    def _fit(self, parts: list[tuple[np.ndarray, np.ndarray]], view: str) -> Vector:
-        """Fit on rows given by their A'WA, each with the vector of its target."""
+    def _fit(
+        self, parts: list[tuple[np.ndarray, np.ndarray]], view: str
+    ) -> LinearModel:
+        """Fit on sets of rows, each given by A'WA and the vector of its target."""
         columns = self.columns[view]
-        gram = np.zeros((len(self.answers), len(self.answers)))
-        coef, cross = np.zeros_like(self.answers), np.zeros_like(self.answers)
+        gram = np.zeros((len(self.y_columns), len(self.y_columns)))
+        coef, cross = np.zeros_like(self.y_columns), np.zeros_like(self.y_columns)
         square = np.zeros(cross.shape[1])
         for products, target in parts:
             if np.ndim(products) == 0:  # no rows
@@ -232,22 +234,24 @@ class SumsLearner:
             square,
             self._least[columns[1:]],
         )
-        return Vector(coef, view, alpha)
+        return LinearModel(coef, view, alpha)
 
-    def teach(self, view: str, kept: Kept) -> Vector:
+    def fit_teacher(self, view: str, kept: Kept) -> LinearModel:
         """Return a teacher of the view."""
-        parts = [(self._taught[fold], self.answers) for fold in sorted(kept)]
+        parts = [(self._taught[fold], self.y_columns) for fold in sorted(kept)]
         return self._fit(parts, view)
 
-    def study(self, lessons: list[Lesson]) -> Vector:
+    def fit_student(self, training_sets: list[TrainingSet]) -> LinearModel:
         """Return a student of X."""
         parts = []
-        for lesson in lessons:
-            if lesson.teacher is None:
-                parts.append((self._plain[lesson.fold], self.answers))
-                parts.append((self._taught[lesson.fold], self.answers))
+        for training_set in training_sets:
+            if training_set.teacher is None:
+                parts.append((self._plain[training_set.fold], self.y_columns))
+                parts.append((self._taught[training_set.fold], self.y_columns))
             else:
-                parts.append((self._taught[lesson.fold], lesson.teacher.coef))
+                parts.append(
+                    (self._taught[training_set.fold], training_set.teacher.coef)
+                )
         return self._fit(parts, "decision")
 
     def out_of_fold(self, held_out: list[Candidates]) -> Parts:
@@ -258,8 +262,8 @@ class SumsLearner:
         )
         return self.rows.map(_out_of_fold, self.fold, self.layout, coef)
 
-    def export_student(self, vector: Vector) -> GCVRidge:
-        """Return a model as an estimator that looks at its view."""
+    def export_student(self, vector: LinearModel) -> GCVRidge:
+        """Return a model as an estimator of the features of its view."""
         tables: list[tuple[str, Any]] = []
         if vector.view != "privileged":
             tables.append(("decision", self.layout.fill_X))
@@ -279,7 +283,7 @@ class SumsLearner:
     export_teacher = export_student
 
 
-def _beside(pieces: list[Any]) -> Any:
+def _hstack(pieces: list[Any]) -> Any:
     if any(sp.issparse(piece) for piece in pieces):
         return sp.hstack([sp.csr_array(piece) for piece in pieces], format="csr")
     return np.hstack(pieces)

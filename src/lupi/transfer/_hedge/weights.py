@@ -1,12 +1,12 @@
-r"""Weights of the candidates: convex, shrunk towards a prior.
+r"""Weights of the candidates on the simplex, shrunk towards a prior.
 
 .. math::
     \min_{w \ge 0,\, 1^\top w = 1}\; \|F w - y\|^2
         + \kappa\, \|w - \pi\|^2, \qquad
     \kappa = k \cdot \frac{1}{n m} \sum_{c=1}^m \|F_c - y\|^2,
 
-with one column of F per candidate: the prior :math:`\pi` counts as k rows, on which
-every candidate errs as it does on average and independently of the others.
+with one column of F per candidate. The prior :math:`\pi` is equivalent to k rows on
+which every candidate has its average error, independently of the others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 def simplex_weights(
     products: np.ndarray, n: float, prior: np.ndarray, prior_strength: float
 ) -> np.ndarray:
-    """Solve the problem above.
+    """Return the weights that solve the problem of this module.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ def simplex_weights(
     n : float
         Number of rows, or the sum of their weights.
     prior : ndarray of shape (n_candidates,)
-        Positive, sums to 1.
+        Prior weights, positive, with sum 1.
     prior_strength : float
-        k.
+        The number k of rows.
 
     Returns
     -------

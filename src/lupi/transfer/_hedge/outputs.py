@@ -1,7 +1,8 @@
-"""What is predicted, a number or class probabilities, and how estimators learn it.
+"""The predicted quantity, a number or class probabilities, and how to fit it.
 
-Predictions, y and opinions are all of one shape, (n_rows, n_targets): one column for a
-number and for two classes (the probability of the second), one per class beyond.
+Predictions, y and the teachers' predictions all have the shape (n_rows, n_targets):
+one column for a number and for two classes (the probability of the second), and one
+per class for more than two.
 """
 
 from __future__ import annotations
@@ -15,13 +16,12 @@ from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
 from lupi.base._metadata import fit_with, last_step
-from lupi.base._rows import take_rows
 from lupi.transfer._distillation import check_copies
-from lupi.transfer._fitting import for_outputs
+from lupi.transfer._fitting import fit_weighted_copies, for_outputs
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumericOutput:
     """A continuous target."""
 
     n_targets: int = 1
@@ -31,11 +31,11 @@ class Numbers:
         return y[:, None]
 
     def codes(self, target: np.ndarray) -> np.ndarray:
-        """Return zeros: there are no classes to spread over the folds."""
+        """Return zeros, because there are no classes to stratify by."""
         return np.zeros(len(target), dtype=int)
 
     def fit(self, model: Any, table: Any, target: np.ndarray, weight: Any) -> Any:
-        """Fit to known values or to opinions, which are numbers likewise."""
+        """Fit to known values or to a teacher's predictions, which are numbers too."""
         return fit_with(model, table, target[:, 0], sample_weight=weight)
 
     fit_soft = fit
@@ -45,27 +45,27 @@ class Numbers:
         return np.asarray(model.predict(table), dtype=float).reshape(-1, 1)
 
     def check(self, model: Any, role: str) -> None:
-        """Refuse an estimator that cannot play its role."""
+        """Raise an error for an estimator that cannot predict numbers."""
         if not is_regressor(model):
             raise ValueError(
-                f"The {role} {model!r} is no regressor, but the target is a number. "
+                f"The {role} {model!r} is not a regressor, but the target is a number. "
                 "Give a regressor."
             )
 
 
 @dataclass(frozen=True)
-class Probabilities:
-    """Classes; regressors learn indicators, classifiers learn labels."""
+class ClassOutput:
+    """Classes; regressors are fitted to indicators, classifiers to labels."""
 
     classes: np.ndarray
 
     @property
     def n_targets(self) -> int:
-        """One column for two classes, one per class beyond."""
+        """Number of columns: 1 for two classes, otherwise one per class."""
         return 1 if len(self.classes) == 2 else len(self.classes)
 
     def target(self, y: np.ndarray) -> np.ndarray:
-        """Return labels as probabilities of 0 and 1."""
+        """Return the indicators of labels."""
         return self.indicators(np.searchsorted(self.classes, y))
 
     def codes(self, target: np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ class Probabilities:
         return self.full(target).argmax(axis=1)
 
     def indicators(self, codes: np.ndarray) -> np.ndarray:
-        """Return y as probabilities of 0 and 1."""
+        """Return the indicators of class positions, probabilities of 0 and 1."""
         known = np.eye(len(self.classes))[codes]
         return known[:, 1:] if self.n_targets == 1 else known
 
@@ -82,7 +82,7 @@ class Probabilities:
         return np.hstack([1 - values, values]) if self.n_targets == 1 else values
 
     def shares(self, values: np.ndarray) -> np.ndarray:
-        """Return opinions as probabilities: none below 0, their sum 1."""
+        """Return a teacher's predictions as probabilities, clipped and normalized."""
         shares = np.clip(self.full(values), 0.0, 1.0)
         total = shares.sum(axis=1, keepdims=True)
         even = np.full_like(shares, 1 / shares.shape[1])
@@ -94,12 +94,12 @@ class Probabilities:
             return self._fit_values(model, table, target, weight)
         labels = self.classes[self.full(target).argmax(axis=1)]
         if np.all(labels == labels[0]):
-            # Nothing to learn here: the one label is the answer.
+            # Most classifiers cannot be fitted to a single class.
             return DummyClassifier().fit(table, labels)
         return fit_with(model, table, labels, sample_weight=weight)
 
     def fit_soft(self, model: Any, table: Any, target: np.ndarray, weight: Any) -> Any:
-        """Fit to opinions."""
+        """Fit to a teacher's predictions."""
         if is_regressor(model):
             return self._fit_values(model, table, target, weight)
         if self.n_targets == 1 and (soft := with_soft_objective(model)) is not None:
@@ -108,13 +108,7 @@ class Probabilities:
         share = self.shares(target)
         if weight is not None:
             share = share * weight[:, None]
-        row, label = np.nonzero(share)
-        return fit_with(
-            model,
-            take_rows(table, row),
-            self.classes[label],
-            sample_weight=share[row, label],
-        )
+        return fit_weighted_copies(model, table, self.classes, share)
 
     def _fit_values(
         self, model: Any, table: Any, target: np.ndarray, weight: Any
@@ -124,7 +118,7 @@ class Probabilities:
         return fit_with(model, table, target, sample_weight=weight)
 
     def values(self, model: Any, table: Any) -> np.ndarray:
-        """Return probabilities; 0 for a class that the model has never seen."""
+        """Return probabilities; 0 for a class without training rows of the model."""
         if is_regressor(model):
             return np.asarray(model.predict(table), float).reshape(-1, self.n_targets)
         known = np.asarray(model.predict_proba(table), dtype=float)
@@ -133,7 +127,7 @@ class Probabilities:
         return found[:, 1:] if self.n_targets == 1 else found
 
     def check(self, model: Any, role: str) -> None:
-        """Refuse an estimator that cannot play its role."""
+        """Raise an error for an estimator that gives no probabilities."""
         if is_regressor(model):
             return
         if not is_classifier(model) or not hasattr(model, "predict_proba"):
@@ -149,11 +143,11 @@ class Probabilities:
 
 
 def with_soft_objective(classifier: Any) -> Any:
-    """Return a booster that learns labels in [0, 1] by its own objective, or None.
+    """Return a booster whose own objective takes labels in [0, 1], or None.
 
     The regressors of XGBoost and LightGBM with the objectives ``binary:logistic`` and
-    ``cross_entropy`` are their classifiers for two classes, with probabilities as
-    predictions, except that their labels may lie between 0 and 1.
+    ``cross_entropy`` are equivalent to their classifiers for two classes: they predict
+    probabilities, but their labels may lie between 0 and 1.
     """
     last = last_step(classifier)
     package = type(last).__module__.split(".")[0]
