@@ -269,7 +269,7 @@ def test_a_student_may_search_over_log_odds(routing):
         ({"temperature": "warm"}, "positive number"),
         ({"clip": 0.5}, "between 0 and 0.5"),
         ({"student": KNeighborsClassifier()}, "takes no sample_weight"),
-        ({"student": GridSearchCV(PRECISE, {})}, "Search around the whole model"),
+        ({"student": GridSearchCV(PRECISE, {})}, "Search the parameters of the whole"),
         ({"student": StandardScaler()}, "neither a classifier nor a regressor"),
         ({"teacher": StandardScaler()}, "gives no soft labels"),
         ({"cv": 1}, "at least 2 folds"),

@@ -523,7 +523,7 @@ def test_few_rows_of_a_class_make_fewer_folds(monkeypatch):
 def test_x_star_of_two_labelled_rows_is_not_enough():
     X, y, P, _ = draw()
     P[2:60] = np.nan
-    with pytest.warns(UserWarning, match="only 2 distinct rows"):
+    with pytest.warns(UserWarning, match="Only 2 distinct rows"):
         model = HedgedDistillationRegressor().fit(X, y, privileged=P)
     assert model.weights_ == {"labels": 1.0}
 
@@ -579,7 +579,7 @@ def test_refusals(wrong, words):
 
 def test_a_classifier_cannot_predict_a_number():
     X, y, P, _ = draw()
-    with pytest.raises(ValueError, match="no regressor"):
+    with pytest.raises(ValueError, match="not a regressor"):
         HedgedDistillationRegressor(student=LogisticRegression()).fit(
             X, y, privileged=P
         )

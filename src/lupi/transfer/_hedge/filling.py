@@ -161,7 +161,8 @@ def weighted_medians(
     >>> from lupi._parts import LocalParts
     >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [2.0, np.nan]])
     >>> parts = LocalParts([(X, np.array([1.0, 1.0, 2.0]))])
-    >>> weighted_medians(parts, itself, np.array([0, 1]), np.array([4.0, 2.0]))
+    >>> columns, weight = np.array([0, 1]), np.array([4.0, 2.0])
+    >>> weighted_medians(parts, table_and_weight, columns, weight)
     array([2. , 1.5])
     """
     # Sums of weights are rounded: the half is reached within a tolerance.
