@@ -92,7 +92,7 @@ class HedgedDistillation(PrivilegedEstimator):
 
     def _read_outputs(self, training: Parts) -> NumericOutput | ClassOutput:
         """Return the description of the output; subclasses define it."""
-        raise TypeError(f"{type(self).__name__} does not define _ask.")
+        raise TypeError(f"{type(self).__name__} does not define _read_outputs.")
 
     def _class_factor(self, rows: Parts) -> np.ndarray | None:
         """Return the class weights, or None."""
