@@ -146,9 +146,6 @@ class Tuning:
     # A change of one multiplier costs a solution with the factors of the old face: the
     # new one is factorized when more than n over this many have changed.
     rows_per_change: int = 25
-    # The same where matrices are on a GPU, which factorizes faster than the CPU handles
-    # the vectors of a change.
-    rows_per_change_on_device: int = 500
     # Factors in single precision, corrected, are faster from here on.
     single_size: int = 500
     # Accuracy of a vertex: to rounding on small problems, else this share of tol.

@@ -24,8 +24,13 @@ __all__ = ["KernelRows", "on_device"]
 # Sizes up to which a matrix is factorized and a triangle inverted at once, and a
 # product is formed whole.
 FACTORIZED_AT_ONCE, INVERTED_AT_ONCE, SQUARED_AT_ONCE = 2**16, 2048, 4096
-# Rows that are gathered at once: both copies of a large block would not always fit.
-GATHERED_AT_ONCE = 8192
+# Rows of a block that are taken, or solved for, at once: what that needs beside the
+# block (two indices for every entry, or a copy) would not always fit.
+TAKEN_AT_ONCE = 4096
+# Columns up to which these are solved for one by one.
+FEW_COLUMNS = 3
+# Bytes up to which an array is sent without waiting.
+SENT_AT_ONCE = 2**20
 # Entries of a tile.
 TILE = 2**28
 TYPES: dict[Any, Any] = {np.float32: torch.float32, np.float64: torch.float64}
@@ -39,14 +44,23 @@ def on_device(array: np.ndarray, device: str) -> Tensor:
     return torch.as_tensor(np.ascontiguousarray(array, dtype=float), device=device)
 
 
+def _sent(array: np.ndarray, device: Any) -> Tensor:
+    """Return a contiguous array on a device; small ones are sent without waiting."""
+    tensor = torch.from_numpy(array)
+    if torch.device(device).type == "cuda" and array.nbytes <= SENT_AT_ONCE:
+        # From page-locked memory the copy is queued behind the operations before it.
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)
+
+
 def _index(matrix: Tensor, rows: np.ndarray) -> Tensor:
-    return torch.as_tensor(np.asarray(rows, dtype=np.int64), device=matrix.device)
+    return _sent(np.ascontiguousarray(rows, dtype=np.int64), matrix.device)
 
 
 def _columns(matrix: Tensor, vector: np.ndarray) -> Tensor:
     """Return a vector, or a matrix of columns, beside a matrix: always a matrix."""
     array = np.ascontiguousarray(vector, dtype=float)
-    out = torch.as_tensor(array, device=matrix.device).to(matrix.dtype)
+    out = _sent(array, matrix.device).to(matrix.dtype)
     return out[:, None] if array.ndim == 1 else out
 
 
@@ -69,8 +83,8 @@ def cholesky(matrix: Tensor) -> Tensor:
     first, last = matrix[:half, :half], matrix[half:, half:]
     corner = matrix[half:, :half]
     first.copy_(cholesky(first))
-    for start in range(0, len(corner), GATHERED_AT_ONCE):
-        part = corner[start : start + GATHERED_AT_ONCE]
+    for start in range(0, len(corner), TAKEN_AT_ONCE):
+        part = corner[start : start + TAKEN_AT_ONCE]
         part.copy_(torch.linalg.solve_triangular(first, part.mT, upper=False).mT)
     matrix[:half, half:] = 0.0
     _add_gram(last, corner.mT, -1.0)
@@ -79,8 +93,8 @@ def cholesky(matrix: Tensor) -> Tensor:
 
 
 def cholesky_solve(factor: Tensor, right: np.ndarray) -> np.ndarray:
-    half = torch.linalg.solve_triangular(factor, _columns(factor, right), upper=False)
-    return _back(torch.linalg.solve_triangular(factor.mT, half, upper=True), right)
+    half = _solved_columns(factor, _columns(factor, right))
+    return _back(_solved_columns(factor, half, transposed=True), right)
 
 
 def inverse_from_cholesky(factor: Tensor, *, keep: bool = True) -> Tensor:
@@ -129,8 +143,18 @@ def triangular_solve(
 def triangular_solve_vectors(
     factor: Tensor, right: np.ndarray, *, transposed: bool = False
 ) -> np.ndarray:
-    found = triangular_solve(factor, _columns(factor, right), transposed=transposed)
-    return _back(found, right)
+    right_hand_side = _columns(factor, right)
+    return _back(_solved_columns(factor, right_hand_side, transposed=transposed), right)
+
+
+def _solved_columns(
+    factor: Tensor, right: Tensor, *, transposed: bool = False
+) -> Tensor:
+    """Solve for few columns one by one: the routine for many is slower than that."""
+    few = right.shape[1] <= FEW_COLUMNS
+    parts = right.split(1, dim=1) if few else [right]
+    solved = [triangular_solve(factor, part, transposed=transposed) for part in parts]
+    return torch.cat(solved, dim=1)
 
 
 # -------------------------------------------------------------- products
@@ -164,11 +188,11 @@ def subtract_outer(matrix: Tensor, left: np.ndarray, right: np.ndarray) -> None:
 
 # ---------------------------------------------------------------- blocks
 def block(matrix: Tensor, rows: np.ndarray, columns: np.ndarray) -> Tensor:
-    rows, columns = _index(matrix, rows), _index(matrix, columns)
+    rows, columns = _index(matrix, rows)[:, None], _index(matrix, columns)
     out = matrix.new_empty(len(rows), len(columns))
-    for start in range(0, len(rows), GATHERED_AT_ONCE):
-        part = slice(start, start + GATHERED_AT_ONCE)
-        out[part] = matrix.index_select(0, rows[part]).index_select(1, columns)
+    for start in range(0, len(rows), TAKEN_AT_ONCE):
+        part = slice(start, start + TAKEN_AT_ONCE)
+        out[part] = matrix[rows[part], columns]
     return out
 
 

@@ -65,11 +65,8 @@ class Augmented:
         self.problem, self.tuning, self._begun = problem, tuning, False
         self.layout = Layout(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
-        self._rows_per_change = (
-            tuning.rows_per_change
-            if is_on_host(problem.spaces[0].matrix)
-            else tuning.rows_per_change_on_device
-        )
+        # A GPU factorizes faster than the CPU handles the vectors of a change.
+        self._takes_neighbors = is_on_host(problem.spaces[0].matrix)
         self._measure()
         self.center = self.bounds.project(center)
         self.coefficients = problem.coefficients(self.center)
@@ -135,13 +132,13 @@ class Augmented:
         self, free: np.ndarray, tied: dict[int, np.ndarray]
     ) -> Face | Neighbor | None:
         """Return a face with the last factors; None if too much has changed."""
-        if self._face is None:
+        if self._face is None or not self._takes_neighbors:
             return None
         base = self._face.base
         changes = Neighbor.distance(base, free, tied)
         if changes == 0:
             return base
-        near = changes <= self.problem.n_rows // self._rows_per_change
+        near = changes <= self.problem.n_rows // self.tuning.rows_per_change
         return Neighbor(base, free) if near else None
 
     def minimize(self, most: int, inexact: float) -> tuple[np.ndarray, bool, bool]:
@@ -194,12 +191,16 @@ class Augmented:
     def _undetermined(self, multipliers: np.ndarray) -> bool:
         """Whether the free multipliers leave a bias, or a sum of some, open."""
         free, tied = self.bounds.face(multipliers)
-        columns = [self._columns[:, free]]
+        gram = (self._columns * free) @ self._columns.T
         for s, rows in tied.items():
             outer, inner = (self.problem.slices[q] for q in self.layout.pairs[s])
             both = self._columns[:, outer][:, rows] - self._columns[:, inner][:, rows]
-            columns.append(both)
-        return _rank(np.hstack(columns)) < len(self._columns)
+            gram += both @ both.T
+        lengths = np.sqrt(np.diagonal(gram))
+        if not lengths.all():
+            return True
+        gram /= np.outer(lengths, lengths)
+        return len(gram) > 0 and np.linalg.matrix_rank(gram) < len(gram)
 
     def _settle_biases(self, margins: np.ndarray) -> np.ndarray:
         """Minimize over the biases alone; return the margins after that.
@@ -360,9 +361,3 @@ class Augmented:
             False,
             "proximal",
         )
-
-
-def _rank(columns: np.ndarray) -> int:
-    scale = np.abs(columns).max(axis=1, initial=0.0)
-    columns = columns[scale > 0] / scale[scale > 0, None]
-    return int(np.linalg.matrix_rank(columns @ columns.T)) if columns.size else 0
