@@ -218,10 +218,10 @@ def test_sparse_rows_are_the_same_rows():
         ({"learning_rate": 0.0}, "learning_rate must be positive"),
         ({"advice_weight": np.inf}, "one finite number"),
         ({"advice_weight": [1.0, 2.0]}, "one finite number"),
-        ({"advice_weight": -1.0}, "0 or larger"),
+        ({"advice_weight": -1.0}, "must not be negative"),
         ({"n_epochs": 0}, "n_epochs must be 1 or more"),
         ({"advice": "x0 >= 1 => 7"}, "concludes 7, but the classes are"),
-        ({"advice": "age >= 1 => 1"}, "speaks of 'age'"),
+        ({"advice": "age >= 1 => 1"}, "mentions 'age'"),
     ],
 )
 def test_errors_are_sentences(parameters, words):

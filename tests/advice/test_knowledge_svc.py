@@ -271,9 +271,9 @@ def test_warns_when_it_did_not_converge():
     [
         ({"C": 0}, "C must be positive"),
         ({"advice_weight": [1.0]}, r"one number per rule \(2\)"),
-        ({"advice_weight": -1.0}, "0 or larger"),
+        ({"advice_weight": -1.0}, "must not be negative"),
         ({"advice": "bmi >= 1 => sick"}, "concludes 'sick', but the classes are"),
-        ({"advice": "weight >= 1 => 1"}, "speaks of 'weight'"),
+        ({"advice": "weight >= 1 => 1"}, "mentions 'weight'"),
         ({"class_weight": "equal"}, "class_weight must be"),
     ],
 )

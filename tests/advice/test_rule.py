@@ -66,12 +66,12 @@ def test_columns_with_any_name():
     [
         ("", 0, "number or a column"),
         ("bmi >= 30 and => 1", 14, "number or a column"),
-        ("3a >= 1 => 1", 1, "sign"),
+        ("3a >= 1 => 1", 1, "operator"),
         ("a*b >= 1 => 1", 2, "linear"),
-        ("1/a >= 1 => 1", 2, "below"),
+        ("1/a >= 1 => 1", 2, "after"),
         ("a/0 >= 1 => 1", 2, "other than 0"),
-        ("a == 1 => 1", 2, "compares"),
-        ("a != 1 => 1", 2, "compares"),
+        ("a == 1 => 1", 2, "comparisons"),
+        ("a != 1 => 1", 2, "comparisons"),
         ("a >= 1", 6, "=> label"),
         ("a >= 1 =>", 9, "label"),
         ("a >= 1 => 1 2", 12, "nothing"),
@@ -85,7 +85,7 @@ def test_columns_with_any_name():
         ("a >= 1e999 => 1", 5, "1.8e308"),
         ("a >= 1 => 1e999", 10, "1.8e308"),
         ("1e308*a + 1e308*a > 1 => 1", 0, "1.8e308"),
-        ("__import__('os') => 1", 10, "sign"),
+        ("__import__('os') => 1", 10, "operator"),
         ("a.b >= 1 => 1", 1, "Expected"),
         ("(" * 500 + "a", 40, "parentheses"),
     ],
@@ -213,9 +213,9 @@ def test_region_in_the_columns_of_a_data_set():
     assert half_spaces(counted, ["x2", "x1"]) == ([[-1, 0]], [-1])
     D, _ = counted.region(None, 3)
     assert D.tolist() == [[0, 0, -1]]
-    with pytest.raises(ValueError, match="speaks of 'x2', but the columns are x0, x1"):
+    with pytest.raises(ValueError, match="mentions 'x2', but the columns are x0, x1"):
         counted.region(None, 2)
-    with pytest.raises(ValueError, match="speaks of 'x2', but the columns are x0, b"):
+    with pytest.raises(ValueError, match="mentions 'x2', but the columns are x0, b"):
         counted.region(["x0", "b"], 2)
 
 

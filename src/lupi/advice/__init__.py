@@ -1,7 +1,7 @@
-"""Advice: rules of experts beside, or instead of, labelled rows.
+"""Advice: rules of experts in addition to, or instead of, labelled rows.
 
-`Rule` is what an expert knows, `KnowledgeBasedSVC` learns from rules and rows at
-once, `Adviceptron` from rules and a stream of rows.
+A `Rule` assigns a label to a region. `KnowledgeBasedSVC` learns from rules and rows,
+`Adviceptron` from rules and a stream of rows.
 """
 
 from lupi.advice._bound import MistakeBound

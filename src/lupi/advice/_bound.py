@@ -1,12 +1,11 @@
-"""A mistake bound of the Adviceptron that holds, with its proof.
+"""A mistake bound of the Adviceptron, with its proof.
 
 Let w_t be the hypothesis of round t, r the advice estimate, λ the learning rate,
 ‖x_t‖ <= X, and let u be any vector with y_t u·x_t >= g for all t. Write
 
     Φ_t = ‖w_t - u‖²,    R = ‖u - r‖,    s = λ(2g - λX²).
 
-M counts mistakes, M_b those of them that come with an advice update, A all advice
-updates.
+M counts mistakes, M_b the mistakes with an advice update, A all advice updates.
 
 *Mistake without advice update.* w_{t+1} = w_t + λ y x, y w_t·x <= 0, y u·x >= g, so
 
@@ -27,16 +26,16 @@ Since M_b is at most M and at most A, for every u with g > λX²/2
 
     M <= min( B/ν, B + (1-ν) A ).                                                 (1)
 
-*In terms of r alone.* An advice update without a mistake has y w_t·x > 0 and
-y v·x <= 0, hence y r·x < 0: r is wrong there. So A <= M_r + M_b, where M_r counts the
-rows that r gets wrong, and if q = νs - (1-ν)R² is positive
+*In terms of r.* An advice update without a mistake has y w_t·x > 0 and y v·x <= 0,
+hence y r·x < 0: r misclassifies the row. So A <= M_r + M_b, where M_r counts the rows
+that r misclassifies, and if q = νs - (1-ν)R² is positive
 
     M <= ( ‖w_1 - u‖² + (1-ν) M_r R² ) / q.                                       (2)
 
 Without advice (ν = 1, w_1 = 0) take u = c u° with ‖u°‖ = 1, margin γ and c = λX²/γ:
-(1) is Novikoff's X²/γ². Some condition like q > 0 cannot be avoided in (2): there are
-endless streams with margin on which r errs once and the Adviceptron errs in every
-round (see the errata in the documentation).
+(1) is Novikoff's X²/γ². A condition like q > 0 is necessary in (2): there are infinite
+streams with a margin on which r makes one mistake and the Adviceptron makes a mistake
+in every round (see the errata in the documentation).
 """
 
 from __future__ import annotations
@@ -63,14 +62,14 @@ class MistakeBound:
         The right side of (1), with the number of advice updates; infinite if the
         sequence is not separable.
     prior_bound : float
-        The right side of (2), with the mistakes of the advice; infinite if the
-        advice weighs too much for it.
+        The right side of (2), with the mistakes of the advice; infinite if the weight
+        of the advice is too large for it.
     printed_bound : float
-        What the source prints, with the larger meaning of M_a. It does not hold.
+        The bound of the paper, with the larger reading of M_a. It does not hold.
     advice_updates : int
         A.
     advice_mistakes : int
-        M_r, the rows that the advice estimate alone gets wrong.
+        M_r, the number of rows that the advice estimate misclassifies.
     margin, radius : float
         Smallest y u·x of the separator u of norm 1, and largest ‖x‖.
 
@@ -104,8 +103,8 @@ class MistakeBound:
 def separator(Z: Array) -> Array | None:
     """Return the w of norm 1 with the largest margin min Z w; None if not positive.
 
-    The hard-margin problem without a bias as non-negative least squares: the minimum
-    of ‖Zᵀα‖² + (Σα - 1)² over α >= 0 has w = Zᵀα / (1 - Σα).
+    The hard-margin problem without a bias is one of non-negative least squares: the
+    minimum of ‖Zᵀα‖² + (Σα - 1)² over α >= 0 has w = Zᵀα / (1 - Σα).
     """
     n, p = Z.shape
     scale = np.linalg.norm(Z, axis=1).max(initial=0.0) or 1.0
@@ -129,10 +128,10 @@ def evaluate(
     advice_updates: int,
     given: Array | None,
 ) -> MistakeBound:
-    """Compute the right sides for rows Z = y x and counts M and A.
+    """Compute the bounds for rows Z = y x and counts M and A.
 
-    Any u with a margin makes a bound. Without a given direction, they are minimized
-    over u = c (u° + τ r), where u° has the largest margin.
+    Any u with a margin gives a bound. Without a given direction, the bounds are
+    minimized over u = c (u° + τ r), where u° has the largest margin.
     """
     radius = float(np.linalg.norm(Z, axis=1).max(initial=0.0))
     wrong = int(np.sum(Z @ estimate <= 0)) if nu < 1 else 0
@@ -156,7 +155,7 @@ def evaluate(
 
 
 def _tilted(best: Array, estimate: Array, alone: bool) -> list[Array]:
-    """Directions between that of the largest margin and that of the advice."""
+    """Return directions between that of the largest margin and that of the advice."""
     size = float(np.linalg.norm(estimate))
     if alone or size == 0:
         return [best]
@@ -192,20 +191,20 @@ class _Direction:
         )
 
     def _distance(self, point: Array) -> Array:
-        """‖c u - point‖²."""
+        """Return ‖c u - point‖²."""
         return np.array([1.0, -2 * self.u @ point, point @ point])
 
     def _printed(self, extra: float) -> float:
-        """X²R²/γ² (1 + (1-ν)M_a)."""
+        """Return X²R²/γ² (1 + (1-ν)M_a)."""
         size = float(self.estimate @ self.estimate)
         along = max(float(self.u @ self.estimate), 0.0) ** 2 / size if size else 0.0
         return (self.radius / self.g) ** 2 * (1 - along) * (1 + extra)
 
 
 def _least_ratio(top: Array, bottom: Array) -> float:
-    """Least top/bottom where bottom > 0, for quadratics; ∞ if there is no such place.
+    """Return the minimum of top/bottom over bottom > 0, for quadratics; ∞ if none.
 
-    Any c gives a valid bound, so a missed minimum would still leave a bound.
+    Every c gives a valid bound, also one that is not the minimum.
     """
     (a, b, c), (e, f, g) = map(float, top), map(float, bottom)
     # Zeros of the derivative, whose cubic terms cancel.

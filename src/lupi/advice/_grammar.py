@@ -1,4 +1,4 @@
-"""The grammar of rules and its parser: text in, half-spaces out.
+"""The grammar of rules and its parser, which returns half-spaces.
 
 ::
 
@@ -13,17 +13,17 @@
     column      = word | "`" any text "`"
     label       = [sign] number | word | "'" any text "'" | '"' any text '"'
 
-Inside quotes and backticks a backslash takes the next character as it is. ``and``
-and ``or`` may be written in any case; ``≤ ≥ ⇒ ∧ ∨`` are read too. A product needs a
-number on one side and a quotient a number below: everything is linear. Both meanings
-of ``(`` are read by the same functions, and what came out (a form or a condition) is
-checked where it is used; so no text is read twice.
+Inside quotes and backticks a backslash escapes the next character. ``and`` and ``or``
+may be written in any case; ``≤ ≥ ⇒ ∧ ∨`` are accepted too. Forms are linear: a product
+needs a number on one side, a quotient a number as divisor. Both meanings of ``(`` are
+parsed by the same functions, and the type of the result (a form or a condition) is
+checked where it is used, so that the parser needs no backtracking.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Terms = dict[str, float]
 Label = bool | int | float | str
@@ -39,23 +39,23 @@ _TOKEN = re.compile(
 )
 _SPELLINGS = {"⇒": "=>", "≤": "<=", "≥": ">=", "∧": "and", "∨": "or"}
 _RELATIONS = ("<=", "<", ">=", ">")
-# Far beyond what a person writes, and well below what would exhaust the stack or
-# the memory: the text may come from anywhere.
+# Larger than in any rule that a person writes, and small enough for stack and memory
+# if the text comes from an unknown source.
 _MAX_DEPTH = 40
 _MAX_RULES = 256
 
 
 class RuleError(ValueError):
-    """A text that is not a rule.
+    """Error for a text that is not a rule.
 
     Attributes
     ----------
     problem : str
         What was expected instead.
     text : str
-        The text that was given.
+        The text.
     position : int
-        Where in the text the offending part begins, counted from 0.
+        Position in the text of the first error, counted from 0.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class RuleError(ValueError):
 
 @dataclass(frozen=True)
 class Piece:
-    """One comparison as it was written, and its rows ``terms · x <= bound``."""
+    """The text of one comparison, and its rows ``terms · x <= bound``."""
 
     text: str
     rows: tuple[tuple[Terms, float], ...]
@@ -104,16 +104,13 @@ class _Form:
     constant: float
     start: int
 
-    def plus(self, other: _Form, factor: float) -> _Form:
-        return _sum([(self, 1.0), (other, factor)])
-
     def times(self, factor: float) -> _Form:
         terms = {name: factor * value for name, value in self.terms.items()}
         return _Form(terms, factor * self.constant, self.start)
 
 
 def _sum(parts: list[tuple[_Form, float]]) -> _Form:
-    """Add forms, each times a factor; it begins where the first one does."""
+    """Add forms, each times a factor; the sum starts where the first form does."""
     terms: Terms = {}
     constant = 0.0
     for form, factor in parts:
@@ -125,17 +122,17 @@ def _sum(parts: list[tuple[_Form, float]]) -> _Form:
 
 @dataclass(frozen=True)
 class _Condition:
-    """Alternatives, each a list of pieces that hold together."""
+    """Alternatives, each a conjunction of pieces."""
 
     alternatives: list[list[Piece]]
     start: int
 
 
 def parse_rules(text: str) -> tuple[list[list[Piece]], Label]:
-    """Read a rule; one list of pieces for each alternative of its ``or``."""
+    """Return one list of pieces for each alternative of ``or``, and the label."""
     if not isinstance(text, str):
         raise TypeError(
-            f"A rule is written as text, such as 'age >= 40 => 1', but an object of "
+            f"A rule must be a string, such as 'age >= 40 => 1', but an object of "
             f"type {type(text).__name__} was given. Use Rule(D, d, label) for arrays."
         )
     return _Parser(text).rule()
@@ -160,7 +157,7 @@ class _Parser:
                 continue
             match = _TOKEN.match(self.text, position)
             if match is None:
-                raise RuleError(self._stray(position), self.text, position)
+                raise RuleError(self._expected(position), self.text, position)
             value = _SPELLINGS.get(match[0], match[0])
             kind = str(match.lastgroup)
             if kind == "word" and value.lower() in KEYWORDS:
@@ -171,12 +168,13 @@ class _Parser:
         tokens.append(_Token("end", "", position, position))
         return tokens
 
-    def _stray(self, position: int) -> str:
+    def _expected(self, position: int) -> str:
+        """Return what was expected in place of a character that starts no token."""
         sign = self.text[position]
         if sign in "`'\"":
             return f"Expected a closing {sign}."
         if sign in "=!":
-            return "Expected <=, <, >=, > or =>: a rule compares with these alone."
+            return "Expected one of the comparisons <=, <, >=, > or the arrow =>."
         return "Expected a number, a column, a comparison or '=>'."
 
     # -- moving through the tokens ------------------------------------------------
@@ -185,15 +183,15 @@ class _Parser:
     def token(self) -> _Token:
         return self.tokens[self.next]
 
-    def _take(self, *values: str) -> _Token | None:
-        """Step over the next token if it is one of these signs."""
+    def _accept(self, *values: str) -> _Token | None:
+        """Consume and return the next token if it is one of these signs."""
         token = self.token
         if token.kind == "sign" and token.value in values:
             self.next += 1
             return token
         return None
 
-    def _fail(self, problem: str, position: int | None = None) -> RuleError:
+    def _error(self, problem: str, position: int | None = None) -> RuleError:
         at = self.token.start if position is None else position
         return RuleError(problem, self.text, at)
 
@@ -201,15 +199,15 @@ class _Parser:
 
     def rule(self) -> tuple[list[list[Piece]], Label]:
         condition = self._as_condition(self._disjunction())
-        if not self._take("=>"):
-            raise self._fail("Expected 'and', 'or' or '=> label'.")
+        if not self._accept("=>"):
+            raise self._error("Expected 'and', 'or' or '=> label'.")
         label = self._label()
         if self.token.kind != "end":
-            raise self._fail("Expected nothing after the label.")
+            raise self._error("Expected nothing after the label.")
         return condition.alternatives, label
 
     def _label(self) -> Label:
-        sign = self._take("+", "-")
+        sign = self._accept("+", "-")
         token = self.token
         self.next += token.kind != "end"
         if token.kind == "number":
@@ -219,7 +217,7 @@ class _Parser:
             return {"True": True, "False": False}.get(token.value, token.value)
         if sign is None and token.kind == "quoted" and token.value[0] != "`":
             return _unquoted(token.value)
-        raise self._fail(
+        raise self._error(
             "Expected a label: a number, a word, or text in quotes.", token.start
         )
 
@@ -230,46 +228,45 @@ class _Parser:
 
     def _disjunction(self) -> _Form | _Condition:
         left = self._conjunction()
-        while self._take("or"):
+        while self._accept("or"):
             first = self._as_condition(left)
             second = self._as_condition(self._conjunction())
             both = first.alternatives + second.alternatives
-            left = self._limited(both, first.start)
+            self._check_count(len(both))
+            left = _Condition(both, first.start)
         return left
 
     def _conjunction(self) -> _Form | _Condition:
         left = self._comparison()
-        if not self._take("and"):
+        if not self._accept("and"):
             return left
         first = self._as_condition(left)
         together = [list(pieces) for pieces in first.alternatives]
         while True:
             second = self._as_condition(self._comparison()).alternatives
-            if len(together) * len(second) > _MAX_RULES:
-                raise self._fail(f"Expected at most {_MAX_RULES} rules from one text.")
-            if len(second) == 1:  # in place, so that long texts are read in one go
+            self._check_count(len(together) * len(second))
+            if len(second) == 1:  # in place, so that the time is linear in the text
                 for pieces in together:
                     pieces += second[0]
             else:
                 together = [a + b for a in together for b in second]
-            if not self._take("and"):
+            if not self._accept("and"):
                 return _Condition(together, first.start)
 
-    def _limited(self, alternatives: list[list[Piece]], start: int) -> _Condition:
-        if len(alternatives) > _MAX_RULES:
-            raise self._fail(f"Expected at most {_MAX_RULES} rules from one text.")
-        return _Condition(alternatives, start)
+    def _check_count(self, n_alternatives: int) -> None:
+        if n_alternatives > _MAX_RULES:
+            raise self._error(f"Expected at most {_MAX_RULES} rules from one text.")
 
     def _comparison(self) -> _Form | _Condition:
         left = self._form()
-        if not (relation := self._take(*_RELATIONS)):
+        if not (relation := self._accept(*_RELATIONS)):
             return left
         form = self._as_form(left)
         rows = []
         while relation:
             right = self._as_form(self._form())
             rows.append(self._row(form, relation, right))
-            form, relation = right, self._take(*_RELATIONS)
+            form, relation = right, self._accept(*_RELATIONS)
         end = self.tokens[self.next - 1].end
         start = left.start
         return _Condition([[Piece(self.text[start:end], tuple(rows))]], start)
@@ -277,9 +274,9 @@ class _Parser:
     def _row(self, left: _Form, relation: _Token, right: _Form) -> tuple[Terms, float]:
         greater = relation.value.startswith(">")
         small, large = (right, left) if greater else (left, right)
-        difference = small.plus(large, -1.0)
+        difference = _sum([(small, 1.0), (large, -1.0)])
         if not difference.terms:
-            raise self._fail(
+            raise self._error(
                 "Expected a column on one side of the comparison.", left.start
             )
         for value in (*difference.terms.values(), difference.constant):
@@ -289,7 +286,7 @@ class _Parser:
     def _form(self) -> _Form | _Condition:
         left = self._signed()
         parts: list[tuple[_Form, float]] = []
-        while sign := self._take("+", "-"):
+        while sign := self._accept("+", "-"):
             parts = parts or [(self._as_form(left), 1.0)]
             factor = 1.0 if sign.value == "+" else -1.0
             parts.append((self._as_form(self._signed()), factor))
@@ -297,35 +294,33 @@ class _Parser:
 
     def _signed(self) -> _Form | _Condition:
         start, factor, signed = self.token.start, 1.0, False
-        while sign := self._take("+", "-"):
+        while sign := self._accept("+", "-"):
             factor, signed = (-factor if sign.value == "-" else factor), True
         value = self._product()
         if not signed:
             return value
-        form = self._as_form(value).times(factor)
-        return _Form(form.terms, form.constant, start)
+        return replace(self._as_form(value).times(factor), start=start)
 
     def _product(self) -> _Form | _Condition:
         left = self._factor()
-        while sign := self._take("*", "/"):
+        while sign := self._accept("*", "/"):
             form = self._as_form(left)
             at = self.token.start
             other = self._as_form(self._factor())
             if sign.value == "/":
                 if other.terms or other.constant == 0:
-                    raise self._fail("Expected a number other than 0 below '/'.", at)
+                    raise self._error("Expected a number other than 0 after '/'.", at)
                 terms = {k: v / other.constant for k, v in form.terms.items()}
                 constant = form.constant / other.constant
                 left = _Form(terms, constant, form.start)
             elif form.terms and other.terms:
-                raise self._fail(
+                raise self._error(
                     "Expected a number on one side of '*', since rules are linear.", at
                 )
             elif form.terms:
                 left = form.times(other.constant)
             else:
-                product = other.times(form.constant)
-                left = _Form(product.terms, product.constant, form.start)
+                left = replace(other.times(form.constant), start=form.start)
         return left
 
     def _factor(self) -> _Form | _Condition:
@@ -339,41 +334,39 @@ class _Parser:
         if token.kind == "quoted" and token.value[0] == "`":
             self.next += 1
             return _Form({_unquoted(token.value): 1.0}, 0.0, token.start)
-        if self._take("("):
+        if self._accept("("):
             return self._parenthesis(token)
         if token.kind == "quoted":
-            raise self._fail("Expected a column; one with spaces goes in backticks.")
-        raise self._fail("Expected a number or a column.")
+            raise self._error("Expected a column; one with spaces goes in backticks.")
+        raise self._error("Expected a number or a column.")
 
     def _parenthesis(self, opening: _Token) -> _Form | _Condition:
         self.depth += 1
         if self.depth > _MAX_DEPTH:
-            raise self._fail(
-                "Expected fewer parentheses inside each other.", opening.start
+            raise self._error(
+                f"Expected at most {_MAX_DEPTH} nested parentheses.", opening.start
             )
         inside = self._disjunction()
-        if not self._take(")"):
-            raise self._fail("Expected ')'.")
+        if not self._accept(")"):
+            raise self._error("Expected ')'.")
         self.depth -= 1
-        if isinstance(inside, _Form):
-            return _Form(inside.terms, inside.constant, opening.start)
-        return _Condition(inside.alternatives, opening.start)
+        return replace(inside, start=opening.start)
 
-    # -- what came out ------------------------------------------------------------
+    # -- checks of the results ----------------------------------------------------
 
     def _as_form(self, node: _Form | _Condition) -> _Form:
         if isinstance(node, _Form):
             return node
-        raise self._fail("Expected a number or a column, not a condition.", node.start)
+        raise self._error("Expected a number or a column, not a condition.", node.start)
 
     def _as_condition(self, node: _Form | _Condition) -> _Condition:
         if isinstance(node, _Condition):
             return node
         if self.token.kind in ("number", "word", "quoted") or self.token.value == "(":
-            raise self._fail("Expected a sign (such as *, + or <=) in between.")
-        raise self._fail("Expected a comparison (<=, <, >=, >).")
+            raise self._error("Expected an operator, such as *, + or <=.")
+        raise self._error("Expected a comparison (<=, <, >=, >).")
 
     def _finite(self, value: float, position: int) -> float:
         if abs(value) < float("inf"):
             return value
-        raise self._fail("Expected numbers below 1.8e308.", position)
+        raise self._error("Expected numbers below 1.8e308.", position)

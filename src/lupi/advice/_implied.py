@@ -1,7 +1,7 @@
-"""Questions about regions that linear programs answer.
+"""Linear programs on the regions of rules.
 
-Is a region empty? What is the least value of w·x - b on it? What is the best proof of
-it? Which hard rules cannot hold together?
+They decide whether a region is empty and which hard rules are infeasible together, and
+find the least value of w·x - b on a region and the tightest proof.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FREE = (None, None)
 
 
 def is_empty(region: Region) -> bool:
-    """Tell whether no point at all satisfies D x <= d."""
+    """Return whether no point satisfies D x <= d."""
     columns = region.mentioned
     if len(columns) == 0:
         return bool(np.any(region.d < 0))
@@ -32,25 +32,25 @@ def is_empty(region: Region) -> bool:
 
 
 def least_value(region: Region, w: Array, b: float) -> float:
-    """Find min w·x - b over the region: ∞ if it is empty, -∞ if there is no least.
+    """Return min w·x - b over the region: ∞ if it is empty, -∞ if it is unbounded.
 
-    Weights are known to the accuracy of the solver alone, and on an unbounded region
-    an error of 1e-12 decides between a number and -∞. So x has a price of `NEGLIGIBLE`
-    times the largest weight: the answer is -∞ when it is so for all weights that
-    close.
+    The weights have the accuracy of the solver, and on an unbounded region an error of
+    1e-12 decides between a finite minimum and -∞. Therefore ‖x‖₁ has a cost of
+    `NEGLIGIBLE` times the largest weight: the result is -∞ if it is so for all weights
+    within that distance.
     """
     if is_empty(region):
         return np.inf
-    price = NEGLIGIBLE * np.abs(w).max(initial=0.0)
+    cost = NEGLIGIBLE * np.abs(w).max(initial=0.0)
     columns = region.mentioned
-    if np.any(np.abs(np.delete(w, columns)) > price):
+    if np.any(np.abs(np.delete(w, columns)) > cost):
         return -np.inf
     D, w = region.D[:, columns], w[columns]
     if not w.any():
         return -float(b)
-    # x = plus - minus, so that its price |x| is linear.
+    # x = plus - minus, so that ‖x‖₁ is linear.
     answer = _program(
-        np.concatenate([w + price, price - w]),
+        np.concatenate([w + cost, cost - w]),
         A_ub=np.hstack([D, -D]),
         b_ub=region.d,
         bounds=(0, None),
@@ -61,11 +61,10 @@ def least_value(region: Region, w: Array, b: float) -> float:
     return float(w @ (plus - minus) - b)
 
 
-def tightest(region: Region, u: Array) -> Array:
-    """Find the proof of the same weights Dᵀu with the least d·u.
+def tightest_proof(region: Region, u: Array) -> Array:
+    """Return the proof with the same Dᵀu and the least d·u.
 
-    -d·u is then the least value of -Dᵀu·x on the region, if that is not empty: the
-    weights are proved to the very edge of the region.
+    -d·u is then the least value of -Dᵀu·x on the region, if that is not empty.
     """
     D = region.D[:, region.mentioned]
     answer = _program(region.d, A_eq=D.T, b_eq=D.T @ u, bounds=(0, None))
@@ -73,7 +72,7 @@ def tightest(region: Region, u: Array) -> Array:
 
 
 def warn_of_empty(rules: Sequence[Rule], regions: Sequence[Region]) -> list[int]:
-    """Give the positions of the rules that speak of some point, and warn of others."""
+    """Return the positions of the rules with a nonempty region; warn of the others."""
     empty = [i for i, region in enumerate(regions) if is_empty(region)]
     for i in empty:
         warnings.warn(
@@ -86,11 +85,10 @@ def warn_of_empty(rules: Sequence[Rule], regions: Sequence[Region]) -> list[int]
 
 
 def conflict(regions: Sequence[Region], fit_intercept: bool) -> list[int]:
-    """Find rules that no hyperplane satisfies together; none if there is one.
+    """Return rules that no hyperplane satisfies together; none if there is one.
 
-    The set is irreducible: without any one of its members the others can hold. It is
-    found by leaving out one rule after the other and keeping out those whose absence
-    does not help.
+    The set is irreducible: without any one of its members the others are feasible. A
+    deletion filter finds it: each rule is removed if the others remain infeasible.
     """
     kept = list(range(len(regions)))
     if _compatible([regions[i] for i in kept], fit_intercept):
@@ -103,7 +101,7 @@ def conflict(regions: Sequence[Region], fit_intercept: bool) -> list[int]:
 
 
 def _compatible(regions: Sequence[Region], fit_intercept: bool) -> bool:
-    """Tell whether D_iᵀu_i + z_i w = 0, d_i·u_i + z_i b <= -1, u >= 0 can be met."""
+    """Return whether D_iᵀu_i + z_i w = 0, d_i·u_i + z_i b <= -1, u >= 0 is feasible."""
     if not regions:
         return True
     p = regions[0].D.shape[1]
@@ -136,10 +134,10 @@ def _compatible(regions: Sequence[Region], fit_intercept: bool) -> bool:
 
 
 def _program(cost: Array, bounds: Any = _FREE, **constraints: Any) -> Array | int:
-    """Solve a linear program: the point, or why there is none."""
+    """Return the solution of a linear program, or the status if there is none."""
     result = linprog(cost, bounds=bounds, method="highs", **constraints)
     if result.status not in (0, _INFEASIBLE, _UNBOUNDED):
-        # "Infeasible or unbounded" is all that presolve may say; the simplex knows.
+        # Presolve may end with "infeasible or unbounded"; the simplex method decides.
         options = {"presolve": False}
         result = linprog(
             cost, bounds=bounds, method="highs-ds", options=options, **constraints

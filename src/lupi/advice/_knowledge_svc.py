@@ -11,8 +11,8 @@ Primal, for rules ``D_i x <= d_i => z_i`` and rows (x_t, y_t), both signs ±1::
          D_iᵀ u_i + z_i w + η_i = 0,         u_i >= 0
          -d_i·u_i - z_i b + ζ_i >= 1,        ζ >= 0
 
-Dual, in which rule i is a point p_i/β_i of its region, wherever it hurts most, that
-acts like a row of label z_i::
+Dual, in which rule i acts like a row with label z_i at p_i/β_i, the point of its region
+with the largest violation::
 
     min  ½‖Σ_t α_t y_t x_t + Σ_i z_i p_i‖² - Σ α - Σ β
     s.t. Σ α_t y_t + Σ β_i z_i = 0,   0 <= α <= C,   0 <= β_i <= μ_i,
@@ -48,7 +48,7 @@ from lupi.advice._reading import (
     read_weights,
     scaling,
 )
-from lupi.advice._rule import Rule, counted_width, read_advice
+from lupi.advice._rule import Rule, numbered_width, read_advice
 from lupi.base import ModelInfo, atomic_fit, check_weight, class_weights
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 else:
     pd = optional("pandas", "KnowledgeBasedSVC.from_advice with names of columns")
 
-# Below this, a region that touches the hyperplane could go either way.
-_CLEAR = 1e-8
+# Margins and relative multipliers below this are zero up to the accuracy of the solver.
+_NEGLIGIBLE = 1e-8
 
 
 class KnowledgeBasedSVC(LinearAdvisedClassifier):
@@ -68,29 +68,30 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
     C : float, default=1.0
         Cost of the slack of a row.
     advice : Rule, str or list of these, default=None
-        What is known, such as ``"bmi >= 30 and glucose >= 126 => 1"``, in the units
-        of X. Without advice the model is the linear SVM.
+        Rules such as ``"bmi >= 30 and glucose >= 126 => 1"``, in the units of X.
+        Without advice the model is the linear SVM.
     advice_weight : float or sequence of float, default=1.0
         Cost of the slacks of a rule, one number for all or one per rule. ``np.inf``
-        makes a rule hard: it holds exactly, or `fit` says which rules contradict each
-        other.
+        makes a rule hard: it holds exactly, or `fit` raises an error that names the
+        rules that contradict each other.
     fit_intercept : bool, default=True
         Whether to learn b; the hyperplane passes through the origin otherwise
         (through the mean, if `standardize`).
     standardize : bool or pair (mean, deviation), default=False
-        Learn in standardized columns. The rules are transformed along, exactly, and
-        `coef_` is in the units of X. Mean and deviation are those of the rows, unless
-        they are given. A sparse X is scaled and not centered.
-    class_weight : dict, "balanced" or None, default=None
+        Whether to learn in standardized columns. The rules are transformed in the same
+        way, and `coef_` is in the units of X. True takes mean and deviation from the
+        rows. A sparse X is scaled and not centered.
+    class_weight : dict or "balanced", default=None
         Factors of C per class.
     classes : array-like, default=None
-        Labels beyond those in y: needed where rules speak of a class without rows.
-        With no rows at all, the labels of the rules when None.
+        Labels in addition to those in y: required if a rule concludes a class without
+        rows. Without any rows, None takes the labels of the rules.
     tol : float, default=1e-10
-        Relative duality gap. Tighter than elsewhere in this library, because whether
-        a rule is implied by the hyperplane is a question about its last digits.
+        Relative duality gap at which to stop. It is smaller than that of the other
+        models because the last digits of the hyperplane decide whether it implies a
+        rule.
     max_iter : int, default=200
-        Steps of the interior point.
+        Limit on the iterations of the interior-point method.
 
     Attributes
     ----------
@@ -101,42 +102,42 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
     intercept_ : ndarray of shape (1 or n_classes,)
         -b.
     advice_ : list of Rule
-        The rules, as they were read.
+        The rules.
     advice_satisfied_ : ndarray of bool of shape (n_rules,)
-        Whether every point of the region is given the label of the rule. True for an
-        empty region.
+        Whether the model predicts the label of the rule in its whole region. True for
+        an empty region.
     advice_violation_ : ndarray of shape (n_rules,)
-        How far, in units of `decision_function`, the worst point of the region is on
-        the wrong side: 0 when satisfied, ∞ when there is no worst point.
+        Largest violation in the region, in units of `decision_function`: 0 if
+        satisfied, ∞ if it is unbounded.
     support_ : ndarray of int
-        The rows with a multiplier other than 0 in any of the binary problems.
+        The rows with a nonzero multiplier in any of the binary problems.
     dual_coef_ : ndarray of shape (1 or n_classes, n_support)
         y α of these rows.
     objective_, duality_gap_ : ndarray of shape (1 or n_classes,)
-        The primal value as printed above, in the standardized columns if
-        `standardize`, and its distance to the dual value.
+        The primal value, in the standardized columns if `standardize`, and its
+        distance to the dual value.
     n_iter_, converged_ : ndarray of shape (1 or n_classes,)
-        Steps, and whether `tol` was reached.
+        Iterations, and whether `tol` was reached.
     mean_, scale_ : ndarray of shape (n_features,)
-        What `standardize` subtracted and divided by.
+        Mean and deviation of `standardize`.
     n_features_in_ : int
-        The number of columns.
+        Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
-        The names of the columns, if X has any.
+        Names of the columns, if X has names.
 
     See Also
     --------
-    Adviceptron : Rules and a stream of rows.
-    Rule : How rules are written.
+    Adviceptron : Learns from rules and a stream of rows.
+    Rule : The syntax of rules.
 
     Notes
     -----
-    With more than two classes there is one problem per class, against the rest, and a
-    rule for class c says "not k" to every other problem k. `advice_satisfied_` is
-    about the prediction, the largest of the decision values.
+    With more than two classes there is one problem per class, against the rest. A rule
+    for class c is advice for "not k" in the problem of every other class k.
+    `advice_satisfied_` refers to the prediction, the largest of the decision values.
 
-    A rule pulls the weights of the columns that it does not mention towards 0: they
-    would lead out of any half-space. That is the price of advice on few columns.
+    A rule shrinks the weights of the columns that it does not mention, because its
+    region is unbounded in their directions. This is a cost of rules on few columns.
 
     Examples
     --------
@@ -161,7 +162,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         paper="Fung, Mangasarian & Shavlik 2002, NIPS",
         cite="fung2002knowledge,kunapuli2010online",
         helps="they are right for most of their region and rows are few",
-        cost="a sparse QP, one point per rule beside the rows",
+        cost="a sparse QP, with one point per rule and per row",
         tune="`C`, `advice_weight` (0 included)",
         needs="rules",
         rank=60,
@@ -198,27 +199,27 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         feature_names: Sequence[str] | None = None,
         **params: Any,
     ) -> Self:
-        """Learn from rules alone, without any row.
+        """Fit a model to rules, without any row.
 
         Parameters
         ----------
         advice : Rule, str or list of these
             The rules.
         feature_names : sequence of str, default=None
-            The columns of the data to come; those that the rules mention, in that
-            order, when None. Rules on ``x0, x1, …`` make a model for arrays.
+            The columns of the data to predict; None takes those that the rules
+            mention, in that order. Rules on ``x0, x1, …`` give a model for arrays.
         **params
             Parameters of the estimator.
 
         Returns
         -------
         model : KnowledgeBasedSVC
-            Fitted.
+            The fitted estimator.
         """
         model = cls(advice=advice, **params)
         if feature_names is None:
             names = [column for rule in read_advice(advice) for column in rule.names]
-            if (width := counted_width(names)) is not None:
+            if (width := numbered_width(names)) is not None:
                 return model.fit(np.empty((0, width)), [])
             feature_names = list(dict.fromkeys(names))
         table = pd.DataFrame(columns=list(feature_names), dtype=np.float64)
@@ -226,13 +227,12 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
 
     @atomic_fit
     def fit(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from the rules and the rows.
+        """Fit the model to the rules and the rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; none at all (a table of no rows, with its columns) to learn from
-            advice alone.
+            Rows. With advice, a table without rows is accepted.
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -241,7 +241,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         Returns
         -------
         self : KnowledgeBasedSVC
-            Fitted.
+            The fitted estimator.
         """
         self._check_parameters()
         rules = read_advice(self.advice)
@@ -270,11 +270,9 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         ]
         self.advice_ = rules
         self.mean_, self.scale_ = mean, scale
-        self._keep(solutions, counted)
-        self._judge(problems, solutions)
+        self._set_attributes(solutions, counted)
+        self._check_rules(problems, solutions)
         return self
-
-    # -- the parts of fit, in order -------------------------------------------------
 
     def _check_parameters(self) -> None:
         for name in ("C", "tol", "max_iter"):
@@ -290,17 +288,17 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         one_sided = len({region.sign for region in regions}) == 1
         if n_rows == 0 and self.fit_intercept and one_sided and len(problems) == 1:
             warnings.warn(
-                "All rules conclude the same class and there are no rows: a model that "
-                "always predicts this class satisfies them. Add a rule for the other "
-                "class, or rows, or set fit_intercept=False.",
+                "All rules conclude the same class and there are no rows, so that the "
+                "model always predicts this class. Add a rule for the other class, or "
+                "rows, or set fit_intercept=False.",
                 UserWarning,
                 stacklevel=3,
             )
         for regions in problems:
             hard = [i for i, region in enumerate(regions) if region.hard]
-            culprits = conflict([regions[i] for i in hard], self.fit_intercept)
-            if culprits:
-                titles = [repr(rules[hard[i]].title) for i in culprits]
+            conflicting = conflict([regions[i] for i in hard], self.fit_intercept)
+            if conflicting:
+                titles = [repr(rules[hard[i]].title) for i in conflicting]
                 raise ValueError(_conflict_message(titles, self.fit_intercept))
 
     def _costs(
@@ -329,52 +327,55 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         if not solution.converged:
             warnings.warn(
                 f"{type(self).__name__} did not reach tol={self.tol} in "
-                f"{solution.n_iter} steps; the best hyperplane so far is kept. Set "
+                f"{solution.n_iter} iterations; the best iterate is kept. Set "
                 "standardize=True, lower C or advice_weight, or raise tol or max_iter.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
         return solution
 
-    def _keep(self, solutions: list[AdviceSolution], counted: NDArray[np.intp]) -> None:
+    def _set_attributes(
+        self, solutions: list[AdviceSolution], counted: NDArray[np.intp]
+    ) -> None:
         self.coef_ = np.array([s.w / self.scale_ for s in solutions])
         self.intercept_ = -np.array([s.b for s in solutions]) - self.coef_ @ self.mean_
         alpha = np.array([s.alpha for s in solutions])
-        used = np.abs(alpha).max(axis=0, initial=0.0) > _CLEAR * alpha.max(initial=0.0)
+        smallest = _NEGLIGIBLE * alpha.max(initial=0.0)
+        used = np.abs(alpha).max(axis=0, initial=0.0) > smallest
         self.support_, self.dual_coef_ = counted[used], alpha[:, used]
         self.objective_ = np.array([s.value for s in solutions])
         self.duality_gap_ = np.array([abs(s.value - s.dual_value) for s in solutions])
         self.n_iter_ = np.array([s.n_iter for s in solutions])
         self.converged_ = np.array([s.converged for s in solutions])
 
-    def _judge(
+    def _check_rules(
         self, problems: list[list[Region]], solutions: list[AdviceSolution]
     ) -> None:
-        """Find the least advantage of the label of each rule on its region."""
+        """Set which rules the predictions satisfy, by their least margin."""
         margins = np.full(len(self.advice_), np.inf)
         for i in range(len(margins)):
-            for region, w, b in _contests(i, problems, solutions):
+            for region, w, b in _margins_of_rule(i, problems, solutions):
                 margins[i] = min(margins[i], least_value(region, w, b))
-        self.advice_satisfied_ = margins > _CLEAR
+        self.advice_satisfied_ = margins > _NEGLIGIBLE
         self.advice_violation_ = np.where(
             self.advice_satisfied_, 0.0, np.maximum(-margins, 0.0)
         )
 
 
-def _contests(
+def _margins_of_rule(
     i: int, problems: list[list[Region]], solutions: list[AdviceSolution]
 ) -> list[tuple[Region, NDArray[np.float64], float]]:
-    """All w·x - b that must be positive for rule i: over each other class."""
+    """Return all w·x - b that are positive if rule i holds, one per other class."""
     regions = [regions[i] for regions in problems]
     if len(problems) == 1:
         sign = regions[0].sign
         return [(regions[0], sign * solutions[0].w, sign * solutions[0].b)]
-    winner = next(k for k, region in enumerate(regions) if region.sign > 0)
-    first = solutions[winner]
+    label = next(k for k, region in enumerate(regions) if region.sign > 0)
+    first = solutions[label]
     return [
         (regions[k], first.w - other.w, first.b - other.b)
         for k, other in enumerate(solutions)
-        if k != winner
+        if k != label
     ]
 
 
@@ -382,12 +383,11 @@ def _conflict_message(titles: list[str], fit_intercept: bool) -> str:
     if len(titles) > 1:
         return (
             f"The hard rules {listed(titles)} contradict each other: no hyperplane "
-            "keeps a distance from all of their regions on the right side. Give one of "
-            "them a finite advice_weight, or correct it."
+            "has all of their regions on the correct side. Give one of them a finite "
+            "advice_weight, or correct it."
         )
     where = "" if fit_intercept else " through the origin (fit_intercept=False)"
     return (
-        f"The hard rule {titles[0]} cannot hold: no hyperplane{where} keeps a distance "
-        "from its region on the right side. Give it a finite advice_weight, or correct "
-        "it."
+        f"The hard rule {titles[0]} cannot hold: no hyperplane{where} has its region "
+        "on the correct side. Give it a finite advice_weight, or correct it."
     )

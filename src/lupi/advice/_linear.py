@@ -1,4 +1,4 @@
-"""Predicting with hyperplanes, one for two classes and one per class beyond."""
+"""Predictions by hyperplanes: one for two classes, otherwise one per class."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lupi.base._probabilities import no_probabilities
 
 
 class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
-    """What follows from `classes_`, `coef_` and `intercept_`."""
+    """Predictions from `classes_`, `coef_` and `intercept_`."""
 
     classes_: NDArray[Any]
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Give the values w·x - b.
+        """Return the decision values w·x - b.
 
         Parameters
         ----------
@@ -32,7 +32,8 @@ class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
         Returns
         -------
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Positive for the second of two classes; one column per class beyond.
+            With two classes, a positive value means the second; with more, there is
+            one column per class.
         """
         check_is_fitted(self)
         rows: Any = validate_data(
@@ -42,7 +43,7 @@ class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Give each row a label.
+        """Predict class labels.
 
         Parameters
         ----------
@@ -52,6 +53,7 @@ class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
+            Labels as they were in ``fit``.
         """
         values = self.decision_function(X)
         codes = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)

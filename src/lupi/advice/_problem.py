@@ -1,7 +1,7 @@
-"""The convex problem of rows and rules, as data.
+"""The convex problem of rows and rules.
 
-Rule i says ``D_i x <= d_i => z_i (w·x - b) >= 1``. By linear-programming duality that
-holds on a region that is not empty exactly when some u_i >= 0 proves it:
+Rule i requires ``D_i x <= d_i => z_i (w·x - b) >= 1``. By linear-programming duality
+this holds on a nonempty region if and only if there is a proof u_i >= 0:
 
     D_iᵀ u_i + z_i w = 0,    -d_i·u_i - z_i b >= 1.
 
@@ -15,10 +15,10 @@ With slacks η_i and ζ_i for the two lines the problem is
 where N is ‖·‖₁ for `KnowledgeBasedSVC` and ½‖·‖² for the `Adviceptron`. A rule with
 μ_i = ∞ is hard: η_i = 0, ζ_i = 0.
 
-A column that rule i does not mention has η_ij = -z_i w_j whatever u_i is. Such columns
-need no slacks of their own: together they are a penalty on w_j, of weight Σ μ_i over
-the rules that do not mention j (w_j = 0 if one of these is hard). So a hundred rules
-on a few columns each cost little, however many columns there are.
+A column that rule i does not mention has η_ij = -z_i w_j for every u_i. Such columns
+need no slacks: together they are a penalty on w_j, of weight Σ μ_i over the rules that
+do not mention j (w_j = 0 if one of these is hard). The size of the problem therefore
+depends on the columns that the rules mention, not on the number of all columns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from lupi._convex.piecewise import PiecewiseProblem, diagonal, solve_piecewise
 from lupi._convex.tuning import DEFAULT, Tuning
 
 Array = NDArray[np.float64]
-# A weight this much smaller than the largest is what an interior point leaves of 0.
+# Weights below this share of the largest are zero up to the accuracy of the solver.
 NEGLIGIBLE = 1e-6
 
 
@@ -43,8 +43,8 @@ NEGLIGIBLE = 1e-6
 class Region:
     """A rule of one binary problem: D x <= d => sign, at cost `weight`.
 
-    `unit` is what the conditions of the rule were multiplied by; a proof of the rule
-    itself is `unit` times the proof of the region.
+    `unit` holds the factors by which the conditions of the rule were multiplied; a
+    proof of the rule is `unit` times the proof of the region.
     """
 
     D: Array
@@ -57,11 +57,11 @@ class Region:
     def of(cls, D: Array, d: Array, sign: float, weight: float) -> Region:
         """Return the region with conditions whose largest coefficient is about 1.
 
-        Multiplied by a power of two, a condition is the same half-space to the last
-        digit, and no solver takes 1e300 x >= 1e-300 for an empty one.
+        The factors are powers of two, so that the half-spaces do not change by
+        rounding. Without them a solver could take 1e300 x >= 1e-300 for empty.
         """
         exponent = -np.frexp(np.abs(D).max(axis=1, initial=0.0))[1]
-        # Bounds beyond this are beyond every row.
+        # No row reaches bounds beyond this.
         d = np.clip(np.ldexp(d, exponent), -1e100, 1e100)
         D = np.ldexp(D, exponent[:, None])
         return cls(D, d, sign, weight, np.ldexp(np.ones(len(d)), exponent))
@@ -73,11 +73,11 @@ class Region:
 
     @property
     def mentioned(self) -> NDArray[np.intp]:
-        """The columns that the rule speaks of."""
+        """The columns that the rule mentions."""
         return np.flatnonzero(self.D.any(axis=0))
 
     def scaled(self, mean: Array, scale: Array) -> Region:
-        """Give the same region in the columns (x - mean) / scale."""
+        """Return the same region in the columns (x - mean) / scale."""
         D, d = self.D * scale, self.d - self.D @ mean
         return Region(D, d, self.sign, self.weight, self.unit)
 
@@ -92,7 +92,7 @@ class Rows:
 
     @classmethod
     def none(cls, n_features: int) -> Rows:
-        """No rows at all."""
+        """Return an empty set of rows."""
         return cls(np.empty((0, n_features)), np.empty(0), np.empty(0))
 
 
@@ -111,9 +111,9 @@ class AdviceSolution:
     value, dual_value : float
         The value of the problem, and that of its dual.
     n_iter : int
-        Steps of the solver.
+        Iterations of the solver.
     converged : bool
-        Whether it reached its tolerance.
+        Whether the solver reached its tolerance.
     """
 
     w: Array
@@ -137,15 +137,17 @@ def solve(
     max_iter: int = 200,
     tuning: Tuning = DEFAULT,
 ) -> AdviceSolution:
-    """Minimise the problem on top of this file."""
+    """Solve the problem of the module docstring."""
     n, p = rows.X.shape
-    unmentioned = _cost_of_silence(regions, p)
+    unmentioned = np.zeros(p)
+    for region in regions:
+        unmentioned[~region.D.any(axis=0)] += region.weight
     n_u = sum(len(region.d) for region in regions)
     losses = _Losses(p, n_u, fit_intercept, penalize_intercept)
     losses.add_rows(rows)
     if regions:
         losses.add_rules(regions, squared)
-    losses.add_silence(unmentioned, squared)
+    losses.add_unmentioned(unmentioned, squared)
     problem = losses.problem()
     found = solve_piecewise(problem, tol, max_iter, tuning)
     x = found.x
@@ -165,20 +167,12 @@ def solve(
     )
 
 
-def _cost_of_silence(regions: Sequence[Region], p: int) -> Array:
-    """Per column, the summed weight of the rules that do not mention it."""
-    cost = np.zeros(p)
-    for region in regions:
-        cost[~region.D.any(axis=0)] += region.weight
-    return cost
-
-
 class _Losses:
-    """Collects the losses, in x = (w, b, u_1, …, u_m), block by block."""
+    """Builder of the problem in x = (w, b, u_1, …, u_m), block by block."""
 
     def __init__(self, p: int, n_u: int, fit_intercept: bool, penalized: bool):
         self.p, self.n_u = p, n_u
-        # A bias that enters nowhere but in its own square is 0.
+        # Without an intercept, b only occurs in its square and is therefore 0.
         self.bias = -1.0 if fit_intercept else 0.0
         self.square = np.zeros(p + 1 + n_u)
         self.square[:p] = 1.0
@@ -189,7 +183,7 @@ class _Losses:
         self.targets: list[tuple[float, Array, Array]] = []
 
     def add_rows(self, rows: Rows) -> None:
-        """Margins: y (w·x - b) + ξ >= 1."""
+        """Add the margins, y (w·x - b) + ξ >= 1."""
         sign, bias = rows.sign[:, None], self.bias * rows.sign[:, None]
         if isinstance(rows.X, np.ndarray):
             self.data = np.hstack([sign * rows.X, bias])
@@ -199,7 +193,7 @@ class _Losses:
         self.targets.append((1.0, rows.cost, np.zeros(len(sign))))
 
     def add_rules(self, regions: Sequence[Region], squared: bool) -> None:
-        """Proofs: -d·u - z b + ζ >= 1, u >= 0, and η of the mentioned columns."""
+        """Add -d·u - z b + ζ >= 1, u >= 0, and η of the mentioned columns."""
         m = len(regions)
         sign = np.array([region.sign for region in regions])
         weight = np.array([region.weight for region in regions])
@@ -219,8 +213,8 @@ class _Losses:
         else:
             self._add(0.0, cost, cost, w=eta_w, u=eta_u)
 
-    def add_silence(self, cost: Array, squared: bool) -> None:
-        """Slacks η of the columns that are not mentioned."""
+    def add_unmentioned(self, cost: Array, squared: bool) -> None:
+        """Add the slacks η of the columns that a rule does not mention, at a cost."""
         if squared:
             self.square[: self.p] += cost
         elif cost.any():
@@ -246,17 +240,15 @@ class _Losses:
             down = np.zeros(height) if down is None else down
             self.targets.append((target, up, down))
 
-    def _rest(self) -> Any:
-        if not self.blocks:
-            return sp.csr_array((0, len(self.square)))
-        return sp.csr_array(sp.bmat(self.blocks, format="csr"))
-
     def problem(self) -> PiecewiseProblem:
         P = diagonal(self.square)
+        rest = sp.csr_array((0, len(self.square)))
+        if self.blocks:
+            rest = sp.csr_array(sp.bmat(self.blocks, format="csr"))
         return PiecewiseProblem(
             P=P if self.curvature is None else P + self.curvature,
             data=self.data,
-            rest=self._rest(),
+            rest=rest,
             h=np.concatenate([np.full(len(up), t) for t, up, _ in self.targets]),
             up=np.concatenate([up for _, up, _ in self.targets]),
             down=np.concatenate([down for _, _, down in self.targets]),
@@ -264,6 +256,6 @@ class _Losses:
 
 
 def _unit_rows(columns: NDArray[np.intp], p: int, values: Array) -> Any:
-    """One row per entry of `columns`, with a single value there."""
+    """Return a matrix with one row per entry of `columns` and a single value there."""
     place = (np.arange(len(columns)), columns)
     return sp.csr_array((values, place), shape=(len(columns), p))

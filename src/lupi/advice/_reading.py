@@ -1,4 +1,4 @@
-"""From parameters and data to binary problems: what both advised estimators share."""
+"""Checks of the parameters and data of both estimators, and their binary problems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lupi.base._rows import n_rows_of
 def read_rows(
     estimator: BaseEstimator, X: Any, y: Any, *, reset: bool, without_rows: bool
 ) -> tuple[Any, NDArray[Any]]:
-    """Check X and y; none at all are fine where advice alone is enough to learn."""
+    """Check X and y; with `without_rows`, accept tables that have no rows."""
     options: dict[str, Any] = {
         "accept_sparse": "csr",
         "dtype": np.float64,
@@ -41,10 +41,9 @@ def read_rows(
 def read_classes(
     y: NDArray[Any], classes: ArrayLike | None, rules: Sequence[Rule], name: str
 ) -> NDArray[Any]:
-    """Labels of the rows and those announced, or else those of the rules."""
+    """Return the labels of y and of `classes`; without both, those of the rules."""
     if classes is not None:
-        announced = np.asarray(classes)
-        found = np.union1d(y, announced) if len(y) else np.unique(announced)
+        found = np.union1d(y, classes) if len(y) else np.unique(np.asarray(classes))
     elif len(y):
         found = np.unique(y)
     else:
@@ -52,14 +51,14 @@ def read_classes(
     if len(found) < 2:
         raise ValueError(
             f"{name} needs at least two classes, but there is {len(found)} class: "
-            f"{found.tolist()}. Add rows of another class, or announce the labels with "
+            f"{found.tolist()}. Add rows of another class, or give the labels with "
             "classes=[...]."
         )
     return found
 
 
 def read_weights(advice_weight: Any, rules: Sequence[Rule]) -> NDArray[np.float64]:
-    """One weight per rule, ∞ for a hard one."""
+    """Return one weight per rule, ∞ for a hard one."""
     weights = np.asarray(advice_weight, dtype=np.float64)
     if weights.ndim > 1 or (weights.ndim == 1 and len(weights) != len(rules)):
         raise ValueError(
@@ -70,8 +69,8 @@ def read_weights(advice_weight: Any, rules: Sequence[Rule]) -> NDArray[np.float6
     weights = np.broadcast_to(weights, len(rules))
     if not np.all(weights >= 0):
         raise ValueError(
-            "advice_weight must be 0 or larger (np.inf for advice that must hold), "
-            f"but {advice_weight!r} was given."
+            "advice_weight must not be negative (np.inf makes a rule hard), but "
+            f"{advice_weight!r} was given."
         )
     return weights
 
@@ -83,11 +82,11 @@ def binary_regions(
     feature_names: Sequence[str] | None,
     n_features: int,
 ) -> list[list[Region]]:
-    """Give the rules as each binary problem reads them.
+    """Return the regions of the rules with their signs in each binary problem.
 
-    Two classes make one problem, whose positive class is the second. Beyond, problem
-    k is class k against the rest: "the region belongs to class c" says +1 to problem
-    c and -1 to all others, for a region of class c is no region of class k.
+    Two classes give one problem, whose positive class is the second. With more classes,
+    problem k is class k against the rest: the sign of a rule for class c is +1 in
+    problem c and -1 in all others.
     """
     codes = [_code(rule, classes) for rule in rules]
     positives = [1] if len(classes) == 2 else range(len(classes))
@@ -102,14 +101,13 @@ def binary_regions(
 
 
 def _code(rule: Rule, classes: NDArray[Any]) -> int:
-    known = classes.tolist()
-    for code, label in enumerate(known):
-        if label == rule.label:
-            return code
+    labels = classes.tolist()
+    if rule.label in labels:
+        return labels.index(rule.label)
     raise ValueError(
         f"The rule {str(rule)!r} concludes {rule.label!r}, but the classes are "
-        f"{known}. Correct the label (text that looks like a number goes in quotes), "
-        "or announce it with classes=[...]."
+        f"{labels}. Correct the label (put a string such as '1' in quotes), or give it "
+        "with classes=[...]."
     )
 
 
@@ -118,9 +116,9 @@ def scaling(
     standardize: bool | tuple[ArrayLike, ArrayLike],
     sample_weight: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and deviation to work with; 0 and 1 when nothing is standardized.
+    """Return mean and deviation; 0 and 1 if columns are not standardized.
 
-    A sparse matrix would not survive centring and is divided by the deviation alone.
+    The mean is 0 for a sparse matrix, which centering would make dense.
     """
     n_features = X.shape[1]
     if isinstance(standardize, Sequence) and not isinstance(standardize, str):
@@ -129,7 +127,7 @@ def scaling(
         return np.zeros(n_features), np.ones(n_features)
     if X.shape[0] < 2:
         raise ValueError(
-            f"standardize=True takes mean and deviation from the rows and needs at "
+            f"standardize=True computes mean and deviation from the rows and needs at "
             f"least two, but there is {X.shape[0]}. Give more rows (in partial_fit, a "
             "larger first batch), or standardize=(mean, deviation)."
         )
@@ -158,7 +156,7 @@ def _given_scaling(
 
 
 def apply_scaling(X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> Any:
-    """(X - mean) / scale, without a copy when that changes nothing."""
+    """Return (X - mean) / scale; X itself if mean is 0 and scale is 1."""
     if not mean.any() and np.all(scale == 1):
         return X
     return (X - mean) / scale if isinstance(X, np.ndarray) else X.multiply(1 / scale)

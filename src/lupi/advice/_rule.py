@@ -1,8 +1,8 @@
-"""Rules: what an expert knows, as regions of the feature space with a label.
+"""Rules: regions of the feature space with a label.
 
-A rule says that every point of the polyhedron ``{x : D x <= d}`` has a label. People
-write it as ``"bmi >= 30 and glucose >= 126 => 1"`` (grammar: `lupi.advice._grammar`) or
-give the arrays. Strict and non-strict comparisons mean the same closed half-space.
+A rule assigns a label to every point of the polyhedron ``{x : D x <= d}``. It is
+written as ``"bmi >= 30 and glucose >= 126 => 1"`` (grammar: `lupi.advice._grammar`) or
+given by the arrays. Strict and non-strict comparisons give the same closed half-space.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lupi.advice._grammar import (
 
 __all__ = ["Rule", "RuleError", "read_advice"]
 
-_COUNTED = re.compile(r"x(0|[1-9][0-9]*)")
+_NUMBERED = re.compile(r"x(0|[1-9][0-9]*)")
 
 
 @stored
@@ -43,9 +43,9 @@ class Rule:
     label : int, float, bool or str
         The class of the points in the region.
     names : sequence of str, default=None
-        The columns of ``D``; ``x0, x1, …`` when not given.
+        The columns of ``D``; None means ``x0, x1, …``.
     name : str, default=None
-        What to call the rule in messages; its own text when not given.
+        Name of the rule in messages; None means its text.
 
     See Also
     --------
@@ -54,8 +54,8 @@ class Rule:
 
     Notes
     -----
-    In a table none of whose columns is called ``x0, x1, …`` these names count its
-    columns, so a rule made from arrays applies to tables as well.
+    In a table without columns called ``x0, x1, …`` these names refer to the positions
+    of its columns, so that a rule made from arrays applies to tables as well.
 
     Examples
     --------
@@ -94,25 +94,26 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str, *, name: str | None = None) -> Rule | list[Rule]:
-        """Read a rule as people write it.
+        """Parse the text of a rule.
 
         Parameters
         ----------
         text : str
-            Such as ``"bmi >= 30 and glucose >= 126 => 1"``. Columns with spaces go in
-            backticks, labels with spaces in quotes.
+            A rule such as ``"bmi >= 30 and glucose >= 126 => 1"``. Put columns with
+            spaces in backticks, labels with spaces in quotes.
         name : str, default=None
-            What to call the rule in messages.
+            Name of the rule in messages.
 
         Returns
         -------
         rule : Rule or list of Rule
-            A list, one rule for each alternative, when the text has an ``or``.
+            If the text has an ``or``, a list with one rule for each alternative.
 
         Raises
         ------
         RuleError
-            When the text is not a rule; the message says where and what was expected.
+            If the text is not a rule; the message has the position of the error and
+            what was expected there.
         """
         alternatives, label = parse_rules(text)
         rules = [cls._from_pieces(pieces, label, name) for pieces in alternatives]
@@ -130,19 +131,21 @@ class Rule:
     def region(
         self, feature_names: Sequence[str] | None, n_features: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Give the rule in the columns of a data set.
+        """Return the arrays of the rule in the columns of a data set.
 
         Parameters
         ----------
         feature_names : sequence of str or None
-            The names of the columns; ``x0, x1, …`` when None.
+            Names of the columns; None means ``x0, x1, …``.
         n_features : int
-            The number of columns.
+            Number of columns.
 
         Returns
         -------
         D : ndarray of shape (n_conditions, n_features)
+            Left-hand sides.
         d : ndarray of shape (n_conditions,)
+            Right-hand sides.
         """
         D = np.zeros((len(self.d), n_features))
         D[:, self._columns(feature_names, n_features)] = self.D
@@ -151,18 +154,19 @@ class Rule:
     def contains(
         self, X: ArrayLike, feature_names: Sequence[str] | None = None
     ) -> NDArray[np.bool_]:
-        """Tell which rows lie in the region.
+        """Return which rows are in the region.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            A table's columns are found by name.
+            Rows. The columns of a data frame are found by name.
         feature_names : sequence of str, default=None
-            The names of the columns, if `X` does not say.
+            Names of the columns, if `X` has none.
 
         Returns
         -------
         inside : ndarray of bool of shape (n_samples,)
+            True for rows in the region.
         """
         if feature_names is None and hasattr(X, "columns"):
             feature_names = list(X.columns)
@@ -174,29 +178,27 @@ class Rule:
     def _columns(
         self, feature_names: Sequence[str] | None, n_features: int
     ) -> list[int]:
-        if feature_names is None:
-            known = {f"x{j}": j for j in range(n_features)}
-        else:
-            known = {str(column): j for j, column in enumerate(feature_names)}
-            if not any(map(_COUNTED.fullmatch, known)):
-                known |= {f"x{j}": j for j in range(n_features)}
-        unknown = [column for column in self.names if column not in known]
+        """Return the positions of the columns of the rule in a data set."""
+        names = [] if feature_names is None else map(str, feature_names)
+        position = {name: j for j, name in enumerate(names)}
+        if not any(map(_NUMBERED.fullmatch, position)):
+            position |= {f"x{j}": j for j in range(n_features)}
+        unknown = [column for column in self.names if column not in position]
         if unknown:
-            shown = list(known)[:n_features]
+            shown = list(position)[:n_features]
             shown = [*shown[:9], "…"] if len(shown) > 10 else shown
             raise ValueError(
-                f"The rule {str(self)!r} speaks of "
-                f"{listed(map(repr, unknown))}, but the columns "
-                f"are {', '.join(shown)}. Correct the rule, or fit on a table with "
-                "such columns."
+                f"The rule {str(self)!r} mentions {listed(map(repr, unknown))}, but "
+                f"the columns are {', '.join(shown)}. Correct the rule, or fit on a "
+                "table with such columns."
             )
-        return [known[column] for column in self.names]
+        return [position[column] for column in self.names]
 
     # -- printing and comparing -----------------------------------------------------
 
     @property
     def title(self) -> str:
-        """The name of the rule, or else its text."""
+        """The name of the rule, or its text if it has no name."""
         return str(self) if self.name is None else self.name
 
     def __str__(self) -> str:
@@ -212,7 +214,7 @@ class Rule:
         return f"Rule.parse({str(self)!r}{name})"
 
     def _key(self) -> tuple[Any, ...]:
-        """Everything that makes two rules the same rule, whatever the column order."""
+        """Return a key that is equal for equal rules; it ignores the column order."""
         rows = []
         for row, bound in zip(self.D, self.d, strict=True):
             terms = zip(self.names, row.tolist(), strict=True)
@@ -228,16 +230,16 @@ class Rule:
         return hash(self._key())
 
 
-def counted_width(names: Sequence[str]) -> int | None:
-    """Find how many columns ``x0, x1, …`` need; None if a name is of another kind."""
-    counted = [_COUNTED.fullmatch(name) for name in names]
-    return (
-        max((int(m[1]) + 1 for m in counted if m), default=0) if all(counted) else None
-    )
+def numbered_width(names: Sequence[str]) -> int | None:
+    """Return the number of columns if all names are among ``x0, x1, …``, else None."""
+    numbers = [_NUMBERED.fullmatch(name) for name in names]
+    if not all(numbers):
+        return None
+    return max((int(m[1]) + 1 for m in numbers if m), default=0)
 
 
 def read_advice(advice: Any) -> list[Rule]:
-    """Read the parameter ``advice``: a text, a rule, or several of either."""
+    """Return the rules of the parameter ``advice``."""
     if advice is None:
         return []
     if isinstance(advice, Rule):
@@ -248,7 +250,7 @@ def read_advice(advice: Any) -> list[Rule]:
     if isinstance(advice, Iterable):
         return [rule for item in advice for rule in read_advice(item)]
     raise TypeError(
-        "advice must be a rule, a text such as 'age >= 40 => 1', or a list of these, "
+        "advice must be a rule, a string such as 'age >= 40 => 1', or a list of these, "
         f"but an object of type {type(advice).__name__} was given."
     )
 
@@ -267,7 +269,7 @@ def _checked_region(
     if not (np.isfinite(D).all() and np.isfinite(d).all()):
         raise ValueError(
             "The numbers of a rule must be finite, but D or d has NaN or infinity. "
-            "Leave out the conditions that have no limit."
+            "Leave out conditions with an infinite bound."
         )
     return D, d
 
@@ -320,13 +322,13 @@ def _row_text(row: NDArray[np.float64], bound: float, columns: list[str]) -> str
     terms = [(float(v), c) for v, c in zip(row, columns, strict=True) if v]
     if not terms:
         return f"0*{columns[0]} <= {_number_text(float(bound))}"
-    # -x0 <= -30 reads better as x0 >= 30.
+    # -x0 <= -30 is written as x0 >= 30.
     flip = -1.0 if all(value < 0 for value, _ in terms) else 1.0
     text = ""
     for value, column in terms:
         value *= flip
         size = "" if abs(value) == 1 else f"{_number_text(abs(value))}*"
-        joint = (" - " if value < 0 else " + ") if text else "-" if value < 0 else ""
-        text += f"{joint}{size}{column}"
+        sign = (" - " if value < 0 else " + ") if text else "-" if value < 0 else ""
+        text += f"{sign}{size}{column}"
     relation = "<=" if flip > 0 else ">="
     return f"{text} {relation} {_number_text(flip * float(bound))}"

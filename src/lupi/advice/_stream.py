@@ -9,7 +9,7 @@ from typing import Any
 
 @cache
 def compiled_stream() -> Callable[..., None]:
-    """Return `stream` compiled; the first call loads numba."""
+    """Return `stream` compiled; the first call imports numba."""
     from lupi._jit import jit
 
     return jit(stream)
@@ -30,8 +30,8 @@ def stream(
     """Update `weights` and both counters in place, row by row and class by class.
 
     The last column of `weights` and `estimate` belongs to the constant feature -1.
-    The sums run in the order of the columns, so that the result is that of the plain
-    reading of the algorithm to the last bit.
+    The sums run in the order of the columns, so that the result is bitwise equal to
+    that of a direct implementation of the algorithm.
     """
     n_rows, n_features = X.shape
     for t in range(n_rows):
