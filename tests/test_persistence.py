@@ -227,12 +227,11 @@ def test_feature_names_and_their_order_are_checked_on_predict(tmp_path):
 
 
 def test_details_travel_with_the_model(tmp_path):
-    from lupi._persistence import save_with_details
+    from lupi._persistence import model_file
 
     path = tmp_path / "m.skops"
-    save_with_details(
-        SVC().fit(X, LABELS), path, {"target": "event", "features": ["é"]}
-    )
+    details = {"target": "event", "features": ["é"]}
+    path.write_bytes(model_file(SVC().fit(X, LABELS), details))
     assert load_with_details(path)[1] == {"target": "event", "features": ["é"]}
 
 

@@ -78,7 +78,7 @@ def save(
     """
     if hasattr(model, "to_local"):
         model = model.to_local()
-    save_with_details(model, path, {}, keep_privileged=keep_privileged)
+    write_atomically(path, model_file(model, {}, keep_privileged=keep_privileged))
 
 
 def load(path: str | os.PathLike[str], *, max_size: int = MAX_SIZE) -> Any:
@@ -129,11 +129,6 @@ def load(path: str | os.PathLike[str], *, max_size: int = MAX_SIZE) -> Any:
     return load_with_details(path, max_size=max_size)[0]
 
 
-def check_savable(model: BaseEstimator) -> None:
-    """Raise what `save` would raise, without writing anything."""
-    _dumped(without_privileged(model))
-
-
 def _dumped(model: BaseEstimator) -> bytes:
     import skops.io
 
@@ -158,14 +153,10 @@ def _dumped(model: BaseEstimator) -> bytes:
     return data
 
 
-def save_with_details(
-    model: BaseEstimator,
-    path: str | os.PathLike[str],
-    details: Mapping[str, Any],
-    *,
-    keep_privileged: bool = False,
-) -> None:
-    """Write a model together with facts about it that JSON can hold."""
+def model_file(
+    model: BaseEstimator, details: Mapping[str, Any], *, keep_privileged: bool = False
+) -> bytes:
+    """Return the file of a model together with facts about it that JSON can hold."""
     from lupi import __version__
 
     data = _dumped(model if keep_privileged else without_privileged(model))
@@ -179,7 +170,7 @@ def save_with_details(
     buffer = io.BytesIO(data)
     with zipfile.ZipFile(buffer, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_DETAILS, json.dumps(about, indent=2))
-    write_atomically(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
 def load_with_details(

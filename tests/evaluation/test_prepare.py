@@ -92,16 +92,19 @@ def test_tables_are_recognised():
         as_table(np.zeros((1, 2, 3)), "X")
 
 
-def test_recent_results_are_kept_up_to_a_number():
-    recent = Recent(most=2)
+def test_recent_tables_are_kept_up_to_a_size():
+    recent = Recent(most_cells=7)
     made = []
 
     def make(value):
         made.append(value)
-        return value
+        return np.zeros((1, 2)), "no table", sp.eye_array(1)
 
     for key in "abac":
         recent.get(key, lambda key=key: make(key))
     recent.get("a", lambda: make("a again"))
     recent.get("b", lambda: make("b again"))
     assert made == ["a", "b", "c", "b again"]
+    recent.get("large", lambda: (np.zeros(8),))
+    recent.get("large", lambda: make("large again"))
+    assert made[-1] == "large again"

@@ -11,9 +11,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.text import Text
-from sklearn.base import BaseEstimator
 
-from lupi._persistence import check_savable
+from lupi._persistence import model_file
 from lupi.cli._again import fit_commands, remember
 from lupi.cli._column_gains import CHECKPOINT as COLUMNS_CHECKPOINT
 from lupi.cli._column_gains import measure_columns, read_groups
@@ -131,7 +130,9 @@ def run_compare(
         comparison.settings["made"] |= remember(asked)
         show_comparison(console, comparison)
         gains = measure_columns(console, comparison, groups, out, jobs)
-        model = _best_model(console, comparison) if not asked["no_model"] else None
+        model = None
+        if not asked["no_model"]:
+            model = _best_model(console, comparison, data.details)
         curves = {} if quick else _curves(console, comparison, jobs)
     except KeyboardInterrupt:
         # joblib warns of the work it drops, which is what an interrupt is for.
@@ -145,7 +146,7 @@ def run_compare(
         model=None if model is None else str(out / "model.skops"),
         commands=fit_commands(request, comparison.methods),
     )
-    write_results(out, comparison, usage, curves, model, data.details, gains)
+    write_results(out, comparison, usage, curves, model, gains)
     (out / CHECKPOINT).unlink()
     (out / COLUMNS_CHECKPOINT).unlink(missing_ok=True)
     _show_places(console, out, comparison, saved=model is not None)
@@ -181,8 +182,10 @@ def _curves(
     return curves
 
 
-def _best_model(console: Console, comparison: Comparison) -> BaseEstimator | None:
-    """Return the model to keep; None, with a reason, when it cannot be saved."""
+def _best_model(
+    console: Console, comparison: Comparison, details: Mapping[str, Any]
+) -> bytes | None:
+    """Return the file of the model to keep; None, with a reason, if there is none."""
     with (
         console.status("Fitting the model to keep on all rows"),
         collected_warnings() as said,
@@ -190,11 +193,10 @@ def _best_model(console: Console, comparison: Comparison) -> BaseEstimator | Non
         model = comparison.best_estimator()
     show_notes(console, said)
     try:
-        check_savable(model)
+        return model_file(model, details)
     except ModelFileError as error:
         show_notes(console, [f"no model is saved. {error}"])
         return None
-    return model
 
 
 def _demo(request: Request, *, few: bool) -> Data:

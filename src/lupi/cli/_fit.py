@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.text import Text
 
-from lupi._persistence import save_with_details
+from lupi._atomic import write_atomically
+from lupi._persistence import model_file
 from lupi.cli._data import Data, Request, check_class_sizes, check_metric, read_data
 from lupi.cli._errors import refusing
 from lupi.cli._out import prepare_file
@@ -54,7 +55,7 @@ def run_fit(
     ):
         model = study.final_estimator(name, arm, refit=True)
     show_notes(console, said)
-    save_with_details(model, out, {**data.details, "method": name})
+    write_atomically(out, model_file(model, {**data.details, "method": name}))
     console.print(
         Text(
             f"{name} fitted on {len(rows.rows):,} rows and {data.X.shape[1]} columns; "

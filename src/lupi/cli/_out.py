@@ -15,8 +15,6 @@ from lupi._tables import to_csv
 from lupi.cli._errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from lupi.evaluation import ColumnGains, Comparison
     from lupi.report import Usage
 
@@ -71,16 +69,14 @@ def write_results(
     comparison: Comparison,
     usage: Usage,
     curves: Any,
-    model: Any,
-    details: Mapping[str, Any],
+    model: bytes | None,
     columns: ColumnGains | None = None,
 ) -> None:
     """Write everything a run leaves behind; the report comes last."""
-    from lupi._persistence import save_with_details
     from lupi.report import write_html
 
     if model is not None:
-        save_with_details(model, folder / "model.skops", details)
+        write_atomically(folder / "model.skops", model)
     else:
         # What is left of an older run would not belong to this report.
         (folder / "model.skops").unlink(missing_ok=True)

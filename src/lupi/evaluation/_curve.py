@@ -199,13 +199,14 @@ def learning_curves(
         size: [_resized(study, size, split) for split in range(len(study.splits))]
         for size in sizes
     }
+    # What is prepared for the rows of a split serves all methods and arms.
     places = [
         (name, arm, size, split)
+        for size in sizes
+        for split in range(len(study.splits))
         for name in (comparison.methods if methods is None else methods)
         if name not in comparison.failures
         for arm in CURVE_ARMS
-        for size in sizes
-        for split in range(len(study.splits))
     ]
     fitted = Parallel(n_jobs=n_jobs)(
         delayed(_score)(

@@ -22,7 +22,8 @@ from lupi.evaluation._prepare import (
     rows_missing,
 )
 
-MOST_CELLS_KEPT = 5_000_000
+# Numbers in the tables that are kept: 160 MB.
+MOST_CELLS_KEPT = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -51,26 +52,36 @@ class Fold:
 
 
 class Recent:
-    """The last few results of an expensive preparation, by key."""
+    """The last tables of an expensive preparation, by key, up to so many cells."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._results: OrderedDict[Hashable, Any] = OrderedDict()
+    def __init__(self, most_cells: int) -> None:
+        self.most_cells = most_cells
+        self._n_cells = 0
+        self._results: OrderedDict[Hashable, tuple[Any, ...]] = OrderedDict()
 
-    def get(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+    def get(
+        self, key: Hashable, compute: Callable[[], tuple[Any, ...]]
+    ) -> tuple[Any, ...]:
         """Return what is kept under the key, computing it if need be."""
         if key in self._results:
             self._results.move_to_end(key)
             return self._results[key]
         result = self._results[key] = compute()
-        if len(self._results) > self.most:
-            self._results.popitem(last=False)
+        self._n_cells += _cells(result)
+        while self._n_cells > self.most_cells:
+            _, dropped = self._results.popitem(last=False)
+            self._n_cells -= _cells(dropped)
         return result
+
+
+def _cells(result: tuple[Any, ...]) -> int:
+    """Return the size of the tables in a result; of sparse ones what they store."""
+    return sum(int(getattr(table, "size", 0)) for table in result)
 
 
 # Tables prepared for a split serve all methods that run on it in this process. They
 # belong to the process because each task brings a study of its own.
-_prepared = Recent(most=12)
+_prepared = Recent(MOST_CELLS_KEPT)
 
 
 @dataclass
@@ -108,10 +119,6 @@ class Folds:
         return Fold(X_train, X_test, privileged, train, n, test, width)
 
     def _recall(self, compute: Callable[[], Any], what: str, *rows: np.ndarray) -> Any:
-        # Preparing a large table is quick beside fitting on it, and keeping it is not
-        # free.
-        if self.X.shape[0] * self.X.shape[1] > MOST_CELLS_KEPT:
-            return compute()
         key = (self.token, what, *(each.tobytes() for each in rows))
         return _prepared.get(key, compute)
 
