@@ -66,6 +66,9 @@ def test_small_tables_are_searched_whole_and_the_words_say_so():
     chosen, training = searched(study, "with")
     assert chosen is training
     assert searched_words(study.settings["search"]) == "the training rows"
+    assert study.settings["search"]["has_parameters"]
+    hedged = plan(X, Y, P, **{**OPTIONS, "methods": "hedged-distillation-classifier"})
+    assert not hedged.settings["search"]["has_parameters"]
     many = rng.normal(size=(12_000, 1))
     study = plan(many, (many[:, 0] > 0).astype(int), many, **OPTIONS)
     words = searched_words(study.settings["search"])

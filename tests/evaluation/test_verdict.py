@@ -56,7 +56,7 @@ def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
         "features": ["x0"],
         "privileged": ["x*0"],
         "splits": splits,
-        "search": {"n_candidates": 1, "inner_cv": 3},
+        "search": {"n_candidates": 1, "inner_cv": 3, "has_parameters": False},
         "negligible": 0.01,
         "random_state": 0,
         "seconds": 1.0,

@@ -67,7 +67,7 @@ def made_comparison(
             "grouped": False,
             "weighted": False,
         },
-        "search": {"n_candidates": 12, "inner_cv": 3},
+        "search": {"n_candidates": 12, "inner_cv": 3, "has_parameters": True},
         "negligible": 0.01,
         "random_state": 0,
         "seconds": 41.2,

@@ -88,6 +88,15 @@ def test_facts_of_the_data_are_there(page):
     assert "2: age and weight" in text
     assert "1: cd4" in text
     assert "10 splits, about 180 rows to train and 20 to test" in text
+    assert "12 candidates for each arm, method and split, chosen by 3-fold" in text
+
+
+def test_a_method_without_parameters_is_not_said_to_be_searched():
+    comparison = made_comparison()
+    comparison.settings["search"]["has_parameters"] = False
+    text = Reader(render_html(comparison)).text
+    assert "no parameters to search" in text
+    assert "candidates for each arm" not in text
 
 
 def test_every_method_has_parameters_splits_curve_and_timing(page):

@@ -22,7 +22,9 @@ Layout of the JSON file (``Comparison.to_json``), format version 2::
                    "n_train": 1711.2, "n_test": 427.8,
                    "train_size": null, "labelled": null,
                    "grouped": false, "weighted": false},
-        "search": {"n_candidates": 12, "inner_cv": 3},
+        "search": {"n_candidates": 12, "inner_cv": 3,
+                   "n_rows": null,      # searched, where not all that train
+                   "has_parameters": true},
         "negligible": 0.01,             # a gain not worth having
         "outside": {"name": ..., "score": ..., "std_error": ...},  # where asked for
         "random_state": 0, "seconds": 41.2,

@@ -72,11 +72,10 @@ def next_steps(
         )
     if verdict.kind == "helps":
         if drawn:
-            without = option(drawn, "").split("=")[0].strip()
             steps.append(
                 f"This holds for about {round(splits['n_train']):,} rows with an "
-                f"outcome. Compare without {without} to see how much of the gain is "
-                f"left with all {n_labelled:,}."
+                f"outcome. Compare without {option(drawn, splits[drawn])} to see how "
+                f"much of the gain is left with all {n_labelled:,}."
             )
         elif not settings["labels"]["n_unlabelled"]:
             cells = (

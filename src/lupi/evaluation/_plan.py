@@ -94,6 +94,7 @@ def plan(
     optimum = 0.0 if getattr(scorer, "_sign", 1) < 0 else 1.0
     if not callable(scoring):
         check_scorer(name, scorer, task, y[has_y])
+    chosen = choose_methods(methods, task, design.n_train)
     settings = {
         "task": task,
         "scoring": name,
@@ -120,6 +121,8 @@ def plan(
             "n_candidates": n_candidates,
             "inner_cv": inner_cv,
             "n_rows": most_searched if design.n_train > most_searched else None,
+            "has_parameters": n_candidates > 1
+            and any(method.space or method.privileged_space for method in chosen),
         },
         "negligible": negligible,
         "random_state": random_state,
@@ -138,7 +141,7 @@ def plan(
         privileged=privileged,
         has_privileged=has_privileged,
         task=task,
-        methods=choose_methods(methods, task, design.n_train),
+        methods=chosen,
         splits=splits,
         scorer=scorer,
         groups=groups,

@@ -139,6 +139,13 @@ def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     if settings.get("classes"):
         target += f" ({listed(settings['classes'], most=12)})"
     search = settings["search"]
+    candidates = "no parameters to search"
+    if search["has_parameters"]:
+        candidates = (
+            f"{search['n_candidates']} candidates for each arm, method and split, "
+            f"chosen by {search['inner_cv']}-fold cross-validation inside "
+            f"{searched_words(search)}"
+        )
     auc = labels["auc"]
     alike = []
     if auc is not None and not np.isnan(auc):
@@ -152,12 +159,7 @@ def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Privileged (X*)", f"{len(privileged)}: {listed(privileged, most=12)}"),
         ("Score", f"{metric_name(settings['scoring'])}, higher is better"),
         ("Splits", split_words(settings)),
-        (
-            "Search",
-            f"{search['n_candidates']} candidates for each arm, method and split, "
-            f"chosen by {search['inner_cv']}-fold cross-validation inside "
-            f"{searched_words(search)}",
-        ),
+        ("Search", candidates),
     ]
 
 
