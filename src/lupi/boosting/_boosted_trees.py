@@ -1,7 +1,7 @@
-"""What sums of trees answer when they are asked: predictions, stages, importances.
+"""Predictions, staged predictions and importances of boosted trees.
 
-An estimator keeps its fitted sums as ``_models``, a list of `Boosted`, one for each
-target: a regressor has one, a classifier of two classes one, beyond one per class.
+The attribute ``_models`` is a list of `Boosted`: one for a regressor and for two
+classes, otherwise one per class.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lupi.base import PrivilegedEstimator
-from lupi.boosting._ensembles import readable_by_trees
+from lupi.boosting._ensembles import normalized, readable_by_trees
 
 
 class BoostedTrees(PrivilegedEstimator):
-    """Sums of trees on X, one column of values per fitted sum."""
+    """Base of estimators that predict by sums of trees on X."""
 
     def _read_X(self, X: Any) -> Any:
         return readable_by_trees(self._validate_X(X))
@@ -29,7 +29,7 @@ class BoostedTrees(PrivilegedEstimator):
         return np.column_stack([model.decision(X) for model in self._models])
 
     def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield G after each round; a model that stopped early stays where it is."""
+        """Yield G after each round; a model that stopped early keeps its last value."""
         X = self._read_X(X)
         stages = [model.ensemble.staged(X) for model in self._models]
         last = np.zeros((X.shape[0], len(stages)))
@@ -42,15 +42,14 @@ class BoostedTrees(PrivilegedEstimator):
         """Share of each feature of X in the improvement of the trees, summing to 1."""
         check_is_fitted(self)
         each = [m.ensemble.importances(self.n_features_in_) for m in self._models]
-        total = np.mean(each, axis=0)
-        return total / total.sum() if total.sum() > 0 else total
+        return normalized(np.mean(each, axis=0))
 
 
 class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
-    """Labels from sums of trees, one class against the rest beyond two classes."""
+    """Classifier by sums of trees; more than two classes are fitted one-vs-rest."""
 
     def _loss(self) -> Any:
-        """Return the loss that was boosted: see `lupi.boosting._losses`."""
+        """Return the loss: see `lupi.boosting._losses`."""
         raise TypeError(f"{type(self).__name__} does not define _loss.")
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -64,8 +63,8 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, positive means the second of ``classes_``. Beyond, the
-            largest column wins.
+            With two classes, a positive value means the second of ``classes_``. With
+            more classes, the largest column is predicted.
         """
         return self._shaped(self._raw(X))
 
@@ -117,13 +116,13 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
             yield self._labels(raw)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return probabilities of the classes, as far as the loss has them.
+        """Return estimates of the class probabilities.
 
         With squared error, (1 + G_k)/2 estimates P(class k | x), since the mean of a
-        label ±1 is 2P − 1; each row is replaced by the nearest probability vector
-        (with two classes: clipped to [0, 1]). With log loss, the logistic function of
-        G_k, divided by the sum over the classes. X* shifts what the trees learn, so
-        calibrate where probabilities matter.
+        label ±1 is 2P − 1; each row is projected onto the probability simplex (with two
+        classes: clipped to [0, 1]). With log loss, they are the logistic function of
+        G_k, divided by the sum over the classes. X* changes the targets of the trees,
+        so that the probabilities need calibration.
 
         Parameters
         ----------
@@ -133,8 +132,7 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Rows sum to one; the order of the classes is that of
-            `decision_function`.
+            Rows sum to one; columns are in the order of ``classes_``.
         """
         return self._probabilities(self._raw(X))
 

@@ -1,4 +1,4 @@
-"""Categorical columns of a data frame, as numbers that XGBoost reads as categories."""
+"""Encoding of the categorical columns of a data frame for XGBoost."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lupi.base._rows import is_data_frame
 
 @stored
 class CategoryEncoder:
-    """Positions of the categories of a table; unknown and missing ones are NaN.
+    """Ordinal encoder of categorical columns; unknown and missing values are NaN.
 
     Attributes
     ----------
     columns : list of str
         All columns of the table.
     categorical : list of str
-        Those of a categorical type.
+        The columns of a categorical type.
     encoder : OrdinalEncoder
-        Fitted on these.
+        The encoder of these columns.
 
     Examples
     --------
@@ -39,10 +39,11 @@ class CategoryEncoder:
     def __init__(self, table: Any, categorical: list[Any]):
         self.columns = list(table.columns)
         self.categorical = categorical
-        # All categories of a column, those too that no row has.
-        known = [np.sort(table[name].cat.categories) for name in categorical]
+        # All categories of a column, including those that no row has.
         self.encoder = OrdinalEncoder(
-            categories=known, handle_unknown="use_encoded_value", unknown_value=np.nan
+            categories=[np.sort(table[name].cat.categories) for name in categorical],
+            handle_unknown="use_encoded_value",
+            unknown_value=np.nan,
         ).fit(table[categorical].to_numpy())
 
     @classmethod
@@ -50,24 +51,18 @@ class CategoryEncoder:
         """Return the encoder of a table; None when it has no categorical column."""
         if not is_data_frame(table):
             return None
-        kinds = [str(table[name].dtype) for name in table.columns]
-        found = [
-            name
-            for name, kind in zip(table.columns, kinds, strict=True)
-            if kind == "category"
-        ]
+        found = [c for c in table.columns if str(table[c].dtype) == "category"]
         return cls(table, found) if found else None
 
     def encode(self, table: Any) -> Any:
         """Return the table with numbers in place of categories."""
-        if not is_data_frame(table):
-            return table
-        there = [name for name in self.categorical if name in table.columns]
-        if there != self.categorical:
-            return table  # other columns than in fit, which is for others to say
+        if not is_data_frame(table) or any(
+            name not in table.columns for name in self.categorical
+        ):
+            return table  # the checks of the estimator refuse other columns
         values = self.encoder.transform(table[self.categorical].to_numpy(dtype=object))
-        return table.assign(**dict(zip(there, values.T, strict=True)))
+        return table.assign(**dict(zip(self.categorical, values.T, strict=True)))
 
     def feature_types(self) -> list[str]:
-        """Return XGBoost's letters, "c" for categories and "q" for quantities."""
+        """Return XGBoost's feature types, "c" for categories and "q" for numbers."""
         return ["c" if name in self.categorical else "q" for name in self.columns]

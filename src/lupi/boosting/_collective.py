@@ -1,8 +1,8 @@
-"""Sums over all rows, where other processes hold other rows.
+"""Sums over the rows of all processes.
 
-On one machine a sum is complete as it is. Where XGBoost's collective is at work, each
-process boosts the rows it holds, in step with the others: XGBoost adds up the
-histograms, and `total` what the comments and the objective need.
+With one process, all functions return their argument. With XGBoost's collective, each
+process boosts its own rows and all processes grow the same trees: XGBoost adds up the
+histograms, and `total` the sums of the comments and of the objective.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _COLLECTIVE: ContextVar[Any] = ContextVar("collective", default=None)
 
 @contextmanager
 def together(collective: Any) -> Iterator[None]:
-    """Complete sums by a module such as `xgboost.collective`, which is initialized."""
+    """Add up sums by a module such as `xgboost.collective`, which is initialized."""
     token = _COLLECTIVE.set(collective)
     try:
         yield
@@ -28,7 +28,7 @@ def together(collective: Any) -> Iterator[None]:
 
 
 def is_divided() -> bool:
-    """Tell whether other processes hold other rows."""
+    """Return whether the rows are divided among several processes."""
     return _COLLECTIVE.get() is not None
 
 
@@ -37,32 +37,32 @@ def total(values: Any) -> Any:
     collective = _COLLECTIVE.get()
     if collective is None:
         return values
-    given = np.asarray(values)
-    flat = np.ascontiguousarray(given, dtype=np.float64).reshape(-1)
-    added = collective.allreduce(flat, collective.Op.SUM).reshape(given.shape)
-    return added.astype(given.dtype) if given.dtype.kind == "f" else added
+    own = np.asarray(values)
+    flat = np.ascontiguousarray(own, dtype=np.float64).reshape(-1)
+    added = collective.allreduce(flat, collective.Op.SUM).reshape(own.shape)
+    return added.astype(own.dtype) if own.dtype.kind == "f" else added
 
 
 def everywhere(holds: bool) -> bool:
-    """Tell whether something holds in all processes."""
+    """Return whether a condition holds in all processes."""
     return bool(total(0.0 if holds else 1.0) == 0.0)
 
 
 def stacked(rows: np.ndarray) -> np.ndarray:
-    """Return the rows of all processes, of which each has as many."""
+    """Return the rows of all processes, each of which has the same number."""
     collective = _COLLECTIVE.get()
     if collective is None:
         return rows
-    places = np.zeros((collective.get_world_size(), *rows.shape))
-    places[collective.get_rank()] = rows
-    return total(places).reshape(-1, rows.shape[1])
+    blocks = np.zeros((collective.get_world_size(), *rows.shape))
+    blocks[collective.get_rank()] = rows
+    return total(blocks).reshape(-1, rows.shape[1])
 
 
 def moments(table: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return a table with the means and variances of all rows, and its weights.
 
-    On one machine it is the table itself. Of every other process two rows tell as much:
-    its mean plus and minus its standard deviations, each of half its weight.
+    With one process, this is the table itself. Otherwise each process contributes two
+    rows: its mean plus and minus its standard deviations, each with half its weight.
     """
     if _COLLECTIVE.get() is None:
         return table, weight

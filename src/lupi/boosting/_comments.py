@@ -1,6 +1,6 @@
-"""Comments from X*: the functions that privileged features contribute to a round.
+"""Comments: the functions of X* that are fitted in each round.
 
-All minimize, over their own functions c of x*, with e = h − r the error of the tree::
+Each class minimizes, over its functions c of x*, with e = h − r the error of the tree::
 
     C1 Σ s_i (e_i − c_i)² + penalty(c)
 
@@ -8,7 +8,7 @@ All minimize, over their own functions c of x*, with e = h − r the error of th
 - `AtomComments`: c = v·x̃ on the first projections, penalty C2 Σs ‖v‖₁ (sparse IPL)
 - `RegressorComments`: any scikit-learn regressor on X*, penalty C2 Σ s_i c_i²
 
-A row without X* has comment 0 and takes no part in the fit of c.
+A row without X* has comment 0 and is not used to fit c.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 from sklearn.utils.validation import has_fit_parameter
 
+from lupi.base._metadata import seeded
 from lupi.boosting._collective import is_divided, stacked, total
 
 
@@ -36,9 +36,9 @@ class Comment:
     values : ndarray of shape (n_rows,)
         c_i, zero for rows without X*.
     penalty : float
-        What the objective charges for it.
+        Its penalty in the objective.
     state : object
-        What makes it again: w, v or a fitted regressor.
+        The parameters of the function: w, v or a fitted regressor.
     """
 
     values: np.ndarray
@@ -65,16 +65,16 @@ class _Comments:
         self.privileged_reg = privileged_reg
         self.dtype = dtype
         both = privileged_weight + privileged_reg
-        # C1 (e − c)² + C2 c² is least at c = shrink · e.
+        # C1 (e − c)² + C2 c² is minimal at c = shrink · e.
         self.shrink = privileged_weight / both if both > 0 else 0.0
         self.weigh(weight)
 
     def weigh(self, weight: np.ndarray) -> None:
-        """Take new row weights; second-order losses change them every round."""
+        """Set the row weights, which second-order losses change in every round."""
         self.weight = weight[self.rows]
 
     def refresh(self, comment: Comment) -> Comment:
-        """Charge a comment again after the weights changed."""
+        """Return a comment with its penalty under changed weights."""
         penalty = self._square_penalty(comment.values[self.rows])
         return Comment(comment.values, penalty, comment.state)
 
@@ -94,9 +94,9 @@ class _Comments:
 class LinearComments(_Comments):
     """c = w·x*, by least squares through a factorization of X* made once.
 
-    With M = √s ∘ X* = UΣVᵀ, cut at its rank, the columns of B = X*VΣ⁻¹ satisfy
-    BᵀSB = I. Then w = C1/(C1+C2) · VΣ⁻¹BᵀSe and c = Bβ: two products per pass, no
-    system to solve, and columns that depend on each other do no harm.
+    With M = √s ∘ X* = UΣVᵀ, truncated at its rank, the columns of B = X*VΣ⁻¹ satisfy
+    BᵀSB = I. Then w = C1/(C1+C2) · VΣ⁻¹BᵀSe and c = Bβ: a pass needs two products and
+    no linear system, and X* may have linearly dependent columns.
     """
 
     def __init__(self, table: np.ndarray, rows: np.ndarray, weight: np.ndarray, *rest):
@@ -107,19 +107,19 @@ class LinearComments(_Comments):
         self._metric: np.ndarray | None = None
 
     def weigh(self, weight: np.ndarray) -> None:
-        """Take new row weights; B is no longer orthonormal for them."""
+        """Set the row weights, for which B is no longer orthonormal."""
         super().weigh(weight)
         if hasattr(self, "basis"):
             gram = total(self.basis.T @ (self.weight[:, None] * self.basis))
             self._metric = np.linalg.pinv(gram.astype(np.float64), hermitian=True)
 
     def start(self, coef: np.ndarray) -> Comment:
-        """Comment of given w."""
+        """Return the comment of given w."""
         values = self.table @ coef
         return Comment(self._spread(values), self._square_penalty(values), coef)
 
     def fit(self, error: np.ndarray, start: Comment) -> Comment:
-        """Comment that is best for the errors e = h − r."""
+        """Return the optimal comment for the errors e = h − r."""
         beta = total(self.basis.T @ (self.weight * error[self.rows]))
         if self._metric is not None:
             beta = self._metric @ beta
@@ -136,7 +136,7 @@ class AtomComments(_Comments):
     """c = v·x̃ with x̃ = Dᵀx*, D the projections of the first rounds; v by lasso."""
 
     def __init__(self, dense: LinearComments, atoms: np.ndarray):
-        # The same rows, weights and trade-offs as in the dense rounds.
+        # The rows, weights and parameters are those of the dense rounds.
         self.__dict__.update(dense.__dict__)
         self.atoms = atoms
         self.converged = True
@@ -144,12 +144,12 @@ class AtomComments(_Comments):
         self._scale_rows()
 
     def weigh(self, weight: np.ndarray) -> None:
-        """Take new row weights."""
+        """Set the row weights."""
         super().weigh(weight)
         self._scale_rows()
 
     def _scale_rows(self) -> None:
-        # So that the lasso's 1/(2n) Σ becomes 1/(2Σs) Σ s.
+        # With this scale, the lasso's 1/(2n) Σ becomes 1/(2Σs) Σ s.
         self._n = int(total(len(self.weight)))
         self._total = float(total(np.sum(self.weight, dtype=np.float64)))
         mean = self._total / self._n
@@ -160,11 +160,11 @@ class AtomComments(_Comments):
         self._gram = total(self._scaled.T @ self._scaled)
 
     def refresh(self, comment: Comment) -> Comment:
-        """Charge a comment again after the weights changed."""
+        """Return a comment with its penalty under changed weights."""
         return self.start(comment.state)
 
     def start(self, coef: np.ndarray) -> Comment:
-        """Comment of given v."""
+        """Return the comment of given v."""
         return Comment(
             self._spread(self._columns @ coef),
             self._total * self.privileged_reg * float(np.abs(coef).sum()),
@@ -172,10 +172,10 @@ class AtomComments(_Comments):
         )
 
     def fit(self, error: np.ndarray, start: Comment) -> Comment:
-        """Comment that is best for the errors.
+        """Return the optimal comment for the errors.
 
-        Successive projections are nearly parallel, and coordinate descent crawls on
-        them; the homotopy of the lasso is exact in a few steps.
+        Successive projections are nearly parallel, so that coordinate descent converges
+        slowly; the homotopy method (LARS) is exact after a few steps.
         """
         if self.privileged_weight == 0:
             return self.start(np.zeros(self.atoms.shape[1]))
@@ -185,7 +185,7 @@ class AtomComments(_Comments):
         if np.abs(correlation).max() <= threshold:
             return self.start(np.zeros(self.atoms.shape[1]))
         with warnings.catch_warnings():
-            # Whether the answer is good is judged below, not by the steps to it.
+            # Convergence is checked below, by the optimality of the result.
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, _, coef = lars_path_gram(
                 self._n * correlation,
@@ -195,8 +195,8 @@ class AtomComments(_Comments):
                 method="lasso",
                 return_path=False,
             )
-        left = np.abs(correlation - self._gram @ coef / self._n).max()
-        self.converged &= bool(left <= 1.01 * threshold)
+        residual = np.abs(correlation - self._gram @ coef / self._n).max()
+        self.converged &= bool(residual <= 1.01 * threshold)
         return self.start(coef)
 
     def coef(self, comment: Comment) -> np.ndarray:
@@ -213,21 +213,15 @@ class RegressorComments(_Comments):
         super().__init__(*rest)
 
     def start(self, state: Any) -> Comment:
-        """Comment of a fitted regressor; none yet means no comment yet."""
+        """Return the comment of a fitted regressor; zero for None."""
         if state is None:
             return Comment(np.zeros(self.n_rows, dtype=self.dtype), 0.0, None)
         values = np.ravel(state.predict(self.table))
         return Comment(self._spread(values), self._square_penalty(values), state)
 
     def fit(self, error: np.ndarray, start: Comment) -> Comment:
-        """Comment of the regressor fitted to the errors."""
-        regressor = clone(self.regressor)
-        unset = [
-            name
-            for name, value in regressor.get_params().items()
-            if value is None and name.split("__")[-1] == "random_state"
-        ]
-        regressor.set_params(**{name: self.rng.randint(2**31 - 1) for name in unset})
+        """Return the comment of the regressor fitted to the errors."""
+        regressor = seeded(self.regressor, self.rng)
         target = self.shrink * error[self.rows].astype(np.float64)
         if has_fit_parameter(regressor, "sample_weight"):
             regressor.fit(self.table, target, sample_weight=self.weight)
@@ -247,7 +241,7 @@ class RegressorComments(_Comments):
 
 
 def _whitening(matrix: np.ndarray) -> np.ndarray:
-    """VΣ⁻¹ of the singular value decomposition, columns beyond the rank left out."""
+    """Return VΣ⁻¹ of the singular value decomposition, truncated at the rank."""
     core, n_columns = matrix, matrix.shape[1]
     if matrix.shape[0] > n_columns:
         core = _triangle(matrix)

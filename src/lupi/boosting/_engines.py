@@ -1,7 +1,7 @@
-"""The two makers of trees: scikit-learn's exact CART and XGBoost's histograms.
+"""The two tree learners: scikit-learn's exact CART and XGBoost's histogram trees.
 
-An engine holds the training rows and answers one question: the tree that fits given
-targets under given weights, and its values on the training rows. It never sees X*.
+An engine holds the training rows of X. Its method ``grow`` fits a tree to given targets
+and weights, and returns it with its values on the training rows.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Grown:
     Attributes
     ----------
     tree : object
-        The tree, as the engine's ensemble keeps it.
+        The tree, as the ensemble of the engine stores it.
     values : ndarray of shape (n_rows,)
         h on the training rows.
     step : ndarray of shape (n_rows,)
-        β h, what it adds to the predictions.
+        β h on the training rows.
     """
 
     tree: Any
@@ -53,8 +53,8 @@ class CartEngine:
         min_weight_fraction_leaf: float,
         tree_params: dict[str, Any],
     ):
-        self._for_growing = sp.csc_matrix(X) if sp.issparse(X) else X
-        self._for_reading = X
+        self._X_fit = sp.csc_matrix(X) if sp.issparse(X) else X
+        self._X_apply = X
         self._params = {
             "max_depth": max_depth,
             "max_features": max_features,
@@ -67,25 +67,25 @@ class CartEngine:
     def grow(self, target: np.ndarray, weight: np.ndarray | None, rate: float) -> Grown:
         """Fit a tree to the targets."""
         tree = DecisionTreeRegressor(**self._params)
-        # The same parameters every time: looking at them once is enough.
+        # All trees have the same parameters, which are validated once.
         with config_context(skip_parameter_validation=self._checked):
-            tree.fit(self._for_growing, target, sample_weight=weight, check_input=False)
+            tree.fit(self._X_fit, target, sample_weight=weight, check_input=False)
         self._checked = True
-        leaves = tree.tree_.apply(self._for_reading)
+        leaves = tree.tree_.apply(self._X_apply)
         values = tree.tree_.value[:, 0, 0].take(leaves)
         return Grown(tree, values, rate * values)
 
     @staticmethod
     def ensemble() -> CartEnsemble:
-        """Return a model without trees."""
+        """Return an ensemble without trees."""
         return CartEnsemble()
 
 
 class XGBoostEngine:
     """Histogram trees of XGBoost, which works in float32.
 
-    A pass is a booster of one tree, so that a rejected pass leaves no trace and the
-    values on the training rows come from XGBoost's own cache, without reading X. The
+    Each pass trains a booster of one tree, so that a rejected pass can be dropped and
+    the values on the training rows come from XGBoost's cache, without reading X. The
     trees of the accepted passes are joined into one booster after the last round.
     """
 
@@ -115,12 +115,12 @@ class XGBoostEngine:
             "device": device,
         }
         if min_weight_fraction_leaf > 0:
-            least = min_weight_fraction_leaf * float(total(weight.sum()))
-            self._params["min_child_weight"] = least
+            weight_of_all = float(total(weight.sum()))
+            self._params["min_child_weight"] = min_weight_fraction_leaf * weight_of_all
         self._params.update(tree_params)
         if n_jobs is not None:
             self._params["nthread"] = n_jobs
-        # Weights decide where the histogram is cut, as in XGBoost itself.
+        # The quantiles of the histograms are weighted, as in XGBoost itself.
         self._rows = self._xgboost.QuantileDMatrix(
             X,
             weight=None if everywhere(bool(np.all(weight == 1))) else weight,
@@ -137,8 +137,8 @@ class XGBoostEngine:
         if params["colsample_bynode"] < 1:
             params["seed"] = int(self._rng.randint(2**31 - 1))
         booster = self._xgboost.Booster(params, [self._rows])
-        # Asking once before the tree exists is what makes XGBoost keep the values of
-        # the training rows while it grows the tree.
+        # After a first call of predict, XGBoost caches the values of the training rows
+        # while it grows the tree.
         booster.predict(self._rows, output_margin=True)
         hessian = self._ones if weight is None else weight
         booster.boost(self._rows, 0, grad=-target * hessian, hess=hessian)
@@ -147,12 +147,12 @@ class XGBoostEngine:
 
     @staticmethod
     def ensemble() -> XGBoostEnsemble:
-        """Return a model without trees."""
+        """Return an ensemble without trees."""
         return XGBoostEnsemble()
 
 
 def _share_of_features(max_features: Any, n_features: int) -> float:
-    """scikit-learn's `max_features` as the share of columns that XGBoost wants."""
+    """Return scikit-learn's `max_features` as a share of the columns, for XGBoost."""
     if max_features is None:
         return 1.0
     if max_features == "sqrt":

@@ -1,7 +1,7 @@
-"""Fitted sums of trees, one class per engine, with the same three questions.
+"""Fitted sums of trees, one class per engine, with the same methods.
 
-`decision` is the whole sum, `staged` its value after each round, `importances` what
-each feature contributed.
+`decision` is the whole sum, `staged` its value after each round, `importances` the
+share of each feature.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lupi._stored import stored
 
 @stored
 class CartEnsemble:
-    """Σ_t β_t h_t over scikit-learn's trees."""
+    """Sum Σ_t β_t h_t of scikit-learn's trees."""
 
     def __init__(self) -> None:
         self.trees: list[Any] = []
@@ -43,42 +43,42 @@ class CartEnsemble:
         self.rates.append(rate)
 
     def finish(self) -> None:
-        """Nothing to join: trees are kept as they are."""
+        """Do nothing: there are no documents to join."""
 
     def rows(self, X: Any) -> Any:
-        """Rows as `one` reads them."""
+        """Return rows in the container that `one` reads."""
         return X
 
     def one(self, tree: Any, rate: float, rows: Any) -> np.ndarray:
-        """Return what a single tree adds on these rows."""
+        """Return the values of a single tree on rows, times its rate."""
         return rate * tree.tree_.predict(rows)[:, 0]
 
     def staged(self, X: Any) -> Iterator[np.ndarray]:
-        """Sum after each round; a new array every time."""
+        """Yield the sum after each round, a new array every time."""
         total = np.zeros(X.shape[0])
         for tree, rate in zip(self.trees, self.rates, strict=True):
             total = total + self.one(tree, rate, X)
             yield total
 
     def decision(self, X: Any) -> np.ndarray:
-        """Sum of all trees."""
+        """Return the sum of all trees."""
         total = np.zeros(X.shape[0])
         for tree, rate in zip(self.trees, self.rates, strict=True):
             total += self.one(tree, rate, X)
         return total
 
     def importances(self, n_features: int) -> np.ndarray:
-        """Mean decrease in impurity, summing to one, as scikit-learn's boosting."""
+        """Return mean decreases in impurity, summing to one, as in scikit-learn."""
         grown = [tree.tree_ for tree in self.trees if tree.tree_.node_count > 1]
         if not grown:
             return np.zeros(n_features)
         each = [tree.compute_feature_importances(normalize=False) for tree in grown]
-        return _normalized(np.mean(np.array(each), axis=0))
+        return normalized(np.mean(np.array(each), axis=0))
 
 
 @stored
 class XGBoostEnsemble:
-    """XGBoost's sum of trees, kept as its JSON document so that it can be stored."""
+    """XGBoost's sum of trees, stored as a JSON document."""
 
     def __init__(self) -> None:
         self.document = b""
@@ -110,7 +110,7 @@ class XGBoostEnsemble:
         self._n_trees += 1
 
     def finish(self) -> None:
-        """Join the trees appended since the last call to the ones before."""
+        """Join the trees appended since the last call to the document."""
         if self._new:
             before = [self.document] if self.document else []
             self.document = _join(before + self._new)
@@ -118,7 +118,7 @@ class XGBoostEnsemble:
             self._booster = None
 
     def rows(self, X: Any) -> Any:
-        """Rows as `one` reads them."""
+        """Return rows in the container that `one` reads."""
         return import_xgboost().DMatrix(
             X,
             feature_types=self.feature_types,
@@ -126,11 +126,11 @@ class XGBoostEnsemble:
         )
 
     def one(self, tree: Any, rate: float, rows: Any) -> np.ndarray:
-        """Return what a single tree adds on these rows."""
+        """Return the values of a single tree on rows, times its rate."""
         return tree.predict(rows, output_margin=True)
 
     def staged(self, X: Any) -> Iterator[np.ndarray]:
-        """Sum after each round; a new array every time."""
+        """Yield the sum after each round, a new array every time."""
         rows, booster = self.rows(X), self._load()
         total = np.zeros(X.shape[0], dtype=np.float32)
         for round_ in range(len(self)):
@@ -140,17 +140,17 @@ class XGBoostEnsemble:
             yield total.astype(np.float64)
 
     def decision(self, X: Any) -> np.ndarray:
-        """Sum of all trees."""
+        """Return the sum of all trees."""
         raw = self._load().predict(self.rows(X), output_margin=True)
         return raw.astype(np.float64)
 
     def importances(self, n_features: int) -> np.ndarray:
-        """Total gain of the splits on each feature, summing to one."""
+        """Return total gains of the splits on each feature, summing to one."""
         gains = self._load().get_score(importance_type="total_gain")
         total = np.zeros(n_features)
         for name, gain in gains.items():
             total[int(name[1:])] = gain
-        return _normalized(total)
+        return normalized(total)
 
     def _load(self) -> Any:
         if self._booster is None:
@@ -160,12 +160,12 @@ class XGBoostEnsemble:
 
 
 def import_xgboost() -> Any:
-    """Return XGBoost, or raise a sentence that says how to get it."""
+    """Return the module xgboost, or raise an error that names the extra."""
     return require("xgboost", 'engine="xgboost"')
 
 
 def _join(documents: list[bytes]) -> bytes:
-    """One booster with the trees of many, in their order."""
+    """Return one booster with the trees of several, in their order."""
     whole = json.loads(documents[0])
     trees: list[dict[str, Any]] = []
     for document in documents:
@@ -182,9 +182,9 @@ def _join(documents: list[bytes]) -> bytes:
 
 
 def _check(document: bytes) -> None:
-    """Refuse a stored model whose trees lead outside of their arrays, or in circles.
+    """Refuse a stored model whose node or feature indices are invalid or cyclic.
 
-    XGBoost follows the indices it is given, so a file from elsewhere is read first.
+    XGBoost does not check the indices of a file.
     """
     learner = json.loads(document)["learner"]
     n_features = int(learner["learner_model_param"]["num_feature"])
@@ -193,7 +193,7 @@ def _check(document: bytes) -> None:
         feature = np.array(tree["split_indices"])
         node = np.arange(len(left))
         inner = left != -1
-        fine = (
+        valid = (
             len(left) == len(right) == len(feature) == len(tree["split_conditions"])
             and np.array_equal(inner, right != -1)
             and np.all(left[inner] > node[inner])
@@ -201,20 +201,21 @@ def _check(document: bytes) -> None:
             and np.all(np.maximum(left, right) < len(node))
             and np.all((feature >= 0) & (feature < n_features))
         )
-        if not fine:
+        if not valid:
             raise ValueError(
-                "The stored XGBoost model is damaged: a tree of it points to nodes or "
-                "features that do not exist. Fit the model again and save it anew."
+                "The stored XGBoost model is damaged: one of its trees refers to nodes "
+                "or features that do not exist. Fit the model again and save it anew."
             )
 
 
-def _normalized(total: np.ndarray) -> np.ndarray:
-    largest = total.sum()
-    return total / largest if largest > 0 else total
+def normalized(importances: np.ndarray) -> np.ndarray:
+    """Return importances that sum to one, or zeros if all are zero."""
+    total = importances.sum()
+    return importances / total if total > 0 else importances
 
 
 def readable_by_trees(X: Any) -> Any:
-    """Rows as scikit-learn's trees read them: float32, 32-bit indices if sparse."""
+    """Return a sparse X as scikit-learn's trees read it: float32, 32-bit indices."""
     if not sp.issparse(X):
         return X
     X = sp.csr_matrix(X, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""GB+: two boosted models, on X and on X*, pulled towards each other.
+"""GB+: two boosted models, on X and on X*, that imitate each other.
 
 R. Pasunuri, P. Odom, T. Khot, K. Kersting, S. Natarajan: Learning with privileged
 information: decision-trees and boosting. IJCAI workshop, 2016.
@@ -9,9 +9,9 @@ tree to each of the functional gradients, both taken at the previous round::
     on X:    (t − p) − a (p − p*)
     on X*:   (t − p*) − a (p* − p)
 
-and adds it, F ← F + β h. Only F predicts. `schedule="teacher_first"` grows F* alone
-(a = 0) before F and then leaves it as it is; this is the order of a later article,
-Frontiers in Artificial Intelligence 6 (2023), doi 10.3389/frai.2023.1260583.
+and adds it, F ← F + β h. Predictions use F only. With `schedule="teacher_first"`, all
+rounds of F* (with a = 0) precede those of F, as in a later article, Frontiers in
+Artificial Intelligence 6 (2023), doi 10.3389/frai.2023.1260583.
 
 ======  ====================
 symbol  name
@@ -20,8 +20,8 @@ a       ``imitation_weight``
 β       ``learning_rate``
 ======  ====================
 
-A row without X* has the gradient t − p on X and takes no part on X*. Beyond two classes
-one class is fitted against the rest.
+A row without X* has the gradient t − p on X and is not used on X*. More than two
+classes are fitted one-vs-rest.
 """
 
 from __future__ import annotations
@@ -57,40 +57,40 @@ from lupi.boosting._rounds import Boosted
 
 
 class GBPlusClassifier(BoostedTreesClassifier):
-    """Two boosted models, on X and on X*, that are pulled towards each other.
+    """Two boosted models, on X and on X*, that imitate each other.
 
-    Without privileged information this is gradient boosting of the logistic loss,
-    each tree fitted to t − p and added as it is.
+    Without privileged information this is gradient boosting of the logistic loss, in
+    which each tree is fitted to t − p, without a line search.
 
     Parameters
     ----------
     n_estimators : int, default=100
-        Rounds, one tree on X and one on X* each.
+        Number of rounds, each with one tree on X and one on X*.
     learning_rate : float, default=0.1
-        β, by which each tree is shrunk.
+        Factor β of each tree.
     max_depth : int or None, default=3
         Depth of the trees of both models.
     imitation_weight : float, default=1.0
-        a, how strongly each model is pulled towards the other.
+        Weight a of the difference between the two models.
     schedule : {"side_by_side", "teacher_first"}, default="side_by_side"
-        Grow both models together, or the one on X* first and alone.
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features that each split looks at; None is all of them.
+        Whether both models grow in the same rounds, or the one on X* first.
+    max_features : int, float or {"sqrt", "log2"}, default=None
+        Number of features considered at each split; None means all.
     min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight that a leaf must hold. Above 0, light classes
-        cannot get leaves of their own, which is how `class_weight` takes hold.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, multiplied into `sample_weight`.
-    random_state : int, RandomState or None, default=None
-        Trees draw from it, in each round the one on X first.
+        Minimum share of the total weight in a leaf. A positive value excludes leaves
+        with rows of small weight only, which strengthens the effect of `class_weight`.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, which multiply `sample_weight`.
+    random_state : int or RandomState, default=None
+        Randomness of the trees; in each round the tree on X comes first.
 
     Attributes
     ----------
     classes_ : ndarray
         The labels, sorted.
     train_score_ : ndarray of shape (n_estimators,)
-        Mean logistic loss of the model on X after each round; one array per class
-        beyond two.
+        Mean logistic loss of the model on X after each round; a list of arrays with
+        more than two classes.
     feature_importances_ : ndarray of shape (n_features,)
         Mean decrease in impurity over the trees on X.
     n_features_in_, n_privileged_features_in_ : int
@@ -98,7 +98,7 @@ class GBPlusClassifier(BoostedTreesClassifier):
 
     See Also
     --------
-    IPLClassifier : X* comments on the errors instead of predicting the label.
+    IPLClassifier : Explains the errors by X* instead of the label.
 
     References
     ----------
@@ -160,14 +160,14 @@ class GBPlusClassifier(BoostedTreesClassifier):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features, known also when predicting.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_samples,)
             Class labels of any type.
-        privileged : array-like, sparse matrix or DataFrame, optional
+        privileged : array-like, sparse matrix or DataFrame, default=None
             Privileged features, one row per row of X. A row that is NaN throughout has
-            none, and learns from its label alone.
-        sample_weight : array-like of shape (n_rows,), optional
+            none; only its label is used.
+        sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows in every tree.
 
         Returns
@@ -229,19 +229,20 @@ class GBPlusClassifier(BoostedTreesClassifier):
         for _ in range(self.n_estimators):
             gradient = label - student.probability
             if teacher is not None:
-                # Both gradients first: each sees the other as it was.
-                apart = student.probability[rows] - teacher.probability
-                gradient[rows] -= self.imitation_weight * apart
-                answer = goal - teacher.probability + self.imitation_weight * apart
+                # Both gradients are those of the previous round.
+                difference = student.probability[rows] - teacher.probability
+                pull = self.imitation_weight * difference
+                gradient[rows] -= pull
+                teacher_gradient = goal - teacher.probability + pull
             student.add(gradient)
             if teacher is not None and self.schedule == "side_by_side":
-                teacher.add(answer)
+                teacher.add(teacher_gradient)
             scores.append(LogLoss().mean(y, student.raw, weight))
         return Boosted(student.ensemble, rng, train_scores=scores)
 
 
 class _Grower:
-    """One of the two models while it grows: its trees and F on the training rows."""
+    """One of the two models during ``fit``: its trees and F on the training rows."""
 
     def __init__(
         self,

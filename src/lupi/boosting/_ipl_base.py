@@ -1,22 +1,23 @@
-"""Iterative privileged learning: boosted trees that are commented on by X*.
+"""Iterative privileged learning: boosted trees with comments from X*.
 
 X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged Learning. IEEE Transactions
 on Neural Networks and Learning Systems, 2018.
 
 Boosting adds trees, G ← G + β h. In round t the tree is fitted to the residuals
-r_i = y_i − G(x_i) while a linear function of X*, the comment w·x*_i, says which part of
-the residual is not to be had::
+r_i = y_i − G(x_i), together with a linear function of X*, the comment w·x*_i, which
+models the part of the residual that the tree cannot explain::
 
     min_{h, w}  Σ (h(x_i) − r_i)² + C1 Σ (h(x_i) − r_i − w·x*_i)² + C2 Σ (w·x*_i)²
 
-by turns, starting from the w of the last round (the first one is uniform in (0, 1))::
+The minimization alternates, starting from the w of the last round (the first one is
+uniform in (0, 1))::
 
     h ← CART on the targets r_i + C1/(C1+1) w·x*_i                          (10)
     w ← C1/(C1+C2) · A X*ᵀ(X*X*ᵀ)⁺,   A_i = h(x_i) − r_i                    (12)
 
-Sparse IPL keeps the projections of the first η rounds as columns of D; afterwards
-w = Dv, and C2 Σ (w·x*_i)² gives way to n C2 ‖v‖₁, so that v is a lasso with
-λ = C2 / (2 C1). The paper prints the lasso without λ.
+Sparse IPL stores the projections of the first η rounds as columns of D; afterwards
+w = Dv, and n C2 ‖v‖₁ replaces C2 Σ (w·x*_i)²: v is a lasso with λ = C2 / (2 C1). The
+paper prints the lasso without λ.
 
 ==========  ======================================================================
 symbol      name
@@ -25,14 +26,14 @@ N, β, k, s  ``n_estimators``, ``learning_rate``, ``max_depth``, ``max_features`
 C1, C2, η   ``privileged_weight``, ``privileged_reg``, ``n_atoms``
 ==========  ======================================================================
 
-Sample weights multiply every term. Row i without X* has comment 0 and takes no part in
-the fit of w. Classification boosts on labels ±1, one class against the rest beyond two.
+Sample weights multiply every term. A row without X* has comment 0 and is not used to
+fit w. Classifiers boost on labels ±1, one-vs-rest for more than two classes.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,9 @@ from lupi.boosting._parameters import (
 )
 from lupi.boosting._rounds import Boosted, Rows, Settings, boost
 
+SETTINGS = fields(Settings)
 TREE_SPACE = {"max_depth": [1, 2, 3], "learning_rate": loguniform(0.03, 0.3)}
-# What the classifier and the regressor both say of themselves.
+# Declarations that the classifier and the regressor share.
 IPL: dict[str, Any] = {
     "title": "Iterative privileged learning",
     "paper": "Li et al. 2018, IEEE TNNLS",
@@ -101,26 +103,26 @@ class BaseIPL(BoostedTrees):
         if self.n_atoms is not None and self.auxiliary is not None:
             raise ValueError(
                 f"n_atoms={self.n_atoms} (sparse IPL) combines linear functions of X*, "
-                f"but auxiliary={self.auxiliary!r} puts another function in their "
-                "place. Set one of the two to None."
+                f"which auxiliary={self.auxiliary!r} replaces. Set one of the two to "
+                "None."
             )
         if self.n_atoms is not None and self.privileged_reg == 0:
             raise ValueError(
-                f"n_atoms={self.n_atoms} (sparse IPL) needs privileged_reg above 0: it "
-                "is the weight of the lasso. Set n_atoms=None for no penalty at all."
+                f"n_atoms={self.n_atoms} (sparse IPL) needs privileged_reg above 0, "
+                "the weight of the lasso. Set n_atoms=None to fit without a penalty."
             )
         if self.engine == "xgboost":
             import_xgboost()
         elif self.device != "cpu":
             raise ValueError(
                 f'device={self.device!r} needs engine="xgboost", but the engine is '
-                '"cart", which runs on the CPU alone.'
+                '"cart", which runs on the CPU only.'
             )
 
     def _read(
         self, X: Any, y: Any, privileged: Any, sample_weight: Any, y_numeric: bool
     ) -> Training:
-        """Check the arguments of ``fit``; X becomes float32, as trees read it."""
+        """Check the arguments of ``fit``; X becomes float32, as trees need it."""
         on_xgboost = self.engine == "xgboost"
         self._encoder = CategoryEncoder.of(X) if on_xgboost else None
         training = self._validate_fit(
@@ -155,7 +157,7 @@ class BaseIPL(BoostedTrees):
         self._set_attributes()
 
     def _generators(self, count: int) -> list[np.random.RandomState]:
-        """One generator per model; alike, as if each were fitted on its own."""
+        """Return one generator per model, all with the same seed."""
         if count == 1:
             return [check_random_state(self.random_state)]
         seed = self.random_state
@@ -166,8 +168,8 @@ class BaseIPL(BoostedTrees):
     def _check_warm_start(self, models: list[Boosted], n_targets: int) -> None:
         if len(models) != n_targets:
             raise ValueError(
-                f"warm_start=True goes on from {len(models)} boosted models, but y "
-                f"asks for {n_targets}. Give the same classes, or set warm_start=False."
+                f"warm_start=True continues {len(models)} boosted models, but y "
+                f"needs {n_targets}. Give the same classes, or set warm_start=False."
             )
         width = self.n_privileged_features_in_
         coefs = [model.coefs[-1] for model in models if model.coefs]
@@ -177,28 +179,30 @@ class BaseIPL(BoostedTrees):
             if isinstance(coef, np.ndarray)
         ):
             raise ValueError(
-                f"warm_start=True goes on from {len(coefs[0])} privileged features, "
-                f"but got {width}. Give the same columns, or set warm_start=False."
+                f"warm_start=True continues a fit with {len(coefs[0])} privileged "
+                f"features, but got {width}. Give the same columns, or set "
+                "warm_start=False."
             )
         grown = max(len(model.ensemble) for model in models)
         if self.n_estimators < grown:
             raise ValueError(
                 f"n_estimators={self.n_estimators} is below the {grown} rounds that "
-                "this model already has. With warm_start=True it can only grow."
+                "this model already has. With warm_start=True it can only grow: raise "
+                "n_estimators, or set warm_start=False."
             )
 
     def _split(
         self, n_rows: int, targets: list[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Rows to train on, and rows to decide when to stop."""
-        everything = np.arange(n_rows)
+        """Return the rows to train on, and the rows for early stopping."""
+        all_rows = np.arange(n_rows)
         if self.n_iter_no_change is None or self.validation_fraction is None:
-            return everything, None
+            return all_rows, None
         strata = np.column_stack(targets).argmax(axis=1) if len(targets) > 1 else None
         if len(targets) == 1 and hasattr(self, "classes_"):
             strata = targets[0]
         train, held_out = train_test_split(
-            everything,
+            all_rows,
             test_size=self.validation_fraction,
             random_state=self.random_state,
             stratify=strata,
@@ -218,23 +222,12 @@ class BaseIPL(BoostedTrees):
         validation = None
         if held_out is not None:
             validation = Rows(training.X[held_out], target[held_out], weight[held_out])
-        settings = Settings(
-            self.n_estimators,
-            self.learning_rate,
-            self.privileged_weight,
-            self.privileged_reg,
-            self.n_atoms,
-            self.max_inner_iter,
-            self.tol,
-            self.n_iter_no_change,
-            self.early_stopping_tol,
-        )
-        # The order of the paper: first w_1 is drawn, then the trees draw.
-        kinds = None if self._encoder is None else self._encoder.feature_types()
+        settings = Settings(**{one.name: getattr(self, one.name) for one in SETTINGS})
+        types = None if self._encoder is None else self._encoder.feature_types()
         engine_type = CartEngine if self.engine == "cart" else XGBoostEngine
         if model.ensemble is None:
             model.ensemble = engine_type.ensemble()
-            model.ensemble.feature_types = kinds
+            model.ensemble.feature_types = types
         options = {
             "max_depth": self.max_depth,
             "max_features": self.max_features,
@@ -242,7 +235,7 @@ class BaseIPL(BoostedTrees):
             "tree_params": dict(self.tree_params or {}),
         }
         if self.engine == "xgboost":
-            options["feature_types"] = kinds
+            options["feature_types"] = types
             options["device"] = self.device
             options["n_jobs"] = self.n_jobs
         engine = engine_type(part.X, part.weight, model.rng, **options)
@@ -259,14 +252,13 @@ class BaseIPL(BoostedTrees):
     def _make_comments(
         self, part: Training, rng: np.random.RandomState, dtype: Any
     ) -> LinearComments | RegressorComments | None:
-        """Comments from the rows that have X*, standardized if asked for."""
+        """Return the comments on the rows that have X*; None without X*."""
         if part.privileged is None:
             return None
-        table, rows = part.privileged.values, part.privileged.rows
-        table = dense(table)
+        table, rows = dense(part.privileged.values), part.privileged.rows
         if self.standardize_privileged:
-            given, weight = moments(table, part.weight[rows])
-            scaler = StandardScaler().fit(given, sample_weight=weight)
+            summary, weight = moments(table, part.weight[rows])
+            scaler = StandardScaler().fit(summary, sample_weight=weight)
             table = scaler.transform(table) if len(table) else table
         common = (
             table,
@@ -292,7 +284,7 @@ class BaseIPL(BoostedTrees):
         if models[0].validation_scores:
             scores = [np.array(model.validation_scores) for model in models]
             self.validation_score_ = collect(scores)
-        else:  # of the rounds before a warm start
+        else:  # warm_start keeps the attributes of the last fit
             self.__dict__.pop("validation_score_", None)
         if self.auxiliary is None:
             none = np.empty((0, self.n_privileged_features_in_))
@@ -303,9 +295,9 @@ class BaseIPL(BoostedTrees):
             self.__dict__.pop("privileged_coef_", None)
         if not all(model.lasso_converged for model in models):
             warnings.warn(
-                "The lasso of sparse IPL did not reach its tolerance in some rounds; "
-                "the comments of these rounds are close to the best ones, not the "
-                "best. Raise privileged_reg or lower n_atoms.",
+                "The lasso of sparse IPL did not reach its tolerance in some rounds, "
+                "so that the comments of these rounds are approximate. Raise "
+                "privileged_reg or lower n_atoms.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -16,7 +16,7 @@ from lupi.boosting._losses import SquaredError
 class IPLRegressor(RegressorMixin, BaseIPL):
     """Iterative privileged learning for real targets, by squared error.
 
-    Without privileged information this is gradient boosting from a zero start:
+    Without privileged information this is gradient boosting that starts from zero:
     scikit-learn's ``GradientBoostingRegressor(init="zero")``, or XGBoost with
     ``base_score=0``.
 
@@ -25,64 +25,64 @@ class IPLRegressor(RegressorMixin, BaseIPL):
     n_estimators : int, default=100
         Number of rounds N, one tree each.
     learning_rate : float, default=0.1
-        β, by which each tree is shrunk.
+        Factor β of each tree.
     max_depth : int or None, default=3
         Depth k of the trees. The paper finds 2 best.
     privileged_weight : float, default=1.0
-        C1, the influence of X*. At 0 the model is boosting without X*.
+        Weight C1 of X*. With 0 the model is boosting without X*.
     privileged_reg : float, default=1.0
-        C2, what keeps the comments small.
+        Penalty C2 of the comments.
     n_atoms : int or None, default=None
-        η of sparse IPL. None is IPL. Mind that λ = C2 / (2 C1) is compared with the
-        mean product of errors and comments: at ``C2 = C1`` the lasso is usually zero,
-        and the model goes on as boosting without X*.
+        η of sparse IPL; None means IPL. The threshold λ = C2 / (2 C1) of the lasso
+        applies to the mean product of errors and comments: with ``C2 = C1`` the
+        solution is usually zero, and the later rounds are boosting without X*.
     max_inner_iter : int, default=10
-        Most passes of the alternation in a round.
+        Maximum number of passes of the alternation in a round.
     tol : float, default=1e-4
-        The alternation of a round stops when a pass, or its second half, lowers the
+        The alternation of a round stops when a pass, or its second half, decreases the
         objective by no more than this share.
-    auxiliary : regressor or None, default=None
+    auxiliary : regressor, default=None
         Any scikit-learn regressor in place of the linear function w·x*. It is fitted
         to C1/(C1+C2)·A in every pass; the first round starts without comments.
     standardize_privileged : bool, default=True
-        Give the columns of X* mean 0 and variance 1 first (weighted).
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features that each split looks at; None is all of them.
+        Whether to standardize the columns of X*, with weights.
+    max_features : int, float or {"sqrt", "log2"}, default=None
+        Number of features considered at each split; None means all.
     min_weight_fraction_leaf : float, default=0.0
-        Least share of the total weight that a leaf must hold.
+        Minimum share of the total weight in a leaf.
     n_iter_no_change : int or None, default=None
         Stop when the loss has not improved by `early_stopping_tol` within this many
-        rounds. None never stops early.
+        rounds. None disables early stopping.
     validation_fraction : float or None, default=0.1
-        Share of the rows that are set aside to measure that loss; None measures it on
+        Share of the rows that are held out to measure that loss; None measures it on
         the training rows, as the paper does.
     early_stopping_tol : float, default=1e-4
         See `n_iter_no_change`.
     engine : {"cart", "xgboost"}, default="cart"
-        "cart" is scikit-learn's exact CART, the paper's algorithm to the letter.
-        "xgboost" grows the trees on XGBoost's histograms, for many rows; X may then
-        hold missing values and pandas categories, and absent entries of a sparse X
-        count as missing. Needs ``pip install "lupi[xgboost]"``.
-    tree_params : dict or None, default=None
+        "cart" is scikit-learn's exact CART, the algorithm of the paper. "xgboost" grows
+        XGBoost's histogram trees, for many rows; X may then have missing values and
+        pandas categories, and absent entries of a sparse X count as missing. It needs
+        ``pip install "lupi[xgboost]"``.
+    tree_params : dict, default=None
         Further parameters of `DecisionTreeRegressor` or of XGBoost's trees, for
         example ``{"min_samples_leaf": 5}`` or ``{"reg_lambda": 0.0}``.
     device : str, default="cpu"
-        Handed to XGBoost, for example "cuda".
-    n_jobs : int or None, default=None
-        Threads of XGBoost; None lets it choose.
+        Device of XGBoost, for example "cuda".
+    n_jobs : int, default=None
+        Threads of XGBoost; None for its default.
     warm_start : bool, default=False
-        Go on from the rounds of the last ``fit`` up to `n_estimators`.
-    random_state : int, RandomState or None, default=None
-        Draws the first w, then the trees.
+        Whether to continue the rounds of the last ``fit`` up to `n_estimators`.
+    random_state : int or RandomState, default=None
+        Randomness of the first w and of the trees.
 
     Attributes
     ----------
     n_estimators_ : int
-        Rounds done.
+        Number of rounds.
     objective_trace_ : list of ndarray
-        Objective after each accepted pass, one array per round. It never rises.
+        Objective after each accepted pass, one array per round. It does not increase.
     inner_iterations_ : ndarray of int
-        Passes per round; one that raised the objective counts, though dropped.
+        Passes per round, including a rejected one.
     train_score_, validation_score_ : ndarray
         Mean loss after each round; the second only with early stopping on held-out
         rows.
@@ -90,14 +90,14 @@ class IPLRegressor(RegressorMixin, BaseIPL):
         w of each round, for the standardized columns of X* if
         `standardize_privileged`. Absent with `auxiliary`.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature of X in what the trees gained (impurity decrease, or
-        XGBoost's total gain).
+        Share of each feature of X in the improvement of the trees (impurity decrease,
+        or XGBoost's total gain).
     n_features_in_, n_privileged_features_in_ : int
         Widths of X and of X* (0 without).
 
     See Also
     --------
-    IPLClassifier : The same on labels.
+    IPLClassifier : The same model for labels.
 
     References
     ----------
@@ -183,15 +183,15 @@ class IPLRegressor(RegressorMixin, BaseIPL):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features, known also when predicting.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_samples,)
             Targets.
-        privileged : array-like, sparse matrix or DataFrame, optional
-            Privileged features, one row per row of X, made dense inside. A row that
-            is NaN throughout has none, and gets no comment.
-        sample_weight : array-like of shape (n_rows,), optional
-            Multiplies every term of the objective.
+        privileged : array-like, sparse matrix or DataFrame, default=None
+            Privileged features, one row per row of X, converted to a dense array. A row
+            that is NaN throughout has none, and its comment is zero.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in every term of the objective.
 
         Returns
         -------
@@ -209,27 +209,27 @@ class IPLRegressor(RegressorMixin, BaseIPL):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_samples,)
             G(x), the sum of the shrunken trees.
         """
         return self._raw(X)[:, 0]
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """`predict` after each round.
+        """Yield `predict` after each round.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Decision features.
 
         Yields
         ------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_samples,)
             Targets predicted by the model of the first 1, 2, … rounds.
         """
         for raw in self._staged_raw(X):

@@ -1,8 +1,8 @@
-"""The losses that boosting follows: working residual and curvature per row.
+"""The losses of boosting: Newton step and curvature of each row.
 
-Boosting replaces the loss around the present prediction G by a parabola per row,
-½ κ_i (h − r_i)² up to a constant, with r_i the Newton step and κ_i the curvature. The
-squared error is its own parabola: r = y − G and κ = 1.
+Boosting approximates the loss at the current prediction G by its second-order expansion
+per row, ½ κ_i (h − r_i)² up to a constant, with r_i the Newton step and κ_i the
+curvature. For the squared error r = y − G and κ = 1.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-# Keeps the Newton step finite where the probability has reached 0 or 1; the floor of
-# XGBoost's own logistic loss.
+# Keeps the Newton step finite for probabilities of 0 or 1; XGBoost uses the same value.
 _SMALLEST_CURVATURE = 1e-16
 
 
@@ -21,48 +20,47 @@ class SquaredError:
     second_order = False
 
     def residual(self, y: np.ndarray, raw: np.ndarray) -> np.ndarray:
-        """Residual r = y − G."""
+        """Return the residual r = y − G."""
         return y - raw
 
     def curvature(self, y: np.ndarray, raw: np.ndarray) -> np.ndarray:
-        """κ = 1 for every row."""
+        """Return κ = 1 for every row."""
         return np.ones_like(raw)
 
     def mean(self, y: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
-        """Weighted mean of (y − G)²."""
+        """Return the weighted mean of (y − G)²."""
         return float(np.average(np.square(y - raw, dtype=np.float64), weights=weight))
 
     def probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """Nearest probability vectors to (1 + G_k) / 2.
+        """Return the projection of (1 + G_k) / 2 onto the probability simplex.
 
-        The mean of a label ±1 given x is 2 P(k | x) − 1, which is what squared error
-        estimates. The estimates need not lie in [0, 1] nor sum to one: each row is
-        replaced by the nearest point of the probability simplex, which keeps the
-        order of the classes. With two classes this is (1 + G) / 2, clipped.
+        Squared error estimates the mean of a label ±1 given x, which is 2 P(k | x) − 1.
+        The estimates need not be in [0, 1] nor sum to one. The projection keeps the
+        order of the classes; with two classes it is (1 + G) / 2, clipped.
         """
         means = (1.0 + raw) / 2.0
         ordered = -np.sort(-means, axis=1)
         excess = np.cumsum(ordered, axis=1) - 1.0
         count = np.arange(1, means.shape[1] + 1)
-        # The first column always qualifies, so at least one class is left.
+        # The condition always holds in the first column, so that last is at least 1.
         last = np.sum(ordered - excess / count > 0, axis=1)
         shift = excess[np.arange(len(means)), last - 1] / last
         return np.maximum(means - shift[:, None], 0.0)
 
 
 class LogLoss:
-    """Logistic loss log(1 + exp(−y G)) on labels ±1, followed to second order."""
+    """Logistic loss log(1 + exp(−y G)) on labels ±1, to second order."""
 
     second_order = True
 
     def residual(self, y: np.ndarray, raw: np.ndarray) -> np.ndarray:
-        """Newton step (t − p) / (p (1 − p)) with t = (y + 1) / 2 and p = σ(G)."""
+        """Return (t − p) / (p (1 − p)) with t = (y + 1) / 2 and p = σ(G)."""
         probability = expit(raw)
         gradient = (y > 0).astype(raw.dtype) - probability
         return gradient / self._curvature(probability)
 
     def curvature(self, y: np.ndarray, raw: np.ndarray) -> np.ndarray:
-        """κ = p (1 − p)."""
+        """Return κ = p (1 − p)."""
         return self._curvature(expit(raw))
 
     @staticmethod
@@ -70,11 +68,11 @@ class LogLoss:
         return np.maximum(probability * (1 - probability), _SMALLEST_CURVATURE)
 
     def mean(self, y: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
-        """Weighted mean of log(1 + exp(−y G))."""
+        """Return the weighted mean of log(1 + exp(−y G))."""
         return float(np.average(np.logaddexp(0.0, -y * raw), weights=weight))
 
     def probabilities(self, raw: np.ndarray) -> np.ndarray:
-        """σ(G_k), divided by their sum over the classes."""
+        """Return σ(G_k), divided by their sum over the classes."""
         each = expit(raw)
         return each / each.sum(axis=1, keepdims=True)
 

@@ -1,4 +1,4 @@
-"""Checks of the parameters of the boosted models, each a sentence."""
+"""Checks of the parameters of the boosted models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lupi._words import listed
 
 
 def check_integer(name: str, value: Any, least: int, *, optional: bool = False) -> None:
-    """Refuse what is not an integer of at least `least`."""
+    """Refuse values that are not integers of at least `least`."""
     if optional and value is None:
         return
     whole = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
@@ -27,10 +27,10 @@ def check_integer(name: str, value: Any, least: int, *, optional: bool = False) 
 def check_number(
     name: str, value: Any, *, least: float = 0.0, above: bool = False
 ) -> None:
-    """Refuse what is not a finite number of at least (or `above`) `least`."""
+    """Refuse values that are not finite numbers of at least (or `above`) `least`."""
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    fine = number and np.isfinite(value) and (value > least or not above)
-    if not fine or value < least:
+    valid = number and np.isfinite(value) and (value > least or not above)
+    if not valid or value < least:
         bound = "above" if above else "of at least"
         raise ValueError(
             f"{name} must be a finite number {bound} {least:g}, but got {value!r}."
@@ -38,14 +38,14 @@ def check_number(
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Refuse what is not one of the choices."""
+    """Refuse values that are not one of the choices."""
     if not isinstance(value, str) or value not in choices:
         expected = listed([f'"{choice}"' for choice in choices], "or")
         raise ValueError(f"{name} must be {expected}, but got {value!r}.")
 
 
 def check_validation_fraction(value: Any) -> None:
-    """Refuse what is neither None nor strictly between 0 and 1."""
+    """Refuse values that are neither None nor strictly between 0 and 1."""
     if value is None:
         return
     if not isinstance(value, Real) or not 0.0 < float(value) < 1.0:
@@ -56,7 +56,7 @@ def check_validation_fraction(value: Any) -> None:
 
 
 def check_leaf_fraction(value: Any) -> None:
-    """Refuse what is not a share between 0 and one half."""
+    """Refuse values that are not between 0 and one half."""
     if not isinstance(value, Real) or not 0.0 <= float(value) <= 0.5:
         raise ValueError(
             f"min_weight_fraction_leaf must lie between 0 and 0.5, but got {value!r}."
@@ -64,7 +64,7 @@ def check_leaf_fraction(value: Any) -> None:
 
 
 def check_max_features(value: Any) -> None:
-    """Refuse what does not say how many features a split looks at."""
+    """Refuse values that are not a number or a share of features."""
     if value is None or (isinstance(value, str) and value in ("sqrt", "log2")):
         return
     number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
@@ -79,7 +79,7 @@ def check_max_features(value: Any) -> None:
 
 
 def check_tree_params(value: Any) -> None:
-    """Refuse what is neither None nor a dict by parameter name."""
+    """Refuse values that are neither None nor a dict."""
     if value is not None and not isinstance(value, Mapping):
         raise ValueError(
             "tree_params must be None or a dict from the name of a tree's parameter to "
@@ -88,7 +88,7 @@ def check_tree_params(value: Any) -> None:
 
 
 def check_auxiliary(value: Any) -> None:
-    """Refuse what is neither None nor a regressor."""
+    """Refuse values that are neither None nor a regressor."""
     if value is None or (not isinstance(value, type) and is_regressor(value)):
         return
     raise ValueError(

@@ -1,11 +1,11 @@
 """Boosting with comments from X*: one round (Algorithm 1, lines 3–9), and all rounds.
 
-Every round minimizes over the new tree h and the comment c, by turns::
+Every round minimizes alternately over the new tree h and the comment c::
 
     Σ s (h − r)² + C1 Σ s (h − r − c)² + penalty(c)
 
-The tree step is a tree on the targets r + C1/(C1+1) c; the comment step is
-`lupi.boosting._comments`. Without X* a round is one tree on the residuals r.
+The tree step fits a tree to the targets r + C1/(C1+1) c; the comment step is in
+`lupi.boosting._comments`. Without X* a round fits one tree to the residuals r.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lupi.boosting._engines import Grown
 
 @dataclass(frozen=True)
 class Settings:
-    """The parameters of the estimator that the rounds need."""
+    """The parameters of the estimator that `boost` uses."""
 
     n_estimators: int
     learning_rate: float
@@ -39,7 +39,7 @@ class Settings:
 
 @dataclass
 class Rows:
-    """Rows that are predicted while boosting, to decide when to stop."""
+    """Rows to train on, or to validate on for early stopping."""
 
     X: Any
     y: np.ndarray
@@ -49,18 +49,18 @@ class Rows:
 @stored
 @dataclass
 class Boosted:
-    """One boosted model: its trees, how it got there, and how to go on.
+    """One boosted model: its trees, its trace, and the state for a warm start.
 
     Attributes
     ----------
     ensemble : CartEnsemble or XGBoostEnsemble
         The trees.
     rng : RandomState
-        Where the next tree draws from.
+        Generator of the next tree.
     traces : list of ndarray
         Objective after each accepted pass, one array per round.
     passes : list of int
-        Trees grown per round, a rejected one included.
+        Trees grown per round, including a rejected one.
     coefs : list
         w per round, or the fitted auxiliary regressor.
     atoms : ndarray or None
@@ -70,7 +70,7 @@ class Boosted:
     train_scores, validation_scores : list of float
         Mean loss after each round.
     lasso_converged : bool
-        Whether every lasso did.
+        Whether the lasso converged in every round.
     """
 
     ensemble: Any
@@ -85,17 +85,17 @@ class Boosted:
     lasso_converged: bool = True
 
     def decision(self, X: Any) -> np.ndarray:
-        """Sum of the trees."""
+        """Return the sum of the trees."""
         return self.ensemble.decision(X)
 
     def _without_privileged(self) -> Boosted:
-        """Return the model without regressors of X*, which may hold rows of it."""
+        """Return the model without regressors on X*, which may contain rows of X*."""
         linear = [coef if isinstance(coef, np.ndarray) else None for coef in self.coefs]
-        whole = all(coef is not None for coef in linear)
-        return self if whole else replace(self, coefs=linear)
+        changed = any(coef is None for coef in linear)
+        return replace(self, coefs=linear) if changed else self
 
     def copy(self) -> Boosted:
-        """Return a model that can go on without changing this one."""
+        """Return a copy to which rounds can be added."""
         lists: dict[str, Any] = {
             one.name: list(value)
             for one in fields(self)
@@ -113,26 +113,26 @@ def alternate(
     comment: Comment,
     settings: Settings,
 ) -> tuple[Grown, Comment, list[float], int]:
-    """One round: tree and comment by turns until the objective settles.
+    """Alternate between tree and comment in one round, until convergence.
 
-    A greedy tree need not minimize, so a pass can raise the objective: then it is
-    dropped, with the passes that would follow.
+    A greedy tree is not a minimizer, so that a pass can raise the objective. Such a
+    pass is rejected and ends the round.
 
     Returns
     -------
     grown, comment
-        Of the last accepted pass.
+        Tree and comment of the last accepted pass.
     trace : list of float
         Objective after each accepted pass.
     passes : int
-        How many trees were grown, a rejected one included.
+        Number of trees grown, including a rejected one.
     """
     strength = settings.privileged_weight
     share = engine.dtype(strength / (strength + 1.0))
 
     def objective(error: np.ndarray, comment: Comment) -> float:
-        rest = _sum_of_squares(error - comment.values, weight)
-        own = _sum_of_squares(error, weight) + strength * rest
+        explained = _sum_of_squares(error - comment.values, weight)
+        own = _sum_of_squares(error, weight) + strength * explained
         return float(total(own)) + comment.penalty
 
     best: tuple[Grown, Comment] | None = None
@@ -146,14 +146,13 @@ def alternate(
         )
         error = grown.values - residual
         before = objective(error, comment)
-        answer = comments.fit(error, comment)
-        after = objective(error, answer)
+        comment = comments.fit(error, comment)
+        after = objective(error, comment)
         if after > value:
             break
-        # Both the whole pass and its second half must still be worth something: by
-        # turns, later halves gain less than earlier ones.
+        # The smaller of the decreases by the whole pass and by its second half.
         gain = min(before, value) - after
-        best, value, comment = (grown, answer), after, answer
+        best, value = (grown, comment), after
         trace.append(after)
         if gain <= settings.tol * after:
             break
@@ -170,9 +169,9 @@ def boost(
     settings: Settings,
     validation: Rows | None = None,
 ) -> None:
-    """Add rounds to `model` until there are `n_estimators`, or nothing improves.
+    """Add rounds to `model` up to `n_estimators`, or until the loss stops improving.
 
-    `comments` is None without X*. A model that already has rounds goes on from them.
+    `comments` is None without X*. A model with rounds is continued.
     """
     y = rows.y.astype(engine.dtype)
     base_weight = rows.weight.astype(engine.dtype)
@@ -227,7 +226,7 @@ def boost(
 
 
 class _Stopping:
-    """scikit-learn's rule: better than one of the last rounds, or stop."""
+    """Early stopping as in scikit-learn: stop if no better than the last rounds."""
 
     def __init__(self, settings: Settings):
         self.patience = settings.n_iter_no_change
@@ -250,19 +249,22 @@ def _resume(model: Boosted, X: Any, dtype: Any) -> np.ndarray:
 
 
 def _first_comment(model: Boosted, comments: Any) -> Comment:
-    """Comment that the next round starts from: the last one, or a random one."""
+    """Return the first comment of the next round: the last one, or a random one.
+
+    As in the paper, the random one is drawn before the trees.
+    """
+    if model.coefs:
+        return comments.start(model.coefs[-1])
     if isinstance(comments, LinearComments):
-        if model.coefs:
-            return comments.start(model.coefs[-1])
         first = np.asarray(model.rng.uniform(size=comments.table.shape[1]))
         return comments.start(first)
-    return comments.start(model.coefs[-1] if model.coefs else None)
+    return comments.start(None)
 
 
 def _with_atoms(
     model: Boosted, comments: Any, comment: Comment | None, settings: Settings
 ) -> tuple[Any, Comment | None]:
-    """Change to sparse comments once the first projections are there."""
+    """Return sparse comments once the model has the first projections."""
     n_atoms = settings.n_atoms
     if comments is None or n_atoms is None or len(model.coefs) < n_atoms:
         return comments, comment
