@@ -197,13 +197,8 @@ def _constructor(ordinary: Any, defaults: Mapping[str, Any]) -> Any:
     )
     signature = signature.replace(parameters=[*parameters, client])
 
-    def __init__(self: Any, *given: Any, **named: Any) -> None:
-        bound = signature.bind(self, *given, **named)
-        bound.apply_defaults()
-        _, *arguments = bound.arguments.items()
-        values = dict(arguments)
-        client = values.pop("client")
-        ordinary.__init__(self, **values)
+    def __init__(self: Any, *given: Any, client: Any = None, **named: Any) -> None:
+        ordinary.__init__(self, *given, **{**defaults, **named})
         self.client = client
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
