@@ -167,7 +167,7 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
             "LinearSVCPlus",
             {},
             {"y": in_chunks(unknown)},
-            "Partition .: .*only learns from rows with y",
+            "Partition .: .*learns from rows with y alone",
         ),
         ("LinearSVCPlus", {}, {"y": in_chunks(np.full(300, "a"))}, "two classes"),
         ("LinearSVRPlus", {}, {"X": X, "y": score}, "X as ndarray"),
