@@ -93,8 +93,16 @@ def test_single_columns_slices_and_none(columns, expected):
 @pytest.mark.parametrize(
     ("columns", "table", "sentence"),
     [
-        ("cd4", TABLE, r"asks for 'cd4', but X has no column of that name\. The col"),
-        ("age", DATA, r"by name, but X has no column names\. Pass a DataFrame"),
+        (
+            "cd4",
+            TABLE,
+            r"has the name 'cd4', but X has no column of that name\. The col",
+        ),
+        (
+            "age",
+            DATA,
+            r"has the name 'age', but X has no column names\. Pass a DataFrame",
+        ),
         (5, TABLE, r"position 5, but X has 5 features, at positions 0 to 4"),
         ([-6], TABLE, r"position -6, but X has 5 features"),
         ([True, False], TABLE, r"mask of 2 values, but X has 5 features"),

@@ -239,7 +239,7 @@ def test_grid_search(table, routing):
     [
         ({"estimator": SVC()}, "takes no 'privileged'"),
         ({"estimator": GeneralizedDistillationRegressor()}, "is a regressor"),
-        ({"selector": StandardScaler()}, "has no get_support"),
+        ({"selector": StandardScaler()}, "has no method get_support"),
         (
             {"selector": SelectKBest(), "n_features_to_select": 3},
             "for the default selector",

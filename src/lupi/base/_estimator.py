@@ -103,7 +103,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         )
         weight = check_weight(as_numpy(sample_weight), n_rows, self)
         read = self._read_privileged(privileged, n_rows)
-        self._remember_privileged(read, privileged)
+        self._remember_privileged(None if read is None else privileged)
         return Training(
             X,
             target.values,
@@ -123,10 +123,10 @@ class PrivilegedEstimator(Declared, BaseEstimator):
             refuse_text_columns(X, type(self).__name__, error, fitted=not reset)
             raise
 
-    def _remember_privileged(self, read: Privileged | None, given: Any) -> None:
-        """Set the width and the names of the privileged table, as it was given."""
-        self.n_privileged_features_in_ = 0 if read is None else read.values.shape[1]
-        names = None if read is None else feature_names(given)
+    def _remember_privileged(self, table: Any) -> None:
+        """Set the width and the names of the privileged table; None if all missing."""
+        self.n_privileged_features_in_ = 0 if table is None else np.shape(table)[1]
+        names = None if table is None else feature_names(table)
         if names is not None:
             self.privileged_feature_names_in_ = names
         else:  # of an earlier fit, if warm_start keeps its state

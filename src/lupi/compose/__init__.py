@@ -1,8 +1,8 @@
 """Estimators built from other estimators.
 
-- `PrivilegedColumns`: one table in; some of its columns are privileged
-- `TransformedPrivileged`: preprocessing of its own for the privileged table
-- `LUFeClassifier`: features that selection left out become privileged
+- `PrivilegedColumns`: some columns of a single table are privileged
+- `TransformedPrivileged`: preprocessing of the privileged table
+- `LUFeClassifier`: the features that a selection leaves out are privileged
 """
 
 from lupi.base._info import models_in

@@ -1,4 +1,4 @@
-"""`PrivilegedColumns`: one table in, some of its columns privileged."""
+"""`PrivilegedColumns`: some columns of a single table are privileged."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from lupi.base._rows import take_columns
 
 
 class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
-    """Take privileged features out of one table, and do without them in ``predict``.
+    """Use some columns of a single table as privileged features.
 
-    In ``fit`` the chosen columns go to ``estimator.fit`` as ``privileged``, the others
-    as X. When predicting, the chosen columns may be there, and are ignored, or absent.
-    As only one table is passed around, this works inside `GridSearchCV`, `Pipeline`
-    and every other tool with no metadata routing.
+    ``fit`` passes the chosen columns to ``estimator.fit`` as ``privileged`` and the
+    others as X. When predicting, the chosen columns are ignored and may be absent. As
+    there is only one table, this works inside `GridSearchCV`, `Pipeline` and every
+    other tool without metadata routing.
 
     Parameters
     ----------
     estimator : estimator
-        Its ``fit`` takes ``privileged``. A pipeline that ends in such an estimator, or
-        a search over one, will do.
+        An estimator whose ``fit`` takes ``privileged``, a pipeline that ends in one, or
+        a search over one.
     columns : str, int, slice, callable or list of str, of int or of bool, default=()
         The privileged columns: names, positions (negative ones count from the end), a
         mask, a slice of positions or of names (both ends included, as in pandas), or a
         function of the table that returns any of these, such as
-        `sklearn.compose.make_column_selector`. None at all trains without privileged
-        information.
+        `sklearn.compose.make_column_selector`. Without columns, the estimator is
+        trained without privileged information.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
 
     See Also
     --------
-    TransformedPrivileged : Preprocessing of its own for privileged features.
+    TransformedPrivileged : Preprocesses the privileged features.
 
     Examples
     --------
@@ -84,17 +84,17 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
 
     @atomic_fit
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
-        """Fit the estimator on the two halves of the table.
+        """Fit the estimator to the decision and the privileged columns of the table.
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            Decision and privileged features together. Rows whose privileged columns
-            are all NaN have no privileged information.
-        y : array-like of shape (n_rows,)
+        X : table of shape (n_samples, n_features)
+            Decision and privileged features. Rows whose privileged columns are all NaN
+            have no privileged information.
+        y : array-like of shape (n_samples,)
             Labels or targets.
-        sample_weight : array-like of shape (n_rows,), optional
-            Passed on when given.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, passed to the estimator.
 
         Returns
         -------
@@ -127,13 +127,13 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
     def _stage_features(self, X: Any) -> Any:
         check_is_fitted(self)
         X = _as_table(X)
-        fitted, given = getattr(self, "feature_names_in_", None), feature_names(X)
-        if fitted is not None and given is not None:
-            hidden = set(fitted[self.privileged_columns_])
-            shown = [i for i, name in enumerate(given) if name not in hidden]
-            if set(given[shown]) != set(fitted[self.decision_columns_]):
+        fitted, names = getattr(self, "feature_names_in_", None), feature_names(X)
+        if fitted is not None and names is not None:
+            privileged = set(fitted[self.privileged_columns_])
+            decision = [i for i, name in enumerate(names) if name not in privileged]
+            if set(names[decision]) != set(fitted[self.decision_columns_]):
                 validate_data(self, X, reset=False, skip_check_array=True)
-            return take_columns(X, np.asarray(shown, dtype=int))
+            return take_columns(X, np.asarray(decision, dtype=int))
         if X.shape[1] == len(self.decision_columns_):
             return X
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -141,7 +141,7 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
 
 
 def column_positions(columns: Any, table: Any) -> np.ndarray:
-    """Positions of the columns that `columns` names, ascending and without repeats.
+    """Return the positions of the chosen columns, ascending and without repeats.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def column_positions(columns: Any, table: Any) -> np.ndarray:
     outside = [int(one) for one in chosen if not -n_columns <= one < n_columns]
     if outside:
         raise ValueError(
-            f"columns asks for position {outside[0]}, but X has {n_columns} features, "
+            f"columns has the position {outside[0]}, but X has {n_columns} features, "
             f"at positions 0 to {n_columns - 1}."
         )
     return np.unique(np.asarray(chosen, dtype=int) % n_columns)
@@ -199,15 +199,15 @@ def _position(name: str, table: Any) -> int:
     names = feature_names(table)
     if names is None:
         raise ValueError(
-            f"columns asks for {name!r} by name, but X has no column names. Pass a "
+            f"columns has the name {name!r}, but X has no column names. Pass a "
             "DataFrame, or choose columns by position."
         )
     found = np.flatnonzero(names == name)
     if len(found) != 1:
         count = "no column" if len(found) == 0 else f"{len(found)} columns"
         raise ValueError(
-            f"columns asks for {name!r}, but X has {count} of that name. The columns "
-            f"of X are {list(names)}."
+            f"columns has the name {name!r}, but X has {count} of that name. The "
+            f"columns of X are {list(names)}."
         )
     return int(found[0])
 

@@ -4,17 +4,18 @@ J. G. Taylor, V. Sharmanska, K. Kersting, D. Weir and N. Quadrianto, "Learning u
 unselected features (LUFe)", International Joint Conference on Artificial
 Intelligence, 2016, 2060–2066.
 
-Feature selection keeps k features to predict with and throws the others away, though
-they are known for every training row. LUFe keeps them as privileged information:
+Feature selection keeps k features to predict with and discards the others, although
+they are known for every training row. LUFe uses them as privileged information:
 
-1. A selector (recursive feature elimination in the source) chooses the columns S.
+1. A selector (recursive feature elimination in the paper) chooses the columns S.
 2. X becomes X[:, S], and X* becomes X[:, not S].
-3. A model with privileged information learns from the two; it predicts from the
-   columns S alone, so that the others need not be measured any more.
+3. A model with privileged information is trained on both; it predicts from the
+   columns S only, so that the others need not be measured for new rows.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,23 +40,23 @@ from lupi.transfer._fitting import refuse_regressor, scaled
 
 
 class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
-    """Learn with the features that a selection leaves out as privileged ones.
+    """Classifier with the features that a selection leaves out as privileged features.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        Any classifier whose ``fit`` takes ``privileged``. None is
+        Any classifier whose ``fit`` takes ``privileged``. None means
         :class:`~lupi.svm.SVCPlus`.
     selector : selector, default=None
-        Any feature selector with ``get_support``. None is recursive feature
-        elimination with a linear SVM on standardized features (the size of a weight
-        says nothing about features of different scale), a tenth of the features a
-        step.
-    n_features_to_select : int, float or None, default=None
-        For the default selector: how many features to keep, or which share of them.
-        None keeps half, and two at least. A single feature is always kept.
-    random_state : int, RandomState or None, default=None
-        Seeds those ``random_state`` of selector and estimator that are None.
+        Any feature selector with ``get_support``. None means recursive feature
+        elimination with a linear SVM on standardized features (weights of features of
+        different scale cannot be compared), which removes a tenth of the features in
+        each step.
+    n_features_to_select : int or float, default=None
+        Number or share of the features that the default selector keeps. None keeps
+        half of them and at least two. A single feature is always kept.
+    random_state : int or RandomState, default=None
+        Seeds each ``random_state`` of selector and estimator that is None.
 
     Attributes
     ----------
@@ -66,29 +67,29 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
     estimator_ : classifier
         Fitted on the selected features.
     support_ : ndarray of bool of shape (n_features,)
-        Which features of X are selected; only these matter when predicting.
+        The selected features of X; predictions depend on these only.
     n_features_in_, n_privileged_features_in_ : int
         Widths of X and of the privileged features given to ``fit``, without the
         unselected ones.
     objective_, duality_gap_, n_iter_, converged_
-        Of the estimator, where it has them.
+        Those of the estimator, if it has them.
 
     See Also
     --------
-    PrivilegedColumns : Columns that are named, instead of selected.
+    PrivilegedColumns : The privileged columns are given by name or position.
 
     Notes
     -----
     ``predict`` takes X with all its columns, as in ``fit``; the unselected ones are
-    ignored and may hold any number.
+    ignored and may have any value.
 
-    Privileged features given to ``fit`` are laid beside the unselected ones. A row
-    without them counts as a row without X*: half a row of X* would have to be made
-    up, and the models treat X* as one thing that a row has or has not. To keep the
-    unselected features of such rows, impute the others first.
+    Privileged features given to ``fit`` are concatenated with the unselected ones. A
+    row without them is a row without X*, because the models do not accept a row of X*
+    in which some values are missing. To use the unselected features of such rows,
+    impute the other features first.
 
-    When the selector keeps every feature there is nothing unselected, and the
-    estimator is fitted with the given privileged features alone.
+    If the selector keeps every feature, the estimator is fitted with the given
+    privileged features only.
 
     A selector whose ``fit`` takes no ``sample_weight`` counts each row of positive
     weight once. So do :class:`~sklearn.feature_selection.RFECV` and
@@ -120,8 +121,8 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
         title="LUFe",
         paper="Taylor et al. 2016, feature selection with unselected features",
         cite="taylor2016lufe",
-        helps="unselected features say which rows are hard; we have not seen a gain "
-        "yet",
+        helps="unselected features indicate which rows are hard; we have not seen a "
+        "gain yet",
         cost="selection and the model inside",
         tune="`n_features_to_select`, the model inside",
         needs="X alone; makes its own X*",
@@ -155,8 +156,7 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
             Labels.
         privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
 default=None
-            More privileged features, laid beside the unselected ones; a row of NaN is
-            a row without any X*.
+            Additional privileged features; a row of NaN is a row without any X*.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -182,7 +182,7 @@ default=None
             raise ValueError(
                 f"The selector {type(self.selector_).__name__} kept none of the "
                 f"{len(self.support_)} features, so that there is nothing to predict "
-                "from. Choose a milder selection."
+                "from. Choose a selector that keeps more features."
             )
         self.classes_ = labels.classes
         self.estimator_ = fit_with(
@@ -206,35 +206,28 @@ default=None
             if self.n_features_to_select is not None:
                 raise ValueError(
                     f"n_features_to_select={self.n_features_to_select!r} is for the "
-                    "default selector; tell the given selector itself how many "
-                    "features to keep."
+                    "default selector only. Set the number of features in the given "
+                    "selector."
                 )
             if not hasattr(self.selector, "get_support"):
                 raise ValueError(
-                    f"selector={self.selector!r} has no get_support, which tells the "
-                    "selected features from the others. Give a feature selector (RFE, "
-                    "SelectKBest, SelectFromModel and their kin)."
+                    f"selector={self.selector!r} has no method get_support, which "
+                    "returns the selected features. Give a feature selector such as "
+                    "RFE, SelectKBest or SelectFromModel."
                 )
             return clone(self.selector)
-        judge = scaled(LinearSVC(dual=False), sparse=sp.issparse(X))
-        coefficients = "named_steps.linearsvc.coef_"
+        svm = scaled(LinearSVC(dual=False), sparse=sp.issparse(X))
+        weights = "named_steps.linearsvc.coef_"
         if X.shape[1] == 1:
-            # RFE wants two features to choose from; this selector keeps the one.
-            return SelectFromModel(
-                judge, threshold=-np.inf, importance_getter=coefficients
-            )
+            # RFE needs at least two features; this selector keeps the single one.
+            return SelectFromModel(svm, threshold=-np.inf, importance_getter=weights)
         keep = self.n_features_to_select
         if keep is None:
             keep = min(X.shape[1], max(2, X.shape[1] // 2))
-        return RFE(
-            judge,
-            n_features_to_select=keep,
-            step=0.1,
-            importance_getter=coefficients,
-        )
+        return RFE(svm, n_features_to_select=keep, step=0.1, importance_getter=weights)
 
     def _unselected(self, training: Training) -> Any:
-        """Return X*: the unselected features, and the given ones beside them."""
+        """Return X*: the unselected features and those given to ``fit``."""
         others = training.X[:, ~self.support_]
         given = training.privileged
         if given is None:
@@ -244,11 +237,7 @@ default=None
         if given.complete:
             return side_by_side(others, given.values)
         joined = side_by_side(others[given.rows], given.values)
-        if sp.issparse(joined):
-            joined = joined.toarray()
-        full = np.full((len(training.y), joined.shape[1]), np.nan)
-        full[given.rows] = joined
-        return full
+        return replace(given, values=joined).dense_full()
 
     def _stage(self) -> Any:
         return self.estimator_ if hasattr(self, "estimator_") else self._estimator()

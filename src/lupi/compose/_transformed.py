@@ -1,4 +1,4 @@
-"""`TransformedPrivileged`: preprocessing of its own for the privileged table."""
+"""`TransformedPrivileged`: preprocessing of the privileged table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from lupi.base import (
     PrivilegedTags,
     atomic_fit,
     check_weight,
-    feature_names,
     missing_rows,
     missing_targets,
     uses_unlabelled,
@@ -31,30 +30,30 @@ from lupi.base._rows import take_rows
 class TransformedPrivileged(Wrapper, PrivilegedEstimator):
     """Preprocess the privileged table inside ``fit``.
 
-    Which rows lack privileged information is read off the raw table: those whose every
-    value is missing. The transformer is fitted on the other rows alone, with their y,
-    and may impute single missing values in them; rows without privileged information
-    stay without. Rows in which y is missing take part, unless the transformer needs y.
-    Used inside cross-validation, the transformer never sees a test fold.
+    A row of which every value is missing in the raw table has no privileged information
+    and is not transformed. The transformer is fitted on the other rows, with their y,
+    and may impute single missing values in them. Rows in which y is missing are
+    included, unless the transformer needs y. In cross-validation, the transformer is
+    fitted on the training folds only.
 
     Parameters
     ----------
     estimator : estimator
-        Its ``fit`` takes ``privileged``.
-    transformer : transformer or None, default=None
-        Fitted on the privileged rows: a scaler, an imputer, an encoder of text columns,
-        or a pipeline of them. None leaves the table as it is.
+        An estimator whose ``fit`` takes ``privileged``.
+    transformer : transformer, default=None
+        A scaler, an imputer, an encoder of text columns, or a pipeline of them. None
+        does not change the table.
 
     Attributes
     ----------
     estimator_ : estimator
         The fitted estimator.
     transformer_ : transformer or None
-        The fitted transformer; None when there was nothing to fit it on.
+        The fitted transformer; None if there were no rows to fit it on.
 
     See Also
     --------
-    PrivilegedColumns : Privileged features as columns of one table.
+    PrivilegedColumns : The privileged features are columns of a single table.
 
     Examples
     --------
@@ -94,16 +93,16 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            Decision features, passed on as they are.
-        y : array-like of shape (n_rows,)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features, passed to the estimator unchanged.
+        y : array-like of shape (n_samples,)
             Labels or targets.
-        privileged : table of shape (n_rows, n_privileged_features), optional
-            Anything the transformer can read. A row whose every value is missing has
-            no privileged information.
-        sample_weight : array-like of shape (n_rows,), optional
-            Passed on when given, also to a transformer that takes it. Rows of weight 0
-            do not take part in fitting the transformer.
+        privileged : table of shape (n_samples, n_privileged_features), default=None
+            Any table that the transformer accepts. A row of which every value is
+            missing has no privileged information.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, passed to the estimator and to a transformer that
+            takes them. The transformer is fitted without the rows of weight 0.
 
         Returns
         -------
@@ -128,17 +127,17 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
 
     @available_if(stage_has("correction"))
     def correction(self, privileged: Any) -> np.ndarray:
-        """Value of the function learned on the transformed privileged features.
+        """Return the correcting function on the transformed privileged features.
 
         Parameters
         ----------
-        privileged : table of shape (n_rows, n_privileged_features)
+        privileged : table of shape (n_samples, n_privileged_features)
             Raw privileged rows, as in ``fit``.
 
         Returns
         -------
         ndarray
-            As ``estimator_.correction`` gives it; NaN for rows without X*.
+            The values of ``estimator_.correction``; NaN for rows without X*.
         """
         check_is_fitted(self)
         return self.estimator_.correction(self._transform(privileged))
@@ -156,12 +155,12 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
         return replace(inner, cannot_hold=off)
 
     def _fit_transform(self, y: Any, privileged: Any, sample_weight: Any) -> Any:
-        """Transform the table after fitting the transformer on its rows that count."""
+        """Fit the transformer on the rows of positive weight; transform the table."""
         if privileged is None:
-            self._remember_table(None, None)
+            self._remember_privileged(None)
             return None
         missing = missing_rows(privileged, self)
-        self._remember_table(privileged, missing)
+        self._remember_privileged(None if missing.all() else privileged)
         if missing.all():
             return None
         if self.transformer is None:
@@ -178,8 +177,8 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
         def fit(rows: np.ndarray, y: Any) -> Any:
             weights = {"sample_weight": weight[rows]} if weighted else {}
             table = take_rows(privileged, rows)
-            answers = None if y is None else take_rows(y, rows)
-            return clone(self.transformer).fit(table, answers, **weights)
+            targets = None if y is None else take_rows(y, rows)
+            return clone(self.transformer).fit(table, targets, **weights)
 
         absent = missing_targets(y)
         if not absent.any():
@@ -191,20 +190,13 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
                 self.transformer_ = fit(rows[~absent[rows]], y)
         return self._transform(privileged, missing)
 
-    def _remember_table(self, privileged: Any, missing: Any) -> None:
-        none = missing is None or missing.all()
-        self.n_privileged_features_in_ = 0 if none else np.shape(privileged)[1]
-        names = None if none else feature_names(privileged)
-        if names is not None:
-            self.privileged_feature_names_in_ = names
-
     def _transform(self, privileged: Any, missing: np.ndarray | None = None) -> Any:
-        """Put transformed rows in their places, and rows of NaN elsewhere."""
+        """Return the transformed rows at their positions, and NaN in missing rows."""
         if not hasattr(self, "transformer_"):
             raise ValueError(
                 f"This {type(self).__name__} was saved without its transformer of X*, "
-                "which may hold privileged rows. Save it with lupi.save(model, path, "
-                "keep_privileged=True) to have its correction."
+                "which may contain privileged rows. Save it with lupi.save(model, "
+                "path, keep_privileged=True) to use its correction."
             )
         if self.transformer_ is None:
             return privileged
@@ -230,16 +222,16 @@ _TRANSFORMER_DECIDES = dict.fromkeys(
 
 
 def _in_place(values: Any, rows: np.ndarray, n_rows: int) -> Any:
-    """Spread `values` over the positions `rows`, NaN elsewhere."""
+    """Return a table with `values` in the positions `rows`, and NaN elsewhere."""
     if len(rows) == n_rows:
         return values
-    if hasattr(values, "reindex"):  # a pandas table, whose names should survive
+    if hasattr(values, "reindex"):  # a pandas table keeps its names
         return values.set_axis(rows, axis=0).reindex(np.arange(n_rows))
     if sp.issparse(values):
         absent = np.setdiff1d(np.arange(n_rows), rows)
-        nothing = sp.csr_matrix(np.full((len(absent), values.shape[1]), np.nan))
+        missing = sp.csr_matrix(np.full((len(absent), values.shape[1]), np.nan))
         order = np.argsort(np.concatenate([rows, absent]))
-        return sp.vstack([values.tocsr(), nothing], format="csr")[order]
+        return sp.vstack([values.tocsr(), missing], format="csr")[order]
     values = np.asarray(values)
     full = np.full((n_rows, *values.shape[1:]), np.nan)
     full[rows] = values

@@ -273,7 +273,7 @@ or callable, default="rbf"
             if training.privileged is None and self.sensitive_as_privileged:
                 self._encoding = encoding
                 read = self._read_privileged(sensitive, training.n_rows)
-                self._remember_privileged(read, sensitive)
+                self._remember_privileged(None if read is None else sensitive)
                 training = replace(training, privileged=read)
         # The covariance has sample weights, but no class weights.
         extra = {"sensitive": sensitive, "share": training.weight}

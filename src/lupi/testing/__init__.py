@@ -1,8 +1,8 @@
 """Checks that an estimator keeps the contract of privileged information.
 
 `check_privileged_estimator` does for ``fit(X, y, privileged=...)`` what scikit-learn's
-`check_estimator` does for ``fit(X, y)``. It knows nothing of this library's own classes
-and is meant for yours as well; run both.
+`check_estimator` does for ``fit(X, y)``. It applies to the estimators of any library;
+run both.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _GROUPS = (_interface, _rows, _unlabelled, _containers, _refusals, _tools)
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check went.
+    """The result of one check.
 
     Attributes
     ----------
     name : str
         Name of the check.
     status : {"passed", "failed", "cannot hold"}
-        What happened.
+        The outcome.
     reason : str
-        Why it failed, or why the estimator says that it cannot hold.
+        Why the check failed, or the reason in the tags why it cannot hold.
 
     Examples
     --------
@@ -63,9 +63,9 @@ class CheckResult:
 
 
 def privileged_estimator_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
-    """Name and function of every check that applies to an estimator.
+    """Yield name and function of every check that applies to an estimator.
 
-    Checks that the estimator's tags say cannot hold are left out.
+    Checks that cannot hold, according to the tags of the estimator, are left out.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def privileged_estimator_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
     name : str
         Name of the check.
     check : callable
-        Takes the estimator and raises AssertionError when it does not comply.
+        Takes the estimator and raises AssertionError if it does not comply.
 
     Examples
     --------
@@ -99,20 +99,20 @@ def check_privileged_estimator(
     Parameters
     ----------
     estimator : estimator instance
-        Classifier or regressor whose ``fit`` takes ``privileged``. It is cloned, never
+        Classifier or regressor whose ``fit`` takes ``privileged``. It is cloned and not
         fitted itself.
     on_fail : {"raise", "report"}, default="raise"
-        Whether failures raise, after all checks have run, or are only returned.
+        Whether failures raise an error, after all checks have run, or are returned.
 
     Returns
     -------
     list of CheckResult
-        One per check, including those that the estimator's tags switch off.
+        One per check, including those that the tags of the estimator exclude.
 
     Raises
     ------
     AssertionError
-        Names every failed check, with its reason.
+        If checks failed; the message has their names and reasons.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def check_privileged_estimator(
             continue
         try:
             check(estimator)
-        # A check may stumble over anything that a broken estimator raises.
+        # A broken estimator may raise any error.
         except Exception as error:
             results.append(
                 CheckResult(name, "failed", f"{type(error).__name__}: {error}")
@@ -150,11 +150,11 @@ def _all_checks(estimator: Any) -> dict[str, Check]:
     checks = [check for group in _GROUPS for check in group.CHECKS]
     if is_classifier(estimator):
         checks += [check for group in _GROUPS for check in group.CLASSIFIER_CHECKS]
-    return {check.__name__: _without_advice(check) for check in checks}
+    return {check.__name__: _without_warnings(check) for check in checks}
 
 
-def _without_advice(check: Check) -> Check:
-    """Let an estimator warn of what it thinks of the data; that breaks no contract."""
+def _without_warnings(check: Check) -> Check:
+    """Ignore warnings about the data, which the contract allows."""
 
     @wraps(check)
     def quiet(estimator: Any) -> None:
@@ -175,7 +175,7 @@ def _cannot_hold(estimator: Any) -> dict[str, str]:
     unknown = sorted(set(off) - known)
     if unknown:
         raise ValueError(
-            f"The tags of {type(estimator).__name__} switch off {unknown}, but the "
-            f"checks are {sorted(known)}."
+            f"The tags of {type(estimator).__name__} exclude {unknown}, but the "
+            f"checks are {sorted(known)}. Correct the keys of cannot_hold."
         )
     return off

@@ -1,4 +1,4 @@
-"""What data may look like: width, containers, number types, names, labels."""
+"""Checks of the accepted data: width, containers, number types, names, labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MISSING = np.array([3, 4, 20])
 
 
 def check_free_width(estimator: Any) -> None:
-    """X* may be narrower or wider than X, and leaves ``n_features_in_`` alone."""
+    """Check that X* may have any width, which does not affect ``n_features_in_``."""
     data = task(estimator)
     for copies in (1, 3):
         P = np.hstack([data.P] * copies)[:, : 1 if copies == 1 else None]
@@ -33,7 +33,7 @@ def check_free_width(estimator: Any) -> None:
 
 
 def check_sparse_privileged_equals_dense(estimator: Any) -> None:
-    """X* as a sparse matrix or array, rows of NaN included."""
+    """Check that a sparse X*, with rows of NaN, gives the model of a dense one."""
     data = task(estimator).without_P_in(_MISSING)
     data.P[np.abs(data.P) < 0.3] = 0.0
     expected = outputs(fitted(estimator, data), data.X_new)
@@ -48,7 +48,7 @@ def check_sparse_privileged_equals_dense(estimator: Any) -> None:
 
 
 def check_sparse_X_equals_dense(estimator: Any) -> None:
-    """X as a sparse matrix, if the estimator's tags say that it takes one."""
+    """Check that a sparse X, if the tags allow it, gives the model of a dense one."""
     if not get_tags(estimator).input_tags.sparse:
         return
     data = task(estimator)
@@ -84,7 +84,7 @@ def check_lists_and_data_frames(estimator: Any) -> None:
 
 
 def check_float32_input(estimator: Any) -> None:
-    """float32 and integer X* are read for the numbers they hold."""
+    """Check that float32 and integer X* give the model of the same float64 values."""
     data = task(estimator).without_P_in(_MISSING)
     model = ready(estimator).fit(
         data.X.astype(np.float32), data.y, privileged=data.P.astype(np.float32)
@@ -105,7 +105,7 @@ def check_float32_input(estimator: Any) -> None:
 
 
 def check_readonly_input(estimator: Any) -> None:
-    """Arrays that must not be written to, as joblib's memory maps are."""
+    """Check that read-only arrays, such as joblib's memory maps, are accepted."""
     data = task(estimator)
     expected = outputs(fitted(estimator, data), data.X_new)
     weight = np.ones(len(data.y))
@@ -116,7 +116,7 @@ def check_readonly_input(estimator: Any) -> None:
 
 
 def check_feature_names(estimator: Any) -> None:
-    """Names of both tables are remembered apart, and forgotten by the next fit."""
+    """Check that names of both tables are stored, and removed by the next fit."""
     if not installed("pandas"):
         return
     import pandas as pd
@@ -146,7 +146,7 @@ def check_feature_names(estimator: Any) -> None:
 
 
 def check_labels_of_any_type(estimator: Any) -> None:
-    """Labels may be strings, booleans or any integers; the model is the same."""
+    """Check that strings, booleans and any integers as labels give the same model."""
     data = task(estimator)
     expected = outputs(fitted(estimator, data), data.X_new)
     for labels in (
@@ -168,7 +168,7 @@ def check_labels_of_any_type(estimator: Any) -> None:
 
 
 def check_many_classes(estimator: Any) -> None:
-    """Three classes: labels come back, and one output per class."""
+    """Check labels and shapes of the outputs with three classes."""
     if not get_tags(estimator).classifier_tags.multi_class:
         return
     data = task(estimator, n_classes=3).without_P_in(_MISSING)

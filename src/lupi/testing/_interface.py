@@ -1,4 +1,4 @@
-"""How the estimator looks from outside: arguments, state, copies."""
+"""Checks of the interface: arguments, state, copies."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PREDICTING = (
 
 
 def check_fit_signature(estimator: Any) -> None:
-    """``fit(X, y, *, privileged=None, sample_weight=None)``.
+    """Check ``fit(X, y, *, privileged=None, sample_weight=None)``.
 
-    By position, scikit-learn's third argument of ``fit`` is the sample weights.
+    The third positional argument of ``fit`` is ``sample_weight`` in scikit-learn.
     """
     parameters = inspect.signature(estimator.fit).parameters
     names = list(parameters)
@@ -39,7 +39,7 @@ def check_fit_signature(estimator: Any) -> None:
 
 
 def check_predicting_takes_no_privileged(estimator: Any) -> None:
-    """Nothing that predicts needs X*, or can be given it."""
+    """Check that no prediction method needs or accepts X*."""
     data = task(estimator)
     model = fitted(estimator, data)
     for name in _PREDICTING:
@@ -50,7 +50,7 @@ def check_predicting_takes_no_privileged(estimator: Any) -> None:
         assert "privileged" not in parameters, f"{name} takes privileged."
         kinds = [parameter.kind for parameter in parameters.values()]
         assert inspect.Parameter.VAR_KEYWORD not in kinds, (
-            f"{name} takes any keyword, so that privileged would go unnoticed."
+            f"{name} accepts any keyword, and hence privileged."
         )
         if name != "score":
             assert len(method(data.X_new)) == len(data.X_new)
@@ -66,7 +66,7 @@ def check_predicting_takes_no_privileged(estimator: Any) -> None:
 
 
 def check_trains_without_privileged(estimator: Any) -> None:
-    """``fit(X, y)`` trains the counterpart without privileged information."""
+    """Check that ``fit(X, y)`` equals ``fit(X, y, privileged=None)``."""
     data = task(estimator)
     model = fitted(estimator, data, privileged=None)
     assert np.isfinite(outputs(model, data.X_new)).all(), "Some outputs are not finite."
@@ -80,17 +80,17 @@ def check_trains_without_privileged(estimator: Any) -> None:
 
 
 def check_privileged_has_an_effect(estimator: Any) -> None:
-    """X* that knows more than X changes the model."""
+    """Check that an X* with more information than X changes the model."""
     data = task(estimator)
     with_P = outputs(fitted(estimator, data), data.X)
     without = outputs(fitted(estimator, data, privileged=None), data.X)
     assert not np.allclose(with_P, without, rtol=1e-6, atol=1e-8), (
-        "The same model comes out with and without privileged information."
+        "The models with and without privileged information are the same."
     )
 
 
 def check_fit_changes_nothing_it_is_given(estimator: Any) -> None:
-    """Parameters and data are the same after ``fit`` as before."""
+    """Check that ``fit`` does not change parameters and data."""
     data = task(estimator)
     data = data.without_P_in(np.array([0, 7]))
     given = {"X": data.X, "y": data.y, "P": data.P, "weight": np.ones(len(data.y))}
@@ -143,10 +143,10 @@ def check_failed_refit_keeps_the_model(estimator: Any) -> None:
         expected, before = outputs(model, data.X_new), dict(vars(model))
         try:
             model.fit(narrow, data.y, **arguments)
-        except Exception:  # whatever it is
+        except Exception:  # of any type
             pass
         else:
-            continue  # other checks say whether it may be read
+            continue  # other checks refuse these arguments
         after = vars(model)
         changed = sorted(
             name

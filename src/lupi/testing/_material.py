@@ -1,4 +1,4 @@
-"""Data for the checks, and the few assertions they share."""
+"""Data for the checks, and the assertions that they share."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from lupi.base import PrivilegedTags
 
 @dataclass(frozen=True)
 class Task:
-    """A small task in which X* knows more about y than X does.
+    """A small task in which X* has more information about y than X.
 
-    All numbers are exact in float32, so that reading them as float32 loses nothing.
+    All numbers are exact in float32, so that conversion to float32 has no error.
     """
 
     X: np.ndarray
@@ -35,7 +35,7 @@ class Task:
 
 
 def task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
-    """Draw the task that suits the estimator; always the same one."""
+    """Return the task for a classifier or a regressor, from a fixed seed."""
     rng = np.random.default_rng(0)
     cause = rng.normal(size=n_rows + 20)
     P = np.column_stack(
@@ -52,8 +52,7 @@ def task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
 
 def lupi_tags(estimator: Any) -> PrivilegedTags:
     """Return the tags of the estimator, or the defaults."""
-    says = getattr(estimator, "__lupi_tags__", None)
-    return PrivilegedTags() if says is None else says()
+    return getattr(estimator, "__lupi_tags__", PrivilegedTags)()
 
 
 def ready(estimator: Any) -> Any:
@@ -66,12 +65,12 @@ def ready(estimator: Any) -> Any:
 
 
 def fitted(estimator: Any, data: Task, **arguments: Any) -> Any:
-    """Fit a fresh copy, on X* too unless `arguments` say otherwise."""
+    """Fit a copy to X, y and X*, unless `arguments` has another ``privileged``."""
     return ready(estimator).fit(data.X, data.y, **({"privileged": data.P} | arguments))
 
 
 def outputs(estimator: Any, X: Any) -> np.ndarray:
-    """Return the most informative output an estimator has for X."""
+    """Return decision values, probabilities or predictions, the first available."""
     for method in ("decision_function", "predict_proba"):
         if hasattr(estimator, method):
             return np.asarray(getattr(estimator, method)(X), dtype=float)
@@ -84,7 +83,7 @@ def outputs(estimator: Any, X: Any) -> np.ndarray:
 def assert_same(
     ours: np.ndarray, theirs: np.ndarray, estimator: Any, what: str
 ) -> None:
-    """Two fits agree to the estimator's tolerance, relative to the largest output."""
+    """Assert that outputs agree up to the tolerance, relative to the largest one."""
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     assert ours.shape == theirs.shape, (
         f"{what}: outputs of shapes {ours.shape} and {theirs.shape}."
@@ -99,14 +98,14 @@ def assert_same(
 def assert_refuses(
     estimator: Any, what: str, words: tuple[str, ...], *arguments: Any, **more: Any
 ) -> None:
-    """`fit` raises a ValueError whose message has one of `words` in it."""
+    """Assert that `fit` raises a ValueError with one of `words` in its message."""
     try:
         ready(estimator).fit(*arguments, **more)
     except ValueError as error:
         message = str(error)
         assert any(word.lower() in message.lower() for word in words), (
-            f"The error for {what} should say {' or '.join(map(repr, words))}, but "
-            f"says: {message}"
+            f"The error for {what} should contain {' or '.join(map(repr, words))}, but "
+            f"is: {message}"
         )
     except Exception as error:
         raise AssertionError(

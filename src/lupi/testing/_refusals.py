@@ -1,4 +1,4 @@
-"""Input that cannot be right is refused by a ValueError that says so."""
+"""Checks that invalid input raises a ValueError with an informative message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _refuses_privileged(
 
 
 def check_refuses_wrong_length(estimator: Any) -> None:
-    """One row too few, and one too many."""
+    """Check that an X* with one row too few or too many is refused."""
     data = task(estimator)
     words = ("rows", "length", "samples")
     longer = np.vstack([data.P, data.P[:1]])
@@ -39,20 +39,22 @@ def check_refuses_one_dimension(estimator: Any) -> None:
 
 
 def check_refuses_partly_missing_rows(estimator: Any) -> None:
-    """NaN in part of a row is an error that names the row, unless the tags say not."""
+    """Check that a row with some NaN is refused by number, or used if tags allow it."""
     data = task(estimator)
     P = data.P.copy()
     P[7] = np.nan
     P[13, 1] = np.nan
     if lupi_tags(estimator).takes_missing_cells:
         values = outputs(fitted(estimator, data, privileged=P), data.X_new)
-        assert np.isfinite(values).all(), "A missing cell of X* spoils the outputs."
+        assert np.isfinite(values).all(), (
+            "With a missing value in X*, some outputs are not finite."
+        )
         return
     _refuses_privileged(estimator, data, P, "with NaN in part of row 13", ("13",))
 
 
 def check_refuses_infinite_values(estimator: Any) -> None:
-    """Infinity is not missing."""
+    """Check that infinite values are refused; they do not count as missing."""
     data = task(estimator)
     for value in (np.inf, -np.inf):
         P = data.P.copy()
@@ -61,7 +63,7 @@ def check_refuses_infinite_values(estimator: Any) -> None:
 
 
 def check_refuses_text(estimator: Any) -> None:
-    """Text is refused, also text that looks like numbers."""
+    """Check that text is refused, including text that could be read as numbers."""
     data = task(estimator)
     words = ("number", "numeric", "string", "text")
     _refuses_privileged(estimator, data, data.P.astype(str), "of strings", words)
@@ -71,7 +73,7 @@ def check_refuses_text(estimator: Any) -> None:
 
 
 def check_refuses_bad_weights(estimator: Any) -> None:
-    """Negative weights, missing ones, and one too few."""
+    """Check that negative and missing weights, and one too few, are refused."""
     data = task(estimator)
     for what, words, change in (
         ("a negative weight", ("negative",), lambda weight: weight - 1.5),
@@ -90,7 +92,7 @@ def check_refuses_bad_weights(estimator: Any) -> None:
 
 
 def check_refuses_empty_data(estimator: Any) -> None:
-    """No rows, no columns in X*."""
+    """Check that data without rows and an X* without columns are refused."""
     data = task(estimator)
     none = data.take(np.array([], dtype=int))
     words = ("0 sample", "no row", "0 row", "empty")

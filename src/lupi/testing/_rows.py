@@ -1,4 +1,4 @@
-"""Rows: missing X*, order, weights."""
+"""Checks of rows: missing X*, order, weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _order(n_rows: int) -> np.ndarray:
 
 
 def check_all_rows_missing_equals_none(estimator: Any) -> None:
-    """X* that is NaN in every row counts as no X*."""
+    """Check that an X* of NaN in every row equals no X*."""
     data = task(estimator)
     nothing = fitted(estimator, data.without_P_in(np.arange(len(data.y))))
     none = fitted(estimator, data, privileged=None)
@@ -32,15 +32,17 @@ def check_all_rows_missing_equals_none(estimator: Any) -> None:
 
 
 def check_missing_rows_are_legal(estimator: Any) -> None:
-    """Rows of NaN in X* are allowed, few or many, and the other rows still count."""
+    """Check that rows of NaN in X* are allowed, and that the other rows are used."""
     data = task(estimator)
     without = outputs(fitted(estimator, data, privileged=None), data.X)
     for missing in (_MISSING, np.arange(0, len(data.y), 3)):
         model = fitted(estimator, data.without_P_in(missing))
         values = outputs(model, data.X)
-        assert np.isfinite(values).all(), "Missing rows lead to outputs not finite."
+        assert np.isfinite(values).all(), (
+            "With missing rows in X*, some outputs are not finite."
+        )
         assert not np.allclose(values, without, rtol=1e-6, atol=1e-8), (
-            "With some rows of X* missing, the others have no effect either."
+            "With some rows of X* missing, the other rows of X* have no effect."
         )
 
 
@@ -70,18 +72,18 @@ def check_permuted_rows(estimator: Any) -> None:
 
 
 def check_privileged_rows_follow_their_rows(estimator: Any) -> None:
-    """Permuting X* alone, against X and y, gives another model."""
+    """Check that permuting X*, but not X and y, gives another model."""
     data = task(estimator)
     straight = outputs(fitted(estimator, data), data.X)
     crossed = fitted(estimator, data, privileged=data.P[_order(len(data.y))])
     assert not np.allclose(outputs(crossed, data.X), straight, rtol=1e-6, atol=1e-8), (
-        "Permuting the rows of privileged alone changes nothing: rows of X* are not "
-        "matched with rows of X."
+        "Permuting the rows of privileged, but not those of X and y, changes nothing: "
+        "rows of X* are not matched with rows of X."
     )
 
 
 def check_weights_of_one_change_nothing(estimator: Any) -> None:
-    """Weight 1 for every row is the same as no weights."""
+    """Check that weight 1 for every row equals no weights."""
     data = task(estimator)
     assert_same(
         outputs(fitted(estimator, data, sample_weight=np.ones(60)), data.X_new),
@@ -92,7 +94,7 @@ def check_weights_of_one_change_nothing(estimator: Any) -> None:
 
 
 def check_weight_two_is_a_repeated_row(estimator: Any) -> None:
-    """Weights 2 and 3 equal the row two and three times, with or without its X*."""
+    """Check that weights 2 and 3 equal rows that are repeated, with or without X*."""
     data = task(estimator).without_P_in(_MISSING)
     times = np.random.default_rng(2).integers(1, 4, size=len(data.y))
     rows = np.repeat(np.arange(len(data.y)), times)
@@ -105,7 +107,7 @@ def check_weight_two_is_a_repeated_row(estimator: Any) -> None:
 
 
 def check_weight_zero_is_an_absent_row(estimator: Any) -> None:
-    """Weight 0 equals the row left out, whatever its X* holds."""
+    """Check that weight 0 equals leaving out the row, with or without X*."""
     data = task(estimator).without_P_in(_MISSING)
     weight = (np.random.default_rng(3).random(len(data.y)) > 0.3).astype(float)
     weight[_MISSING[:3]] = 0.0

@@ -1,6 +1,7 @@
-"""scikit-learn's tools pass X* on, sliced per fold, with metadata routing on and off.
+"""Checks that scikit-learn's tools split X* into folds and pass it on.
 
-What a tool fits on a fold is compared with a fit by hand on the same rows.
+The fit of a tool on a fold, with metadata routing enabled and disabled, is compared
+with a direct fit to the same rows.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _mean_output(estimator: Any, X: Any, y: Any = None) -> float:
 
 
 def check_requested_by_default(estimator: Any) -> None:
-    """`privileged` is requested without a call of ``set_fit_request``."""
+    """Check that `privileged` is requested without ``set_fit_request``."""
     requests = get_routing_for_object(ready(estimator)).fit.requests
     assert requests.get("privileged") is True, (
         "privileged is not requested by default; set the class attribute "
@@ -50,7 +51,7 @@ def check_requested_by_default(estimator: Any) -> None:
 
 
 def check_grid_search(estimator: Any) -> None:
-    """`GridSearchCV` fits every fold, and the best model, with its rows of X*."""
+    """Check that `GridSearchCV` fits folds and best model with their rows of X*."""
     data = _task(estimator)
     folds = _folds(estimator, data)
     by_hand = [
@@ -69,7 +70,7 @@ def check_grid_search(estimator: Any) -> None:
 
 
 def check_cross_validate(estimator: Any) -> None:
-    """`cross_validate` fits every fold with its rows of X*."""
+    """Check that `cross_validate` fits every fold with its rows of X*."""
     data = _task(estimator)
     folds = _folds(estimator, data)
     by_hand = [
@@ -96,7 +97,7 @@ def check_cross_validate(estimator: Any) -> None:
 
 
 def check_pipeline(estimator: Any) -> None:
-    """Through a pipeline: ``step__privileged`` without routing, ``privileged`` with."""
+    """Check ``step__privileged`` without routing and ``privileged`` with routing."""
     data = _task(estimator)
     folds = _folds(estimator, data)
     scaled = [StandardScaler().fit(data.X[train]) for train, _ in folds]
@@ -129,7 +130,7 @@ def check_pipeline(estimator: Any) -> None:
 
 
 def check_learning_curve(estimator: Any) -> None:
-    """`learning_curve` slices X* for every training size."""
+    """Check that `learning_curve` takes the rows of X* for every training size."""
     data = _task(estimator)
     folds = _folds(estimator, data)
     sizes = [30, 40]
@@ -161,9 +162,9 @@ def check_learning_curve(estimator: Any) -> None:
 
 
 def check_calibration(estimator: Any) -> None:
-    """`CalibratedClassifierCV` fits every fold with its rows of X*.
+    """Check that `CalibratedClassifierCV` fits every fold with its rows of X*.
 
-    It needs a decision function or probabilities, so does not concern other estimators.
+    Only for estimators with a decision function or probabilities.
     """
     if not any(hasattr(estimator, m) for m in ("decision_function", "predict_proba")):
         return

@@ -1,6 +1,7 @@
-"""Rows in which y is missing: used by those who say so, refused by the others.
+"""Checks of rows in which y is missing.
 
-`PrivilegedTags.uses_unlabelled` says which. Most checks concern the former alone.
+Estimators with the tag `uses_unlabelled` use them, all others refuse them. Most checks
+apply to the former only.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from lupi.testing._material import (
     task,
 )
 
-# In which rows X* is missing beside a known y, y beside a known X*, and both.
+# The rows in which only X* is missing, only y, and both.
 _NO_X_STAR = np.array([2, 13, 30])
 _NO_Y = np.array([0, 5, 6, 17, 21, 22, 33, 34, 41, 48, 50, 59])
 _NEITHER = np.array([9, 25, 44])
 
 
 def _task(estimator: Any, **how: Any) -> Task:
-    """Draw the task with y missing in some rows, as NaN."""
+    """Return the task with y missing in some rows, as NaN."""
     data = task(estimator, **how).without_P_in(_NO_X_STAR)
     y = data.y.astype(float)
     y[_NO_Y] = np.nan
@@ -45,7 +46,7 @@ def _labelled(data: Task) -> Task:
 
 
 def _containers(y: np.ndarray, classifier: bool) -> Iterator[tuple[str, Any, type]]:
-    """Yield y in containers that can say missing, and the type of its values."""
+    """Yield y in containers with missing values, and the type of its values."""
     absent = np.isnan(y)
     objects = y.astype(object)
     objects[absent] = None
@@ -87,7 +88,7 @@ def _series(
 
 
 def check_unlabelled_rows_are_refused_or_used(estimator: Any) -> None:
-    """Rows without y have an effect, or are refused with their number."""
+    """Check that rows without y have an effect, or are refused with their number."""
     data = _task(estimator)
     if not uses_unlabelled(estimator):
         for what, y, _ in _containers(data.y, is_classifier(estimator)):
@@ -101,11 +102,10 @@ def check_unlabelled_rows_are_refused_or_used(estimator: Any) -> None:
             )
         return
     used = outputs(fitted(estimator, data), data.X_new)
-    assert np.isfinite(used).all(), "Rows without y lead to outputs not finite."
+    assert np.isfinite(used).all(), "With rows without y, some outputs are not finite."
     left_out = outputs(fitted(estimator, _labelled(data)), data.X_new)
     assert not np.allclose(used, left_out, rtol=1e-6, atol=1e-8), (
-        "Rows without y that have X* have no effect, but the tags say that they are "
-        "used."
+        "Rows without y that have X* have no effect, despite the tag uses_unlabelled."
     )
 
 
@@ -129,7 +129,7 @@ def check_unlabelled_rows_in_any_order(estimator: Any) -> None:
 
 
 def check_unlabelled_rows_have_weights(estimator: Any) -> None:
-    """Weight 2 equals the row twice and weight 0 no row, with y or without."""
+    """Check that weight 2 equals the row twice and weight 0 no row, without y too."""
     if not uses_unlabelled(estimator):
         return
     data = _task(estimator)
@@ -166,7 +166,7 @@ def check_unlabelled_rows_without_privileged_change_nothing(estimator: Any) -> N
 
 
 def check_missing_y_in_any_container(estimator: Any) -> None:
-    """NaN, None, NA, masked: the same rows are missing, and classes keep their type."""
+    """Check that NaN, None, NA and masks give the same model and types of classes."""
     if not uses_unlabelled(estimator):
         return
     data = _task(estimator)
@@ -197,7 +197,7 @@ def check_complete_y_in_any_container(estimator: Any) -> None:
 
 
 def check_unlabelled_rows_with_sparse_X(estimator: Any) -> None:
-    """Rows without y are the same in a sparse X, if the estimator takes one."""
+    """Check that a sparse X, if allowed, gives the model of a dense one."""
     if not uses_unlabelled(estimator) or not get_tags(estimator).input_tags.sparse:
         return
     data = _task(estimator)
@@ -222,7 +222,7 @@ def check_refuses_y_without_any_value(estimator: Any) -> None:
 
 
 def check_refuses_infinite_y(estimator: Any) -> None:
-    """Infinity is not missing, also beside values that are."""
+    """Check that infinite y is refused, with and without missing values."""
     if is_classifier(estimator):
         return
     data = task(estimator)
@@ -235,7 +235,7 @@ def check_refuses_infinite_y(estimator: Any) -> None:
 
 
 def check_unlabelled_rows_of_many_classes(estimator: Any) -> None:
-    """Three classes: rows without y belong to none, and make none."""
+    """Check that rows without y add no class to three classes."""
     many = get_tags(estimator).classifier_tags.multi_class
     if not uses_unlabelled(estimator) or not many:
         return
