@@ -5,6 +5,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.boosting import GBPlusClassifier, IPLClassifier, IPLRegressor
 from lupi.testing import check_privileged_estimator
+from tests.contract import check_core, slow
 
 _TIES = (
     "A weight and a repeated row add up in another order; where two splits of a tree "
@@ -12,12 +13,19 @@ _TIES = (
 )
 _DENSE = "check_sample_weight_equivalence_on_dense_data"
 _SPARSE = "check_sample_weight_equivalence_on_sparse_data"
-ESTIMATORS = [
-    IPLClassifier(n_estimators=20),
-    IPLClassifier(n_estimators=20, loss="log_loss"),
+OTHERS = [
     IPLRegressor(n_estimators=20),
     GBPlusClassifier(n_estimators=20),
 ]
+ESTIMATORS = [
+    IPLClassifier(n_estimators=20),
+    *slow(IPLClassifier(n_estimators=20, loss="log_loss"), *OTHERS),
+]
+
+
+@pytest.mark.parametrize("estimator", OTHERS, ids=repr)
+def test_core(estimator):
+    check_core(estimator, excused=(_DENSE, _SPARSE))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
@@ -37,9 +45,11 @@ def test_scikit_learn(estimator):
     "estimator",
     [
         *ESTIMATORS,
-        GBPlusClassifier(n_estimators=20, schedule="teacher_first"),
         IPLClassifier(n_estimators=5, engine="xgboost", n_jobs=1),
-        IPLRegressor(n_estimators=5, engine="xgboost", n_jobs=1),
+        *slow(
+            GBPlusClassifier(n_estimators=20, schedule="teacher_first"),
+            IPLRegressor(n_estimators=5, engine="xgboost", n_jobs=1),
+        ),
     ],
     ids=repr,
 )

@@ -27,6 +27,7 @@ from lupi.transfer import (
     GeneralizedDistillationClassifier,
     GeneralizedDistillationRegressor,
 )
+from tests.contract import check_core
 
 STUDENT = GeneralizedDistillationClassifier()
 SELECTORS = {
@@ -257,13 +258,13 @@ def test_refusals_are_sentences(table, parameters, words):
 
 
 @pytest.mark.filterwarnings("ignore:.*trivial solution")
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        pytest.param(None, id="default"),
-        pytest.param(STUDENT, id="student", marks=pytest.mark.slow),
-    ],
-)
+def test_core():
+    check_core(LUFeClassifier())
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*trivial solution")
+@pytest.mark.parametrize("estimator", [None, STUDENT], ids=["default", "student"])
 def test_contracts(estimator):
     check_estimator(LUFeClassifier(estimator), on_skip=None)
     check_privileged_estimator(LUFeClassifier(estimator))

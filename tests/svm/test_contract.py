@@ -6,18 +6,28 @@ from sklearn.utils.estimator_checks import check_estimator
 import lupi.svm
 from lupi.svm import HardMarginSVC, MarginTransferSVC, SVCDeltaPlus
 from lupi.testing import check_privileged_estimator
+from tests.contract import check_core, check_scikit_learn_core, slow
 
 VARIANTS = [
     SVCDeltaPlus(slack="hinge"),
     MarginTransferSVC(method="sharmanska"),
 ]
-# Nothing to be privileged about: its slacks come as fit(X, y, slacks=...).
-WITHOUT_PRIVILEGED = (HardMarginSVC,)
 # With its default delta it finds no use for X* on the data of the checks.
 SETTINGS = {"MarginTransferSVC": {"delta": 10.0}}
+# One classifier and one regressor in kernels, and one classifier in features.
+THOROUGH = ("SVCPlus", "SVRPlus", "LinearSVCPlus")
+OTHERS = [
+    getattr(lupi.svm, name)(**SETTINGS.get(name, {}))
+    for name in lupi.svm.__all__
+    if name not in THOROUGH
+]
 ESTIMATORS = [
-    getattr(lupi.svm, name)(**SETTINGS.get(name, {})) for name in lupi.svm.__all__
-] + [pytest.param(variant, marks=pytest.mark.slow) for variant in VARIANTS]
+    *(getattr(lupi.svm, name)() for name in THOROUGH),
+    *slow(*OTHERS, *VARIANTS),
+]
+
+# Nothing to be privileged about: its slacks come as fit(X, y, slacks=...).
+PRIVILEGED = [each for each in OTHERS if not isinstance(each, HardMarginSVC)]
 
 _INSEPARABLE = "No hard margin exists: the labels of this check are random."
 EXCUSED = {
@@ -32,6 +42,16 @@ EXCUSED = {
         _INSEPARABLE,
     )
 }
+
+
+@pytest.mark.filterwarnings("ignore:.*no sensitive_features")
+@pytest.mark.parametrize("estimator", PRIVILEGED, ids=repr)
+def test_core(estimator):
+    check_core(estimator)
+
+
+def test_core_of_the_hard_margin():
+    check_scikit_learn_core(HardMarginSVC(), excused=EXCUSED[HardMarginSVC])
 
 
 @pytest.mark.filterwarnings("ignore:.*no sensitive_features")
@@ -52,7 +72,7 @@ def test_scikit_learn(estimator):
 
 @pytest.mark.parametrize(
     "estimator",
-    [e for e in ESTIMATORS if not isinstance(e, WITHOUT_PRIVILEGED)],
+    [*ESTIMATORS[: len(THOROUGH)], *slow(*PRIVILEGED, *VARIANTS)],
     ids=repr,
 )
 def test_privileged_contract(estimator):

@@ -26,6 +26,7 @@ from lupi.transfer import (
     GeneralizedDistillationClassifier,
     GeneralizedDistillationRegressor,
 )
+from tests.contract import slow
 
 MODELS = [GeneralizedDistillationClassifier, GeneralizedDistillationRegressor]
 
@@ -344,12 +345,12 @@ def test_one_table_whose_columns_are_taken_apart(tables):
 
 @pytest.mark.parametrize(
     "estimator",
-    [
+    slow(
         GeneralizedDistillationClassifier(
             student=DecisionTreeClassifier(min_weight_fraction_leaf=0.01)
         ),
         GeneralizedDistillationRegressor(Ridge(), Ridge(), teacher_view="both"),
-    ],
+    ),
     ids=["trees", "lines"],
 )
 def test_scikit_learn_contract(estimator):
@@ -358,12 +359,12 @@ def test_scikit_learn_contract(estimator):
 
 @pytest.mark.parametrize(
     "estimator",
-    [
+    slow(
         GeneralizedDistillationClassifier(
             LogisticRegression(tol=1e-10), Ridge(tol=1e-10), teacher_view="both", cv=2
         ),
         GeneralizedDistillationRegressor(Ridge(), Ridge(), cv=2),
-    ],
+    ),
     ids=["classes", "numbers"],
 )
 def test_privileged_contract(estimator):

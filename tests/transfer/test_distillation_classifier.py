@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.testing import check_privileged_estimator
 from lupi.transfer import GeneralizedDistillationClassifier
+from tests.contract import slow
 
 PRECISE = LogisticRegression(tol=1e-10, max_iter=10_000)
 
@@ -311,8 +312,8 @@ def test_predict_proba_is_offered_only_where_the_student_has_it():
 @pytest.mark.parametrize(
     "estimator",
     [
-        GeneralizedDistillationClassifier(),
-        GeneralizedDistillationClassifier(student=LogisticRegression()),
+        GeneralizedDistillationClassifier(cv=2),
+        *slow(GeneralizedDistillationClassifier(student=LogisticRegression())),
     ],
 )
 def test_scikit_learn_contract(estimator):
@@ -322,8 +323,11 @@ def test_scikit_learn_contract(estimator):
 @pytest.mark.parametrize(
     "estimator",
     [
-        GeneralizedDistillationClassifier(),
-        GeneralizedDistillationClassifier(teacher_view="both", cv=None),
+        GeneralizedDistillationClassifier(cv=2),
+        *slow(
+            GeneralizedDistillationClassifier(),
+            GeneralizedDistillationClassifier(teacher_view="both", cv=None),
+        ),
     ],
 )
 def test_privileged_contract(estimator):

@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.testing import check_privileged_estimator
 from lupi.transfer import GeneralizedDistillationRegressor
+from tests.contract import check_core
 
 
 def draw(n=60, seed=0):
@@ -101,9 +102,15 @@ def test_refitting_without_a_teacher_forgets_the_old_one():
     assert not hasattr(model, "soft_targets_")
 
 
+def test_core():
+    check_core(GeneralizedDistillationRegressor(cv=2))
+
+
+@pytest.mark.slow
 def test_scikit_learn_contract():
     check_estimator(GeneralizedDistillationRegressor(), on_skip=None)
 
 
+@pytest.mark.slow
 def test_privileged_contract():
     check_privileged_estimator(GeneralizedDistillationRegressor())

@@ -23,6 +23,7 @@ import lupi
 from lupi import HedgedDistillationClassifier, HedgedDistillationRegressor
 from lupi.testing import check_privileged_estimator
 from lupi.transfer._hedge.ridge import GCVRidge
+from tests.contract import check_core, slow
 
 KEYS = ["labels", "privileged", "both"]
 
@@ -39,23 +40,20 @@ def draw(n=200, labelled=60, seed=0, classes=0, p=6):
     return X, known, P, y
 
 
+def test_core():
+    check_core(HedgedDistillationRegressor())
+
+
 @pytest.mark.parametrize(
     "estimator",
     [
         HedgedDistillationClassifier(),
-        HedgedDistillationRegressor(),
-        pytest.param(HedgedDistillationRegressor(views="both"), marks=pytest.mark.slow),
-        pytest.param(
+        *slow(
+            HedgedDistillationRegressor(),
+            HedgedDistillationRegressor(views="both"),
             HedgedDistillationClassifier(class_weight="balanced", n_repeats=1),
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
             HedgedDistillationClassifier(LogisticRegression(), LogisticRegression()),
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
             HedgedDistillationRegressor(student=[None, GCVRidge()], n_repeats=1),
-            marks=pytest.mark.slow,
         ),
     ],
     ids=repr,
@@ -65,7 +63,7 @@ def test_contract(estimator):
 
 
 @pytest.mark.parametrize(
-    "estimator", [HedgedDistillationClassifier(), HedgedDistillationRegressor()]
+    "estimator", [HedgedDistillationClassifier(), *slow(HedgedDistillationRegressor())]
 )
 def test_scikit_learns_checks(estimator):
     check_estimator(estimator, on_skip=None)

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from lupi.svm import SVCDeltaPlus, SVCPlus
 from lupi.testing import check_privileged_estimator
 from lupi.transfer import KnowledgeTransferClassifier
+from tests.contract import check_core, slow
 
 PRECISE = LogisticRegression(tol=1e-10, max_iter=10_000)
 
@@ -356,6 +357,12 @@ def test_privileged_rows_of_one_class_cannot_train_the_machine():
 
 
 @pytest.mark.filterwarnings("ignore:.*trivial solution")
+def test_core():
+    check_core(KnowledgeTransferClassifier(n_frames=4, cv=2))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*trivial solution")
 def test_scikit_learn_contract():
     check_estimator(KnowledgeTransferClassifier(), on_skip=None)
 
@@ -363,14 +370,14 @@ def test_scikit_learn_contract():
 @pytest.mark.filterwarnings("ignore:.*trivial solution")
 @pytest.mark.parametrize(
     "estimator",
-    [
+    slow(
         KnowledgeTransferClassifier(n_frames=4),
         KnowledgeTransferClassifier(
             LogisticRegression(solver="newton-cholesky"),
             frames="features",
             passthrough=True,
         ),
-    ],
+    ),
 )
 def test_privileged_contract(estimator):
     check_privileged_estimator(estimator)

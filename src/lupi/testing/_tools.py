@@ -34,7 +34,7 @@ def _task(estimator: Any) -> Task:
 
 def _folds(estimator: Any, data: Task) -> list[tuple[np.ndarray, np.ndarray]]:
     kind = StratifiedKFold if is_classifier(estimator) else KFold
-    return list(kind(3).split(data.X, data.y))
+    return list(kind(2).split(data.X, data.y))
 
 
 def _mean_output(estimator: Any, X: Any, y: Any = None) -> float:
@@ -63,7 +63,7 @@ def check_grid_search(estimator: Any) -> None:
         with config_context(enable_metadata_routing=routing):
             search = GridSearchCV(ready(estimator), {}, cv=folds, scoring=_mean_output)
             search.fit(data.X, data.y, privileged=data.P)
-            scores = [search.cv_results_[f"split{k}_test_score"][0] for k in range(3)]
+            scores = [search.cv_results_[f"split{k}_test_score"][0] for k in range(2)]
             what = f"GridSearchCV with routing {'on' if routing else 'off'}"
             assert_same(np.array(scores), np.array(by_hand), estimator, what)
             assert_same(outputs(search, data.X_new), best, estimator, what)
@@ -133,7 +133,7 @@ def check_learning_curve(estimator: Any) -> None:
     """Check that `learning_curve` takes the rows of X* for every training size."""
     data = _task(estimator)
     folds = _folds(estimator, data)
-    sizes = [30, 40]
+    sizes = [20, 30]
     by_hand = [
         [
             _mean_output(fitted(estimator, data.take(train[:size])), data.X[test])

@@ -186,7 +186,7 @@ def check_missing_y_in_any_container(estimator: Any) -> None:
 
 def check_complete_y_in_any_container(estimator: Any) -> None:
     """Check that a nullable container without missing values changes no bit."""
-    data = task(estimator)
+    data = task(estimator, n_rows=30)
     y = data.y.astype(float)
     expected = outputs(fitted(estimator, data), data.X_new)
     for what, given, _ in _containers(y, is_classifier(estimator)):
