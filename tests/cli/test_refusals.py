@@ -171,7 +171,7 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
             ["compare", "table.csv", *ROLES, "--metric", "rocauc"],
             "did you mean roc_auc",
         ),
-        (["compare", "table.csv", *ROLES, "--metric", "r2"], "measures numbers"),
+        (["compare", "table.csv", *ROLES, "--metric", "r2"], "is for numbers"),
         (["compare", "table.csv", *ROLES, "-m", "svm-plus"], "Did you mean"),
         (
             ["compare", "table.csv", *ROLES, "-m", "svr-plus"],

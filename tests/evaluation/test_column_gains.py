@@ -120,7 +120,7 @@ def test_the_words_and_the_chart(gains):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"groups": {"a": ["copi"]}}, "'copi', which is no privileged column"),
+        ({"groups": {"a": ["copi"]}}, "'copi', which is not a privileged"),
         ({"groups": {"a": ["copy"], "b": ["copy"]}}, "belongs to one group"),
         ({"groups": {"a": []}}, "'a' has no column"),
         ({"method": "SVCPlus"}, "method='SVCPlus' was not compared"),
@@ -133,5 +133,5 @@ def test_what_cannot_be_measured_is_refused(comparison, arguments, sentence):
 
 def test_a_comparison_read_from_a_file_has_no_data(comparison, tmp_path):
     comparison.to_json(tmp_path / "results.json")
-    with pytest.raises(ValueError, match="does not hold the data"):
+    with pytest.raises(ValueError, match="does not contain the data"):
         Comparison.from_json(tmp_path / "results.json").columns()

@@ -405,7 +405,7 @@ def test_methods_of_one_family_share_what_they_are_without(data):
         ({"groups": np.ones(3)}, "groups has 3"),
         (
             {"cv": [(np.arange(50), np.arange(50, 120))]},
-            "vary by chance",
+            "no standard error",
         ),
         ({"y": np.r_[np.inf, np.arange(119.0)]}, "infinity"),
         ({"y": np.array(["b", "a"] * 59 + ["rare"] * 2)}, "Class rare has 2 row"),

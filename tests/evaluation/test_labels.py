@@ -212,7 +212,7 @@ def test_few_labels_of_whole_groups(data):
         ({"labelled": 2}, "use a larger labelled"),
         ({"labelled": 0.5}, "as an integer"),
         ({"labelled": 12, "unlabelled": -1}, "unlabelled=-1"),
-        ({"labelled": 12, "cv": 1}, "vary by chance"),
+        ({"labelled": 12, "cv": 1}, "no standard error"),
     ],
 )
 def test_refusals(data, options, words):
@@ -350,7 +350,7 @@ def test_a_learning_curve_counts_the_rows_without_y(data, partly):
 
 
 def test_labelled_splits_need_y():
-    with pytest.raises(ValueError, match="needs y"):
+    with pytest.raises(ValueError, match="was given no y"):
         next(LabelledSplits(2).split(np.zeros((4, 1))))
 
 
@@ -382,7 +382,7 @@ def test_labels_are_read_off_the_curve():
     assert wide.low < worth.low
     assert wide.high > worth.high
     assert "worth about 90 labels" in str(worth)
-    assert "without it, 120 rows with y score what 30 score with it" in str(worth)
+    assert "120 rows with y have the same score without X* as 30" in str(worth)
 
 
 def test_what_the_curve_does_not_reach_is_said():

@@ -181,7 +181,7 @@ def test_what_has_no_content_cannot_have_a_checkpoint(tmp_path):
         with lock:
             return 1.0
 
-    with pytest.raises(ValueError, match="checkpoint could not be trusted"):
+    with pytest.raises(ValueError, match="checkpoint might be used"):
         _ = study_with(methods=TaughtClassifier(), scoring=score).identity
 
 

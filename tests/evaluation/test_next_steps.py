@@ -48,7 +48,7 @@ def test_no_evidence_on_folds_asks_for_fewer_rows_or_labels():
 
 
 def test_too_few_rows_come_with_their_number():
-    assert "about 5,000 would tell" in steps("no evidence", rows_needed=5000)[0]
+    assert "an answer needs about 5,000" in steps("no evidence", rows_needed=5000)[0]
 
 
 def test_nothing_to_gain_asks_for_other_columns():

@@ -122,8 +122,8 @@ def test_defaults_by_target():
 @pytest.mark.parametrize(
     ("name", "task", "target", "words"),
     [
-        ("r2", "classification", np.resize([0, 1], 20), "measures numbers"),
-        ("neg_mean_squared_error", "classification", WORDS, "measures numbers"),
+        ("r2", "classification", np.resize([0, 1], 20), "is for numbers"),
+        ("neg_mean_squared_error", "classification", WORDS, "is for numbers"),
         ("roc_auc", "classification", np.resize(["a", "b", "c"], 20), "roc_auc_ovr"),
         ("accuracy", "regression", np.arange(20.0), "is for classes"),
         ("roc_auc", "regression", np.arange(20.0), "is for classes"),

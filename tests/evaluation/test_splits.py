@@ -8,7 +8,7 @@ from sklearn.model_selection import ShuffleSplit
 
 from lupi.evaluation._labels import add_unlabelled, describe
 from lupi.evaluation._splits import (
-    deal_into_groups,
+    groups_of_test_rows,
     inner_splits,
     outer_splits,
 )
@@ -75,7 +75,7 @@ def test_small_training_sets_of_whole_groups():
 
 
 def test_groups_of_test_rows_hold_every_class():
-    groups = deal_into_groups(100, STRATA, None, 0)
+    groups = groups_of_test_rows(100, STRATA, None, 0)
     assert len(np.unique(groups)) == 8
     for group in np.unique(groups):
         assert STRATA[groups == group].sum() == pytest.approx(5, abs=1)
@@ -83,7 +83,7 @@ def test_groups_of_test_rows_hold_every_class():
 
 @pytest.mark.parametrize("strata", [STRATA, None])
 def test_groups_of_test_rows_keep_together_what_belongs_together(strata):
-    dealt = deal_into_groups(100, strata, GROUPS, 0)
+    dealt = groups_of_test_rows(100, strata, GROUPS, 0)
     assert len(np.unique(dealt)) > 5
     for group in np.unique(GROUPS):
         assert len(np.unique(dealt[group == GROUPS])) == 1
@@ -106,11 +106,11 @@ def test_splitters_and_lists_are_taken_as_they_are():
     ("options", "message"),
     [
         ({"cv": 1}, "at least 2 folds"),
-        ({"cv": object()}, "neither a number of folds"),
+        ({"cv": object()}, "give a number of folds"),
         ({"cv": [(np.arange(50), np.arange(100))]}, "overlap"),
-        ({"cv": ShuffleSplit(3), "train_size": 10}, "its own splits"),
+        ({"cv": ShuffleSplit(3), "train_size": 10}, "cannot be combined"),
         ({"train_size": 1.5}, "between 0 and 1"),
-        ({"train_size": 99}, "at least 2 must be left"),
+        ({"train_size": 99}, "leaves at least 2"),
         ({"train_size": 4}, "fewer than 2 rows"),
         ({"groups": np.arange(100) // 50}, "2 groups and 5 folds"),
         ({"groups": np.arange(100) // 50, "train_size": 10}, "at least 3"),

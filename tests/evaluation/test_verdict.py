@@ -141,7 +141,7 @@ def test_a_gap_that_no_method_closes_is_something_to_gain():
     assert result.verdict.kind == "no evidence"
     assert not result.verdict.nothing_to_gain
     assert result.verdict.rows_needed is None
-    assert "so there is something to gain" in result.verdict.sentence
+    assert "so that a gain is possible" in result.verdict.sentence
     both = comparison({"A": (0.7, 0.7, 0.7, 0.7), "B": (0.7, 0.7, 0.7, 0.9)})
     assert not both.verdict.nothing_to_gain
     assert "corrected for 2 methods" in both.verdict.sentence
@@ -247,8 +247,8 @@ def test_other_files_are_refused(tmp_path):
         Comparison.from_json(tmp_path / "b.json")
     stored = comparison({"A": (0.7, 0.8, 0.7, 0.9)}).to_dict()
     for change, words in (
-        ({"folds": []}, "holds no scores"),
-        ({"settings": None}, "lacks settings"),
+        ({"folds": []}, "contains no scores"),
+        ({"settings": None}, "has no settings"),
     ):
         part = {k: v for k, v in (stored | change).items() if v is not None}
         (tmp_path / "c.json").write_text(json.dumps(part, default=str))
@@ -258,5 +258,5 @@ def test_other_files_are_refused(tmp_path):
 
 def test_a_comparison_from_a_file_has_no_model(tmp_path):
     path = comparison({"A": (0.7, 0.8, 0.7, 0.9)}).to_json(tmp_path / "a.json")
-    with pytest.raises(ValueError, match="does not hold the data"):
+    with pytest.raises(ValueError, match="does not contain the data"):
         Comparison.from_json(path).best_estimator()

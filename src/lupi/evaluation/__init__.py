@@ -1,6 +1,6 @@
-"""Does it help? Comparisons with controls, nested cross-validation, quality of X*.
+"""Comparison of models with and without X*, nested cross-validation, quality of X*.
 
-Needs pandas and skrub: ``pip install 'lupi[compare]'``.
+This package needs pandas and skrub: ``pip install 'lupi[compare]'``.
 """
 
 from __future__ import annotations

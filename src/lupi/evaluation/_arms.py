@@ -1,7 +1,7 @@
-"""The arms of a comparison: one table of names, labels and meanings.
+"""The arms of a comparison: one table of names and labels.
 
 Each method is scored in every arm, on the same splits. Columns, JSON, charts, terminal
-and report all read this table.
+and report all use this table.
 """
 
 from __future__ import annotations
@@ -13,8 +13,14 @@ from dataclasses import dataclass
 class Arm:
     """One way of running a method.
 
-    ``name`` is the value of the column ``arm``, ``label`` what a reader sees,
-    ``meaning`` what it tells.
+    Attributes
+    ----------
+    name : str
+        Value of the column ``arm``.
+    label : str
+        Label in charts, in the terminal and in the report.
+    meaning : str
+        Explanation of the arm.
     """
 
     name: str
@@ -30,26 +36,26 @@ ARMS = {
             "without X*",
             "the same model trained without X*: the baseline",
         ),
-        Arm("with", "with X*", "trained with X*, predicts without it: the claim"),
+        Arm("with", "with X*", "trained with X*, predicts without it: the method"),
         Arm(
             "shuffled",
             "shuffled X*",
-            "trained with the rows of X* permuted among the training rows: a gain "
-            "that survives this does not come from the content of X*",
+            "trained with the rows of X* permuted among the training rows: a gain in "
+            "this arm does not come from the content of X*",
         ),
         Arm(
             "self",
             "X as X*",
-            "trained with the features X in the place of X*: a gain that this has too "
-            "comes from the method, not from X*",
+            "trained with the features X in the place of X*: a gain in this arm comes "
+            "from the method, not from X*",
         ),
         Arm(
             "oracle",
             "oracle",
-            "a model that sees X* when predicting too: how much there is to gain",
+            "a model that has X* when predicting: an estimate of the possible gain",
         ),
     )
 }
-# Methods of one family share the arms that do not train with X*.
+# Methods of one family share the arms in which the method has no X*.
 FAMILY_ARMS: tuple[str, ...] = ("without", "oracle")
 METHOD_ARMS = tuple(name for name in ARMS if name not in FAMILY_ARMS)

@@ -1,11 +1,10 @@
-"""How good is X*? Both tables in one space, by canonical correlations.
+"""Quality of X*: models in the common space of X and X*, by canonical correlations.
 
 X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged Learning, section V-B-3.
 
-X and X* are rotated and scaled so that their columns pair up: the k-th column of the
-one correlates with the k-th of the other as strongly as can be, all columns have
-variance 1. In this common space a model can be trained on the one table and tested on
-the other:
+Canonical correlation analysis maps X and X* linearly to tables whose k-th columns have
+the largest possible correlation, and whose columns all have variance 1. In this common
+space a model can be trained on one table and tested on the other:
 
 | name | trained on | tested on |
 |---|---|---|
@@ -13,7 +12,7 @@ the other:
 | GB_PF | X* | X |
 | GB_CCA | X and X*, twice as many rows | X |
 
-GB_PF near GB_EF says that X* carries what X carries about y, in the same place.
+If GB_PF is close to GB_EF, X* contains what X contains about y, in the same directions.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ class CCAQuality:
     Attributes
     ----------
     scores : DataFrame
-        One row per split, one column per way of training: "GB_EF", "GB_PF", "GB_CCA"
-        and the models of `also`.
+        One row per split, one column per model: "GB_EF", "GB_PF", "GB_CCA" and the
+        models of `also`.
     correlations : ndarray of shape (n_splits, n_components)
         Canonical correlations on the training rows of each split.
 
@@ -66,7 +65,7 @@ class CCAQuality:
         Returns
         -------
         pandas.DataFrame
-            One row per way of training, columns ``mean`` and ``std``.
+            One row per model, with the columns ``mean`` and ``std``.
         """
         return pd.DataFrame(
             {"mean": self.scores.mean(), "std": self.scores.std(ddof=0)}
@@ -85,32 +84,33 @@ def cca_quality(
     scoring: Any = None,
     random_state: Any = None,
 ) -> CCAQuality:
-    """Score models in a space that X and X* share.
+    """Score models in the common space of X and X*.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_rows, n_features)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Decision features.
-    y : array-like of shape (n_rows,)
+    y : array-like of shape (n_samples,)
         Class labels or targets.
-    privileged : array-like, sparse matrix or DataFrame
-        Privileged features, one row per row of X. Rows that are NaN throughout take no
-        part where X* is needed.
-    estimator : estimator or None, default=None
-        Trained in the common space. None is boosting as `IPLClassifier` or
-        `IPLRegressor` do it without X*.
-    also : dict from name to estimator, optional
-        Estimators that are fitted with ``privileged`` on the tables as they are, for
+    privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged)
+        Privileged features. Rows in which every value is NaN are left out where X* is
+        needed.
+    estimator : estimator, default=None
+        Model trained in the common space. None is the boosting of `IPLClassifier` or
+        `IPLRegressor` without X*.
+    also : dict of str to estimator, default=None
+        Estimators that are fitted with ``privileged`` on the original tables, for
         comparison: ``{"IPL": IPLClassifier()}``.
-    n_components : int or None, default=None
-        Columns of the common space; None is as many as there are.
+    n_components : int, default=None
+        Number of columns of the common space; None is the largest possible number.
     cv : int, splitter or None, default=None
-        None is five random splits, 80 % for training, as in the paper (stratified if y
-        holds classes).
-    scoring : str, callable or None, default=None
-        As in scikit-learn; None is the estimator's own score.
+        None is five random splits, 80 % for training, as in the paper (stratified for
+        classes).
+    scoring : str or callable, default=None
+        As in scikit-learn; None is the ``score`` method of the estimator.
     random_state : int, RandomState or None, default=None
-        Of the splits and the default estimator.
+        Seed of the splits and of the default estimator.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def cca_quality(
     read = check_privileged(privileged, len(y), "cca_quality")
     if read is None:
         raise ValueError(
-            "cca_quality compares X with X*, but privileged is None or NaN throughout. "
+            "cca_quality compares X with X*, but privileged is None or has no value. "
             "Give privileged features for at least some rows."
         )
     table, has = read.dense_full(), read.available
@@ -167,7 +167,7 @@ def cca_quality(
             row[name] = check_scoring(model, scoring)(model, X[test], y[test])
         rows.append(row)
         correlations.append(space.correlations)
-    # A table of few distinct rows may have lower rank in some split.
+    # In some splits, a table of few distinct rows may have a lower rank.
     width = min(len(found) for found in correlations)
     scores = pd.DataFrame(rows).rename_axis(index="split", columns="trained on")
     return CCAQuality(scores, np.array([found[:width] for found in correlations]))
@@ -176,13 +176,13 @@ def cca_quality(
 class _CommonSpace:
     """Canonical variates of variance 1, X first.
 
-    With X = UΣVᵀ and X* = U*Σ*V*ᵀ (centred, cut at their ranks) and UᵀU* = RCSᵀ, the
-    variates are √n UR and √n U*S, and C holds their correlations.
+    With X = UΣVᵀ and X* = U*Σ*V*ᵀ (centered, truncated at their ranks) and
+    UᵀU* = RCSᵀ, the variates are √n UR and √n U*S, and C has their correlations.
     """
 
     def __init__(self, X: np.ndarray, P: np.ndarray, n_components: int | None):
-        self.centre_x, to_x, left = _whiten(X)
-        self.centre_p, to_p, right = _whiten(P)
+        self.center_x, to_x, left = _whiten(X)
+        self.center_p, to_p, right = _whiten(P)
         turn_x, found, turn_p = linalg.svd(left.T @ right, full_matrices=False)
         kept = len(found) if n_components is None else min(n_components, len(found))
         self.correlations = np.minimum(found[:kept], 1.0)
@@ -191,26 +191,26 @@ class _CommonSpace:
         self.to_p = scale * to_p @ turn_p[:kept].T
 
     def from_x(self, X: np.ndarray) -> np.ndarray:
-        return (X - self.centre_x) @ self.to_x
+        return (X - self.center_x) @ self.to_x
 
     def from_privileged(self, P: np.ndarray) -> np.ndarray:
-        return (P - self.centre_p) @ self.to_p
+        return (P - self.center_p) @ self.to_p
 
 
 def _whiten(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Column means, the map VΣ⁻¹ and the orthonormal columns U."""
-    centre = table.mean(axis=0)
-    # Columns of one scale, so that the rank does not depend on their units.
+    """Return the column means, the map VΣ⁻¹ and the orthonormal columns U."""
+    center = table.mean(axis=0)
+    # Columns are standardized, so that the rank does not depend on their units.
     spread = table.std(axis=0)
-    spread[spread <= 1e-12 * np.abs(centre)] = np.inf
-    u, singular, vt = linalg.svd((table - centre) / spread, full_matrices=False)
+    spread[spread <= 1e-12 * np.abs(center)] = np.inf
+    u, singular, vt = linalg.svd((table - center) / spread, full_matrices=False)
     kept = singular > singular[0] * max(table.shape) * np.finfo(float).eps
     if not kept.any():
         raise ValueError(
             "cca_quality needs columns that vary, but in a training split every column "
-            "of X or of privileged is constant."
+            "of X or of privileged is constant. Give other columns or more rows."
         )
-    return centre, vt[kept].T / singular[kept] / spread[:, None], u[:, kept]
+    return center, vt[kept].T / singular[kept] / spread[:, None], u[:, kept]
 
 
 def _default(classes: bool, random_state: Any) -> Any:

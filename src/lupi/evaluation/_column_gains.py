@@ -1,9 +1,9 @@
-"""`ColumnGains`: which privileged columns a gain comes from.
+"""`ColumnGains`: the privileged columns that a gain comes from.
 
-Every column (or named group of columns) of X* is taken alone, and left out of the
-others, on the splits of the comparison, with its candidates and its inner folds. All
-gains are differences to the arm *without* of the same splits, so that their errors are
-those of paired differences.
+The method is fitted with every column (or named group of columns) of X* alone, and with
+all others, on the splits of the comparison, with its candidates and its inner folds.
+All gains are differences to the arm *without* of the same splits, so that their errors
+are those of paired differences.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class ColumnGains:
     scoring : str
         Name of the score.
     groups : dict of str to list of str
-        The columns of each group; a column that is in none is a group of its own.
+        The columns of each group; a column that is in no group forms its own group.
     folds : pandas.DataFrame
-        One line per variant and split: ``group``, ``kind`` ("alone", "left out",
+        One row per variant and split: ``group``, ``kind`` ("alone", "left out",
         "with" for all columns, "without"), ``split``, ``score``, ``group_scores``.
     design : Design
         The sizes of the splits.
@@ -96,13 +96,13 @@ class ColumnGains:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One line per group, the largest gain alone first.
+        """One row per group, the largest gain alone first.
 
-        ``gain_alone`` is the gain of a model that is given this group only,
-        ``gain_left_out`` that of a model that is given all others, ``contribution``
-        the gain of all groups minus ``gain_left_out``; each with its standard error,
-        corrected for the overlap of the splits. Two columns that say the same have
-        large gains alone and small contributions.
+        ``gain_alone`` is the gain of a model with this group only, ``gain_left_out``
+        that of a model with all other groups, and ``contribution`` the gain of all
+        groups minus ``gain_left_out``; each with its standard error, corrected for the
+        overlap of the splits. Two redundant columns have large gains alone and small
+        contributions.
         """
         lines = []
         for group, scores in self._scores.items():
@@ -145,7 +145,7 @@ class ColumnGains:
 
     @property
     def sentence(self) -> str:
-        """What the table says, in words."""
+        """Summary of the table in sentences."""
         first, total = self.table.iloc[0], self.total
         together = _gain(total.mean, total.std_error)
         if len(self.groups) == 1:
@@ -156,11 +156,11 @@ class ColumnGains:
             said = "No column gains anything alone"
         said += f"; all {len(self.groups)} together gain {together}."
         if (self.table["gain_alone"] < 2 * self.table["gain_alone_std_error"]).all():
-            said += " No single gain is clear of chance."
+            said += " No single gain is significant."
         needed = self.table.loc[self.table["contribution"].idxmax()]
         if needed["contribution"] > 2 * needed["contribution_std_error"]:
             said += (
-                f" {needed['group']} is missed most: without it the gain is "
+                f" {needed['group']} contributes most: without it the gain is "
                 f"{_gain(needed['gain_left_out'], needed['gain_left_out_std_error'])}."
             )
         worse = self.table["contribution"] < -2 * self.table["contribution_std_error"]
@@ -174,9 +174,9 @@ class ColumnGains:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
+        **options : dict
             Passed on to `lupi.inspection.ColumnGainDisplay.from_results`.
 
         Returns
@@ -216,12 +216,12 @@ def column_gains(
     n_jobs: int | None,
     progress: bool | None,
 ) -> ColumnGains:
-    """Do what `Comparison.columns` documents."""
+    """Return the gains of single columns; see `Comparison.columns`."""
     study = comparison.study
     if study is None:
         raise ValueError(
-            "This comparison was read from a file, which does not hold the data; call "
-            "compare(...) on the data to see what single columns gain."
+            "This comparison was read from a file, which does not contain the data; "
+            "call compare(...) on the data to measure the gains of single columns."
         )
     name = _method(comparison, method)
     columns = list(comparison.settings["privileged"])
@@ -234,7 +234,7 @@ def column_gains(
         for kind in KINDS
     }
     splits = range(len(study.splits))
-    # All columns, and none, are arms of the comparison; two groups share variants.
+    # All columns and no column are arms of the comparison, which are not run again.
     work = dict.fromkeys(each for each in wanted.values() if len(each) > 0)
     work.pop(tuple(columns), None)
     results = run_all(
@@ -281,7 +281,7 @@ def _line(group: str | None, kind: str, split: int, found: Any) -> dict[str, Any
 
 
 def _method(comparison: Comparison, method: str | None) -> str:
-    """Return the method asked for, or the one whose gain is worth explaining."""
+    """Return the given method, or that of ``choice``, or the best one with X*."""
     summary = comparison.summary
     ran = summary[summary["verdict"] != "failed"].set_index("method")
     if method is None:
@@ -297,15 +297,15 @@ def _method(comparison: Comparison, method: str | None) -> str:
 def _groups(
     columns: list[str], groups: Mapping[str, Sequence[str]] | None
 ) -> dict[str, list[str]]:
-    """Return all groups; a column that is in none is one of its own."""
+    """Return all groups; a column that is in no group forms its own group."""
     parts = {name: list(part) for name, part in (groups or {}).items()}
     seen: dict[str, str] = {}
     for name, part in parts.items():
         for column in part:
             if column not in columns:
                 raise ValueError(
-                    f"groups: {name!r} has {column!r}, which is no privileged column; "
-                    f"they are {listed(columns, most=8)}."
+                    f"groups: {name!r} has {column!r}, which is not a privileged "
+                    f"column; these are {listed(columns, most=8)}."
                 )
             if column in seen:
                 raise ValueError(
@@ -315,7 +315,7 @@ def _groups(
             seen[column] = name
     empty = [name for name, part in parts.items() if not part]
     if empty:
-        raise ValueError(f"groups: {empty[0]!r} has no column.")
+        raise ValueError(f"groups: {empty[0]!r} has no column. Name at least one.")
     return {**parts, **{name: [name] for name in columns if name not in seen}}
 
 
@@ -326,7 +326,7 @@ def _run_variant(study: Study, name: str, variant: Variant) -> dict[str, Any]:
     table = take_columns(study.privileged, places)
     part = replace(study, privileged=table, has_privileged=rows_with_values(table))
     with (
-        # The comparison has reported the warnings of the method.
+        # The comparison has already reported the warnings of the method.
         warnings.catch_warnings(),
         config_context(enable_metadata_routing=False, skip_parameter_validation=True),
     ):

@@ -1,8 +1,8 @@
-"""`column_scores`: what each column of a table says about the target on its own.
+"""`column_scores`: how well each column of a table predicts the target on its own.
 
-A column that predicts the target much better than the others is either a discovery or
-known too late. Such columns are the usual leak: dropped by the careful, kept by the
-careless, and privileged information to both.
+A column that predicts the target much better than the others is often known too late,
+only after the time of prediction. As a feature it would be a leak; it can be used as
+privileged information.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from lupi.evaluation._prepare import as_table, column_names, make_transformer
 from lupi.evaluation._scoring import check_scorer, choose_scorer
 from lupi.evaluation._task import read_task
 
-# Shares of the way from chance to a perfect score: an AUC of 0.9, an R² of 0.6. By two
-# normal distributions of equal variance that AUC is an R² of 0.45.
+# Thresholds between chance (0) and a perfect score (1): an AUC of 0.9, an R² of 0.6.
+# For two normal distributions of equal variance, that AUC is an R² of 0.45.
 SUSPICIOUS = {"classification": 0.8, "regression": 0.6}
 CELLS_FOR_PROCESSES = 500_000
 MOST_ROWS = 20_000
@@ -56,17 +56,17 @@ def column_scores(
     n_jobs: int | None = None,
     random_state: int = 0,
 ) -> pd.DataFrame:
-    """Score every column of a table on its own, and mark those that do too well.
+    """Score every column of a table on its own, and mark suspiciously good ones.
 
-    The score is that of a small decision tree, cross-validated, for which a missing
-    value is a value too. A column is marked when it goes 80 % of the way from chance
-    to a perfect score, 60 % in regression: an AUC of 0.9, an R² of 0.6. Is it known
-    when predicting? If not, it is privileged information, and no leak to delete.
+    The score is the cross-validated score of a small decision tree, for which a missing
+    value is a value too. A column is suspicious if its score is at least 80 % of the
+    way from chance to a perfect score (60 % in regression): an AUC of 0.9, an R² of
+    0.6. If such a column is not known when predicting, it is privileged information.
 
     Parameters
     ----------
-    X : data frame, array-like or sparse matrix of shape (n_samples, n_features)
-        The columns. A data frame may hold text, categories, dates and missing values.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        The columns. A data frame may have text, categories, dates and missing values.
     y : array-like of shape (n_samples,)
         The target; rows in which it is missing are left out.
     scoring : str or callable, default=None
@@ -80,12 +80,12 @@ def column_scores(
     n_jobs : int, default=None
         As in joblib.
     random_state : int, default=0
-        Seed of the folds, and of the 20 000 rows that are drawn from a longer table.
+        Seed of the folds, and of the choice of 20 000 rows of a larger table.
 
     Returns
     -------
     pandas.DataFrame
-        One line per column, the best first: ``column``, ``type`` ("number",
+        One row per column, the best first: ``column``, ``type`` ("number",
         "category", "text", "date", "identifier" or "constant"), ``n_values``,
         ``missing`` (a share), ``score`` (NaN for identifiers and constants), ``std``
         over the folds, ``suspicious``.
@@ -96,7 +96,7 @@ def column_scores(
 
     Examples
     --------
-    The grades of earlier periods foretell the final one, and are known too late:
+    The grade of the second period predicts the final one, and is known too late:
 
     >>> import numpy as np, pandas as pd
     >>> from lupi.evaluation import column_scores
@@ -123,7 +123,10 @@ def column_scores(
     table = table.set_axis(names, axis=1)
     known = ~missing_targets(y)
     if not known.any():
-        raise ValueError("y has no value in any row, so there is nothing to predict.")
+        raise ValueError(
+            "y has no value in any row, so that there is nothing to predict. Check "
+            "that the target was read."
+        )
     table, y = table[known], y[known]
     task = task or read_task(y)
     y = y.astype(float) if task == "regression" else y
@@ -159,7 +162,7 @@ def column_scores(
 
 
 def column_type(column: pd.Series) -> str:
-    """Say in a word what a column holds.
+    """Return the type of a column in one word.
 
     Examples
     --------
@@ -189,7 +192,7 @@ def column_type(column: pd.Series) -> str:
 
 
 def _drawn(n_rows: int, seed: int) -> np.ndarray:
-    """Return the rows that are scored: all of them, or enough of many."""
+    """Return the rows that are scored: all, or a random sample of 20 000."""
     if n_rows <= MOST_ROWS:
         return np.arange(n_rows)
     chosen = np.random.default_rng(seed).choice(n_rows, MOST_ROWS, replace=False)
@@ -207,7 +210,7 @@ def _folds(
         kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         splitter = kind(cv, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        # A class with fewer rows than folds is absent from some of them.
+        # scikit-learn warns of a class with fewer rows than folds.
         warnings.simplefilter("ignore")
         return list(splitter.split(np.zeros((len(y), 1)), y, groups))
 
@@ -244,7 +247,7 @@ def _column(
         return _score(model, days.to_numpy(float)[:, None], y, scorer, folds)
     table = column.to_frame()
     if kind != "text" and column.isna().any():
-        # That a value is missing may be what says most.
+        # The indicator of missing values may be the best predictor.
         table = table.assign(missing=column.isna().to_numpy(float))
     return _score(
         make_pipeline(make_transformer(table), model), table, y, scorer, folds

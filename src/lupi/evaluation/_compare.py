@@ -1,4 +1,4 @@
-"""`compare`: whether privileged information helps on the data at hand."""
+"""`compare`: measure whether privileged information helps on given data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ def compare(
     random_state: int = 0,
     progress: bool | None = None,
 ) -> Comparison:
-    """Measure whether privileged information helps, with the controls it takes.
+    """Measure whether privileged information helps, with controls.
 
     Every method is run in five arms, on the same splits, with the same number of
     candidate parameters, chosen on inner folds of the training rows: *without* X*,
@@ -77,51 +76,51 @@ def compare(
         Any scorer of scikit-learn. By default ``"roc_auc"`` for two classes,
         ``"accuracy"`` for more, ``"r2"`` for regression.
     cv : int, splitter or iterable of (train, test), default=None
-        Number of folds (5 by default; each set of folds is dealt twice), or the
-        splits themselves. With ``train_size`` or ``labelled``, the number of splits
-        (20).
+        Number of folds (5 by default; the folds are repeated twice), or the splits
+        themselves. With ``train_size`` or ``labelled``, the number of splits (20 by
+        default).
     groups : array-like of shape (n_samples,), default=None
-        Rows of one group never train and test in the same split.
+        Rows of one group are never in the training and the test set of one split.
     train_size : int or float, default=None
-        Study small training sets: this many rows (or this share) train, the rest
-        test, in repeated splits whose training sets do not overlap as long as the
-        rows suffice. Privileged information helps most where rows are few.
+        Number or share of training rows, for a study of small training sets: the other
+        rows are test rows, in repeated splits whose training sets do not overlap as
+        long as there are enough rows. Privileged information helps most with few rows.
     labelled : int, default=None
-        Study few labels: this many rows train with y, half of the others train without
-        it, the remainder tests, in repeated splits whose rows with y do not overlap as
-        long as they suffice. Not together with ``train_size`` or given splits.
+        Number of training rows with y, for a study of few labels: half of the other
+        rows are used for training without y, the remainder are test rows, in repeated
+        splits whose rows with y do not overlap as long as there are enough rows. Not
+        together with ``train_size`` or given splits.
     unlabelled : int, default=1000
-        With ``labelled``, at most so many rows train without y.
+        With ``labelled``, the maximum number of training rows without y.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights for fitting and for scoring.
     n_candidates : int, default=12
-        Number of candidate parameters in every arm; 1 takes each estimator's own.
-        Beyond 5000 training rows with y, candidates are scored on 5000 of them, the
-        same ones in every arm, and the chosen one is fitted on all.
+        Number of candidate parameters in every arm; 1 means each estimator's defaults.
+        With more than 5000 training rows with y, candidates are scored on 5000 of them,
+        the same ones in every arm, and the chosen one is fitted on all.
     inner_cv : int, default=3
         Number of folds of the training rows on which candidates are scored.
     task : {"classification", "regression"}, default=None
-        Read off the methods or the target by default: text, booleans and up to 10
-        different whole numbers are classes.
+        The task; by default it is derived from the methods or the target: text,
+        booleans and up to 10 distinct whole numbers are classes.
     negligible : float, default=0.01
-        A gain of the score that is not worth having. There is "nothing to gain" where
-        the oracle's gain is at most this much, with 95 % confidence.
+        Largest gain of the score that is negligible. There is "nothing to gain" if the
+        gain of the oracle is at most this, with 95 % confidence.
     checkpoint : path-like, default=None
-        File that keeps finished pieces of work. An interrupted run continues from
-        there and gives the same result.
+        File of finished pieces of work. An interrupted run continues from there and
+        gives the same result.
     n_jobs : int, default=None
         Number of parallel jobs of joblib, whose ``parallel_config`` applies:
-        ``backend="dask"`` spreads the work over a cluster.
+        ``backend="dask"`` distributes the work over a cluster.
     random_state : int, default=0
         Seed of splits, candidates, shuffling and models.
     progress : bool, default=None
-        Show a bar with the time left; by default where the standard error is a
-        terminal.
+        Whether to show a progress bar; by default if the standard error is a terminal.
 
     Returns
     -------
     comparison : Comparison
-        Scores, tests and a verdict in plain words.
+        Scores, tests and a verdict.
 
     Examples
     --------
@@ -164,12 +163,15 @@ def run(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> Comparison:
-    """Do the work of a study. The parameters are those of `compare`."""
+    """Run all pieces of a study. The parameters are those of `compare`."""
     if study.privileged is None:
-        raise ValueError("privileged is None, so there is nothing to compare.")
+        raise ValueError(
+            "privileged is None, so that there is nothing to compare. Give the "
+            "privileged columns."
+        )
     start = time.perf_counter()
     results = run_all(
-        partial(_run_piece, study),
+        study.run,
         study.pieces(),
         identity="" if checkpoint is None else study.identity,
         fields=FIELDS,
@@ -181,23 +183,10 @@ def run(
     return _assemble(study, results, time.perf_counter() - start)
 
 
-def _run_piece(study: Study, piece: Piece) -> dict[str, Any]:
-    return study.run(piece)
-
-
-def _made(study: Study) -> dict[str, Any]:
-    """Say when, with what and on what the comparison was made."""
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": versions("numpy", "scipy", "scikit-learn", "pandas"),
-        "fingerprint": study.identity,
-    }
-
-
 def _assemble(
     study: Study, results: dict[str, dict[str, Any]], seconds: float
 ) -> Comparison:
-    """Put finished pieces together, each method beside the arms of its family."""
+    """Combine finished pieces, with the arms of its family for each method."""
     lines: list[dict[str, Any]] = []
     failures: dict[str, str] = {}
     warnings: dict[tuple[str, str], int] = {}
@@ -221,9 +210,14 @@ def _assemble(
                     | found.get(arm, {})
                     | {"method": method.name}
                 )
+    made = {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions("numpy", "scipy", "scikit-learn", "pandas"),
+        "fingerprint": study.identity,
+    }
     return Comparison(
         pd.DataFrame(lines).reindex(columns=list(FOLD_COLUMNS)),
-        study.settings | {"seconds": seconds, "made": _made(study)},
+        study.settings | {"seconds": seconds, "made": made},
         failures,
         [
             {"method": method, "message": message, "count": count}

@@ -1,4 +1,4 @@
-"""What `compare` returns: scores, tables, a verdict, and the files made of them."""
+"""The result of `compare`: scores, tables, a verdict, and files."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Comparison:
     Attributes
     ----------
     folds : pandas.DataFrame
-        One line per method, arm ("without", "with", "shuffled", "self", "oracle") and
+        One row per method, arm ("without", "with", "shuffled", "self", "oracle") and
         split: ``score``, the ``inner_score`` and ``params`` of the chosen candidate,
         ``n_train``, ``n_unlabelled``, ``n_test``, ``seconds`` (search and fit
         together) and ``group_scores``, the pseudo-values of the score for each group of
         test rows.
     settings : dict
-        How the comparison was made; the layout is that of the JSON file.
+        Settings of the comparison, in the layout of the JSON file.
     failures : dict of str to str
         Methods that could not be fitted, with the reason.
     warnings : list of dict
@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def methods(self) -> list[str]:
-        """Names of the methods, in the order they were asked for."""
+        """Names of the methods, in the order given."""
         return list(dict.fromkeys(self.folds["method"]))
 
     @property
@@ -97,21 +97,21 @@ class Comparison:
 
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """One line per method: scores, tests, share of the gap closed, verdict.
+        """One row per method: scores, tests, share of the gap closed, verdict.
 
-        ``gain`` is *with* minus *without*, ``p_helps`` the largest of the p-values of
-        beating *without*, *shuffled* and *self*, corrected over the methods by Holm;
-        ``p_helps_nadeau_bengio`` is the same claim by the formula of Nadeau and Bengio
-        to the letter. ``gap`` is *oracle* minus *without*, ``gap_upper`` its 95 %
-        upper bound. ``nothing_to_gain`` marks methods without evidence whose bound is
-        negligible; ``rows_needed`` is the number of rows that would tell, where
+        ``gain`` is *with* minus *without*, ``p_helps`` the largest of the one-sided
+        p-values against *without*, *shuffled* and *self*, corrected over the methods by
+        Holm; ``p_helps_nadeau_bengio`` is the p-value by the formula of Nadeau and
+        Bengio. ``gap`` is *oracle* minus *without*, ``gap_upper`` its 95 % upper bound.
+        ``nothing_to_gain`` is True for methods without evidence whose bound is
+        negligible; ``rows_needed`` is the number of rows needed for an answer, if
         neither a gap nor its absence is established.
         """
         return summarise(self._scores, self.settings)
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One line per method and arm: score, difference to *without*, time.
+        """One row per method and arm: score, difference to *without*, time.
 
         Standard errors and one-sided p-values (``p_value``: the arm is better than
         *without*) are corrected for the overlap of the splits, not for the number of
@@ -125,7 +125,7 @@ class Comparison:
         Parameters
         ----------
         kind : {"score", "difference"}, default="score"
-            Of the scores, or of the paired differences to *without*.
+            Intervals of the scores, or of the paired differences to *without*.
         confidence : float, default=0.95
             Level of the intervals, which are corrected for the overlap of the splits.
 
@@ -138,11 +138,11 @@ class Comparison:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The answer in plain words."""
+        """The answer in sentences."""
         return judge(self.summary, self.settings["scoring"])
 
     def next_steps(self, *, command_line: bool = False) -> list[str]:
-        """Return what to do after this verdict, the most useful step first.
+        """Return recommendations after this verdict, the most useful one first.
 
         Parameters
         ----------
@@ -172,25 +172,24 @@ class Comparison:
     ) -> BaseEstimator:
         """Return the model to use: preprocessing and estimator, tuned on all rows.
 
-        It is that of ``choice``, whatever method and arm have the highest score.
-
         Parameters
         ----------
         refit : bool, default=True
-            Fit the model on all rows. Otherwise it is returned unfitted, with the
-            parameters chosen on all rows.
-        method : str, optional
-            Take this method, with its privileged information, whatever its verdict.
+            Whether to fit the model on all rows. Otherwise it is returned unfitted,
+            with the parameters chosen on all rows.
+        method : str, default=None
+            Name of a method, which is used with X* whatever its verdict. None is the
+            method and the arm of ``choice``.
 
         Returns
         -------
         estimator : sklearn.pipeline.Pipeline
-            Predicts from X alone.
+            The model, which predicts from X alone.
         """
         if self.study is None:
             raise ValueError(
-                "This comparison was read from a file, which does not hold the data; "
-                "call compare(...) on the data to get a fitted model."
+                "This comparison was read from a file, which does not contain the "
+                "data; call compare(...) on the data to get a fitted model."
             )
         arm = "with"
         if method is None:
@@ -213,12 +212,12 @@ class Comparison:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
         kind : {"score", "difference", "curve"}, default="score"
             The scores of every arm, the differences to *without*, or the learning curve
-            of the method of the verdict, which takes more fits.
-        **options
+            of the method of the verdict, which needs more fits.
+        **options : dict
             Passed on to ``from_results`` of `lupi.inspection.GainDisplay`, or of
             `lupi.inspection.PrivilegedLearningCurveDisplay`.
 
@@ -234,8 +233,8 @@ class Comparison:
         curves = self.learning_curves(methods=[self.verdict.method])
         if not curves:
             raise ValueError(
-                "There is no learning curve: it takes the data, which a comparison "
-                "read from a file does not have, and a method that could be fitted."
+                "There is no learning curve: it needs the data, which a comparison "
+                "read from a file does not contain, and a method that could be fitted."
             )
         (curve,) = curves.values()
         return PrivilegedLearningCurveDisplay.from_results(curve, ax=ax, **options)
@@ -248,9 +247,9 @@ class Comparison:
     def outside_baseline(self, n_jobs: int | None = None) -> dict[str, Any] | None:
         """Score gradient boosting on X alone, on the same splits.
 
-        The arms say what X* adds to a method; this says how good the method is beside
-        a strong model of another kind, scikit-learn's with its defaults. The result is
-        kept in ``settings["outside"]``, where the report finds it.
+        The arms measure what X* adds to a method; this baseline, scikit-learn's
+        histogram gradient boosting with its defaults, shows how good the method is. The
+        result is kept in ``settings["outside"]``, which the report shows.
 
         Parameters
         ----------
@@ -305,18 +304,18 @@ class Comparison:
     ) -> ColumnGains:
         """Measure which privileged columns the gain comes from.
 
-        The method is run with each column alone and with each left out, on the same
-        splits, with the same candidates, searched anew.
+        The method is run with each column alone and with each column left out, on the
+        same splits and with the same candidates.
 
         Parameters
         ----------
         groups : mapping of str to list of str, default=None
-            Columns that are taken together, by a name of their own; a column that is
-            in none stands for itself.
+            Groups of columns that are used together, by name; a column that is in no
+            group forms its own group.
         method : str, default=None
             The method; by default that of ``choice``, or the one with the highest
-            score when none helps.
-        checkpoint, n_jobs, progress
+            score if X* helps none.
+        checkpoint, n_jobs, progress : object
             As in `compare`.
 
         Returns
@@ -379,7 +378,7 @@ class Comparison:
 
     @classmethod
     def from_json(cls, path: str | os.PathLike[str]) -> Comparison:
-        """Read what `to_json` wrote; tables and verdict are computed anew.
+        """Read a file of `to_json`; tables and verdict are recomputed.
 
         Parameters
         ----------
@@ -389,7 +388,7 @@ class Comparison:
         Returns
         -------
         Comparison
-            Without the data: `best_estimator` cannot fit.
+            The comparison without the data, so that `best_estimator` cannot fit.
         """
         stored = read_json(path)
         return cls(

@@ -1,8 +1,7 @@
-"""Learning curves of a comparison: scores as the training sets shrink and grow.
+"""Learning curves of a comparison: scores with smaller and larger training sets.
 
 Every split keeps the parameters that the comparison chose for it, so that a point of
-the curve costs one fit per split and the curve passes through the scores of the
-comparison itself.
+the curve needs one fit per split and the curve contains the scores of the comparison.
 """
 
 from __future__ import annotations
@@ -31,26 +30,26 @@ MOST_SIZES = 5
 
 @dataclass(frozen=True)
 class Worth:
-    """How many more rows with y buy what X* gains.
+    """Number of additional rows with y that have the same gain as X*.
 
     Attributes
     ----------
     labels : float
-        The number of labels; 0 where X* gains nothing, infinite where the curve does
-        not reach far enough.
+        The number of labels; 0 if X* has no gain, infinite if it is beyond the largest
+        size of the curve.
     low, high : float
         Ends of its confidence interval.
     compared : int
-        The number of rows with y that X* was added to.
+        Number of training rows with y in the comparison.
     largest : int
-        The largest number of rows with y that was tried without X*.
+        Largest number of training rows with y on the curve.
 
     Examples
     --------
     >>> from lupi.evaluation import Worth
     >>> print(Worth(41.0, 12.0, float("inf"), 60, 240))
-    X* is worth about 41 labels (95 % interval 12 to more than 180): without it, 101
-    rows with y score what 60 score with it.
+    X* is worth about 41 labels (95 % interval 12 to more than 180): 101 rows with y
+    have the same score without X* as 60 with X*.
     """
 
     labels: float
@@ -69,14 +68,14 @@ class Worth:
             return f"X* is worth no labels (95 % interval {low} to {high})."
         if not np.isfinite(self.labels):
             return (
-                f"X* is worth {most} labels: without it, {self.largest:,} rows with y "
-                f"do not score what {self.compared:,} score with it."
+                f"X* is worth {most} labels: {self.largest:,} rows with y have a lower "
+                f"score without X* than {self.compared:,} with X*."
             )
         count = round(self.labels)
         return (
             f"X* is worth about {count:,} labels (95 % interval {low} to {high}): "
-            f"without it, {self.compared + count:,} rows with y score what "
-            f"{self.compared:,} score with it."
+            f"{self.compared + count:,} rows with y have the same score without X* as "
+            f"{self.compared:,} with X*."
         )
 
 
@@ -95,11 +94,11 @@ class LearningCurve:
     train_sizes : ndarray of shape (n_sizes,)
         Numbers of training rows.
     scores : dict of str to ndarray of shape (n_sizes, n_splits)
-        Per arm, the score of every split.
+        Scores of every split, by arm.
     group_scores : dict of str to ndarray of shape (n_sizes, n_splits, n_groups)
-        Per arm, the pseudo-values of the scores for each group of test rows.
+        Pseudo-values of the scores for each group of test rows, by arm.
     designs : list of Design
-        Per size, the numbers of training and test rows.
+        Numbers of training and test rows, by size.
     tuned : bool
         Whether the method has parameters that were chosen at the compared size.
 
@@ -130,12 +129,12 @@ class LearningCurve:
     tuned: bool = True
 
     def worth(self, confidence: float = 0.95) -> Worth | None:
-        """Return how many more rows with y buy what X* gains.
+        """Return the number of additional rows with y that have the same gain as X*.
 
-        The score with X* at the compared size is held against the scores without X* at
-        that size and above. The difference falls as rows are added; the number of rows
-        where it is zero is interpolated on a logarithmic axis. The interval holds the
-        numbers of rows at which the difference is not significant.
+        The score with X* at the compared size is compared with the scores without X* at
+        that size and above. The difference decreases as rows are added; the number of
+        rows where it is zero is interpolated on a logarithmic scale. The interval
+        consists of the numbers of rows at which the difference is not significant.
 
         Parameters
         ----------
@@ -145,8 +144,8 @@ class LearningCurve:
         Returns
         -------
         Worth or None
-            The number of labels, with its interval; None where no larger number of rows
-            was tried.
+            The number of labels, with its interval; None if the curve has no larger
+            training size.
         """
         if self.train_sizes[-1] == self.compared:
             return None
@@ -171,7 +170,7 @@ class LearningCurve:
 
 
 def _zero(sizes: np.ndarray, values: np.ndarray, *, last: bool = False) -> float:
-    """Return the size at which falling values pass zero, for the first or last time."""
+    """Return the size at which decreasing values first or last cross zero."""
     if values[0] <= 0 and not (last and (values > 0).any()):
         return float(sizes[0])
     passes = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
@@ -241,7 +240,7 @@ def learning_curves(
             }
             for part in (0, 1)
         )
-        # A training set may lack what the method needs; its size is left out.
+        # A size at which the method could not be fitted is left out.
         means = [table.mean(axis=1) for table in by_arm.values()]
         kept = np.isfinite(means).all(axis=0)
         curves[name] = LearningCurve(
@@ -261,9 +260,9 @@ def learning_curves(
 
 
 def _sizes(study: Study) -> tuple[int, list[int]]:
-    """Return the size compared, and all sizes: it halved and doubled."""
+    """Return the compared size, and all sizes: it is halved and doubled."""
     compared = len(study.splits[0].train)
-    # Moving rows from the test side would tear groups apart: only shrink then.
+    # With groups there are no larger sizes: moving test rows would split groups.
     grouped, n_labelled = study.groups is not None, int(study.has_y.sum())
     largest = compared if grouped else int(0.8 * n_labelled)
     powers = [*range(-1, -5, -1), *range(1, 4)]
@@ -277,7 +276,7 @@ def _score(
 ) -> tuple[float, list[float]]:
     method = study.method(name)
     with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
-        # The comparison has reported its warnings.
+        # The comparison has already reported the warnings of the method.
         warnings.simplefilter("ignore")
         try:
             training = study.training(method, arm, split)
@@ -290,7 +289,7 @@ def _score(
 
 
 def _resized(study: Study, size: int, number: int) -> Split:
-    """Shrink the training rows, or grow them: by hidden rows, then by test rows."""
+    """Return a split with fewer training rows, or more: rows without y, test rows."""
     train, test, unlabelled = study.splits[number]
     rng = np.random.default_rng([study.seed, size, number])
     if size <= len(train):

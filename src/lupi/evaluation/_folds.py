@@ -1,7 +1,7 @@
 """The tables of one fold, prepared on its training rows, for every arm.
 
-Preprocessing is not searched; it is therefore fitted once per fold and shared by all
-candidates, which gives what a pipeline fitted anew for each of them would give.
+Preprocessing has no parameters to search. It is therefore fitted once per fold and
+shared by all candidates, with the same result as a pipeline refitted for each of them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ MOST_CELLS_KEPT = 20_000_000
 
 @dataclass(frozen=True)
 class Training:
-    """Rows that train: the first have y, the others do not.
+    """Training rows: the first ``n_labelled`` have y, the others do not.
 
-    ``source`` is, for each of them, the row whose X* it is given.
+    ``source`` is, for each of them, the row whose X* is used.
     """
 
     rows: np.ndarray
@@ -52,7 +52,7 @@ class Fold:
 
 
 class Recent:
-    """The last tables of an expensive preparation, by key, up to so many cells."""
+    """A cache of recently prepared tables, limited by the number of cells."""
 
     def __init__(self, most_cells: int) -> None:
         self.most_cells = most_cells
@@ -62,7 +62,7 @@ class Recent:
     def get(
         self, key: Hashable, compute: Callable[[], tuple[Any, ...]]
     ) -> tuple[Any, ...]:
-        """Return what is kept under the key, computing it if need be."""
+        """Return the result of the key, computing it if it is not cached."""
         if key in self._results:
             self._results.move_to_end(key)
             return self._results[key]
@@ -75,18 +75,18 @@ class Recent:
 
 
 def _cells(result: tuple[Any, ...]) -> int:
-    """Return the size of the tables in a result; of sparse ones what they store."""
+    """Return the number of cells of the tables; of sparse ones those stored."""
     return sum(int(getattr(table, "size", 0)) for table in result)
 
 
-# Tables prepared for a split serve all methods that run on it in this process. They
-# belong to the process because each task brings a study of its own.
+# Tables prepared for a split are used by all methods that run on it in this process.
+# The cache is global because every task of joblib unpickles its own study.
 _prepared = Recent(MOST_CELLS_KEPT)
 
 
 @dataclass
 class Folds:
-    """The tables of a study, from which folds are prepared."""
+    """The tables of a study, and the preparation of its folds."""
 
     X: Any
     privileged: Any
@@ -94,7 +94,7 @@ class Folds:
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def fold(self, arm: str, training: Training, test: np.ndarray) -> Fold:
-        """Prepare the tables of an arm for rows that train and rows that test."""
+        """Prepare the tables of an arm for training and test rows."""
         train, source = training.rows, training.source
         X_train, X_test = self._recall(
             lambda: self._prepare_features(train, test), "X", train, test
@@ -109,11 +109,9 @@ class Folds:
             )
             width = 0 if privileged is None else privileged.shape[1]
         if arm == "oracle":
-            seen = prepared.transform(take_rows(self.privileged, test))
-            X_train, X_test = (
-                beside(X_train, privileged, width),
-                beside(X_test, seen, width),
-            )
+            privileged_test = prepared.transform(take_rows(self.privileged, test))
+            X_train = beside(X_train, privileged, width)
+            X_test = beside(X_test, privileged_test, width)
             privileged = None
         n = training.n_labelled
         return Fold(X_train, X_test, privileged, train, n, test, width)

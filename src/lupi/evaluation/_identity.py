@@ -1,8 +1,9 @@
-"""Fingerprints by content: what a checkpoint belongs to.
+"""Fingerprints of the content of objects, which identify the study of a checkpoint.
 
-Arrays and tables count with their values, estimators with class and parameters,
-functions with their code and whatever it refers to. Code of a package that has a
-version counts with the version. What cannot be identified by its content is refused.
+The fingerprint of an array or table depends on its values, that of an estimator on its
+class and parameters, and that of a function on its code and on the objects it refers
+to. Code of a package that has a version is represented by the version. An object that
+cannot be identified by its content raises an error.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def fingerprint(parts: Iterable[Any]) -> str:
 
 
 class _Content:
-    """A digest that is fed with objects and all that they are made of."""
+    """A digest of objects and of their contents."""
 
     def __init__(self) -> None:
         self.digest = hashlib.blake2b(digest_size=16)
@@ -62,7 +63,7 @@ class _Content:
     def _write(self, *words: Any) -> None:
         for word in words:
             data = word if isinstance(word, bytes) else repr(word).encode()
-            # The length keeps neighbours apart.
+            # The length separates consecutive words.
             self.digest.update(len(data).to_bytes(8, "little") + data)
 
     def add(self, value: Any) -> None:
@@ -148,9 +149,9 @@ class _Content:
             state = value.__reduce_ex__(4)
         except Exception as error:
             raise ValueError(
-                f"{value!r} cannot be told apart from other objects of its kind, so "
-                "that a checkpoint could not be trusted. Leave checkpoint out, or "
-                "define it as a function or class of a module."
+                f"{value!r} cannot be distinguished from other objects of its type, so "
+                "that a checkpoint might be used for another study. Leave checkpoint "
+                "out, or define it as a function or class of a module."
             ) from error
         if isinstance(state, str):
             self._write(type(value).__module__, state)
@@ -160,7 +161,7 @@ class _Content:
 
 
 def _version(module: str) -> str | None:
-    """Return the version of the package a module belongs to; None without one."""
+    """Return the version of the package of a module, or None."""
     package = module.partition(".")[0]
     if package in sys.stdlib_module_names and package != "__main__":
         return sys.version

@@ -12,26 +12,26 @@ Layout of the JSON file (``Comparison.to_json``), format version 2::
         "classes": [...] | null,
         "n_rows": 2139,
         "labels": {"n_labelled": 2139, "n_unlabelled": 0,  # rows with y, without
-                   "n_train_unlabelled": 0.0,   # rows of a split that train without y
-                   "auc": null},        # of telling rows without y from the others
+                   "n_train_unlabelled": 0.0,   # training rows without y per split
+                   "auc": null},        # of a classifier of rows with and without y
         "n_privileged_rows": 2139,      # rows that have X*
         "features": [...], "privileged": [...],        # column names
         "splits": {"kind": "folds" | "small training sets" | "few labels",
                    "n_splits": 10,
-                   "n_folds": 5,        # dealt twice; null for other splits
+                   "n_folds": 5,        # repeated twice; null for other splits
                    "n_train": 1711.2, "n_test": 427.8,
                    "train_size": null, "labelled": null,
                    "grouped": false, "weighted": false},
         "search": {"n_candidates": 12, "inner_cv": 3,
-                   "n_rows": null,      # searched, where not all that train
+                   "n_rows": null,      # rows of the search, if not all
                    "has_parameters": true},
-        "negligible": 0.01,             # a gain not worth having
-        "outside": {"name": ..., "score": ..., "std_error": ...},  # where asked for
+        "negligible": 0.01,             # largest gain that is negligible
+        "outside": {"name": ..., "score": ..., "std_error": ...},  # on request
         "random_state": 0, "seconds": 41.2,
         "made": {"date": "2026-11-15T21:00:00+00:00",
                  "versions": {"lupi": ..., "python": ..., ...},
                  "fingerprint": "...",  # of data, splits, methods and candidates
-                 # of the command line only; --from reads "asked":
+                 # from the command line only; --from reads "asked":
                  "command": "lupi compare ...", "asked": {...}}
       },
       "verdict": {"kind": ..., "headline": ..., "sentence": ..., "method": ...,
@@ -99,13 +99,13 @@ def to_contents(comparison: Comparison) -> dict[str, Any]:
 
 
 def write_json(content: dict[str, Any], path: str | os.PathLike[str]) -> Path:
-    """Write plain data, NaN and infinity as null, in one step."""
+    """Write plain data atomically, with NaN and infinity as null."""
     text = json.dumps(to_plain(content), indent=1, allow_nan=False)
     return write_atomically(path, text + "\n")
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a comparison, or say in a sentence why the file does not hold one."""
+    """Read a comparison; raise an error if the file does not contain one."""
     try:
         with open(path, encoding="utf-8") as file:
             stored = json.load(file)
@@ -121,8 +121,8 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
         )
     missing = [name for name in PARTS if name not in stored]
     if missing or not stored["folds"]:
-        what = f"lacks {', '.join(missing)}" if missing else "holds no scores"
-        raise ValueError(f"{path} {what}; it was not written whole.")
+        what = f"has no {', '.join(missing)}" if missing else "contains no scores"
+        raise ValueError(f"{path} {what}; it was not written completely.")
     return stored
 
 
@@ -133,7 +133,7 @@ def stored_folds(stored: dict[str, Any]) -> pd.DataFrame:
 
 
 def to_plain(value: Any) -> Any:
-    """Turn numpy scalars and arrays into JSON's types, NaN and infinity into null."""
+    """Convert numpy scalars and arrays to JSON's types, NaN and infinity to null."""
     if isinstance(value, dict):
         return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

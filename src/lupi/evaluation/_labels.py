@@ -1,7 +1,7 @@
-"""Splits where the outcome is not known for every row.
+"""Splits of tables in which y is not known for every row.
 
-A row without y trains the methods that can use it and is never tested. Rows without y
-of a group that is tested are left out of that split.
+A row without y is a training row of the methods that can use it, and never a test row.
+Rows without y whose group has test rows are left out of that split.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lupi.evaluation._task import read_task
 
 
 class Split(NamedTuple):
-    """Rows with y that train, rows that test, and rows that train without y."""
+    """Training rows with y, test rows, and training rows without y."""
 
     train: np.ndarray
     test: np.ndarray
@@ -38,10 +38,10 @@ class Split(NamedTuple):
 
 
 def describe(splits: Sequence[Split], *, few: bool = False) -> Design:
-    """Return the mean sizes of the splits, and what kind they are.
+    """Return the mean sizes of the splits, and their kind.
 
-    ``few`` is for splits with few labels, which are tested on common rows whatever
-    their sizes.
+    ``few`` is for splits with few labels, which have common test rows whatever their
+    sizes.
     """
     n_train = float(np.mean([len(split.train) for split in splits]))
     n_test = float(np.mean([len(split.test) for split in splits]))
@@ -55,14 +55,14 @@ def describe(splits: Sequence[Split], *, few: bool = False) -> Design:
 def add_unlabelled(
     splits: Splits, labelled: np.ndarray, groups: np.ndarray | None
 ) -> list[Split]:
-    """Turn splits of the labelled rows into splits of all rows.
+    """Convert splits of the labelled rows to splits of all rows.
 
     Parameters
     ----------
     splits : list of (train, test)
         Positions among the labelled rows.
     labelled : ndarray of bool
-        Which rows have y.
+        Mask of the rows that have y.
     groups : ndarray or None
         Group of each row.
     """
@@ -77,7 +77,7 @@ def add_unlabelled(
 def _elsewhere(
     rows: np.ndarray, test: np.ndarray, groups: np.ndarray | None
 ) -> np.ndarray:
-    """Return the rows whose group is not tested."""
+    """Return the rows whose group has no test rows."""
     return rows if groups is None else rows[~np.isin(groups[rows], groups[test])]
 
 
@@ -90,7 +90,7 @@ def few_labels(
     n_splits: int,
     seed: int,
 ) -> list[Split]:
-    """Draw splits with few labels: some rows keep y, others train without it.
+    """Draw splits with few training rows with y, and others without y.
 
     Parameters
     ----------
@@ -99,13 +99,14 @@ def few_labels(
     groups : ndarray or None
         Group of each row; whole groups are drawn.
     labelled : ndarray of bool
-        Which rows have y.
+        Mask of the rows that have y.
     n_labels : int
-        Rows that train with y, disjoint between splits as long as rows suffice.
+        Number of training rows with y, which are disjoint between splits as long as
+        there are enough rows.
     n_unlabelled : int
-        At most so many rows train without y: half of the rest.
+        Maximum number of training rows without y, which are half of the other rows.
     n_splits, seed : int
-        Number of splits, seed of the draws.
+        Number of splits, and seed.
     """
     places, others = np.flatnonzero(labelled), np.flatnonzero(~labelled)
     if not 2 <= n_labels <= len(places) - 2:
@@ -135,7 +136,7 @@ def few_labels(
 
 
 class _TrainingRows(np.ndarray):
-    """Training rows of which the first have no y; a part must hold more than these."""
+    """Training rows whose first rows have no y; a slice must have more than these."""
 
     n_unlabelled = 0
 
@@ -146,7 +147,7 @@ class _TrainingRows(np.ndarray):
         if isinstance(key, slice) and key.stop is not None and not key.start:
             if 0 <= key.stop <= self.n_unlabelled:
                 raise ValueError(
-                    f"A training set of {key.stop} rows was asked for, but the first "
+                    f"The training size is {key.stop}, but the first "
                     f"{self.n_unlabelled} rows of every training set have no y. Give "
                     f"train_sizes above {self.n_unlabelled}."
                 )
@@ -155,21 +156,22 @@ class _TrainingRows(np.ndarray):
 
 
 class LabelledSplits(BaseCrossValidator):
-    """Folds of the rows that have y; the others train in every fold and test in none.
+    """Folds of the rows that have y; rows without y are training rows in every fold.
 
-    A splitter for scikit-learn's searches, ``cross_validate`` and ``learning_curve``.
-    Rows without y come first in every training set, so that the parts of a learning
-    curve differ in the number of rows with y; a part that would hold none of them is
-    refused. Scorers of scikit-learn take numbers with NaN and text with None as y, not
-    other objects; the training scores of ``learning_curve`` are NaN.
+    It is a splitter for scikit-learn's searches, ``cross_validate`` and
+    ``learning_curve``. Rows without y come first in every training set, so that the
+    training sets of a learning curve differ in the number of rows with y; a training
+    size without any of these is an error. Scorers of scikit-learn accept numbers with
+    NaN and text with None as y, not other objects; the training scores of
+    ``learning_curve`` are NaN.
 
     Parameters
     ----------
     cv : int or splitter, default=5
         Folds of the rows that have y.
     stratify : {"auto", True, False}, default="auto"
-        Whether an integer ``cv`` keeps the shares of the classes in every fold; "auto"
-        does for classes and not for numbers.
+        Whether an integer ``cv`` gives stratified folds; "auto" is True for classes and
+        False for numbers.
 
     Examples
     --------
@@ -192,7 +194,7 @@ class LabelledSplits(BaseCrossValidator):
         Parameters
         ----------
         X, y, groups : array-like, default=None
-            Passed on to a splitter that asks for them.
+            Passed on to the splitter.
 
         Returns
         -------
@@ -211,19 +213,22 @@ class LabelledSplits(BaseCrossValidator):
         Parameters
         ----------
         X : array-like of n_samples rows
-            The features; only their number is read.
+            The features; only their number of rows is used.
         y : array-like of shape (n_samples,)
             Labels or targets, missing in some rows.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are not on both sides of a split.
+            Rows of one group are never in the training and the test set of one split.
 
         Yields
         ------
         train, test : ndarray of int
-            Rows that train, those without y first, and rows that test.
+            Training rows, those without y first, and test rows.
         """
         if y is None:
-            raise ValueError("LabelledSplits needs y, to see which rows have one.")
+            raise ValueError(
+                "LabelledSplits was given no y, by which it finds the labelled rows. "
+                "Pass y to split."
+            )
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         labelled = ~missing_targets(y)
         known = np.flatnonzero(labelled)

@@ -23,23 +23,25 @@ class Method:
     Parameters
     ----------
     name : str
-        The name it is shown under, usually that of the class.
+        Name in tables and reports, usually that of the class.
     task : {"classification", "regression"}
-        What it predicts.
-    estimator : estimator, optional
-        The estimator itself. A class of lupi needs none.
-    space, privileged_space : dict, optional
-        What to search in every arm, and what to search only with X*. Values are
-        lists or `scipy.stats` distributions.
-    family : str, optional
-        Methods of one family are the same model without X*. The name by default.
-    paper, needs : str
-        Where it comes from, and what it needs besides X and y.
-    kind : type, optional
-        The class, where that is not the one of ``estimator``.
-    fixed : dict, optional
-        Parameters of ``kind`` that differ from its defaults. Text that starts with
-        ``lupi.`` stands for an estimator of that name with its defaults.
+        The task.
+    estimator : estimator, default=None
+        The estimator; not needed if ``kind`` is given.
+    space, privileged_space : dict, default={}
+        Parameters to search in every arm, and parameters to search only with X*.
+        Values are lists or `scipy.stats` distributions.
+    family : str, default=""
+        Methods of one family are the same model without X*. Empty means the name.
+    paper : str, default=""
+        The paper of the method.
+    needs : str, default="privileged"
+        What the method needs besides X and y.
+    kind : type, default=None
+        The class, if no ``estimator`` is given.
+    fixed : dict, default={}
+        Parameters of ``kind`` that differ from its defaults. A string that starts with
+        ``lupi.`` is replaced by an estimator of that name with its defaults.
 
     Examples
     --------
@@ -84,7 +86,7 @@ class Method:
 
     @property
     def info(self) -> ModelInfo:
-        """What the class says about itself."""
+        """The declaration of the class."""
         return getattr(self.kind, "__lupi_info__", ModelInfo(self.name, self.paper))
 
     @property
@@ -99,13 +101,13 @@ class Method:
         Returns
         -------
         estimator
-            With the parameters of ``fixed``.
+            The estimator, with the parameters of ``fixed``.
         """
         if self.estimator is not None:
             return clone(self.estimator)
         assert self.kind is not None
         model = self.kind()
-        # Estimators first, then the parameters of these.
+        # In alphabetical order an estimator comes before its own parameters.
         for name, value in sorted(self.fixed.items()):
             if isinstance(value, str) and value.startswith("lupi."):
                 value = _class(value)()

@@ -1,10 +1,9 @@
-"""The methods that `compare` and ``lupi methods`` know: what the models declare.
+"""The methods of `compare` and ``lupi methods``, derived from the models.
 
-A method is an estimator with what is needed to compare it fairly: the parameters worth
-searching without X* (``space``), those that only matter with X*
-(``privileged_space``), and the ``family`` it belongs to. Methods of one family are
-the same model when ``privileged=None``, so their *without* and *oracle* arms are
-computed once and shared. All of it is said by the class of the model: see
+A method is an estimator with the parameters to search without X* (``space``), those to
+search only with X* (``privileged_space``), and its ``family``. Methods of one family
+are the same model when ``privileged=None``, so that their arms *without* and *oracle*
+are computed once and shared. All of this is declared by the class of the model: see
 `lupi.base.ModelInfo`.
 """
 
@@ -20,18 +19,18 @@ from sklearn.base import BaseEstimator, is_regressor
 from lupi._models import load_models
 from lupi.evaluation._method import Method, Task, kebab, method_of
 
-# Beyond this many training rows the default set takes the linear forms, whose cost
-# grows with the rows and not with their cube.
+# With more training rows the default set has linear models instead of kernel models:
+# their cost is linear in the number of rows, not cubic.
 MOST_KERNEL_ROWS = 400
 
 
 def all_methods() -> list[Method]:
-    """Return a method for every declared model that is no mere wrapper.
+    """Return a method for every declared model except wrappers of an estimator.
 
     Returns
     -------
     list of Method
-        In the order of lists.
+        The methods, ordered by rank.
 
     Examples
     --------
@@ -49,14 +48,14 @@ def default_methods(task: Task, n_train: float = 0) -> list[Method]:
     Parameters
     ----------
     task : {"classification", "regression"}
-        What is predicted.
+        The task.
     n_train : float, default=0
-        How many rows are trained on; many take the linear forms.
+        Number of training rows; above 400, kernel models are replaced by linear ones.
 
     Returns
     -------
     list of Method
-        In the order of lists.
+        The methods, ordered by rank.
     """
     many = n_train > MOST_KERNEL_ROWS
     chosen = []
@@ -70,8 +69,8 @@ def default_methods(task: Task, n_train: float = 0) -> list[Method]:
 def find_method(name: str, task: Task = "classification") -> Method:
     """Return the method with a class name or its kebab form.
 
-    The last word of a pair may be left out: ``"ipl"`` is the classifier or the
-    regressor of that name, as the task asks.
+    ``Classifier`` and ``Regressor`` may be left out: ``"ipl"`` is the classifier or
+    the regressor of that name, depending on the task.
 
     Examples
     --------
@@ -99,11 +98,9 @@ def choose_methods(
     task: Task,
     n_train: float = 0,
 ) -> list[Method]:
-    """Turn what the caller asked for into methods, checked against the task."""
-    if isinstance(methods, str | Method | BaseEstimator | type):
-        methods = [methods]
+    """Return the methods of the argument ``methods``, checked against the task."""
     listed: list[Method] = []
-    for each in methods:
+    for each in as_list(methods):
         if isinstance(each, str) and each in ("default", "all"):
             named = _named_set(each, task, n_train)
             listed += [method for method in named if method not in listed]
@@ -115,14 +112,22 @@ def choose_methods(
     for method in chosen:
         if method.task != task:
             raise ValueError(
-                f"{method.name} is for {method.task}, but the target asks for {task}; "
-                f'leave it out, or set task="{method.task}" if the target was misread.'
+                f"{method.name} is for {method.task}, but the task is {task}; leave it "
+                f'out, or set task="{method.task}" if the target was misread.'
             )
         if not method.comparable:
             raise ValueError(
-                f"{method.name} cannot be compared this way: it needs {method.needs}."
+                f"{method.name} cannot be compared: it needs {method.needs}. Leave it "
+                "out."
             )
     return chosen
+
+
+def as_list(methods: Any) -> list[Any]:
+    """Return the argument ``methods`` as a list."""
+    if isinstance(methods, str | Method | BaseEstimator | type):
+        return [methods]
+    return list(methods)
 
 
 def _named_set(name: str, task: Task, n_train: float) -> list[Method]:

@@ -1,9 +1,10 @@
 """Nested cross-validation: parameters on inner folds, scores on outer folds.
 
-The inner search is scikit-learn's `GridSearchCV`, one inner fold at a time so that all
-candidates of a fold share its Gram matrices. Every metric selects in turn, ties broken
-by the other metrics in order; this is the protocol of O. Thomas, "Learning Using
-Privileged Information: A Unified Approach", University of Sussex, 2017, chapter 6.
+The inner search is scikit-learn's `GridSearchCV`, one inner fold at a time, so that all
+candidates of a fold share its Gram matrices. There is one selection by each metric,
+with ties broken by the other metrics in order; this is the protocol of O. Thomas,
+"Learning Using Privileged Information: A Unified Approach", University of Sussex, 2017,
+chapter 6.
 """
 
 from __future__ import annotations
@@ -33,22 +34,22 @@ from lupi.evaluation._scoring import choose_scorer
 from lupi.evaluation._splits import Splits, check_class_sizes, inner_splits
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
-# Three spaces with three kernels each; copies of X* share their Gram matrices.
+# Number of Gram matrices in the cache: three spaces with three kernels each.
 KERNELS_AT_ONCE = 9
 
 
 @dataclass
 class NestedResult:
-    """What `nested_cross_validate` returns.
+    """Result of `nested_cross_validate`.
 
     Attributes
     ----------
     folds : pandas.DataFrame
-        One line per selection and outer fold: ``select_by``, ``split``, ``params``,
+        One row per selection and outer fold: ``select_by``, ``split``, ``params``,
         the outer score of each metric under its name, and the inner score of the
         chosen candidate as ``inner_<metric>``.
     metrics : list of str
-        The metrics, in the order they break ties.
+        The metrics, in the order in which they break ties.
     candidates : list of dict
         The candidates, in the order of ``inner_scores``.
     inner_scores : ndarray of shape (n_outer, n_candidates, n_metrics)
@@ -71,7 +72,7 @@ class NestedResult:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One line per selection: mean and standard deviation of every metric."""
+        """One row per selection: mean and standard deviation of every metric."""
         groups = self.folds.groupby("select_by", sort=False)[self.metrics]
         spread = groups.std().add_suffix("_std")
         return groups.mean().join(spread).reset_index()
@@ -100,36 +101,40 @@ def nested_cross_validate(
     ----------
     estimator : estimator
         A classifier or regressor, or a pipeline that ends in one.
-    X : array-like, sparse matrix or data frame
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Decision features.
     y : array-like of shape (n_samples,)
         Labels or targets.
-    privileged : array-like, sparse matrix or data frame, default=None
+    privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged), default=None
         Privileged features; None for estimators that take none.
     param_grid : dict, list of dict, ParameterGrid or ParameterSampler
-        The candidates, as scikit-learn's searches take them.
+        The candidates, as in scikit-learn's searches.
     scoring : str or sequence of str, default=("accuracy", "f1")
-        Metrics. Each one selects in turn, ties broken by the others in order, and
-        all are reported. ``"f1"`` is the F-score of the last of two classes.
-    cv, inner_cv : int, default=10 and 5
-        Numbers of outer and inner folds, stratified for classifiers.
-    groups : array-like, default=None
-        Rows of one group stay in one fold.
-    sample_weight : array-like, default=None
+        Metrics. There is one selection by each of them, with ties broken by the others
+        in order, and all are reported. ``"f1"`` is the F-score of the last of two
+        classes.
+    cv : int, default=10
+        Number of outer folds, stratified for classifiers.
+    inner_cv : int, default=5
+        Number of inner folds, stratified for classifiers.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one group are in the same fold.
+    sample_weight : array-like of shape (n_samples,), default=None
         Weights for fitting.
     checkpoint : path-like, default=None
-        File that keeps finished outer folds.
+        File of finished outer folds, from which an interrupted run continues.
     n_jobs : int, default=None
-        Parallel outer folds, as in joblib.
+        Number of parallel outer folds, as in joblib.
     random_state : int, default=0
         Seed of folds and estimators.
     progress : bool, default=None
-        Show a bar with the time left.
+        Whether to show a progress bar; by default if the standard error is a terminal.
 
     Returns
     -------
     result : NestedResult
-        Scores by every selection.
+        Scores of every selection.
 
     Examples
     --------
@@ -232,7 +237,7 @@ class _Work:
         return {name: take_rows(table, rows) for name, table in self.given.items()}
 
     def search(self, train: np.ndarray, split: int) -> np.ndarray:
-        """Return the mean inner scores, one line per candidate."""
+        """Return the mean inner scores, one row per candidate."""
         strata, groups = (
             None if column is None else column[train]
             for column in (self.strata, self.groups)
@@ -262,7 +267,7 @@ def _run_fold(work: _Work, piece: _OuterFold) -> dict[str, Any]:
     train, test = work.splits[piece.split]
     with config_context(enable_metadata_routing=False):
         with warnings.catch_warnings():
-            # Only the warnings of chosen candidates matter.
+            # Only the warnings of the chosen candidates are reported.
             warnings.simplefilter("ignore")
             scores = work.search(train, piece.split)
         chosen = [best_candidate(scores, first) for first in range(len(work.scorers))]
@@ -276,7 +281,7 @@ def _run_fold(work: _Work, piece: _OuterFold) -> dict[str, Any]:
 
 
 def best_candidate(scores: np.ndarray, first: int) -> int:
-    """Return the candidate best by one metric, ties broken by the others, then order.
+    """Return the best candidate by one metric, with ties broken by the others.
 
     Examples
     --------
@@ -287,6 +292,6 @@ def best_candidate(scores: np.ndarray, first: int) -> int:
     (1, 2)
     """
     others = [metric for metric in range(scores.shape[1]) if metric != first]
-    # Sums in another order differ in the last digits, which must not break a tie.
+    # Rounding errors of the means must not break a tie.
     ranked = np.nan_to_num(scores[:, [first, *others]], nan=-np.inf).round(12)
     return max(range(len(ranked)), key=lambda i: tuple(ranked[i]))

@@ -1,4 +1,4 @@
-"""What to do after a verdict: sentences for users of Python or of the command line."""
+"""Recommendations after a verdict, for users of Python or of the command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from lupi.evaluation._verdict import Verdict
 
-# Few rows are where X* helps most; a quarter of a small table leaves rows to test on.
+# Recommended training size: X* helps most with few rows. Of a small table, a quarter.
 FEW_ROWS = 60
 
 
@@ -18,7 +18,7 @@ def next_steps(
     *,
     command_line: bool = False,
 ) -> list[str]:
-    """Return what to do after a verdict, the most useful step first.
+    """Return recommendations after a verdict, the most useful one first.
 
     Parameters
     ----------
@@ -56,47 +56,49 @@ def next_steps(
     fewer = []
     if few >= 20 and not drawn:
         fewer.append(
-            f"Privileged columns help most where rows are few: try "
+            f"Privileged columns help most with few training rows: try "
             f"{option('train_size', few)}."
         )
     if few >= 20 and drawn != "labelled":
         fewer.append(
-            "If outcomes are scarce but rows are not, try "
-            f"{option('labelled', few)}: other rows then train without their outcome."
+            "If few rows have an outcome but many have X and X*, try "
+            f"{option('labelled', few)}: other rows are then used without outcome."
         )
     other_methods = []
     if not hedged:
         name = option("methods", "hedged-distillation")
         other_methods.append(
-            f"Try {name}, which falls back on the labels where X* misleads."
+            f"Try {name}, which gives X* little weight where it does not help."
         )
     if verdict.kind == "helps":
         if drawn:
             steps.append(
-                f"This holds for about {round(splits['n_train']):,} rows with an "
+                f"This result is for about {round(splits['n_train']):,} rows with an "
                 f"outcome. Compare without {option(drawn, splits[drawn])} to see how "
-                f"much of the gain is left with all {n_labelled:,}."
+                f"much of the gain remains with all {n_labelled:,}."
             )
         elif not settings["labels"]["n_unlabelled"]:
             cells = (
                 "leave their target empty" if command_line else "give y as NaN there"
             )
             steps.append(
-                "Rows whose outcome is not known yet can train as well, if they have "
-                f"X*: {cells}."
+                "Rows whose outcome is not known yet can be used for training, if they "
+                f"have X*: {cells}."
             )
         if len(settings["privileged"]) > 1:
             how = "--columns" if command_line else "comparison.columns()"
-            steps.append(f"Which column does the gain come from? See {how}.")
+            steps.append(f"See {how} for the columns that the gain comes from.")
         return steps or ["Use the model: its predictions need X alone."]
     if verdict.kind == "failed":
         return [*steps, "Remove the cause of the failures, or compare other methods."]
     if verdict.kind == "hurts":
         return [*steps, "Use the model without X*.", *other_methods, *fewer]
     if verdict.rows_needed:
-        steps.append(f"Collect rows: about {verdict.rows_needed:,} would tell.")
+        steps.append(
+            f"Collect more rows: an answer needs about {verdict.rows_needed:,}."
+        )
     if verdict.nothing_to_gain:
-        steps.append("Look for other columns: these add next to nothing to X.")
+        steps.append("Look for other columns: these add almost nothing to X.")
     elif not verdict.rows_needed:
         steps += other_methods
     steps += fewer

@@ -1,7 +1,7 @@
-"""A baseline from outside: gradient boosting on X alone, on the splits of a comparison.
+"""An external baseline: gradient boosting on X, on the splits of a comparison.
 
-The arms of a method say what X* adds to that method. Whether the method is any good on
-this table is another question, which a strong model of another kind answers.
+The arms measure what X* adds to a method. How good the method is on this table is
+measured by comparison with a strong model of another kind.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _score(study: Study, number: int) -> tuple[float, list[float]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         y = study.y[train]
-        # Classes beside missing values are objects.
+        # Classes of a target with missing values have the dtype object.
         y = np.array(y.tolist()) if y.dtype == object else y
         model.fit(fold.X_train, y, sample_weight=weight)
         score, groups = study.score(model, fold, groups=True)

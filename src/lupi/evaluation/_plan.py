@@ -1,4 +1,4 @@
-"""`plan`: the arguments of a comparison, checked and laid out, before any work."""
+"""`plan`: check the arguments of a comparison and return it as a `Study`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from lupi.base import read_target
 from lupi.base._index import aligned
 from lupi.evaluation._labels import Split, add_unlabelled, describe, few_labels
-from lupi.evaluation._methods import Task, choose_methods
+from lupi.evaluation._methods import Task, as_list, choose_methods
 from lupi.evaluation._prepare import as_table, column_names, rows_with_values
 from lupi.evaluation._scoring import check_scorer, choose_scorer
 from lupi.evaluation._splits import (
     DEFAULT_SMALL_SPLITS,
     check_inner_groups,
-    deal_into_groups,
     folds_of,
+    groups_of_test_rows,
     outer_splits,
 )
 from lupi.evaluation._study import MOST_SEARCHED, Study
-from lupi.evaluation._task import as_list, read_task
+from lupi.evaluation._task import read_task
 
 
 def plan(
@@ -44,11 +44,11 @@ def plan(
     random_state: int = 0,
     most_searched: int = MOST_SEARCHED,
 ) -> Study:
-    """Check the arguments of `compare` and return the study, without doing any work.
+    """Check the arguments of `compare` and return the study, without fitting anything.
 
-    The parameters are those of `compare`, and ``most_searched``, the number of training
-    rows with y beyond which candidates are scored on so many of them. Without
-    ``privileged`` the study can only give the final estimator of a method without X*.
+    The parameters are those of `compare`, and ``most_searched``, the maximum number of
+    training rows with y on which candidates are scored. Without ``privileged`` the
+    study can only give the final estimator of a method without X*.
     """
     target_name = str(getattr(y, "name", None) or "y")
     X, methods = as_table(X, "X"), as_list(methods)
@@ -82,8 +82,8 @@ def plan(
         splits = add_unlabelled(inside, has_y, groups)
     if len(splits) < 2:
         raise ValueError(
-            f"{len(splits)} split does not show how scores vary by chance; give at "
-            "least 2."
+            f"cv gives {len(splits)} split, from which no standard error can be "
+            "computed; give at least 2 splits."
         )
     if groups is not None and n_candidates > 1:
         check_inner_groups([split.train for split in splits], groups)
@@ -128,7 +128,7 @@ def plan(
         "random_state": random_state,
     }
     group_of_row = np.full(n_rows, -1)
-    group_of_row[has_y] = deal_into_groups(
+    group_of_row[has_y] = groups_of_test_rows(
         int(has_y.sum()),
         None if strata is None else strata[has_y],
         None if groups is None else groups[has_y],
@@ -173,7 +173,7 @@ def _rows_with_privileged(privileged: Any, n_rows: int) -> np.ndarray:
     there = rows_with_values(privileged)
     if not there.any():
         raise ValueError(
-            "privileged has no value in any row, so there is nothing to compare; "
+            "privileged has no value in any row, so that there is nothing to compare; "
             "check that the privileged columns were read."
         )
     return there
@@ -194,13 +194,13 @@ def _read_target(
             values = values.astype(float)
         except (ValueError, TypeError) as error:
             raise ValueError(
-                f"The target holds {values[has_y][0]!s}, which is no number; "
+                f"The target contains {values[has_y][0]!s}, which is not a number; "
                 "regression needs numbers."
             ) from error
         values[~has_y] = np.nan
     if len(np.unique(values[has_y])) < 2:
         raise ValueError(
-            f"The target is constant ({values[has_y][0]!s}); there is nothing to learn."
+            f"The target is constant ({values[has_y][0]!s}); give a target that varies."
         )
     return values, has_y, task
 
@@ -231,7 +231,7 @@ def _describe_labels(
     has_y: np.ndarray,
     splits: Sequence[Split],
 ) -> dict[str, Any]:
-    """Say how many rows have y, and whether those without are alike."""
+    """Count the rows with y, and measure how the rows without y differ."""
     count = int(has_y.sum())
     hidden = float(np.mean([len(split.unlabelled) for split in splits]))
     labels: dict[str, Any] = {

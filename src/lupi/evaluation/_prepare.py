@@ -1,9 +1,9 @@
-"""Preprocessing that is learned inside the folds, for X and X* apart.
+"""Preprocessing that is fitted inside the folds, separately for X and X*.
 
-Numbers are imputed and standardised; sparse matrices are scaled by their largest
-entries; tables with text, categories or dates go through skrub's
-``TableVectorizer`` first. A row of X* that is missing altogether stays missing: the
-transformer of X* learns from the other rows only.
+Numbers are imputed and standardized; sparse matrices are scaled by their largest
+entries; tables with text, categories or dates are encoded by skrub's
+``TableVectorizer`` first. A row of X* in which every value is missing stays missing:
+the transformer of X* is fitted on the other rows only.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ else:
 
 
 def as_table(values: Any, name: str) -> Any:
-    """Return a data frame, CSR matrix or two-dimensional array; refuse the rest."""
+    """Return a data frame, CSR matrix or two-dimensional array."""
     if sp.issparse(values):
         return sp.csr_array(values)
     if hasattr(values, "to_pandas"):
@@ -50,14 +50,14 @@ def as_table(values: Any, name: str) -> Any:
 
 
 def column_names(table: Any, prefix: str) -> list[str]:
-    """Return the names of the columns, made up where there are none."""
+    """Return the names of the columns; an array has the prefix and numbers."""
     if is_data_frame(table):
         return [str(name) for name in table.columns]
     return [f"{prefix}{i}" for i in range(table.shape[1])]
 
 
 def rows_with_values(table: Any) -> np.ndarray:
-    """Tell which rows have at least one value."""
+    """Return a mask of the rows that have at least one value."""
     if is_data_frame(table):
         return table.notna().any(axis=1).to_numpy()
     if sp.issparse(table):
@@ -71,7 +71,7 @@ def rows_with_values(table: Any) -> np.ndarray:
 
 
 def make_transformer(table: Any) -> Pipeline:
-    """Return an unfitted transformer that suits the table.
+    """Return an unfitted transformer for the table.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def make_transformer(table: Any) -> Pipeline:
     array([[-1.],
            [ 1.]])
     """
-    # Arrays, whatever output is configured.
+    # The steps return arrays, even if scikit-learn is configured otherwise.
     if sp.issparse(table):
         return make_pipeline(MaxAbsScaler().set_output(transform="default"))
     numbers = [
@@ -90,8 +90,8 @@ def make_transformer(table: Any) -> Pipeline:
     ]
     if is_data_frame(table) and not _all_numbers(table):
         skrub = require("skrub", "A table with text, categories or dates")
-        # Every category gets a column of its own: skrub's encoder drops one of two,
-        # and a category never seen before then looks like the dropped one.
+        # Every category has its own column: skrub's encoder drops one of two, so that
+        # an unknown category would be encoded as the dropped one.
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         return make_pipeline(skrub.TableVectorizer(low_cardinality=encoder), *numbers)
     return make_pipeline(*numbers)
@@ -109,14 +109,13 @@ class PreparedPrivileged:
     def __init__(self, transformer: Pipeline, table: Any):
         self.transformer = transformer
         there = rows_with_values(table)
-        # Folds can leave a training part without any X*; the model then trains
-        # without it, as it would on such data.
+        # A training set may have no row with X*; the model is then trained without.
         self.usable = bool(there.any())
         if self.usable:
             transformer.fit(take_rows(table, np.flatnonzero(there)))
 
     def transform(self, table: Any) -> Any:
-        """Return transformed rows, NaN throughout where a row has no X*."""
+        """Return transformed rows; a row without X* is NaN."""
         if not self.usable:
             return None
         there = rows_with_values(table)
@@ -133,7 +132,7 @@ class PreparedPrivileged:
 
 
 def rows_missing(values: Any, missing: np.ndarray) -> Any:
-    """Return prepared rows, NaN throughout where they are missing; None without any."""
+    """Return the values with missing rows set to NaN; None if all are missing."""
     if missing.all():
         return None
     if not missing.any():
@@ -144,7 +143,7 @@ def rows_missing(values: Any, missing: np.ndarray) -> Any:
 
 
 def beside(X: Any, privileged: Any, width: int) -> Any:
-    """Return [X, X*] for the oracle; a missing row of X* is its average, zero."""
+    """Return [X, X*] for the oracle; missing rows of X* are 0, the mean."""
     if privileged is None:
         privileged = np.zeros((X.shape[0], width))
     if not sp.issparse(privileged):

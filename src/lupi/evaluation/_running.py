@@ -1,9 +1,9 @@
-"""Long work: in parallel, with a progress bar, kept in a checkpoint.
+"""Parallel execution of many tasks, with a progress bar and a checkpoint.
 
-The checkpoint is a text file: a first line that identifies the study, then one line
-per finished piece of work, appended and forced to disk as soon as the piece is done. A
-run that is killed loses the pieces in flight; a last line that was cut short is
-dropped when the file is read again.
+The checkpoint is a text file: the first line identifies the study, and each finished
+piece of work appends one line, which is forced to disk at once. A run that is killed
+loses the unfinished pieces only; an incomplete last line is ignored when the file is
+read again.
 """
 
 from __future__ import annotations
@@ -43,21 +43,22 @@ def run_all(
     Parameters
     ----------
     work : callable
-        Takes a piece, returns plain data. It is pickled when ``n_jobs`` is not 1.
+        Function of a piece that returns plain data; pickled unless ``n_jobs`` is 1.
     pieces : list
         Objects with a ``key`` that is unique and the same in every run.
     identity : str
-        Fingerprint of everything the results depend on; read with a checkpoint.
+        Fingerprint of everything the results depend on; used with a checkpoint.
     fields : tuple of str
         The entries of every result.
     checkpoint : path-like or None
-        File that keeps finished pieces.
+        File of the finished pieces.
     n_jobs : int or None
-        As in joblib, whose ``parallel_config`` applies.
+        Number of parallel jobs, as in joblib, whose ``parallel_config`` applies.
     progress : bool or None
-        Show a bar; None shows one when the standard error is a terminal.
+        Whether to show a progress bar; None shows one if the standard error is a
+        terminal.
     title : str
-        Words beside the bar.
+        Label of the progress bar.
     """
     file = None if checkpoint is None else Checkpoint(checkpoint, identity, fields)
     done = {} if file is None else file.read()
@@ -75,31 +76,30 @@ def run_all(
 
 
 def _sent_once(work: Any) -> Any:
-    """Return what stands for the work, and its data, in the pieces of a cluster.
+    """Return the work itself, or a future of it where joblib's backend is Dask.
 
-    That is a future where joblib's backend is Dask. Joblib would send the work with
-    every piece. Scattered, it would be lost with the worker that holds it; the result
-    of a task can be computed again.
+    Joblib would send the work, with its data, with every piece. Scattered data would
+    be lost with the worker that holds it; the result of a task can be recomputed.
     """
     client = getattr(get_active_backend()[0], "client", None)
     if client is None:
         return work
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")
-        return client.submit(_itself, work, pure=False)
+        return client.submit(_identity, work, pure=False)
 
 
-def _itself(work: Any) -> Any:
+def _identity(work: Any) -> Any:
     return work
 
 
 def _run_one(work: Callable[[Any], Any], piece: Any) -> tuple[str, dict[str, Any]]:
-    # What is kept in a file and what is not must not differ, hence plain data here.
+    # Plain data even without a checkpoint, so that results do not depend on it.
     return piece.key, to_plain(work(piece))
 
 
 class Checkpoint:
-    """A file of finished pieces that belongs to one study."""
+    """A file of the finished pieces of one study."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class Checkpoint:
         self.fields = fields
 
     def read(self) -> dict[str, dict[str, Any]]:
-        """Return finished pieces, and leave the file ready to be appended to."""
+        """Return the finished pieces, and prepare the file for appending."""
         header = {"format": CHECKPOINT_FORMAT, "study": self.identity}
         if not self.path.exists() or self.path.stat().st_size == 0:
             self._start(header)
@@ -137,9 +137,9 @@ class Checkpoint:
             )
         if first["study"] != self.identity:
             raise ValueError(
-                f"{self.path} belongs to work on other data, methods or settings, and "
-                "its results cannot be mixed with this one. Name another file, or "
-                "remove it to start anew."
+                f"{self.path} belongs to other data, methods or settings, and its "
+                "results cannot be used here. Name another file, or remove it to start "
+                "again."
             )
         if len(complete) < len(content):
             os.truncate(self.path, len(complete))
@@ -165,7 +165,7 @@ class Checkpoint:
 def progress_bar(
     title: str, total: int, completed: int, show: bool | None
 ) -> Iterator[Callable[[], None]]:
-    """Show a bar with the time left, on the standard error."""
+    """Show a progress bar with the remaining time, on the standard error."""
     if show is None:
         show = sys.stderr.isatty() and find_spec("rich") is not None
     if not show:
@@ -191,7 +191,7 @@ def progress_bar(
         TimeRemainingColumn(),
     )
     console = Console(stderr=True)
-    # A log file cannot be wiped; it gets the bar once, at the end.
+    # In a log file, the bar is written once, at the end.
     with Progress(*columns, console=console, transient=console.is_terminal) as bar:
         task = bar.add_task(title, total=total, completed=completed)
         yield lambda: bar.advance(task)

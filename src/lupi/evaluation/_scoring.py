@@ -1,4 +1,4 @@
-"""Which score, and whether it suits the target, before any model is fitted."""
+"""Choice of the score, and checks of it before any model is fitted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sklearn.metrics import (
 
 from lupi.evaluation._method import Task
 
-# Scores of one class against the other; scikit-learn wants that class to be called 1.
+# Scores of one class against the other; scikit-learn's scorers need the label 1.
 OF_ONE_CLASS: dict[str, Callable[..., float]] = {
     "average_precision": average_precision_score,
     "f1": f1_score,
@@ -54,13 +54,14 @@ METRIC_NAMES = {
     "neg_mean_absolute_error": "negative mean absolute error",
 }
 ROWS_OF_TRIAL = 200
-# Decision values that vary by less, relative to the largest or at all, are constant.
+# Decision values are constant if their range is below these tolerances, relative to
+# the largest value and absolute.
 ROUNDING = 1e-9
 TINY = 1e-12
 
 
 def metric_name(scoring: str) -> str:
-    """Name a scikit-learn score as a reader would."""
+    """Return the name of a score in sentences."""
     return METRIC_NAMES.get(scoring, scoring.replace("_", " "))
 
 
@@ -80,8 +81,8 @@ def score_on(
     scorer : callable
         A scorer of scikit-learn, or a function of model, X and y.
     model : estimator
-        Fitted.
-    X, y, weight
+        Fitted estimator.
+    X, y, weight : array-like
         The rows; ``weight`` may be None.
     group : ndarray of int, default=None
         The group of each row.
@@ -91,15 +92,15 @@ def score_on(
     Returns
     -------
     score : float
-        On all rows.
+        Score on all rows.
     pseudo_values : list of float or None
         G · score − (G − 1) · (score without the group) for each of G groups. Their
-        mean is about the score, and their variance divided by G is that of the score
-        under another draw of the rows. NaN for a group without rows.
+        mean is approximately the score, and their variance divided by G estimates the
+        variance of the score over samples of rows. NaN for a group without rows.
     """
     if hasattr(scorer, "_score_func"):
-        # A scorer of scikit-learn asks for answers only, which are computed once.
-        model, X = _Answers(model, X), np.arange(len(y))
+        # A scorer of scikit-learn needs predictions only, which are computed once.
+        model, X = _CachedPredictions(model, X), np.arange(len(y))
 
     def score(rows: Any) -> float:
         more = {} if weight is None else {"sample_weight": weight[rows]}
@@ -123,11 +124,11 @@ def score_on(
     return total, values
 
 
-class _Answers:
-    """A model whose answers on a table are computed once and looked up by row.
+class _CachedPredictions:
+    """A model whose predictions of a table are computed once and looked up by row.
 
-    Decision values that differ by rounding alone are equal: ranked by their last
-    digits, rows would get an AUC that depends on the machine, where 0.5 is the truth.
+    Decision values that differ only by rounding errors are set equal: otherwise their
+    AUC would depend on the machine, where it should be 0.5.
     """
 
     def __init__(self, model: Any, X: Any) -> None:
@@ -139,7 +140,7 @@ class _Answers:
         if name not in ("predict", "decision_function", "predict_proba"):
             return found
 
-        def answer(rows: np.ndarray) -> np.ndarray:
+        def predict(rows: np.ndarray) -> np.ndarray:
             if name not in self._found:
                 values = np.asarray(found(self._X))
                 if name == "decision_function":
@@ -148,8 +149,8 @@ class _Answers:
                 self._found[name] = values
             return self._found[name][rows]
 
-        answer.__name__ = name
-        return answer
+        predict.__name__ = name
+        return predict
 
 
 def choose_scorer(
@@ -157,8 +158,7 @@ def choose_scorer(
 ) -> tuple[str, Callable[..., float]]:
     """Return the name of the score and the scorer.
 
-    Scores of one class, such as ``"f1"``, are those of the last of two classes,
-    whatever they are called.
+    Scores of one class, such as ``"f1"``, are those of the last of two classes.
     """
     if scoring is None:
         if task == "regression":
@@ -196,11 +196,11 @@ def _named_scorer(name: str, task: Task, y: np.ndarray) -> Callable[..., float]:
 def check_scorer(
     name: str, scorer: Callable[..., float], task: Task, y: np.ndarray
 ) -> None:
-    """Refuse a score that cannot be taken of this target, by trying it once."""
+    """Raise an error for a score that cannot be computed for this target."""
     numeric = name.startswith("neg_") or name in OF_NUMBERS
     if task == "classification" and numeric and any(w in name for w in OF_NUMBERS):
         raise ValueError(
-            f"The score {name!r} measures numbers and the target names classes; use "
+            f"The score {name!r} is for numbers and the target has classes; use "
             "'accuracy' or 'roc_auc', or set task=\"regression\"."
         )
     rows = np.concatenate(
@@ -215,7 +215,7 @@ def check_scorer(
     )
     try:
         with warnings.catch_warnings():
-            # A constant guess has undefined scores, which is not the question.
+            # Some scores of a constant prediction are undefined, with a warning.
             warnings.simplefilter("ignore")
             scorer(dummy.fit(X, target), X, target)
     except (ValueError, AttributeError) as error:
@@ -229,5 +229,5 @@ def check_scorer(
             hint = f" Use {FOR_MORE_CLASSES[name]!r} or 'accuracy'."
         reason = str(error).splitlines()[0].rstrip(".")
         raise ValueError(
-            f"The score {name!r} does not suit this target: {reason}.{hint}"
+            f"The score {name!r} cannot be computed for this target: {reason}.{hint}"
         ) from error

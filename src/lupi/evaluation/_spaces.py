@@ -1,9 +1,10 @@
 """Search spaces, and the candidates drawn from them.
 
-A space maps a parameter to a list of values or to a distribution of `scipy.stats`;
-`PerFeature` values wait for the width of the table. Candidates are a Latin hypercube:
-with B candidates every parameter is cut into B equally likely slices and each slice is
-used once, so that even a dozen candidates cover every axis.
+A space maps a parameter to a list of values or to a distribution of `scipy.stats`.
+`PerFeature` and `TargetUnits` values are resolved for each training set. Candidates are
+a Latin hypercube: with B candidates the range of every parameter is divided into B
+equally likely slices, and each slice is used once, so that a dozen candidates cover the
+range of every parameter.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def draw(
 
 
 def join(shared: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Add to a candidate what it is given with X*.
+    """Return a candidate joined with its parameters for X*.
 
     Examples
     --------
@@ -71,8 +72,8 @@ def _value(axis: Any, share: float) -> Any:
     if hasattr(axis, "ppf"):
         return axis.ppf(share).item()
     raise TypeError(
-        f"A search space holds lists of values and distributions of scipy.stats, not "
-        f"{axis!r}; write [{axis!r}] for a fixed value."
+        "A search space consists of lists of values and distributions of scipy.stats, "
+        f"not {axis!r}; write [{axis!r}] for a fixed value."
     )
 
 
@@ -82,7 +83,7 @@ def resolve(
     n_privileged: int,
     target_scale: float = 1.0,
 ) -> dict[str, Any]:
-    """Put numbers in place of what was relative to the data."""
+    """Replace values that are relative to the data by numbers."""
     resolved = dict(params)
     for name, value in params.items():
         if isinstance(value, PerFeature):

@@ -1,4 +1,4 @@
-"""Which rows train and which test: folds, or small training sets."""
+"""Splits into training and test rows: folds, or small training sets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def outer_splits(
     train_size: int | float | None,
     seed: int,
 ) -> Splits:
-    """Return the splits every arm of the comparison is scored on.
+    """Return the splits on which every arm of the comparison is scored.
 
     Parameters
     ----------
@@ -44,20 +44,20 @@ def outer_splits(
     strata : ndarray or None
         Class of each row; None for regression.
     groups : ndarray or None
-        Rows of one group stay on one side of every split.
+        Group of each row; a group is never in the training and the test set.
     cv : None, int, splitter or iterable
-        Number of folds (each repeated twice), or with ``train_size`` the number of
-        splits; or anything scikit-learn takes.
+        Number of folds (repeated twice), or with ``train_size`` the number of splits;
+        or a splitter or splits as in scikit-learn.
     train_size : int, float or None
-        Rows of a small training set, as a number or a share of all rows.
+        Size of a small training set, as a number or a share of all rows.
     seed : int
         Seed of the shuffling.
     """
     if cv is not None and not isinstance(cv, int | np.integer):
         if train_size is not None:
             raise ValueError(
-                "train_size draws its own splits; give cv as their number, or leave "
-                "train_size out."
+                "train_size cannot be combined with given splits; give cv as the "
+                "number of splits, or leave train_size out."
             )
         splits = _given_splits(cv, n_rows, strata, groups)
     elif train_size is not None:
@@ -70,7 +70,7 @@ def outer_splits(
 
 
 def folds_of(cv: Any, train_size: Any, labelled: Any) -> int | None:
-    """Return the number of folds that are dealt twice; None for other splits."""
+    """Return the number of folds, which are repeated twice; None for other splits."""
     if train_size is not None or labelled is not None:
         return None
     if cv is None:
@@ -83,14 +83,14 @@ def _size(train_size: int | float, n_rows: int) -> int:
     if isinstance(train_size, float | np.floating):
         if not 0 < train_size < 1:
             raise ValueError(
-                f"train_size={train_size}: a share must lie between 0 and 1; for a "
-                "number of rows give an integer."
+                f"train_size={train_size}: give a share between 0 and 1, or a number "
+                "of rows as an integer."
             )
         rows = round(train_size * n_rows)
     if not 2 <= rows <= n_rows - 2:
         raise ValueError(
-            f"train_size={train_size} asks for {rows} training rows of {n_rows}; at "
-            "least 2 must be left on either side."
+            f"train_size={train_size} gives {rows} training rows of {n_rows}; give a "
+            "size that leaves at least 2 training and 2 test rows."
         )
     return int(rows)
 
@@ -103,8 +103,8 @@ def _given_splits(
         cv = cv.split(np.zeros((n_rows, 1)), target, groups)
     elif not isinstance(cv, Iterable):
         raise TypeError(
-            f"cv={cv!r} is neither a number of folds, nor a splitter with a split "
-            "method, nor a list of (train, test) rows."
+            f"cv={cv!r}: give a number of folds, a splitter with a split method, or a "
+            "list of (train, test) rows."
         )
     splits = []
     for train, test in cv:
@@ -112,7 +112,10 @@ def _given_splits(
         if train.dtype == bool:
             train, test = np.flatnonzero(train), np.flatnonzero(test)
         if np.intersect1d(train, test).size:
-            raise ValueError("cv has a split whose training and test rows overlap.")
+            raise ValueError(
+                "cv has a split whose training and test rows overlap. Give disjoint "
+                "rows."
+            )
         splits.append((train, test))
     return splits
 
@@ -126,14 +129,14 @@ def _folds(
 ) -> Splits:
     n_folds = DEFAULT_FOLDS if cv is None else int(cv)
     if n_folds < 2:
-        raise ValueError(f"cv={cv}: cross-validation needs at least 2 folds.")
+        raise ValueError(f"cv={cv}: give at least 2 folds.")
     rows = np.zeros((n_rows, 1))
     if groups is not None:
         n_groups = len(np.unique(groups))
         if n_groups < n_folds:
             raise ValueError(
-                f"There are {n_groups} groups and {n_folds} folds; every fold needs a "
-                f"group of its own. Use cv={n_groups} or fewer."
+                f"There are {n_groups} groups and {n_folds} folds; every fold needs at "
+                f"least one group. Use cv={n_groups} or fewer."
             )
         splits: Splits = []
         for repeat in range(DEFAULT_REPEATS):
@@ -159,7 +162,7 @@ def _folds(
 
 
 def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
-    """Refuse a class with fewer rows than folds, by name."""
+    """Raise an error for a class with fewer rows than folds."""
     classes, counts = np.unique(strata, return_counts=True)
     rarest = counts.argmin()
     if counts[rarest] < n_folds:
@@ -171,19 +174,19 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
 
 
 def check_inner_groups(training: list[np.ndarray], groups: np.ndarray) -> None:
-    """Refuse training sets of one group: inner folds keep groups together."""
+    """Raise an error for training sets of one group, which have no inner folds."""
     fewest = min(len(np.unique(groups[train])) for train in training)
     if fewest < 2:
         raise ValueError(
-            "A training set has rows of one group only, so that its parameters cannot "
-            "be chosen on inner folds that keep groups together; use more folds or "
-            "larger training sets, or take parameters as they are with n_candidates=1."
+            "A training set has rows of one group only, so that parameters cannot be "
+            "chosen on inner folds that keep groups together; use more folds or larger "
+            "training sets, or the default parameters with n_candidates=1."
         )
 
 
 def _relabelled(groups: np.ndarray, seed: int) -> np.ndarray:
-    # GroupKFold fills folds by group size and breaks ties by label; new labels make
-    # the repeats differ.
+    # GroupKFold assigns groups by size and breaks ties by label; new labels give
+    # different repetitions.
     codes = np.unique(groups, return_inverse=True)[1]
     return np.random.default_rng(seed).permutation(codes.max() + 1)[codes]
 
@@ -196,7 +199,7 @@ def small_training_sets(
     n_splits: int,
     seed: int,
 ) -> Splits:
-    """Draw small training sets, disjoint while the rows suffice; the rest tests."""
+    """Draw small training sets, disjoint as far as possible; the rest is tested."""
     blocks = small_blocks(n_rows, strata, groups, n_train, n_splits, seed, "train_size")
     everything = np.arange(n_rows)
     return [(train, np.setdiff1d(everything, train)) for train in blocks]
@@ -211,10 +214,10 @@ def small_blocks(
     seed: int,
     option: str,
 ) -> list[np.ndarray]:
-    """Draw small sets of rows, disjoint as long as the rows suffice.
+    """Draw small sets of rows, disjoint as long as there are enough rows.
 
-    Classes keep their shares in every set. With groups, whole groups are drawn until
-    the set has ``n_train`` rows or more. ``option`` is named in messages.
+    The sets are stratified. With groups, whole groups are drawn until the set has
+    ``n_train`` rows or more. ``option`` is the parameter named in error messages.
     """
     drawn: list[np.ndarray] = []
     rng = np.random.default_rng(seed)
@@ -260,7 +263,7 @@ def draw_groups(
 def evenly_mixed(
     n_rows: int, strata: np.ndarray | None, rng: np.random.Generator
 ) -> np.ndarray:
-    """Order the rows so that every stretch has about the same classes."""
+    """Return a random order of the rows in which the classes alternate evenly."""
     if strata is None:
         return rng.permutation(n_rows)
     place = np.empty(n_rows)
@@ -280,24 +283,24 @@ def _group_blocks(
         current.append(np.flatnonzero(groups == name))
         rows = np.concatenate(current)
         if len(rows) >= n_train:
-            # A draw that leaves nothing to test on is not a split.
+            # A draw of all rows leaves no test rows.
             if len(rows) < len(groups):
                 blocks.append(rows)
             current = []
     if not blocks:
         raise ValueError(
-            f"No draw of whole groups gives {n_train} training rows and leaves others "
-            "to test on; use a smaller train_size."
+            f"No draw of whole groups gives {n_train} training rows and leaves test "
+            "rows; use a smaller train_size."
         )
     return blocks
 
 
-def deal_into_groups(
+def groups_of_test_rows(
     n_rows: int, strata: np.ndarray | None, groups: np.ndarray | None, seed: int
 ) -> np.ndarray:
-    """Deal the rows into groups whose scores show the chance of the test rows.
+    """Return a group of each row, for the jackknife variance due to the test rows.
 
-    Rows that belong together are dealt together: they are one draw, not several.
+    Rows of one of the user's groups are in the same group.
     """
     smallest = n_rows // 2
     if strata is not None:
@@ -310,7 +313,7 @@ def deal_into_groups(
         ):
             group[rows] = number
         return group
-    # A seed of its own: dealt like the training sets, a group could be one of them.
+    # A separate seed, so that no group coincides with a training set.
     order = evenly_mixed(n_rows, strata, np.random.default_rng([seed, n_groups]))
     group[order] = np.arange(n_rows) * n_groups // n_rows
     return group

@@ -1,15 +1,15 @@
 r"""Paired tests between two arms scored on the same splits.
 
-Scores of resampled splits are not independent: the splits share rows. The variance of
-the mean difference d̄ over J splits is therefore put together from its sources. Let s²
-be the variance of the differences over the splits. The test rows are dealt into G
-groups, and every split has a jackknife pseudo-value of its difference for each group
-(`lupi.evaluation._scoring`), so that the part of the spread that is due to the test
-rows can be told from the part that is due to the training rows.
+Scores of resampled splits are not independent, because the splits share rows. The
+variance of the mean difference d̄ over J splits is therefore the sum of the variances
+of its sources. Let s² be the variance of the differences over the splits. The test rows
+are divided into G groups, and every split has a jackknife pseudo-value of its
+difference for each group (`lupi.evaluation._scoring`), so that the variance due to the
+test rows can be separated from the variance due to the training rows.
 
 *Small training sets, the rest as test rows* (``train_size``, ``labelled``). All splits
-are tested on nearly the same rows, so d_jg = μ + a_j + b_g + e_jg with an effect of the
-training set, one of the test rows and their interaction, and
+have nearly the same test rows, so that d_jg = μ + a_j + b_g + e_jg with an effect of
+the training set, one of the test rows and their interaction, and
 
     Var(d̄) = σ_a²/J + σ_b²/G + σ_e²/(JG) = s²/J + max(0, s_G² − σ̂_e²/J) / G
 
@@ -25,11 +25,11 @@ Bengio (2003) propose the correlation ρ with ρ/(1 − ρ) = n_test/n_train. Th
     Var(d̄) = s²/J + n_test/n_train · max(0, s² − σ̂_t²),    J − 1 degrees of freedom
 
 where σ̂_t² is the mean over the splits of the variance over the groups, divided by G.
-The formula of Nadeau and Bengio has σ_t² = 0: it takes the whole spread for the
-effect of training sets that overlap. Its p-value is kept as ``p_nadeau_bengio``.
-Splits beyond the second pass over the rows test the same rows again and are not
-counted in J. A mean score, unlike a difference of two arms, depends on its test rows
-alike in every pass; there the first pass alone counts.
+The formula of Nadeau and Bengio has σ_t² = 0: it attributes the whole variance to the
+overlapping training sets. Its p-value is kept as ``p_nadeau_bengio``. Splits beyond the
+second pass over the rows test the same rows again and are not counted in J. The mean
+score of one arm, unlike a difference of two arms, depends on its test rows in the same
+way in every pass; only the first pass is counted there.
 
 References
 ----------
@@ -52,7 +52,7 @@ from scipy import stats
 class Design:
     """Mean number of training and test rows of a split, and the kind of splits.
 
-    Rows that train without y are not counted: chance comes from those with y.
+    Training rows without y are not counted.
     """
 
     n_train: float
@@ -64,8 +64,9 @@ class Design:
 class Contrast:
     """A mean over splits, its standard error, and one-sided p-values.
 
-    ``freedom`` are the degrees of freedom of the standard error. ``p_nadeau_bengio``
-    is the p-value of a mean above zero by the formula of Nadeau and Bengio.
+    ``freedom`` is the number of degrees of freedom of the standard error.
+    ``p_nadeau_bengio`` is the p-value of a mean above zero by the formula of Nadeau and
+    Bengio.
     """
 
     mean: float
@@ -100,7 +101,7 @@ def corrected_contrast(
         Pseudo-values of the difference for each group of test rows. Without them the
         variance is that of Nadeau and Bengio.
     paired : bool, default=True
-        False for the mean score of one arm.
+        Whether the values are differences; False for the scores of one arm.
 
     Returns
     -------
@@ -159,9 +160,9 @@ def _of_folds(
 
 
 def _one_sided(mean: float, std_error: float, freedom: float) -> tuple[float, float]:
-    """Return the p-values of a mean above zero and of one below."""
-    # Equal scores on every split leave rounding behind, which must not pass for
-    # a difference that is always the same.
+    """Return the p-values of a mean above zero and of a mean below zero."""
+    # Equal scores on every split differ by rounding errors, which must not be
+    # significant.
     if std_error <= 1e-12 * max(1.0, abs(mean)):
         if abs(mean) <= 1e-12:
             return 1.0, 1.0
@@ -174,16 +175,16 @@ def _one_sided(mean: float, std_error: float, freedom: float) -> tuple[float, fl
 
 
 def interval_factor(confidence: float, freedom: float) -> float:
-    """Return how many standard errors Student's interval reaches to each side."""
+    """Return the half width of Student's interval in standard errors."""
     if not 0 < confidence < 1:
         raise ValueError(
-            f"confidence={confidence!r}: a level lies between 0 and 1, as 0.95."
+            f"confidence={confidence!r}: give a level between 0 and 1, such as 0.95."
         )
     return float(stats.t.ppf(0.5 + confidence / 2, freedom)) if freedom > 0 else np.nan
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
-    """Return Holm's adjusted p-values; NaN stands for a test that was not made.
+    """Return Holm's adjusted p-values; NaN is a test that was not made.
 
     Examples
     --------

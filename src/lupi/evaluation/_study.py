@@ -1,8 +1,8 @@
-"""One comparison as data, and the pieces of work it falls into.
+"""One comparison as data, and its division into independent pieces of work.
 
 A piece of work is one split of one family (its arms *without* and *oracle*) or one
-split of one method (the other arms). Pieces are independent, so they can run in any
-order, on any machine, and be kept in a file.
+split of one method (the other arms). Pieces are independent, so that they can run in
+any order and on any machine, and their results can be kept in a file.
 """
 
 from __future__ import annotations
@@ -55,10 +55,9 @@ class Piece:
 
 @dataclass
 class Study:
-    """A comparison, checked and laid out: the data, the splits, the candidates.
+    """The data, splits and candidates of a comparison, made by `plan`.
 
-    Made by `plan`. Without ``privileged`` there is one arm, *without*: enough for
-    `final_estimator`.
+    Without ``privileged`` only the arm *without* exists, for `final_estimator`.
     """
 
     X: Any
@@ -99,7 +98,7 @@ class Study:
 
     @cached_property
     def identity(self) -> str:
-        """A fingerprint of all that the results depend on."""
+        """A fingerprint of everything that the results depend on."""
         from lupi import __version__
 
         candidates = [
@@ -135,25 +134,25 @@ class Study:
         ]
 
     def candidates(self, method: Method, arm: str) -> list[dict[str, Any]]:
-        """Return the candidates of an arm, drawn equally often in every arm.
+        """Return the candidates of an arm, as many as in every other arm.
 
-        The arms with X* draw the parameters of X* on top of what their family draws,
-        so that no arm has more trials or other values than the others. Equal
-        candidates are tried once; a method without a space has one.
+        The arms with X* have the candidates of their family, joined with parameters
+        for X*, so that no arm has more trials or other values than the others. Equal
+        candidates are tried once; a method without a space has one candidate.
         """
         if self.n_candidates < 2:
             return [{}]
         family = self._rng("family", method.baseline)
         drawn = draw(method.space, self.n_candidates, family)
         if arm in METHOD_ARMS:
-            # A stream of its own, or the parameters of X* would follow the shared ones.
+            # A separate stream, so that these are independent of the shared ones.
             mine = self._rng("method", method.name)
             own = draw(method.privileged_space, self.n_candidates, mine)
             drawn = [join(one, other) for one, other in zip(drawn, own, strict=True)]
         return list({repr(candidate): candidate for candidate in drawn}.values())
 
     def _rng(self, *keys: str | int) -> np.random.Generator:
-        """Return a generator that depends on the seed and the keys alone."""
+        """Return a generator that depends only on the seed and the keys."""
         words = [self.seed]
         for key in keys:
             words += [key] if isinstance(key, int) else list(key.encode())
@@ -164,15 +163,15 @@ class Study:
         return next(each for each in self.methods if each.name == name)
 
     def run(self, piece: Piece) -> dict[str, Any]:
-        """Do one piece of work; what goes wrong is part of the answer."""
+        """Run one piece of work; errors and warnings are part of the result."""
         if piece.kind == "family":
             method, arms = self.representatives[piece.name], FAMILY_ARMS
         else:
             method, arms = self.method(piece.name), METHOD_ARMS
         lines: list[dict[str, Any]] = []
         error = None
-        # Routing switched on by the user must not change what a comparison does, and
-        # thousands of small fits need not check their parameters one by one.
+        # The user's metadata routing must not change a comparison; checking the
+        # parameters of thousands of small fits would take time.
         with (
             warnings.catch_warnings(record=True) as caught,
             config_context(
@@ -186,7 +185,7 @@ class Study:
             except Exception as problem:
                 lines, error = [], f"{type(problem).__name__}: {problem}"
         counts = Counter(
-            # Numbers differ from fold to fold where the message is the same.
+            # Messages of different folds may differ only in their numbers.
             re.sub(
                 r"(?<![A-Za-z])\d+(\.\d+)?(e[-+]?\d+)?",
                 "#",
@@ -197,9 +196,9 @@ class Study:
         return {"lines": lines, "error": error, "warnings": dict(counts)}
 
     def training(self, method: Method, arm: str, split: Split) -> Training:
-        """Return the rows that train in an arm: those with y, then those without.
+        """Return the training rows of an arm: those with y, then those without.
 
-        Rows without y train methods that learn from them, where they have X*.
+        Rows without y are used by methods that can use them, if they have X*.
         """
         extra = NO_ROWS
         if arm in METHOD_ARMS and uses_unlabelled(method.build()):
@@ -232,7 +231,7 @@ class Study:
         }
 
     def _shuffled(self, training: Training, number: int) -> Training:
-        """Give each training row that has X* the X* of another one."""
+        """Permute X* among the training rows that have it."""
         source = training.rows.copy()
         there = np.flatnonzero(self.has_privileged[source])
         shuffled = self._rng("shuffled", number).permutation(there)
@@ -253,8 +252,7 @@ class Study:
         problems: list[Exception] = []
         training = self._searched(training, number)
         with warnings.catch_warnings():
-            # A candidate that converges badly loses the search; only the warnings
-            # of the chosen one matter.
+            # Only the warnings of the chosen candidate are reported.
             warnings.simplefilter("ignore")
             scores = np.mean(
                 [
@@ -269,7 +267,7 @@ class Study:
         return candidates[best], float(scores[best])
 
     def _searched(self, training: Training, number: int) -> Training:
-        """Return the rows on which candidates are scored: the same in every arm."""
+        """Return the rows on which candidates are scored, the same in every arm."""
         n, total = training.n_labelled, len(training.rows)
         most = self.most_searched
         if n <= most:
@@ -297,8 +295,8 @@ class Study:
                     score, _ = self.score(self.fit(method, params, fold), fold)
                     if not np.isfinite(score):
                         raise ValueError(
-                            f"The score of an inner fold is {score}; the training rows "
-                            "may be too few for this score."
+                            f"The score of an inner fold is {score}; there may be too "
+                            "few training rows for this score."
                         )
                     scores[i] = score
                 except Exception as problem:
@@ -312,7 +310,7 @@ class Study:
             None if column is None else column[labelled]
             for column in (self.strata, self.groups)
         )
-        # The same inner folds in every arm and method, or budgets would not be equal.
+        # The inner folds are the same in every arm and method, for a fair comparison.
         folds = inner_splits(strata, n, groups, self.inner_cv, self.seed + number)
         for train, test in folds:
             kept = extra
@@ -343,7 +341,7 @@ class Study:
         )
 
     def _targets(self, rows: np.ndarray, n_labelled: int) -> np.ndarray:
-        """Return y of some rows, missing after the first ones."""
+        """Return y of some rows, missing after the first ``n_labelled``."""
         values = self.y[rows]
         if n_labelled < len(rows):
             values = values.astype(object if self.strata is not None else float)
@@ -353,7 +351,7 @@ class Study:
     def score(
         self, model: BaseEstimator, fold: Fold, *, groups: bool = False
     ) -> tuple[float, list[float] | None]:
-        """Score a model on the test rows of a fold, and on groups of them if asked."""
+        """Score a model on the test rows of a fold, and if wanted on groups of them."""
         weight = None if self.sample_weight is None else self.sample_weight[fold.test]
         group = self.group_of_row[fold.test] if groups else None
         return score_on(
@@ -367,12 +365,12 @@ class Study:
         )
 
     def final_rows(self, name: str, arm: str) -> Training:
-        """Return the rows that train the final estimator of an arm."""
+        """Return the training rows of the final estimator of an arm."""
         known, unknown = np.flatnonzero(self.has_y), np.flatnonzero(~self.has_y)
         return self.training(self.method(name), arm, Split(known, NO_ROWS, unknown))
 
     def final_estimator(self, name: str, arm: str, *, refit: bool) -> BaseEstimator:
-        """Search on all rows and return the pipeline to keep, fitted or not."""
+        """Search on all rows and return the final pipeline, fitted or not."""
         from lupi.compose import TransformedPrivileged
 
         method, training = self.method(name), self.final_rows(name, arm)

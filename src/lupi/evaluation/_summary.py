@@ -1,12 +1,12 @@
-"""From the scores of the splits to one line per method, with tests and a verdict.
+"""Summary of the scores of all splits: one row per method, with tests and a verdict.
 
 A method *helps* when it is better than *without*, *shuffled* and *self*; the p-value of
-that claim is the largest of the three one-sided p-values, corrected by Holm over the
+this claim is the largest of the three one-sided p-values, corrected by Holm over the
 methods. It *hurts* when it is worse than *without*. Otherwise there is *no evidence*
 that it helps, for one of three reasons: there is *nothing to gain* (the 95 % upper
-bound on the gain of the oracle is negligible), there are *too few rows to tell*
+bound of the gain of the oracle is negligible), there are *too few rows to tell*
 (neither a gain of the oracle nor its absence is established), or the method does not
-realize what the oracle gains.
+achieve the gain of the oracle.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NO_EVIDENCE = "no evidence"
 HURTS = "hurts"
 FAILED = "failed"
 
-# The arms that a method has to beat.
+# The arms that a method is compared with.
 CONTROLS = ("without", "shuffled", "self")
 COLUMNS = (
     *("method", *ARMS, "gain", "gain_std_error"),
@@ -88,14 +88,15 @@ class ArmScores:
 def summarise(
     scores: Mapping[str, ArmScores], settings: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Return one line per method with its tests and its verdict.
+    """Return one row per method, with its tests and its verdict.
 
     Parameters
     ----------
     scores : mapping of str to ArmScores
         The scores of each method.
     settings : mapping
-        ``optimum``, ``negligible`` and ``labels`` of the comparison are read.
+        The settings of the comparison, of which ``optimum``, ``negligible`` and
+        ``labels`` are used.
     """
     table = pd.DataFrame(
         [_tests(method, arms, settings) for method, arms in scores.items()]
@@ -158,11 +159,10 @@ def _kind(line: Mapping[str, Any]) -> str:
 
 
 def _rows_needed(line: Mapping[str, Any], settings: Mapping[str, Any]) -> float:
-    """Return the rows at which the bound on the gap would be narrow enough to tell.
+    """Return the number of rows at which the bound of the gap would be conclusive.
 
-    The standard error falls with the square root of the rows. With the gap as
-    estimated, either its lower bound passes zero or its upper bound passes what is
-    negligible.
+    The standard error decreases with the square root of the number of rows. With the
+    estimated gap, either the lower bound exceeds zero or the upper bound is negligible.
     """
     gap, negligible = line["gap"], settings["negligible"]
     reach, wanted = line["gap_upper"] - gap, max(gap, negligible - gap)
@@ -174,9 +174,10 @@ def _rows_needed(line: Mapping[str, Any], settings: Mapping[str, Any]) -> float:
 
 
 def best_arm(summary: pd.DataFrame, verdict: Any) -> tuple[str, str]:
-    """Return the method and the arm of the highest score that may be used.
+    """Return the method and the arm with the highest score.
 
-    Arm "with" of the methods that X* helps, arm "without" of all that were fitted.
+    The arm "with" is considered for methods that X* helps, the arm "without" for all
+    methods that were fitted.
     """
     scores = summary[summary["verdict"] != FAILED].set_index("method")
     if scores.empty:
@@ -190,7 +191,7 @@ def best_arm(summary: pd.DataFrame, verdict: Any) -> tuple[str, str]:
 
 
 def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
-    """Return one line per method and arm: score, difference to *without*, time."""
+    """Return one row per method and arm: score, difference to *without*, time."""
     lines = []
     for method, arms in scores.items():
         for arm in ARMS:

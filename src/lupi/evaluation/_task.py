@@ -1,4 +1,4 @@
-"""Classes or numbers: the one rule by which the task is read off."""
+"""The rule that decides between classification and regression."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
 
-from lupi.evaluation._methods import Method, Task, find_method
+from lupi.evaluation._methods import Method, Task, as_list, find_method
 
-# Grades from 0 to 20, and counts, are numbers; so many classes are rarely meant.
+# Largest number of distinct whole numbers that are classes: more are grades or counts.
 MOST_CLASSES = 10
 
 
 def read_task(y: np.ndarray, methods: Any = "default") -> Task:
-    """Tell classification from regression, by the methods when they settle it.
+    """Return the task of the methods if they have only one, else that of the target.
 
-    Otherwise by the target: text, booleans and up to 10 different whole numbers are
-    classes, all other numbers are measurements.
+    Text, booleans and up to 10 distinct whole numbers are classes; all other numbers
+    are regression targets.
 
     Examples
     --------
@@ -40,31 +40,24 @@ def read_task(y: np.ndarray, methods: Any = "default") -> Task:
 
 
 def advice_on_task(classes: Any) -> str:
-    """Return what to do with classes that may be numbers; nothing for others.
+    """Return advice for classes that may be numbers; empty for other classes.
 
     Examples
     --------
     >>> from lupi.evaluation._task import advice_on_task
     >>> advice_on_task([0, 1, 2, 3])
-    ', or take them as the numbers they are with task="regression"'
+    ', or treat them as numbers with task="regression"'
     >>> advice_on_task(["mild", "severe", "none"])
     ''
     """
     classes = np.asarray(classes)
     if classes.dtype.kind not in "iuf" or len(classes) < 3:
         return ""
-    return ', or take them as the numbers they are with task="regression"'
-
-
-def as_list(methods: Any) -> list[Any]:
-    """Return what was asked for as a list."""
-    if isinstance(methods, str | Method | BaseEstimator | type):
-        return [methods]
-    return list(methods)
+    return ', or treat them as numbers with task="regression"'
 
 
 def _task_of(method: Any) -> Task | None:
-    """Return the task of one method; None where it has two, or is a set of them."""
+    """Return the task of one method; None for names of both tasks and for sets."""
     if isinstance(method, Method):
         return method.task
     if isinstance(method, BaseEstimator):

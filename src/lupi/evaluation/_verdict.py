@@ -1,4 +1,4 @@
-"""The verdict over all methods, in words."""
+"""The verdict over all methods, in sentences."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class Verdict:
     Attributes
     ----------
     kind : {"helps", "no evidence", "hurts", "failed"}
-        The answer over all methods: "helps" when one of them does.
+        The answer over all methods: "helps" when X* helps one of them.
     headline : str
         The answer in one sentence.
     sentence : str
-        What stands behind it, with its numbers.
+        The numbers behind the answer.
     method : str or None
-        The method the sentence is about.
+        The method that the sentence refers to.
     methods : dict of str to str
         The kind of verdict of each method.
     leak : bool
-        True when a model that sees X* when predicting is perfect and the one
-        without it is not: X* then likely contains the target.
+        True when a model that has X* when predicting is perfect and the one without
+        it is not: X* then likely contains the target.
     nothing_to_gain : bool
-        True when there is no evidence that X* helps, and even a model that sees X*
-        when predicting gains no more than is negligible, with 95 % confidence.
+        True when there is no evidence that X* helps, and the gain of a model that has
+        X* when predicting is negligible, with 95 % confidence.
     rows_needed : int or None
-        About how many rows it would take to tell whether there is anything to gain,
-        where these are too few.
+        Approximate number of rows needed to decide whether there is a possible gain,
+        if there are too few.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Verdict:
 
 
 def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
-    """Put the answer over all methods into sentences."""
+    """Return the verdict over all methods."""
     metric = metric_name(scoring)
     kinds = dict(zip(summary["method"], summary["verdict"], strict=True))
     ran = summary[summary["verdict"] != FAILED]
@@ -94,10 +94,10 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
             f"shuffled X* and X as X*{corrected})."
         )
         if best["gap_closed"] >= 1:
-            sentence += " It closes the gap to a model that sees X* when predicting."
+            sentence += " It closes the gap to a model that has X* when predicting."
         elif not np.isnan(best["gap_closed"]):
             sentence += (
-                f" It closes {best['gap_closed']:.0%} of the gap to a model that sees "
+                f" It closes {best['gap_closed']:.0%} of the gap to a model that has "
                 "X* when predicting.".replace("%", " %")
             )
     elif (ran["verdict"] == HURTS).all():
@@ -126,7 +126,7 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
             f"and X as X*{corrected})."
         )
         oracle = (
-            f"A model that sees X* when predicting gains {_plus_minus(widest, 'gap')}"
+            f"A model that has X* when predicting gains {_plus_minus(widest, 'gap')}"
         )
         if ran["nothing_to_gain"].all():
             nothing = True
@@ -136,29 +136,24 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
                 f"{_signed(ran['gap_upper'].max())}."
             )
         elif not (ran["p_gap"] <= SIGNIFICANCE).any():
-            rows = _largest(ran["rows_needed"])
             headline = headline.removesuffix(".") + ": too few rows to tell."
             sentence += f" {oracle}, which may be chance."
-            if rows is not None:
-                sentence += f" About {rows:,} rows would tell."
+            if ran["rows_needed"].notna().any():
+                rows = int(ran["rows_needed"].max())
+                sentence += f" About {rows:,} rows are needed for an answer."
         else:
-            sentence += f" {oracle}, so there is something to gain."
+            sentence += f" {oracle}, so that a gain is possible."
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
     leak = bool(ran["leak"].any())
     if leak:
         sentence += (
-            " Careful: a model that sees X* is perfect, so X* likely contains the "
-            "target itself (a leak)."
+            " Careful: a model that has X* when predicting is perfect, so that X* "
+            "likely contains the target itself (a leak)."
         )
     method = str(best["method"])
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
-
-
-def _largest(rows: pd.Series) -> int | None:
-    largest = rows.max()
-    return None if np.isnan(largest) else int(largest)
 
 
 def _signed(value: float) -> str:
