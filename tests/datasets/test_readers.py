@@ -93,7 +93,7 @@ def test_mnist_plus_says_what_is_wrong(tmp_path, digits):
     with pytest.raises(ValueError, match="Line 2"):
         read_mnist_plus(images, words, labels)
     words.write_text("1 two 3\n")
-    with pytest.raises(ValueError, match="not all numbers"):
+    with pytest.raises(ValueError, match="expected numbers only"):
         read_mnist_plus(images, words, labels)
     words.write_text("")
     with pytest.raises(ValueError, match="empty"):

@@ -119,7 +119,7 @@ def test_digits_pair_keeps_those_two():
     assert set(digits.target) == {3, 7}
     with pytest.raises(ValueError, match="two different digits"):
         load_digits_lowres(digits=(5, 5))
-    with pytest.raises(ValueError, match="size 4 or 2"):
+    with pytest.raises(ValueError, match="choose 4 or 2"):
         load_digits_lowres(size=3)
 
 

@@ -119,7 +119,7 @@ def test_surface_holds_cross_validated_scores(data):
 
 
 def test_refusals_are_sentences(data, model):
-    with pytest.raises(ValueError, match="belong together"):
+    with pytest.raises(ValueError, match="Only one of X_test"):
         BoostingTraceDisplay.from_estimator(model, data.data)
     other = GBPlusClassifier(n_estimators=2).fit(data.data, data.target)
     with pytest.raises(ValueError, match="Give a fitted IPLClassifier"):

@@ -115,9 +115,9 @@ def test_refusals_are_sentences(data):
     rows = (data.data, data.target)
     with pytest.raises(ValueError, match="Give a FairSVCDeltaPlus"):
         FairnessFrontierDisplay.from_estimator(SVCPlus(), *rows, data.privileged)
-    with pytest.raises(ValueError, match="make 120 groups"):
+    with pytest.raises(ValueError, match="have 120 distinct rows"):
         FairnessFrontierDisplay.from_estimator(MODEL, *rows, data.data)
-    with pytest.raises(ValueError, match="y needs two classes"):
+    with pytest.raises(ValueError, match="disparity is defined for two"):
         FairnessFrontierDisplay.from_estimator(
             MODEL, data.data, np.arange(120) % 3, data.privileged
         )

@@ -218,7 +218,7 @@ def test_draws_on_given_axes_and_again(plane):
     assert display.ax_ is axes[0]
     assert display.plot() is display
     assert display.figure_ is not figure
-    with pytest.raises(ValueError, match="2 panels but ax holds 1"):
+    with pytest.raises(ValueError, match="2 panels but ax has 1"):
         display.plot(ax=axes[0])
 
 
@@ -229,9 +229,9 @@ def test_refusals_are_sentences(plane):
         SpacesDisplay.from_estimator(model, rows[0][::-1], *rows[1:])
     with pytest.raises(ValueError, match="no column 7"):
         SpacesDisplay.from_estimator(model, *rows, features=(0, 7))
-    with pytest.raises(ValueError, match="Two different columns"):
+    with pytest.raises(ValueError, match="two different columns"):
         SpacesDisplay.from_estimator(model, *rows, features=(1, 1))
-    with pytest.raises(ValueError, match="learned 1 function"):
+    with pytest.raises(ValueError, match="has 1 function"):
         SpacesDisplay.from_estimator(model, *rows, function=1)
     with pytest.raises(ValueError, match="two columns or the projection 'pca'"):
         SpacesDisplay.from_estimator(model, *rows, features="umap")

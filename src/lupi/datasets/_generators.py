@@ -1,4 +1,4 @@
-"""Data whose privileged information helps, or does not, for a known reason."""
+"""Generated data whose privileged information helps, or does not, by construction."""
 
 from __future__ import annotations
 
@@ -57,6 +57,15 @@ def _unit(rng: np.random.RandomState, size: int) -> np.ndarray:
     return direction / np.linalg.norm(direction)
 
 
+def _outcome(rng: np.random.RandomState, effect: np.ndarray, task: str) -> np.ndarray:
+    """Draw classes with the log-odds ``effect``, or numbers with this mean."""
+    if task == "classification":
+        return (rng.uniform(size=len(effect)) < expit(effect)).astype(int)
+    if task == "regression":
+        return effect + rng.normal(size=len(effect))
+    raise ValueError(f"task={task!r}: choose 'classification' or 'regression'.")
+
+
 def make_slack_teacher(
     n_samples: int = 200,
     *,
@@ -66,21 +75,20 @@ def make_slack_teacher(
     as_frame: bool = False,
     random_state: Seed = None,
 ) -> Bunch:
-    """Make data whose X* reveals the true margin violation: Vapnik's ideal teacher.
+    """Make data whose X* contains the true margin violation, the ideal case of SVM+.
 
-    The rule to learn is f(x) = w·x with ‖w‖ = 1 and x ~ N(0, I). Labels follow it
-    inside the margin; beyond the margin they are flipped with probability
-    ``flip``, so that the rows which pull hardest on a learner are the least to be
-    trusted::
+    The true rule is f(x) = w·x with ‖w‖ = 1 and x ~ N(0, I). Labels follow it inside
+    the margin; beyond the margin they are flipped with probability ``flip``, so that
+    the rows with the largest influence on a linear model are the least reliable::
 
         y = sign f(x) · s,   s = −1 with probability flip where |f(x)| > 1, else 1
         ξ = max(0, 1 − y f(x))
         x* = (ξ,  y ξ + noise · N(0, 1))
 
-    Without X*, a linear model on 20 features and 160 rows gets about 0.72 of the
-    labels right, and no rule of x can get more than 0.87. One that sees [x, x*] gets
-    about 0.97. SVM+ need only find the correcting function w*·x* + b* = ξ to reach
-    the best rule of x, because the rows that are wrong then say by how much.
+    Without X*, a linear model on 20 features and 160 rows has an accuracy of about
+    0.72, and no rule of x has more than 0.87. A model of [x, x*] has about 0.97. SVM+
+    reaches the best rule of x with the correcting function w*·x* + b* = ξ, which is
+    the slack of every row.
 
     Parameters
     ----------
@@ -91,11 +99,11 @@ def make_slack_teacher(
     flip : float, default=0.4
         Probability that a label beyond the margin is wrong.
     noise : float, default=0.5
-        Standard deviation of the noise on the direction of the violation; at 0 a
-        model that sees X* is nearly perfect.
+        Standard deviation of the noise on the direction of the violation; with 0 a
+        model of X and X* is nearly perfect.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
-    random_state : int, RandomState or None
+        Whether to return data frames instead of arrays.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Returns
@@ -138,17 +146,17 @@ def make_similarity_teacher(
     as_frame: bool = False,
     random_state: Seed = None,
 ) -> Bunch:
-    """Make data that are separable in X* and blurred in X: similarity control.
+    """Make data that are separable in X* and noisy in X: similarity control.
 
-    Classes are two clouds in a small space, which the teacher sees. The student
-    sees a linear image of it under heavy noise::
+    The classes are two normal distributions in the space of X*, which has few
+    dimensions. X is a linear map of X* with much noise::
 
         x* = y · separation · e₁ + N(0, I)      (n_privileged dimensions)
         x  = A x* + noise · N(0, I)             (A: random, columns of length 1)
 
-    Rows that look alike to the teacher are alike; how far a row lies from the
-    teacher's boundary tells how hard it is for the student. That is the assumption
-    of SVMΔ+ and of distillation.
+    Similar rows in X* have similar labels, and the distance of a row from the boundary
+    in X* measures how difficult it is. This is the assumption of SVMΔ+ and of
+    distillation.
 
     Parameters
     ----------
@@ -161,8 +169,8 @@ def make_similarity_teacher(
     noise : float, default=2.0
         Standard deviation of the noise on x.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
-    random_state : int, RandomState or None
+        Whether to return data frames instead of arrays.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Returns
@@ -196,17 +204,17 @@ def make_mediator(
     as_frame: bool = False,
     random_state: Seed = None,
 ) -> Bunch:
-    """Make data in which X* lies between X and y: X → X* → y.
+    """Make data in which X* is between X and y: X → X* → y.
 
-    A later state of the same process, through which alone X acts on y::
+    X* is a later state of the same process, and X acts on y only through X*::
 
         x ~ N(0, I),   x*_k = b_k·x + noise · N(0, 1)   (‖b_k‖ = 1)
         η = strength · mean_k(x*_k) · √n_privileged
         classification: P(y = 1) = 1 / (1 + exp(−η)),   regression: y = η + N(0, 1)
 
-    A teacher on X* has few coefficients to learn and gives the student η instead of
-    one random draw with it. The student gains while rows are few; the gain vanishes as
-    they grow in number.
+    A teacher of X* has few coefficients, and its predictions are estimates of η, while
+    a label is a random draw. The student gains with few rows; the gain vanishes as the
+    number of rows grows.
 
     Parameters
     ----------
@@ -215,14 +223,14 @@ def make_mediator(
     n_features, n_privileged : int, default=20 and 2
         Dimensions of x and of x*.
     noise : float, default=1.0
-        Standard deviation of what happens between X and X*.
+        Standard deviation of the noise between X and X*.
     strength : float, default=2.0
-        How firmly X* decides y.
+        Size of the effect of X* on y.
     task : {"classification", "regression"}, default="classification"
         Kind of target.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
-    random_state : int, RandomState or None
+        Whether to return data frames instead of arrays.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Returns
@@ -240,13 +248,8 @@ def make_mediator(
     X = rng.normal(size=(n_samples, n_features))
     effects = np.column_stack([_unit(rng, n_features) for _ in range(n_privileged)])
     privileged = X @ effects + noise * rng.normal(size=(n_samples, n_privileged))
-    drive = strength * privileged.mean(axis=1) * np.sqrt(n_privileged)
-    if task == "classification":
-        y = (rng.uniform(size=n_samples) < expit(drive)).astype(int)
-    elif task == "regression":
-        y = drive + rng.normal(size=n_samples)
-    else:
-        raise ValueError(f"task={task!r}: choose 'classification' or 'regression'.")
+    effect = strength * privileged.mean(axis=1) * np.sqrt(n_privileged)
+    y = _outcome(rng, effect, task)
     return _bunch(X, privileged, y, as_frame, make_mediator)
 
 
@@ -276,12 +279,12 @@ def make_useless(
     n_features, n_privileged : int, default=10 and 5
         Dimensions of x and of x*.
     strength : float, default=1.5
-        How firmly x decides y.
+        Size of the effect of x on y.
     task : {"classification", "regression"}, default="classification"
         Kind of target.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
-    random_state : int, RandomState or None
+        Whether to return data frames instead of arrays.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Returns
@@ -297,12 +300,6 @@ def make_useless(
     """
     rng = check_random_state(random_state)
     X = rng.normal(size=(n_samples, n_features))
-    drive = strength * (X @ _unit(rng, n_features))
-    if task == "classification":
-        y = (rng.uniform(size=n_samples) < expit(drive)).astype(int)
-    elif task == "regression":
-        y = drive + rng.normal(size=n_samples)
-    else:
-        raise ValueError(f"task={task!r}: choose 'classification' or 'regression'.")
+    y = _outcome(rng, strength * (X @ _unit(rng, n_features)), task)
     privileged = rng.normal(size=(n_samples, n_privileged))
     return _bunch(X, privileged, y, as_frame, make_useless)

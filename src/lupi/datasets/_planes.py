@@ -1,7 +1,7 @@
-"""Two-dimensional sets to look at: X in one plane, X* in another.
+"""Two-dimensional data sets for figures: X in one plane, X* in another.
 
-They have the shapes of the figures in O. Thomas, "Learning Using Privileged
-Information: A Unified Approach", University of Sussex, 2017, drawn anew.
+They resemble those of the figures in O. Thomas, "Learning Using Privileged Information:
+A Unified Approach", University of Sussex, 2017.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sklearn.utils import Bunch, check_random_state
 
 from lupi.datasets._generators import Seed, _bunch
 
-_CENTRES = {
+_CENTERS = {
     # kind: (distance of the centers from the origin in X, in X*)
     "separable": (3.0, 3.0),
     "overlapping": (1.2, 1.2),
@@ -28,26 +28,26 @@ def make_plane(
     as_frame: bool = False,
     random_state: Seed = None,
 ) -> Bunch:
-    """Make two clouds in the plane, with two more in the plane of X*.
+    """Make two normal distributions in the plane of X, and two in the plane of X*.
 
     ::
 
         x  = y · a · (1, 1)/√2 + N(0, I),     x* = y · a* · (1, −1)/√2 + N(0, I)
 
-    with y = ±1 and, for a and a*, 3 and 3 (``"separable"``; rows that would cross
-    the middle are drawn again, so that a line separates the classes), 1.2 and 1.2
+    with y = ±1. The distances a and a* are 3 and 3 (``"separable"``), 1.2 and 1.2
     (``"overlapping"``), or 1.2 and 3 (``"separable-privileged"``: overlapping in X,
-    separable in X*).
+    separable in X*). With distance 3, rows beyond the margin are drawn again, so that a
+    line separates the classes.
 
     Parameters
     ----------
-    kind : {"separable", "overlapping", "separable-privileged"}
-        Which shape; ``"overlapping"`` by default.
+    kind : {"separable", "overlapping", "separable-privileged"}, default="overlapping"
+        Whether the classes are separable in X and in X*.
     n_samples : int, default=60
         Number of rows, half of them of each class.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
-    random_state : int, RandomState or None
+        Whether to return data frames instead of arrays.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Returns
@@ -61,13 +61,13 @@ def make_plane(
     >>> make_plane("separable", 20, random_state=0).data.shape
     (20, 2)
     """
-    if kind not in _CENTRES:
+    if kind not in _CENTERS:
         raise ValueError(
-            f"kind={kind!r}: choose one of {', '.join(map(repr, _CENTRES))}."
+            f"kind={kind!r}: choose one of {', '.join(map(repr, _CENTERS))}."
         )
     rng = check_random_state(random_state)
     y = np.where(np.arange(n_samples) < n_samples // 2, -1, 1)
-    distance, privileged_distance = _CENTRES[kind]
+    distance, privileged_distance = _CENTERS[kind]
     X = _clouds(rng, y, distance, np.array([1.0, 1.0]))
     privileged = _clouds(rng, y, privileged_distance, np.array([1.0, -1.0]))
     return _bunch(X, privileged, y, as_frame, make_plane)
@@ -95,16 +95,16 @@ def make_biased_hiring(
     as_frame: bool = False,
     random_state: Seed = None,
 ) -> Bunch:
-    """Make the records of an employer who hired by group instead of by merit.
+    """Make data of hiring decisions that depend on the group of the applicants.
 
-    x is experience and education, x* the group of the applicant. The group shows
-    in x because one group was steered towards experience, the other towards
+    x is experience and education, x* the group of the applicant. The group is
+    correlated with x, because one group has more experience and the other more
     education; merit is their sum::
 
         z ∈ {−1, 1},  experience = 1.2 z + N(0, 1),  education = −1.2 z + N(0, 1)
         hired = z with probability bias, else sign(experience + education)
 
-    A classifier that never sees the group learns it from experience all the same.
+    A classifier without the group can still discriminate by experience.
 
     Parameters
     ----------
@@ -113,8 +113,8 @@ def make_biased_hiring(
     bias : float, default=0.9
         Share of decisions made by group.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
-    random_state : int, RandomState or None
+        Whether to return data frames instead of arrays.
+    random_state : int, RandomState or None, default=None
         Seed.
 
     Returns
@@ -130,7 +130,7 @@ def make_biased_hiring(
     ['group']
     """
     if not 0 <= bias <= 1:
-        raise ValueError(f"bias={bias!r}: a share lies between 0 and 1.")
+        raise ValueError(f"bias={bias!r}: give a share between 0 and 1.")
     rng = check_random_state(random_state)
     group = np.where(rng.uniform(size=n_samples) < 0.5, -1, 1)
     X = rng.normal(size=(n_samples, 2))

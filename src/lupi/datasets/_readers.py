@@ -1,4 +1,4 @@
-"""Readers for data of the literature that cannot be shipped but may be on your disk."""
+"""Readers for files of data sets that cannot be shipped with the library."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ def read_techtc(path: str | os.PathLike[str]) -> Bunch:
         1 3:2 17:1 204:5
         -1 17:4 33:1
 
-    the class (1 or −1), then index:count for each word, indices from 1; and
-    ``features.idx``, which names the words (``index word`` per line). The
-    collection has no privileged information of its own: the literature selects a
-    few hundred words as X and calls the rest X*, which is what
-    :class:`lupi.compose.LUFeClassifier` does inside the folds.
+    that is, the class (1 or −1) and index:count for each word, with indices from 1; and
+    ``features.idx``, which names the words (``index word`` per line). The collection
+    has no privileged information: the literature selects a few hundred words as X and
+    uses the others as X*, as :class:`lupi.compose.LUFeClassifier` does inside the
+    folds.
 
     Parameters
     ----------
     path : path-like
-        ``vectors.dat`` or the folder that holds it.
+        ``vectors.dat`` or its folder.
 
     Returns
     -------
@@ -92,7 +92,9 @@ def read_techtc(path: str | os.PathLike[str]) -> Bunch:
             ) from None
         starts.append(len(indices))
     if not labels:
-        raise ValueError(f"{path} holds no document; is it a TechTC vectors.dat?")
+        raise ValueError(
+            f"{path} has no document. Give the vectors.dat of a TechTC data set."
+        )
     width = max([len(names), *(index + 1 for index in indices)])
     names += [f"word_{i + 1}" for i in range(len(names), width)]
     data = sp.csr_matrix((counts, indices, starts), shape=(len(labels), width))
@@ -126,25 +128,24 @@ def read_mnist_plus(
 ) -> Bunch:
     r"""Read MNIST+: the digits 5 and 8 as 10 x 10 images, with poetic descriptions.
 
-    X are the pixels; X* is what a poet wrote about each image, coded as 21 numbers:
-    the best-known privileged information of the literature, and one that can exist
-    for training images only.
+    X is the pixels; X* is a poetic description of each image, coded as 21 numbers. It
+    is the best-known privileged information of the literature.
 
-    All files are plain text, one image per line, numbers separated by blanks, tabs,
-    commas or semicolons; lines that start with ``#`` or ``%`` are skipped.
+    All files are plain text with one image per line and numbers separated by blanks,
+    tabs, commas or semicolons; lines that start with ``#`` or ``%`` are skipped.
 
     Parameters
     ----------
     images : path-like
-        100 pixels per line. Unless ``labels`` is given, the line starts or ends
-        with the class, which must be one of two values.
+        File with 100 pixels per line. Unless ``labels`` is given, the line starts or
+        ends with the class, which is 5 or 8, or −1 or 1.
     descriptions : path-like
-        21 numbers per line, in the order of the images. There may be fewer lines
-        than images: the last images then have no description.
-    labels : path-like, optional
-        One class per line.
+        File with 21 numbers per line, in the order of the images. If there are fewer
+        lines than images, the last images have no description.
+    labels : path-like, default=None
+        File with one class per line.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
+        Whether to return data frames instead of arrays.
 
     Returns
     -------
@@ -184,13 +185,14 @@ def read_mnist_plus(
     ):
         if table.shape[1] != width:
             raise ValueError(
-                f"{name} has {table.shape[1]} numbers per line; expected {width}."
+                f"{name} has {table.shape[1]} numbers per line; expected {width}. Give "
+                "the files of MNIST+."
             )
     if len(target) != len(pixels) or len(words) > len(pixels):
         raise ValueError(
             f"There are {len(pixels)} images, {len(target)} labels and {len(words)} "
-            "descriptions; every image needs a label, and no description may be left "
-            "over."
+            "descriptions; give one label for every image, and at most as many "
+            "descriptions as images."
         )
     privileged = np.full((len(pixels), MNIST_PLUS_WORDS), np.nan)
     privileged[: len(words)] = words
@@ -211,14 +213,16 @@ def _numbers(path: str | os.PathLike[str]) -> np.ndarray:
         try:
             rows.append([float(part) for part in re.split(r"[\s,;]+", line.strip())])
         except ValueError:
-            raise ValueError(f"Line {number} of {path} is not all numbers.") from None
+            raise ValueError(
+                f"Line {number} of {path} has text; expected numbers only."
+            ) from None
         if len(rows[-1]) != len(rows[0]):
             raise ValueError(
                 f"Line {number} of {path} has {len(rows[-1])} numbers where the lines "
                 f"before have {len(rows[0])}."
             )
     if not rows:
-        raise ValueError(f"{path} is empty.")
+        raise ValueError(f"{path} is empty; expected one image per line.")
     return np.array(rows)
 
 
@@ -234,5 +238,5 @@ def _split_label(
     raise ValueError(
         f"{path} has {table.shape[1]} numbers per line; expected {MNIST_PLUS_PIXELS} "
         "pixels with the class (5 or 8, or -1 or 1) before or after them. Give the "
-        "classes in a file of their own with labels=."
+        "classes in a separate file with labels=."
     )

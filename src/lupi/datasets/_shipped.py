@@ -1,9 +1,8 @@
 """Real tables that come with the library, split into X, X* and y.
 
-Where each table comes from, its license and what was changed stands in
-``data/README.md`` beside the files. A split is worth studying only when the
-privileged columns really arrive after the moment of prediction; every loader says
-why its split is natural, and which columns stay out of both sides.
+``data/README.md`` has the source and license of each table, and the changes made to it.
+The privileged columns must be unknown at the time of prediction; every loader explains
+its split, and which columns are left out of X and X*.
 """
 
 from __future__ import annotations
@@ -67,14 +66,14 @@ ACTG_WEEK_20 = ("cd420", "cd820")
 
 
 def read_shipped(name: str) -> pd.DataFrame:
-    """Return one of the shipped tables as it is stored."""
+    """Return one of the shipped tables."""
     file = resources.files("lupi.datasets") / "data" / f"{name}.csv.gz"
     with resources.as_file(file) as path:
         return pd.read_csv(path, keep_default_na=False, na_values=[""])
 
 
 def read_description() -> str:
-    """Return sources, licenses and changes of the shipped tables."""
+    """Return the sources, licenses and changes of the shipped tables."""
     file = resources.files("lupi.datasets") / "data" / "README.md"
     return file.read_text(encoding="utf-8")
 
@@ -88,26 +87,14 @@ def make_bunch(
     description: str,
     **more: object,
 ) -> Bunch:
-    """Lay out one data set the way every loader of this room returns it."""
+    """Return a data set in the common layout of all loaders."""
     target = pd.Series(np.asarray(target), index=data.index, name="target")
-    names = {
-        "feature_names": list(data.columns),
-        "privileged_feature_names": list(privileged.columns),
-    }
-    if not as_frame:
-        return Bunch(
-            data=data.to_numpy(dtype=float),
-            privileged=privileged.to_numpy(dtype=float),
-            target=target.to_numpy(),
-            **names,
-            DESCR=description,
-            **more,
-        )
     return Bunch(
-        data=data,
-        privileged=privileged,
-        target=target,
-        **names,
+        data=data if as_frame else data.to_numpy(dtype=float),
+        privileged=privileged if as_frame else privileged.to_numpy(dtype=float),
+        target=target if as_frame else target.to_numpy(),
+        feature_names=list(data.columns),
+        privileged_feature_names=list(privileged.columns),
         DESCR=description,
         **more,
     )
@@ -124,21 +111,21 @@ def load_pima(
     Parameters
     ----------
     roles : {"lab", "seed", "seed-swapped"}, default="lab"
-        Which columns are privileged.
+        The privileged columns.
 
         - ``"lab"``: plasma glucose and serum insulin, both from a two-hour glucose
-          tolerance test. Everything else is known when the patient walks in, the
-          test comes later: the natural split.
+          tolerance test, which follows the examination in which all other columns are
+          measured.
         - ``"seed"``: glucose, blood pressure, body mass index and age (the 2nd, 3rd,
           6th and 8th attribute), the split printed in the literature on boosting
           with privileged information.
-        - ``"seed-swapped"``: the same two groups with their roles exchanged, which
+        - ``"seed-swapped"``: the same two groups with X and X* exchanged, which
           reproduces the printed accuracies of the baselines better.
     zeros_as_missing : bool, default=False
-        Replace the impossible zeros (a blood pressure of 0) with NaN. The
-        literature keeps them, and so does the default.
+        Whether to replace impossible zeros (a blood pressure of 0) by NaN. The
+        literature keeps them.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
+        Whether to return data frames instead of arrays.
 
     Returns
     -------
@@ -181,12 +168,11 @@ def load_actg175(
 ) -> Bunch:
     """Load the ACTG 175 trial: baseline as X, the counts of week 20 as X*.
 
-    2139 patients with HIV were randomized to four treatments. When therapy starts
-    only the baseline is known; CD4 and CD8 counts at week 20 are a later state of
-    the same process and lie between the baseline and the outcome, so they are the
-    natural privileged information.
+    2139 patients with HIV were randomized to four treatments. At the start of the
+    therapy only the baseline is known; CD4 and CD8 counts at week 20 are a later state
+    of the same process, between the baseline and the outcome.
 
-    Left out of both sides: what is known later than week 20 (``offtrt``, off
+    X and X* do not contain columns that are known later than week 20 (``offtrt``, off
     treatment before week 96; ``cd496`` and ``r``; ``days``, the follow-up time), the
     identifier ``pidnum``, the constant ``zprior``, and ``str2`` and ``treat``, which
     repeat ``strat`` and the treatment arm.
@@ -195,12 +181,12 @@ def load_actg175(
     ----------
     target : {"event", "cd4-week-96"}, default="event"
         ``"event"`` (classification): whether the CD4 count halved, AIDS was
-        diagnosed or the patient died during follow-up. In 13 patients that came
-        before day 140, so that their "week 20" counts may follow the event; they
-        are kept, as in the public copies. ``"cd4-week-96"`` (regression): the CD4
-        count at week 96, for the 1342 patients who have one.
+        diagnosed or the patient died during follow-up. In 13 patients this was before
+        day 140, so that their counts of week 20 may follow the event; they are kept,
+        as in the public copies. ``"cd4-week-96"`` (regression): the CD4 count at week
+        96, for the 1342 patients who have one.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
+        Whether to return data frames instead of arrays.
 
     Returns
     -------
@@ -218,10 +204,10 @@ def load_actg175(
     """
     table = read_shipped("actg175")
     if target == "event":
-        answer, more = table["cens"], {"target_names": ["no event", "event"]}
+        outcome, more = table["cens"], {"target_names": ["no event", "event"]}
     elif target == "cd4-week-96":
         table = table[table["cd496"].notna()].reset_index(drop=True)
-        answer, more = table["cd496"].astype(float), {}
+        outcome, more = table["cd496"].astype(float), {}
     else:
         raise ValueError(
             f"target={target!r} is not an outcome of ACTG 175; choose 'event' or "
@@ -233,7 +219,7 @@ def load_actg175(
     return make_bunch(
         baseline,
         table[list(ACTG_WEEK_20)],
-        answer,
+        outcome,
         as_frame=as_frame,
         description=read_description(),
         **more,
@@ -243,19 +229,18 @@ def load_actg175(
 def load_german_credit(*, as_frame: bool = False) -> Bunch:
     """Load German Credit with the sensitive columns as privileged information.
 
-    A lender may hold sex, age and nationality for its old customers and still be
-    forbidden to decide by them: known when training, not to be used when
-    predicting. ``personal_status`` is left out of X because it tells the sex.
-    U. Grömping ("South German Credit Data: Correcting a Widely Used Data Set",
-    2019) found several columns of this public copy to be mislabelled, among them
-    ``foreign_worker``, whose answers are reversed; this is the copy the fairness
-    literature uses.
+    A lender may know sex, age and nationality of its customers but not be allowed to
+    use them for decisions: they are available for training and not for prediction.
+    ``personal_status`` is left out of X because it contains the sex. U. Grömping
+    ("South German Credit Data: Correcting a Widely Used Data Set", 2019) found several
+    columns of this public copy to be mislabelled, among them ``foreign_worker``, whose
+    values are reversed; the fairness literature uses this copy.
 
     Parameters
     ----------
     as_frame : bool, default=False
-        Return data frames with the categories in words. Otherwise categories are
-        one-hot encoded.
+        Whether to return data frames with categories as text. Otherwise categories
+        are one-hot encoded.
 
     Returns
     -------
@@ -311,9 +296,9 @@ def load_digits_lowres(
 ) -> Bunch:
     """Load small digit images as X and the full 8 x 8 images as X*.
 
-    A cheap camera predicts; the training images were taken with a better one. The
-    images are those of :func:`sklearn.datasets.load_digits` (UCI, "Optical
-    Recognition of Handwritten Digits", CC BY 4.0); X averages their pixels in
+    This corresponds to predictions from a cheap camera, with training images from a
+    better one. The images are those of :func:`sklearn.datasets.load_digits` (UCI,
+    "Optical Recognition of Handwritten Digits", CC BY 4.0); X averages their pixels in
     blocks.
 
     Parameters
@@ -323,7 +308,7 @@ def load_digits_lowres(
     size : {4, 2}, default=4
         X is a ``size`` x ``size`` image.
     as_frame : bool, default=False
-        Return data frames instead of arrays.
+        Whether to return data frames instead of arrays.
 
     Returns
     -------
@@ -338,7 +323,7 @@ def load_digits_lowres(
     (356, 4)
     """
     if size not in (2, 4):
-        raise ValueError(f"size={size!r}: the 8 x 8 images pool to size 4 or 2.")
+        raise ValueError(f"size={size!r}: choose 4 or 2 pixels per side.")
     images = load_digits()
     keep = np.ones(len(images.target), dtype=bool)
     if digits is not None:
@@ -365,16 +350,16 @@ def load_digits_lowres(
 def load_breast_cancer_privileged(*, as_frame: bool = False) -> Bunch:
     """Load Wisconsin breast cancer: cell averages as X, the worst cells as X*.
 
-    Each biopsy image was measured nucleus by nucleus. The average over the nuclei
-    survives a coarse, quick measurement; the spread and the three largest nuclei
-    need every outline drawn with care, which a hospital may do for the training
+    Every cell nucleus of each biopsy image was measured. The average over the nuclei
+    can be estimated from a coarse measurement; the spread and the three largest nuclei
+    need an exact outline of every nucleus, which may be available for the training
     cases only. The table is :func:`sklearn.datasets.load_breast_cancer` (UCI,
     CC BY 4.0).
 
     Parameters
     ----------
     as_frame : bool, default=False
-        Return data frames instead of arrays.
+        Whether to return data frames instead of arrays.
 
     Returns
     -------

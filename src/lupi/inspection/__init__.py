@@ -1,7 +1,7 @@
-"""Seeing what a model does: displays in the manner of scikit-learn's.
+"""Displays of models and results, with the interface of scikit-learn's displays.
 
-``from_estimator`` or ``from_results`` computes and draws; ``plot`` draws again, on axes
-of your own if you give them; what was computed stays on the display as arrays.
+``from_estimator`` or ``from_results`` computes and draws; ``plot`` draws again, on
+given axes or on a new figure. The computed values are attributes of the display.
 """
 
 from lupi.inspection._boosting_surface import BoostingSurfaceDisplay

@@ -1,4 +1,4 @@
-"""The score of boosting with comments from X* over its two weights, C1 and C2."""
+"""The score of boosting with privileged comments over its two weights, C1 and C2."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from lupi.inspection._style import one_axes
 
 @dataclass
 class BoostingSurfaceDisplay:
-    """Mean cross-validated score over C1 and C2, beside that without X*.
+    """Mean cross-validated score over C1 and C2, compared with that without X*.
 
-    Made by `BoostingTraceDisplay.surface`. The colors tell the difference to the
+    Make it with `BoostingTraceDisplay.surface`. The colors show the difference to the
     same model without X*: blue above, orange below, white equal.
 
     Parameters
     ----------
     privileged_weights, privileged_regs : ndarray
-        The values of C1 (columns) and of C2 (lines).
+        The values of C1 (columns) and of C2 (rows).
     scores : ndarray of shape (n_regs, n_weights)
         Mean test scores.
     baseline : float
@@ -62,17 +62,17 @@ class BoostingSurfaceDisplay:
     scoring: str = "score"
 
     def plot(self, ax: Any = None) -> BoostingSurfaceDisplay:
-        """Draw the surface, every cell with its score.
+        """Draw the surface, with the score in every cell.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         self : BoostingSurfaceDisplay
-            With ``ax_``, ``figure_``, ``image_``.
+            The display, with ``ax_``, ``figure_``, ``image_``.
         """
         from matplotlib.colors import LinearSegmentedColormap
 
@@ -122,7 +122,7 @@ def score_surface(
     cv: Any,
     scorer: Any,
 ) -> tuple[np.ndarray, float]:
-    """Mean test scores of every pair of C1 and C2, and of the model without X*."""
+    """Return mean test scores of every pair (C1, C2), and of the model without X*."""
     labels = np.asarray(y)
     folds = check_cv(cv, labels, classifier=is_classifier(estimator))
     splits = list(folds.split(X, labels))

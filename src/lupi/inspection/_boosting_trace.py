@@ -1,4 +1,4 @@
-"""How boosting with comments from X* went: its objective, its passes, its score."""
+"""The objective, passes and score of boosting with privileged comments."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from lupi.inspection._style import series_style, several_axes, tidy
 
 @dataclass(frozen=True)
 class BoostingTrace:
-    """The course of one fitted model.
+    """The trace of one fitted model.
 
     Parameters
     ----------
     objective : ndarray of shape (n_rounds,)
-        The objective at the end of each round, summed over the classes beyond two.
+        The objective at the end of each round, summed over more than two classes.
     inner : ndarray of shape (n_rounds, n_passes)
         The objective after each accepted pass of a round, divided by that after the
-        first; a round that stopped keeps its last value.
+        first; the last value of a round that stopped is repeated.
     passes : ndarray of int
-        Passes of each round.
+        Number of passes of each round.
     score : ndarray of shape (n_rounds,) or None
         The test score after each round.
     """
@@ -39,11 +39,11 @@ class BoostingTrace:
 
 @dataclass
 class BoostingTraceDisplay:
-    """Objective, inner convergence and test score of boosted trees with comments.
+    """Objective, inner convergence and test score of boosting with comments.
 
-    Panels: the objective at the end of each round; the objective over the passes of
-    a round, relative to the first pass, in the mean over the rounds; and, when test
-    rows are given, the score against the number of trees.
+    The panels are the objective at the end of each round; the objective over the passes
+    of a round, relative to the first pass, averaged over the rounds; and, if test rows
+    are given, the score against the number of trees.
 
     Make it with `from_estimator`; `surface` draws the score over C1 and C2.
 
@@ -91,31 +91,31 @@ class BoostingTraceDisplay:
         scoring: Any = None,
         ax: Any = None,
     ) -> BoostingTraceDisplay:
-        """Read the traces of one or several fitted models, and draw them.
+        """Draw the traces of one or several fitted models.
 
         Parameters
         ----------
         estimator : IPLClassifier, IPLRegressor, or dict of str to these
-            Fitted. A dict draws one line per model under its name, for example one
-            per learning rate.
-        X_test, y_test : array-like, optional
+            Fitted models. A dict draws one line per model, labeled by its key, for
+            example one per learning rate.
+        X_test, y_test : array-like, default=None
             Test rows, for the score against the number of trees.
-        scoring : callable ``metric(y_true, y_pred)``, optional
+        scoring : callable ``metric(y_true, y_pred)``, default=None
             Accuracy for classifiers and R² for regressors by default.
-        ax : sequence of matplotlib Axes, optional
-            Two axes, three with test rows; a new figure otherwise.
+        ax : sequence of matplotlib Axes, default=None
+            Two axes, three with test rows; a new figure by default.
 
         Returns
         -------
         display : BoostingTraceDisplay
-            Drawn.
+            The display, drawn.
         """
         if not isinstance(estimator, Mapping):
             estimator = {type(estimator).__name__: estimator}
         if (X_test is None) != (y_test is None):
             raise ValueError(
-                "X_test and y_test belong together: give both for the score against "
-                "the number of trees, or neither."
+                "Only one of X_test and y_test was given: give both for the score "
+                "against the number of trees, or neither."
             )
         traces = {
             str(name): _trace(model, X_test, y_test, scoring)
@@ -147,22 +147,22 @@ class BoostingTraceDisplay:
         Parameters
         ----------
         estimator : IPLClassifier or IPLRegressor
-            Cloned, with its other parameters as they are.
-        X, y, privileged
+            Estimator whose other parameters are kept; it is cloned.
+        X, y, privileged : array-like
             The rows.
         privileged_weights, privileged_regs : sequence of float
             The values of C1 and of C2.
-        cv : int, splitter or None
+        cv : int, splitter or None, default=None
             As in scikit-learn; 5 folds by default.
-        scoring : str or callable, optional
+        scoring : str or callable, default=None
             As in scikit-learn; the score of the estimator by default.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : BoostingSurfaceDisplay
-            Drawn.
+            The display, drawn.
         """
         scorer = check_scoring(estimator, scoring)
         weights = np.asarray(privileged_weights, dtype=float)
@@ -178,13 +178,13 @@ class BoostingTraceDisplay:
 
         Parameters
         ----------
-        ax : sequence of matplotlib Axes, optional
-            Two axes, three where there are scores; a new figure otherwise.
+        ax : sequence of matplotlib Axes, default=None
+            Two axes, three if there are scores; a new figure by default.
 
         Returns
         -------
         self : BoostingTraceDisplay
-            With ``axes_``, ``figure_``, ``lines_``.
+            The display, with ``axes_``, ``figure_``, ``lines_``.
         """
         scored = all(trace.score is not None for trace in self.traces.values())
         count = 3 if scored else 2
@@ -228,8 +228,9 @@ def _trace(model: Any, X_test: Any, y_test: Any, metric: Any) -> BoostingTrace:
     check_is_fitted(model)
     if not hasattr(model, "objective_trace_"):
         raise ValueError(
-            f"BoostingTraceDisplay reads objective_trace_, which {type(model).__name__}"
-            " does not have. Give a fitted IPLClassifier or IPLRegressor."
+            f"BoostingTraceDisplay needs objective_trace_, which "
+            f"{type(model).__name__} does not have. Give a fitted IPLClassifier or "
+            "IPLRegressor."
         )
     several = len(getattr(model, "classes_", ())) > 2
     runs = model.objective_trace_ if several else [model.objective_trace_]
@@ -238,7 +239,7 @@ def _trace(model: Any, X_test: Any, y_test: Any, metric: Any) -> BoostingTrace:
     final = [_held([trace[-1] for trace in run], n_rounds) for run in runs]
     rounds = [trace for run in runs for trace in run]
     longest = max(len(trace) for trace in rounds)
-    # A residual that vanished leaves nothing to be relative to.
+    # An objective of 0 cannot be the reference.
     inner = [_held(t / t[0] if t[0] > 0 else np.ones(1), longest) for t in rounds]
     score = None
     if X_test is not None:
@@ -250,7 +251,7 @@ def _trace(model: Any, X_test: Any, y_test: Any, metric: Any) -> BoostingTrace:
 
 
 def _held(values: Any, length: int) -> np.ndarray:
-    """Values, the last of them repeated up to a length."""
+    """Return the values, with the last one repeated up to a length."""
     values = np.asarray(values, dtype=float)
     return np.concatenate([values, np.full(length - len(values), values[-1])])
 

@@ -1,4 +1,4 @@
-"""Scores in the space that X and X* share, beside those of other models."""
+"""Scores in the common space of X and X*, and of other models."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ NAMES = {
 
 @dataclass
 class CCAQualityDisplay:
-    """Scores of `cca_quality`, each split a dot, with the mean over the splits.
+    """Scores of `cca_quality`: a dot per split, and the mean over the splits.
 
-    Where training on X* in the common space does as well as training on X, the two
-    tables tell of the same thing. Make it with `from_results`.
+    If training on X* in the common space is as good as training on X, the two tables
+    contain the same information about y. Make it with `from_results`.
 
     Parameters
     ----------
@@ -60,19 +60,19 @@ class CCAQualityDisplay:
 
     @classmethod
     def from_results(cls, quality: CCAQuality, *, ax: Any = None) -> CCAQualityDisplay:
-        """Read what `cca_quality` found, and draw it.
+        """Draw the result of `cca_quality`.
 
         Parameters
         ----------
         quality : CCAQuality
-            As returned by `lupi.evaluation.cca_quality`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            Result of `lupi.evaluation.cca_quality`.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : CCAQualityDisplay
-            Drawn.
+            The display, drawn.
         """
         scores = {
             str(name): quality.scores[name].to_numpy(dtype=float)
@@ -82,17 +82,17 @@ class CCAQualityDisplay:
         return cls(scores, correlations).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> CCAQualityDisplay:
-        """Draw one line per model.
+        """Draw one row of dots per model.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         self : CCAQualityDisplay
-            With ``ax_``, ``figure_``, ``splits_``, ``means_``.
+            The display, with ``ax_``, ``figure_``, ``splits_``, ``means_``.
         """
         self.ax_ = ax = one_axes(ax, (7.0, 1.4 + 0.5 * len(self.scores)))
         self.figure_ = ax.figure
@@ -121,6 +121,6 @@ class CCAQualityDisplay:
             fontweight="bold",
         )
         tidy(ax, grid="x")
-        # Beside the dots, which may stand anywhere.
+        # Outside the axes, in which the dots may be anywhere.
         ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return self

@@ -1,4 +1,4 @@
-"""Which privileged columns a gain comes from: each alone, and each left out."""
+"""The gains of single privileged columns: each alone, and each left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lupi.evaluation._scoring import metric_name
-from lupi.inspection._style import ARM_COLORS, BLACK, one_axes, tidy
+from lupi.inspection._style import ARM_COLORS, BLACK, add_legend, one_axes, tidy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,12 +31,12 @@ class ColumnGainDisplay:
     Parameters
     ----------
     table : pandas.DataFrame
-        One line per group and kind ("alone" or "left out"): ``group``, ``kind``,
+        One row per group and kind ("alone" or "left out"): ``group``, ``kind``,
         ``value``, ``low``, ``high``.
     total : float
         The gain of all privileged columns together.
     axis_label : str, default="gain"
-        What the values are.
+        Label of the values.
 
     Attributes
     ----------
@@ -74,21 +74,21 @@ class ColumnGainDisplay:
     def from_results(
         cls, gains: ColumnGains, *, confidence: float = 0.95, ax: Any = None
     ) -> ColumnGainDisplay:
-        """Read the gains of columns and draw them.
+        """Draw the gains of columns.
 
         Parameters
         ----------
         gains : ColumnGains
-            What ``Comparison.columns`` returned.
+            Result of ``Comparison.columns``.
         confidence : float, default=0.95
             Level of the intervals.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : ColumnGainDisplay
-            Drawn.
+            The display, drawn.
         """
         display = cls(
             table=gains.intervals(confidence),
@@ -101,17 +101,17 @@ class ColumnGainDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> ColumnGainDisplay:
-        """Draw two marks per group, and the gain of all of them as a line.
+        """Draw two marks per group, and the gain of all columns as a line.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         self : ColumnGainDisplay
-            With ``ax_``, ``figure_``, ``intervals_``.
+            The display, with ``ax_``, ``figure_``, ``intervals_``.
         """
         groups = list(dict.fromkeys(self.table["group"]))
         own = ax is None
@@ -143,13 +143,5 @@ class ColumnGainDisplay:
         ax.set_ylim(len(groups) - 0.5, -0.5)
         ax.set_xlabel(self.axis_label)
         tidy(ax, grid="x")
-        where = self.figure_ if own else ax
-        options = {"loc": "outside lower center"} if own else {}
-        where.legend(
-            *ax.get_legend_handles_labels(),
-            ncols=3 if own else 1,
-            frameon=not own,
-            fontsize=9,
-            **options,
-        )
+        add_legend(ax, 3, own=own)
         return self

@@ -1,4 +1,4 @@
-"""Accuracy against disparity as the fairness threshold moves."""
+"""Accuracy against disparity for several fairness thresholds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lupi.inspection._style import BLUE, GRAY, one_axes, tidy
 from lupi.svm._sensitive import SensitiveColumns
 
 MOST_GROUPS = 12
-# Points closer than this, as a share of the axes, share one label.
+# Points closer than this, as a share of the axes, have a common label.
 TOGETHER = 0.06
 
 
@@ -24,25 +24,25 @@ TOGETHER = 0.06
 class FairnessFrontierDisplay:
     """Accuracy against disparity on test rows, one point per threshold.
 
-    Disparity is the difference between the largest and the smallest share of rows, in
-    a group, that are given the second class: 0 treats the groups alike. Up and to the
-    left is better.
+    Disparity is the difference between the largest and the smallest share of rows of a
+    group that are predicted as the second class: with 0 all groups have the same share.
+    Points at the top left are better.
 
     Make it with `from_estimator`.
 
     Parameters
     ----------
     thresholds : ndarray of shape (n_thresholds,)
-        Covariances allowed.
+        Bounds of the covariance.
     accuracy, disparity : ndarray of shape (n_thresholds, n_splits)
-        On the test rows of each split.
+        Accuracy and disparity on the test rows of each split.
     covariance : ndarray of shape (n_thresholds, n_splits)
         The largest covariance of decision values with a sensitive column on the
-        training rows: what the threshold bounds.
+        training rows, which the threshold bounds.
     n_train, n_test : float
-        Mean numbers of rows of a split.
+        Mean numbers of training and test rows.
     estimator_name : str
-        For the title.
+        Name of the estimator, for the title.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class FairnessFrontierDisplay:
     frontier_ : matplotlib ErrorbarContainer
         The points with their intervals.
     labels_ : list of matplotlib Text
-        The thresholds beside the points.
+        The labels of the points, which are their thresholds.
 
     Examples
     --------
@@ -99,42 +99,43 @@ class FairnessFrontierDisplay:
         Parameters
         ----------
         estimator : FairSVCDeltaPlus
-            Cloned, with its other parameters as they are.
+            Estimator whose other parameters are kept; it is cloned.
         X, y : array-like
-            The rows; two classes, the second one is the good outcome.
+            The rows; y has two classes, of which the second is the favorable outcome.
         sensitive_features : array-like or DataFrame
-            As for ``fit``. The groups are the different rows, twelve at most.
-        privileged : array-like, optional
+            As in ``fit``. The groups are the distinct rows, twelve at most.
+        privileged : array-like, default=None
             Privileged features other than the sensitive ones.
-        thresholds : sequence of float, optional
+        thresholds : sequence of float, default=None
             Values of ``covariance_threshold``. By default six, from 0 to the
             covariance of the model without the constraint.
-        cv : int, splitter or None
+        cv : int, splitter or None, default=None
             As in scikit-learn; 5 shuffled stratified folds by default.
         confidence : float, default=0.95
             Level of the intervals; the standard error is corrected for the overlap
             of the splits.
-        random_state : int, optional
+        random_state : int, default=0
             Seed of the default folds.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : FairnessFrontierDisplay
-            Drawn.
+            The display, drawn.
         """
         name = type(estimator).__name__
         if "covariance_threshold" not in estimator.get_params():
             raise ValueError(
-                f"{name} has no covariance_threshold to move. Give a FairSVCDeltaPlus."
+                f"{name} has no parameter covariance_threshold. Give a "
+                "FairSVCDeltaPlus."
             )
         labels = np.asarray(y)
         classes = np.unique(labels)
         if len(classes) != 2:
             raise ValueError(
-                f"Disparity is about one good outcome, so y needs two classes; it has "
-                f"{len(classes)}."
+                f"y has {len(classes)} classes, but disparity is defined for two. Give "
+                "rows of two classes."
             )
         columns = SensitiveColumns(sensitive_features, len(labels), name).encode(
             sensitive_features
@@ -189,15 +190,15 @@ class FairnessFrontierDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
         confidence : float, default=0.95
             Level of the intervals in both directions.
 
         Returns
         -------
         self : FairnessFrontierDisplay
-            With ``ax_``, ``figure_``, ``frontier_``, ``labels_``.
+            The display, with ``ax_``, ``figure_``, ``frontier_``, ``labels_``.
         """
         from matplotlib.patheffects import withStroke
 
@@ -239,7 +240,7 @@ class FairnessFrontierDisplay:
         ax.set_xlabel(f"disparity between groups ({confidence:.0%} interval)")
         ax.set_ylabel(f"accuracy ({confidence:.0%} interval)")
         ax.set_title(
-            f"{self.estimator_name}: c is the covariance allowed",
+            f"{self.estimator_name}: c is the bound of the covariance",
             loc="left",
             fontweight="bold",
         )
@@ -277,7 +278,7 @@ def _groups(columns: np.ndarray) -> np.ndarray:
     count = len(np.unique(groups))
     if not 2 <= count <= MOST_GROUPS:
         raise ValueError(
-            f"The sensitive features make {count} groups; disparity compares 2 to "
-            f"{MOST_GROUPS}. Cut numbers into ranges, for example with pandas.cut."
+            f"The sensitive features have {count} distinct rows; disparity compares 2 "
+            f"to {MOST_GROUPS} groups. Bin numbers, for example with pandas.cut."
         )
     return groups

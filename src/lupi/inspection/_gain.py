@@ -1,4 +1,4 @@
-"""What a comparison found: the scores of its arms, or their differences."""
+"""The scores of the arms of a comparison, or their differences."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from lupi.inspection._style import (
     ARM_COLORS,
     ARM_MARKERS,
     BLACK,
+    add_legend,
     one_axes,
     tidy,
 )
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from lupi.evaluation import Comparison
 
 
-# Inches below which the numbers of an axis would touch.
+# Figure width in inches below which the axis has fewer ticks.
 NARROW = 6.0
 
 
@@ -38,13 +39,13 @@ class GainDisplay:
     Parameters
     ----------
     table : pandas.DataFrame
-        One line per method and arm: ``method``, ``arm``, ``value``, ``low``, ``high``.
+        One row per method and arm: ``method``, ``arm``, ``value``, ``low``, ``high``.
     verdicts : dict of str to str
         The verdict on each method.
     sentence : str, default=""
-        The verdict in words, for the title.
+        The verdict in a sentence, for the title.
     axis_label : str, default="score"
-        What the values are.
+        Label of the values.
     kind : {"score", "difference"}, default="score"
         Whether values are scores or differences to *without*.
     splits : pandas.DataFrame, default=None
@@ -99,29 +100,29 @@ class GainDisplay:
         confidence: float = 0.95,
         ax: Any = None,
     ) -> GainDisplay:
-        """Read a comparison and draw it.
+        """Draw a comparison.
 
         Parameters
         ----------
         comparison : Comparison
-            What `lupi.evaluation.compare` returned, or one read from a file.
+            Result of `lupi.evaluation.compare`, or one read from a file.
         kind : {"score", "difference"}, default="score"
             Draw the scores, or the paired differences to *without*, whose intervals
-            are narrower, since the splits are shared.
+            are narrower because the splits are shared.
         methods : sequence of str, default=None
             The methods to draw; all that could be fitted by default.
         splits : bool, default=False
-            Draw the value of every split as well.
+            Whether to draw the value of every split as well.
         confidence : float, default=0.95
             Level of the intervals: Student's t times the standard error, which is
             corrected for the overlap of the splits.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : GainDisplay
-            Drawn. Methods that failed are left out.
+            The display, without the methods that failed.
         """
         scoring = metric_name(comparison.settings["scoring"])
         table = comparison.intervals(kind, confidence)
@@ -129,7 +130,8 @@ class GainDisplay:
             table = table[table["method"].isin(methods)]
         if table.empty:
             raise ValueError(
-                f"There is nothing to draw: no method was scored. {comparison.verdict}"
+                "There is nothing to draw, because no method was scored. "
+                f"{comparison.verdict}"
             )
         verdicts = comparison.summary.set_index("method")["verdict"]
         what = scoring if kind == "score" else f"gain in {scoring} over without X*"
@@ -144,17 +146,17 @@ class GainDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: Any = None) -> GainDisplay:
-        """Draw one line of marks per method and arm.
+        """Draw one mark with its interval per method and arm.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         self : GainDisplay
-            With ``ax_``, ``figure_``, ``intervals_``.
+            The display, with ``ax_``, ``figure_``, ``intervals_``.
         """
         methods = list(self.verdicts)
         arms = [arm for arm in ARMS if (self.table["arm"] == arm).any()]
@@ -168,7 +170,7 @@ class GainDisplay:
         step = 0.72 / len(arms)
         for place, arm in enumerate(arms):
             shift = step * (place - (len(arms) - 1) / 2)
-            # Below the interval, which would hide them.
+            # Below the interval, so that it does not cover them.
             self._draw_splits(arm, methods, shift + 0.3 * step)
             part = self.table[self.table["arm"] == arm].set_index("method")
             part = part.loc[[method for method in methods if method in part.index]]
@@ -205,7 +207,7 @@ class GainDisplay:
     def _label(
         self, methods: list[str], arms: list[str], step: float, *, own: bool
     ) -> None:
-        """Name the methods at the axis; a single method leaves room for its arms."""
+        """Label the axis by the methods, or by the arms of a single method."""
         ax = self.ax_
         alone = len(methods) == 1
         if alone:
@@ -224,15 +226,7 @@ class GainDisplay:
             self.figure_.suptitle(title, x=0.01, ha="left", fontsize=10)
         if alone:
             return
-        where = self.figure_ if own else ax
-        options = {"loc": "outside lower center"} if own else {}
-        where.legend(
-            *ax.get_legend_handles_labels(),
-            ncols=len(arms) if own else 1,
-            frameon=not own,
-            fontsize=9,
-            **options,
-        )
+        add_legend(ax, len(arms), own=own)
 
 
 def _split_values(comparison: Comparison, kind: str) -> pd.DataFrame:

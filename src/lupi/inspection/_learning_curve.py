@@ -1,4 +1,4 @@
-"""Score against the number of training rows, with and without X*."""
+"""Learning curves with and without X*."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class PrivilegedLearningCurveDisplay:
-    """Score against training size: without X*, with it, and with its rows shuffled.
+    """Learning curves without X*, with X*, and with the rows of X* shuffled.
 
-    The curves share their training and test rows. Make it with `from_estimator`, or
+    The curves have the same training and test rows. Make it with `from_estimator`, or
     with `from_results` for the learning curve of a comparison.
 
     Parameters
@@ -42,16 +42,16 @@ class PrivilegedLearningCurveDisplay:
     scores : dict of str to ndarray of shape (n_sizes, n_splits)
         Test scores of the arms.
     designs : list of Design
-        Per size, the numbers of training and test rows.
+        Numbers of training and test rows, by size.
     group_scores : dict of str to ndarray, default=None
         Pseudo-values of the scores for groups of test rows, of shape (n_sizes,
-        n_splits, n_groups); the bands are then those of the tests of `compare`.
+        n_splits, n_groups), for bands with the standard errors of `compare`.
     scoring : str, default="score"
         Name of the score.
     estimator_name : str, default=""
-        For the title.
+        Name of the estimator, for the title.
     worth : Worth, default=None
-        How many labels X* is worth, drawn as an arrow.
+        Number of labels that X* is worth, drawn as an arrow.
 
     Attributes
     ----------
@@ -105,39 +105,39 @@ class PrivilegedLearningCurveDisplay:
         random_state: int | None = None,
         ax: Any = None,
     ) -> PrivilegedLearningCurveDisplay:
-        """Fit the estimator on growing parts of the training rows, and draw.
+        """Fit the estimator on training sets of several sizes, and draw.
 
         Parameters
         ----------
         estimator : classifier or regressor of this library
-            Cloned; its parameters are the same at every size.
-        X, y, privileged
+            Estimator, which is cloned; its parameters are the same at every size.
+        X, y, privileged : array-like
             The rows.
-        train_sizes : sequence of float or int
+        train_sizes : sequence of float or int, default=(0.1, 0.2, 0.4, 0.7, 1.0)
             Shares of the training rows of a split (up to 1.0), or numbers of rows.
-            A larger set holds the smaller ones.
-        cv : int, splitter or None
+            Smaller training sets are subsets of larger ones.
+        cv : int, splitter or None, default=None
             As in scikit-learn; 5 folds by default, stratified for classifiers.
         scoring : str or callable, default=None
             As in scikit-learn; the score of the estimator by default.
         shuffled : bool, default=True
             Whether to draw the curve with the rows of X* permuted among the training
-            rows, which tells content from mere freedom.
+            rows, a control for gains that do not come from the content of X*.
         kind : {"score", "difference"}, default="score"
             Draw the scores, or the paired differences to *without*, whose bands are
-            the narrower ones, since the splits are shared.
+            narrower because the splits are shared.
         confidence : float, default=0.95
             Level of the bands; the standard error is corrected for the overlap of
             the splits.
         random_state : int, default=None
             Seed of the draws and permutations.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : PrivilegedLearningCurveDisplay
-            Drawn.
+            The display, drawn.
         """
         classifier = is_classifier(estimator)
         labels = np.asarray(y)
@@ -168,8 +168,8 @@ class PrivilegedLearningCurveDisplay:
         display = cls(
             train_sizes=sizes,
             scores=scores,
-            # Parts of overlapping folds overlap less than the folds do: counting the
-            # test rows no higher than the training rows is conservative.
+            # Parts of overlapping folds overlap less than the folds do: a ratio of at
+            # most 1 of test rows to training rows is conservative.
             designs=[Design(max(size, n_test), n_test) for size in sizes],
             scoring=_score_name(scoring, classifier),
             estimator_name=type(estimator).__name__,
@@ -190,18 +190,18 @@ class PrivilegedLearningCurveDisplay:
         Parameters
         ----------
         curve : LearningCurve
-            One of those that ``Comparison.learning_curves()`` returns.
+            A value of ``Comparison.learning_curves()``.
         kind : {"score", "difference"}, default="score"
             Draw the scores, or the paired differences to *without*.
         confidence : float, default=0.95
             Level of the bands.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : PrivilegedLearningCurveDisplay
-            Drawn.
+            The display, drawn.
         """
         display = cls(
             curve.train_sizes,
@@ -219,19 +219,19 @@ class PrivilegedLearningCurveDisplay:
         kind: Literal["score", "difference"] = "score",
         confidence: float = 0.95,
     ) -> dict[str, np.ndarray]:
-        """Mean, low and high end of the interval of each curve.
+        """Return the mean and the ends of the interval of each curve.
 
         Parameters
         ----------
         kind : {"score", "difference"}, default="score"
-            Scores, or paired differences to *without*.
+            Intervals of the scores, or of the paired differences to *without*.
         confidence : float, default=0.95
             Level of the intervals.
 
         Returns
         -------
         dict of str to ndarray of shape (3, n_sizes)
-            Mean, low, high. NaN ends where there is one split only.
+            Mean, low end, high end. With one split only, the ends are NaN.
         """
         if kind not in ("score", "difference"):
             raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
@@ -267,7 +267,7 @@ class PrivilegedLearningCurveDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+            Axes to draw on; a new figure by default.
         kind : {"score", "difference"}, default="score"
             Draw the scores, or the paired differences to *without*.
         confidence : float, default=0.95
@@ -276,7 +276,7 @@ class PrivilegedLearningCurveDisplay:
         Returns
         -------
         self : PrivilegedLearningCurveDisplay
-            With ``ax_``, ``figure_``, ``lines_``, ``bands_``.
+            The display, with ``ax_``, ``figure_``, ``lines_``, ``bands_``.
         """
         self.ax_ = ax = one_axes(ax, (7.0, 4.4))
         self.figure_ = ax.figure
@@ -338,7 +338,7 @@ def _sizes(train_sizes: Sequence[float], largest: int) -> np.ndarray:
             sizes.append(round(size * largest))
         if not 2 <= sizes[-1] <= largest:
             raise ValueError(
-                f"train_sizes holds {size!r}, which is {sizes[-1]} rows; a split has "
+                f"train_sizes has {size!r}, which is {sizes[-1]} rows; a split has "
                 f"{largest} training rows. Give shares in (0, 1] or numbers from 2 to "
                 f"{largest}."
             )

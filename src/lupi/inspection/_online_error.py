@@ -1,4 +1,4 @@
-"""Error of online learners against the rows they have seen."""
+"""Error of online learners against the number of training rows."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class OnlineErrorDisplay:
     errors : dict of str to ndarray of shape (n_runs, n_rounds)
         Error of each learner, in each run, at each round.
     rounds : ndarray of shape (n_rounds,)
-        Rows seen at each round.
+        Number of training rows at each round.
     error_name : str
-        What the error is.
+        Name of the error.
 
     Attributes
     ----------
@@ -77,20 +77,20 @@ class OnlineErrorDisplay:
         Parameters
         ----------
         errors : dict of str to array-like of shape (n_runs, n_rounds)
-            Error of each learner; one run may be given as a single line.
-        rounds : array-like of shape (n_rounds,), optional
-            Rows seen at each round; 1, 2, … by default.
+            Error of each learner; one run may be given as a one-dimensional array.
+        rounds : array-like of shape (n_rounds,), default=None
+            Number of training rows at each round; 1, 2, … by default.
         error_name : str, default="error"
-            What the error is, for the axis.
+            Name of the error, for the axis.
         confidence : float, default=0.95
             Level of the bands around the means over the runs.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : OnlineErrorDisplay
-            Drawn.
+            The display, drawn.
         """
         tables = {
             str(name): np.atleast_2d(np.asarray(table, dtype=float))
@@ -126,33 +126,34 @@ class OnlineErrorDisplay:
         random_state: int | None = None,
         ax: Any = None,
     ) -> OnlineErrorDisplay:
-        """Run learners over the rows in several orders, and draw their errors.
+        """Train learners on the rows in several orders, and draw their errors.
 
         Parameters
         ----------
         estimator : learner with ``partial_fit``, or dict of str to these
-            For example `Adviceptron` with rules, and without. Cloned for each run.
-        X, y
-            The rows of the stream, in a new order in each run, the same for all
+            Learners, for example `Adviceptron` with and without rules; they are cloned
+            for each run.
+        X, y : array-like
+            The rows of the stream. Every run has another order, the same for all
             learners.
-        X_test, y_test : optional
+        X_test, y_test : array-like, default=None
             Test rows, for the test error after every round. Without them the error is
-            the share of rows that were predicted wrongly when they came.
+            the share of rows that were misclassified before training on them.
         n_runs : int, default=10
             Number of orders.
         every : int, default=1
-            Measure after every so many rows.
+            Number of rows between two measurements.
         confidence : float, default=0.95
             Level of the bands.
-        random_state : int, optional
+        random_state : int, default=None
             Seed of the orders.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : OnlineErrorDisplay
-            Drawn.
+            The display, drawn.
         """
         if not isinstance(estimator, Mapping):
             estimator = {type(estimator).__name__: estimator}
@@ -173,7 +174,7 @@ class OnlineErrorDisplay:
             errors,
             rounds=rounds,
             error_name=(
-                "share of rows predicted wrongly so far"
+                "share of rows misclassified so far"
                 if X_test is None
                 else "error on test rows"
             ),
@@ -186,15 +187,15 @@ class OnlineErrorDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
         confidence : float, default=0.95
             Level of the bands: Student's t over the runs.
 
         Returns
         -------
         self : OnlineErrorDisplay
-            With ``ax_``, ``figure_``, ``lines_``, ``bands_``.
+            The display, with ``ax_``, ``figure_``, ``lines_``, ``bands_``.
         """
         self.ax_ = ax = one_axes(ax, (7.0, 4.4))
         self.figure_ = ax.figure
@@ -224,7 +225,7 @@ class OnlineErrorDisplay:
                     alpha=0.13,
                     linewidth=0,
                 )
-        ax.set_xlabel("rows seen")
+        ax.set_xlabel("training rows")
         ax.set_ylabel(self.error_name + (f" ({confidence:.0%} band)" if banded else ""))
         ax.set_ylim(bottom=0)
         tidy(ax)
@@ -235,12 +236,12 @@ class OnlineErrorDisplay:
 def _mistakes(
     model: Any, X: Any, y: np.ndarray, order: np.ndarray, rounds: np.ndarray
 ) -> np.ndarray:
-    """Share of rows predicted wrongly before they were learned."""
+    """Return the share of rows misclassified before training on them."""
     learner, classes = clone(model), np.unique(y)
     wrong = np.zeros(len(order))
     for step, row in enumerate(order):
         here = take_rows(X, [row])
-        # Before its first row a learner has no opinion, which counts as wrong.
+        # The first row cannot be predicted, which counts as an error.
         wrong[step] = step == 0 or learner.predict(here)[0] != y[row]
         learner.partial_fit(here, y[[row]], classes=classes)
     return (np.cumsum(wrong) / np.arange(1, len(order) + 1))[rounds - 1]
@@ -255,7 +256,7 @@ def _test_errors(
     X_test: Any,
     y_test: np.ndarray,
 ) -> np.ndarray:
-    """Error on test rows after each round."""
+    """Return the error on test rows after each round."""
     learner, classes = clone(model), np.unique(y)
     errors = np.empty(len(rounds))
     seen = 0

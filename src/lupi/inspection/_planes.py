@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 
-# How far the panel reaches beyond the points, as a share of their range.
+# Margin of the panel around the points, as a share of their range.
 MARGIN = 0.12
-# Where a number may stand beside its point, in points of the page, best first.
+# Offsets of a number from its point, in typographic points, the best first.
 OFFSETS = [(9, 7), (9, -7), (-9, 7), (-9, -7), (12, 0), (-12, 0), (0, 11), (0, -11)]
 OFFSETS += [(2 * x, 2 * y) for x, y in OFFSETS]
 NUMBER_SIZE = np.array([13.0, 9.0])
@@ -19,12 +19,12 @@ NUMBER_SIZE = np.array([13.0, 9.0])
 
 @dataclass(frozen=True)
 class Plane:
-    """One panel: points, a grid, the values of a function on it, and the words.
+    """One panel: points, a grid, the values of a function on it, and labels.
 
     Parameters
     ----------
-    points : ndarray of shape (n_rows, 2)
-        Where the rows stand; NaN for rows that are missing.
+    points : ndarray of shape (n_samples, 2)
+        Positions of the rows; NaN for rows that are missing.
     x, y : ndarray of shape (n_x,), (n_y,)
         The grid.
     values : ndarray of shape (n_y, n_x)
@@ -32,11 +32,12 @@ class Plane:
     labels : tuple of two str
         Names of the axes.
     note : str
-        What the panel leaves out; empty when nothing.
+        Note on columns or directions that are not drawn; may be empty.
     one_column : bool
-        Whether the space has one column, spread over the height of the panel.
+        Whether the space has one column, and the rows are spread over the height of
+        the panel.
     projected : bool
-        Whether the points are projections of the rows, which lie off the plane.
+        Whether the points are projections of the rows onto the plane.
     """
 
     points: np.ndarray
@@ -104,7 +105,7 @@ def _principal_plane(
 ) -> Plane:
     """Evaluate a function on the plane of the first two principal components."""
     known = np.isfinite(table).all(axis=1)
-    # The exact solver, so that the same rows give the same picture.
+    # The exact solver, which is deterministic.
     pca = PCA(2, svd_solver="full").fit(table[known])
     points = np.full((len(table), 2), np.nan)
     points[known] = pca.transform(table[known])
@@ -112,7 +113,7 @@ def _principal_plane(
     across, up = np.meshgrid(x, y)
     grid = pca.inverse_transform(np.column_stack([across.ravel(), up.ravel()]))
     first, second = pca.explained_variance_ratio_
-    # Two columns are only turned; more of them lose what lies off the plane.
+    # Two columns are only rotated; with more columns the rows are projected.
     flat = table.shape[1] == 2
     return Plane(
         points=points,
@@ -142,7 +143,7 @@ def _positions(columns: Sequence[int | str], names: list[str]) -> list[int]:
         positions.append(int(position))
     if len(positions) != 2 or positions[0] == positions[1]:
         raise ValueError(
-            f"Two different columns span a panel, but {list(columns)!r} was given; "
+            f"A panel needs two different columns, but {list(columns)!r} was given; "
             f"choose two of {', '.join(names)}."
         )
     return positions
@@ -150,16 +151,16 @@ def _positions(columns: Sequence[int | str], names: list[str]) -> list[int]:
 
 def _axis(values: np.ndarray, resolution: int) -> np.ndarray:
     low, high = np.nanmin(values), np.nanmax(values)
-    air = MARGIN * ((high - low) or 1.0)
-    return np.linspace(low - air, high + air, resolution)
+    margin = MARGIN * ((high - low) or 1.0)
+    return np.linspace(low - margin, high + margin, resolution)
 
 
 def _spread(is_second_class: np.ndarray) -> np.ndarray:
-    """Heights that keep rows of equal value apart, the second class above the first."""
+    """Return heights of the rows that separate equal values, the second class above."""
     heights = np.empty(len(is_second_class))
     for second in (False, True):
         rows = np.flatnonzero(is_second_class == second)
-        # Multiples of the golden ratio: neighbors in the table never stand close.
+        # Multiples of the golden ratio, which separate consecutive rows.
         part = (np.arange(len(rows)) * 0.6180339887498949) % 1.0
         heights[rows] = 0.48 * part + 0.52 * second
     return heights
@@ -168,7 +169,7 @@ def _spread(is_second_class: np.ndarray) -> np.ndarray:
 def free_offsets(
     panel: Any, points: np.ndarray, rows: np.ndarray
 ) -> list[tuple[int, int]]:
-    """Offsets, in points, that keep the numbers of rows off points and each other."""
+    """Return offsets at which the numbers of rows do not overlap points or numbers."""
     to_points = 72.0 / panel.figure.dpi
     places = panel.transData.transform(points) * to_points
     taken = places[np.isfinite(places).all(axis=1)]
@@ -179,6 +180,6 @@ def free_offsets(
         crowding = (gaps.max(axis=2) < 1).sum(axis=1)
         best = int(np.argmin(crowding))
         chosen.append(OFFSETS[best])
-        # A number hides more than a point does.
+        # A number covers more than a point does.
         taken = np.vstack([taken, candidates[[best, best, best]]])
     return chosen

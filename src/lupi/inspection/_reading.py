@@ -1,4 +1,4 @@
-"""Reading a fitted machine and its rows, and refusing what cannot be drawn."""
+"""Reading of a fitted machine and its rows, with checks of what can be drawn."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from lupi.base._rows import dense
 
 
 def check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None:
-    """Refuse estimators without two classes or without one function on X*."""
+    """Raise an error for estimators without two classes or without a function on X*."""
     if with_privileged and not hasattr(estimator, "correction"):
         raise ValueError(
-            f"SpacesDisplay draws the function that a machine learned on X*, and {name}"
-            f" has none. Use {listed(_drawable(), 'or')}, or leave privileged out to "
-            "see the decision space alone."
+            f"SpacesDisplay draws the function of X* of a fitted machine, and {name} "
+            f"has none. Use {listed(_drawable(), 'or')}, or leave privileged out to "
+            "draw the decision space only."
         )
     if len(getattr(estimator, "classes_", ())) != 2:
         raise ValueError(
-            "SpacesDisplay draws one boundary, so it needs a classifier of two "
+            "SpacesDisplay draws one boundary and needs a classifier of two "
             f"classes; this {name} was fitted on "
             f"{len(getattr(estimator, 'classes_', ()))}. Fit it on two of them."
         )
     for parameter, value in estimator.get_params(deep=False).items():
         if parameter.endswith("kernel") and value == "precomputed":
             raise ValueError(
-                f"SpacesDisplay evaluates functions between the rows, which "
-                f"{parameter}='precomputed' does not allow. Fit {name} on the "
-                "features with a named kernel or a function."
+                f"SpacesDisplay evaluates functions at points that are not training "
+                f"rows, which {parameter}='precomputed' does not allow. Fit {name} on "
+                "the features with a kernel given by name or as a function."
             )
 
 
@@ -47,7 +47,7 @@ def _drawable() -> list[str]:
 
 
 def check_training_rows(estimator: Any, table: np.ndarray, name: str) -> None:
-    """Refuse rows that are not those the estimator remembers."""
+    """Raise an error for rows that do not contain the support vectors."""
     support = getattr(estimator, "support_", None)
     if support is None:
         return
@@ -55,15 +55,15 @@ def check_training_rows(estimator: Any, table: np.ndarray, name: str) -> None:
     outside = len(support) > 0 and support.max() >= len(table)
     if outside or not np.allclose(table[support].astype(float), vectors):
         raise ValueError(
-            f"X does not hold the support vectors of this {name} at the positions it "
-            "remembers. Give the rows that it was fitted on, in the same order."
+            f"X does not have the support vectors of this {name} at the positions "
+            "support_. Give the rows that it was fitted on, in the same order."
         )
 
 
 def read_sensitive_space(
     estimator: Any, privileged: Any
 ) -> tuple[Any, list[str]] | None:
-    """Return sensitive features as the fair model read them, if these are its X*."""
+    """Return sensitive features as encoded by the fair model, if these are its X*."""
     encoding = getattr(estimator, "_encoding", None)
     if encoding is None:
         return None
@@ -71,32 +71,32 @@ def read_sensitive_space(
 
 
 def what_is_drawn(estimator: Any, function: int, name: str) -> str:
-    """Return what a function on X* is: see ``functions`` of `lupi.base.ModelInfo`."""
+    """Return the kind of a function on X*: ``functions`` of `lupi.base.ModelInfo`."""
     info = getattr(type(estimator), "__lupi_info__", None)
     kinds = info.functions if info is not None else ()
     kinds = kinds or ("slack",)
     if function not in range(len(kinds)):
         raise ValueError(
-            f"function={function!r}: this {name} learned {len(kinds)} function(s) on "
-            f"X*; choose from {list(range(len(kinds)))}."
+            f"function={function!r}: this {name} has {len(kinds)} function(s) on X*; "
+            f"choose from {list(range(len(kinds)))}."
         )
     return kinds[function]
 
 
 def one_function(values: np.ndarray, function: int) -> np.ndarray:
-    """Return the column of one learned function."""
+    """Return the column of one function."""
     return values.reshape(len(values), -1)[:, function]
 
 
 def column_names(rows: Any, letter: str) -> list[str]:
-    """Names of the columns, made up where there are none."""
+    """Return the names of the columns; an array has the letter and numbers."""
     if hasattr(rows, "columns"):
         return [str(column) for column in rows.columns]
     return [f"{letter}{j}" for j in range(dense(rows).shape[1])]
 
 
 def like(X: Any, rows: np.ndarray) -> Any:
-    """Rows as a data frame where X is one, so that names are checked, not missed."""
+    """Return rows as a data frame if X is one, so that its names can be checked."""
     if hasattr(X, "columns"):
         return type(X)(rows, columns=X.columns)
     return rows

@@ -23,14 +23,14 @@ from lupi.inspection._reading import (
 from lupi.inspection._style import BLACK, BLUE, GRAY, ORANGE, several_axes, tidy
 
 CLASS_COLORS = (ORANGE, BLUE)
-# Where the function of X* is a slack and not a class, only its sign is shaded.
+# Shading of the sign of a function of X* that is a slack.
 SLACK_COLORS = ("#6E6E6E", "#FFFFFF")
 CLASS_MARKERS = ("s", "o")
 LEVELS = (-1.0, 0.0, 1.0)
 LEVEL_STYLES = {-1.0: "--", 0.0: "-", 1.0: "--"}
-# Rows on the margin miss it by what the solver left of the duality gap.
+# Tolerance of the solver for rows on the margin.
 ON_THE_MARGIN = 1e-3
-# The lines of a function that varies less than this are rounding.
+# A function with a smaller range is constant.
 CONSTANT = 1e-6
 # With more rows, markers are smaller and support vectors have an edge, not a ring.
 CROWDED = 150
@@ -40,23 +40,23 @@ CROWDED = 150
 class SpacesDisplay:
     """Decision space and privileged space of a fitted machine, side by side.
 
-    On the left the decision function f over two columns of X: its boundary f = 0 and
-    its margins f = ±1. On the right the function f* that was learned on X*, over two
-    of its columns, with its zero line and unit lines. Points are drawn by class,
-    support vectors are ringed, and a row that violates the margin, y f(x) < 1, has
-    the same number in both panels: 1 is the largest violation. A machine without X*
-    has the left panel alone.
+    The left panel shows the decision function f over two columns of X, with its
+    boundary f = 0 and its margins f = ±1. The right panel shows the function f* of X*
+    over two of its columns, with the lines f* = 0 and f* = ±1. Points are drawn by
+    class, and support vectors have a ring. A row that violates the margin, y f(x) < 1,
+    has the same number in both panels, where 1 is the largest violation. For a machine
+    without X* there is only the left panel.
 
     Make it with `from_estimator`.
 
     Parameters
     ----------
     decision, privileged : Plane
-        What each panel shows: ``points`` (n, 2), the grid ``x``, ``y``, the ``values``
+        Contents of each panel: ``points`` (n, 2), the grid ``x``, ``y``, the ``values``
         of the function on it, ``labels`` of the axes, a ``note``. The second is None
         for a machine without X*.
     is_second_class : ndarray of bool
-        Whether a row is of the second of ``classes``.
+        Mask of the rows of the second of ``classes``.
     classes : ndarray
         The two labels.
     slacks : ndarray
@@ -68,9 +68,9 @@ class SpacesDisplay:
     numbered : ndarray of int
         Positions of the rows with numbers 1, 2, ….
     estimator_name, space_name, function_name : str
-        For the titles.
+        Names for the titles.
     signed : bool
-        Whether f* takes sides, as in SVMΔ+; in SVM+ it is a slack, whatever the class.
+        Whether the sign of f* is a class, as in SVMΔ+; in SVM+ it is a slack.
 
     Attributes
     ----------
@@ -82,8 +82,8 @@ class SpacesDisplay:
         The lines f = −1, 0, 1 and f* = −1, 0, 1, as far as they cross the panel; None
         where none does.
     notes_ : list of str, one per panel
-        What each panel says of columns held at their mean, of a projection and of
-        lines out of sight.
+        Notes on columns held at their mean, on a projection and on lines outside the
+        panel.
     numbers_ : list of lists of matplotlib Text, one per panel
         The numbers in each panel.
 
@@ -137,38 +137,38 @@ class SpacesDisplay:
         Parameters
         ----------
         estimator : fitted classifier of two classes
-            One with a ``correction``: `SVCPlus`, `SVCDeltaPlus`, `UnifiedSVC`,
-            `MarginTransferSVC` (its SVM on X*), `FairSVCDeltaPlus`, `L2SVCPlus`, the
-            linear ones, and `DeviationSVCPlus`. For the left panel alone, any with a
-            ``decision_function``, such as `HardMarginSVC` or scikit-learn's `SVC`.
-        X, y, privileged
+            A classifier with a method ``correction``, as those of `lupi.svm` have
+            except `HardMarginSVC`. For the left panel only, any classifier with
+            ``decision_function``.
+        X, y, privileged : array-like
             The rows it was fitted on. For `FairSVCDeltaPlus` without privileged
-            features, ``privileged`` is the sensitive features. None draws the left
-            panel alone.
-        features, privileged_features : two column positions or names, or "pca"
+            features, ``privileged`` is the sensitive features. Without ``privileged``
+            only the left panel is drawn.
+        features, privileged_features : two column positions or names, or "pca", \
+default=(0, 1)
             The columns to draw; the others are held at their mean. ``"pca"`` projects
-            the rows on their first two principal components (of the columns as they
-            are, so scale them first) and draws the function as it is in the plane of
-            these through the mean: a row that lies off the plane may appear on the
-            wrong side of a line. The panel says which it is. A space of one column is
-            spread over the height of the panel, the second class above the first.
+            the rows onto their first two principal components (of the unscaled
+            columns) and draws the function on the plane of these through the mean, so
+            that a row off the plane may appear on the wrong side of a line; a note in
+            the panel says so. A space of one column is spread over the height of the
+            panel, the second class above the first.
         function : int, default=0
-            Which function of X* to draw where there are two: 1 is the similarity
-            function of `UnifiedSVC`. The slack of `DeviationSVCPlus`, a function of
-            1 − y f*(x*), is another one for each class: 0 is that of the first class,
-            1 that of the second.
+            The function of X* to draw, if there are two: 1 is the similarity function
+            of `UnifiedSVC`. The slack of `DeviationSVCPlus`, a function of
+            1 − y f*(x*), differs between the classes: 0 is that of the first class, 1
+            that of the second.
         max_numbers : int, default=None
-            How many violated rows are numbered at most, the largest first; None is 20,
-            and none where more than 150 rows are drawn.
+            Maximum number of violated rows with a number, the largest first. None is
+            20, and 0 if more than 150 rows are drawn.
         grid_resolution : int, default=120
-            Points of the grid along each axis.
-        ax : one or two matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+            Number of points of the grid along each axis.
+        ax : one or two matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         display : SpacesDisplay
-            Drawn.
+            The display, drawn.
         """
         check_is_fitted(estimator)
         name = type(estimator).__name__
@@ -232,13 +232,13 @@ class SpacesDisplay:
 
         Parameters
         ----------
-        ax : one or two matplotlib Axes, optional
-            Where to draw; a new figure otherwise.
+        ax : one or two matplotlib Axes, default=None
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
         self : SpacesDisplay
-            With ``axes_``, ``figure_``, ``contours_``, ``notes_``, ``numbers_``.
+            The drawn display.
         """
         own = ax is None
         shown = [(self.decision, "Decision space X", "f")]
@@ -356,7 +356,8 @@ def _draw_function(
     panel: Any, plane: Plane, function: str, colors: tuple[str, str]
 ) -> tuple[Any, str]:
     low, high = float(plane.values.min()), float(plane.values.max())
-    if low < 0 < high and high - low >= CONSTANT:
+    constant = high - low < CONSTANT
+    if low < 0 < high and not constant:
         panel.contourf(
             plane.x,
             plane.y,
@@ -365,8 +366,7 @@ def _draw_function(
             colors=colors,
             alpha=0.10,
         )
-    # matplotlib warns of a level that nothing crosses, and the panel says it better.
-    constant = high - low < CONSTANT
+    # matplotlib would warn of a level outside the range; the panel has a note instead.
     levels = [level for level in LEVELS if low < level < high and not constant]
     contours = None
     if levels:

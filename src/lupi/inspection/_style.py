@@ -1,8 +1,8 @@
-"""What the displays share: colors and axes.
+"""Colors, axes and legends of the displays.
 
-The colors are those of M. Okabe and K. Ito, which can be told apart under the common
-forms of color blindness; every one of them comes with a marker or a line style of its
-own, so that nothing depends on color alone.
+The colors are those of M. Okabe and K. Ito, which are distinguishable under the common
+forms of color blindness. Every color has its own marker or line style, so that no
+information depends on color alone.
 """
 
 from __future__ import annotations
@@ -73,10 +73,22 @@ def several_axes(ax: Any, count: int, figsize: tuple[float, float]) -> np.ndarra
     axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
     if len(axes) != count:
         raise ValueError(
-            f"This display has {count} panels but ax holds {len(axes)} axes. Give "
-            f"{count} axes, for example plt.subplots(1, {count})[1], or none."
+            f"This display has {count} panels but ax has {len(axes)} axes. Give "
+            f"{count} axes, for example plt.subplots(1, {count})[1], or None."
         )
     return axes
+
+
+def add_legend(ax: Any, n_columns: int, *, own: bool) -> None:
+    """Add a legend: below the axes of an own figure, inside given axes."""
+    options = {"loc": "outside lower center"} if own else {}
+    (ax.figure if own else ax).legend(
+        *ax.get_legend_handles_labels(),
+        ncols=n_columns if own else 1,
+        frameon=not own,
+        fontsize=9,
+        **options,
+    )
 
 
 def tidy(ax: Any, grid: str | None = "both") -> None:

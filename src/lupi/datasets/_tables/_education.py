@@ -47,8 +47,8 @@ def star() -> Parts:
 def class_size() -> Parts:
     """Kindergarten; kind of class and teacher in grades 1 to 3; score of grade 3.
 
-    Pupils were assigned to small and regular classes at random, once, and the
-    assignment is a part of X: what the later grades repeat of it says next to nothing.
+    Pupils were randomly assigned to small and regular classes once, and the assignment
+    is a part of X: its repetition in later grades adds almost nothing.
     """
     pupils, now = _pupils()
     later = ["star1", "star2", "star3", "degree1", "degree2", "degree3"]
@@ -98,7 +98,7 @@ def attendance() -> Parts:
 def language_test() -> Parts:
     """Tests before the year; arithmetic at its end; language at its end.
 
-    Arithmetic is no step on the way to language: a teacher who sees it alone misleads.
+    Arithmetic is not between X and language: a teacher of X* alone is misleading.
     """
     pupils = r_table("nlme", "bdf")
     before = ["IQ.verb", "IQ.perf", "aritPRET", "langPRET"]
@@ -117,8 +117,8 @@ def language_test() -> Parts:
 def vouchers() -> Parts:
     """Score of 1990 and years selected; years in a private school; score of 1994.
 
-    The years used follow the years selected, which are a part of X, and have no effect
-    on the score beyond them: X* says nothing.
+    The years used depend on the years selected, which are a part of X, and have no
+    further effect on the score: X* adds nothing.
     """
     pupils = r_table("wooldridge", "voucher").dropna(subset=["mnce", "mnce90"])
     now = pupils[["female", "black", "hispanic", "mnce90", "selectyrs"]]

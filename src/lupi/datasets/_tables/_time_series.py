@@ -1,4 +1,4 @@
-"""Tables in which X* is the time between now and the outcome."""
+"""Tables in which X* is observed between the time of prediction and the outcome."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def weather() -> Parts:
         [sensors[ahead].shift(-h).add_suffix(f"_{h}h") for h in (6, 12, 18)], axis=1
     )
     now = sensors.assign(month=sensors.index.month, hour=sensors.index.hour)
-    # Neighboring hours are nearly the same row; two a day are kept.
+    # Consecutive hours are almost equal rows; two per day are kept.
     rows = (now["hour"] % 12 == 0) & outcome.notna() & now["pressure"].notna()
     return now[rows], later[rows], outcome[rows]
 
@@ -98,7 +98,7 @@ def storms() -> Parts:
 def pigs() -> Parts:
     """Diet and weights of weeks 1 and 2; weights of weeks 3 to 11; weight of week 12.
 
-    Growth is close to a Markov chain: the last week before the outcome says most.
+    Growth is close to a Markov chain: the last week before the outcome predicts best.
     """
     growth = r_table("geepack", "dietox")
     weight = growth.pivot_table(index="Pig", columns="Time", values="Weight").dropna()

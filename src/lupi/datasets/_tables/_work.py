@@ -1,4 +1,4 @@
-"""Tables of work and of life after prison: panels of people."""
+"""Tables of work: panels of people over several years."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def earnings() -> Parts:
 def recidivism() -> Parts:
     """Released prisoners; weeks in work; arrested in the second half of the year.
 
-    Those who were not arrested in the first half, so that X* comes before the outcome.
+    Only those not arrested in the first half, so that X* is observed before y.
     """
     released = r_table("carData", "Rossi")
     released = released[released["week"] > 26]
