@@ -236,7 +236,7 @@ def test_refusals_are_sentences(plane):
     with pytest.raises(ValueError, match="two columns or the projection 'pca'"):
         SpacesDisplay.from_estimator(model, *rows, features="umap")
     deviation = DeviationSVCPlus().fit(*rows[:2], privileged=rows[2])
-    with pytest.raises(ValueError, match="learned 2 function\\(s\\) on X"):
+    with pytest.raises(ValueError, match="has 2 function\\(s\\) on X"):
         SpacesDisplay.from_estimator(deviation, *rows, function=2)
     with pytest.raises(ValueError, match="SVC has none"):
         SpacesDisplay.from_estimator(SVC().fit(*rows[:2]), *rows)
