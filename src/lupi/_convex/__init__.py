@@ -1,4 +1,4 @@
-"""The optimisation room: problems, solvers, certificates. It knows no estimator."""
+"""Convex optimization: problems, solvers and certificates."""
 
 from lupi._convex.problem import (
     Features,

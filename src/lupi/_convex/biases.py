@@ -1,13 +1,13 @@
-"""Where the optimal bias is an interval, its midpoint.
+"""The midpoint of the optimal interval of a bias that is not unique.
 
 With the functions f_k fixed, the biases solve a small linear program::
 
     min  Σ_k (c_k·e_k) b_k + Σ d ζ    s.t.  Σ_k a_qk e_k b_k + ζ ≥ r_q − Σ_k a_qk f_k
 
-Constraints that hold with equality and a positive multiplier pin the biases down when
-their rows have full rank. Only otherwise is the program solved, for the two ends of
-the optimal interval of the first bias, and the multipliers stay as they are: every bias
-of the interval is optimal with them.
+If the rows of the constraints that hold with equality and a positive multiplier have
+full rank, they determine the biases. Otherwise the program is solved for the two ends
+of the optimal interval of the first bias. The multipliers do not change: every bias in
+the interval is optimal with them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["settle_biases"]
 
+# Relative size of multipliers and slacks that are strictly positive.
 STRICT = 1e-4
+# Relative change of the objective that is negligible.
 FLAT = 1e-9
-# Biases are looked for this near first, then farther, while they lie at the edge.
-NEAR, WIDER, FAR, EDGE = 1e-4, 10.0, 1e8, 1e-6
+# First and largest half width of the box of biases, and the factor by which it grows
+# while a solution lies within the last share of its edge.
+NEAR, FAR, WIDER, EDGE = 1e-4, 1e8, 10.0, 1e-6
 INFEASIBLE = 2  # the status of linprog
 
 
 def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
     """Return the solution with the first bias in the middle of its optimal interval."""
     problem = solution.problem
-    if not problem.biased or _pinned(solution):
+    if not problem.biased or _is_unique(solution):
         return solution
     if any(
         family.slack is not None and family.slack.squared is not None
@@ -51,8 +54,8 @@ def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
     return settled if better else solution
 
 
-def _pinned(solution: Solution) -> bool:
-    """Whether the strictly active constraints determine every bias."""
+def _is_unique(solution: Solution) -> bool:
+    """Return whether the strictly active constraints determine every bias."""
     problem, multipliers = solution.problem, solution.multipliers
     largest = np.abs(multipliers + problem.offset).max(initial=0.0)
     scale, products = strict_products(problem, multipliers, largest)
@@ -62,14 +65,14 @@ def _pinned(solution: Solution) -> bool:
 def strict_products(
     problem: Problem, multipliers: np.ndarray, largest: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the strictly active constraints say of the biases.
+    """Return the products of the bias coefficients of strictly active constraints.
 
     Parameters
     ----------
     problem : Problem
         All rows, or some.
     multipliers : ndarray
-        From their offset.
+        The multipliers, relative to their offset.
     largest : float
         The largest multiplier of all rows.
 
@@ -95,7 +98,7 @@ def strict_products(
 
 
 def determined(scale: np.ndarray, products: np.ndarray) -> bool:
-    """Tell whether constraints with these products determine every bias."""
+    """Return whether constraints with these products determine every bias."""
     if not (scale > 0).all():
         return False
     scaled = products / np.outer(scale, scale)
@@ -103,7 +106,7 @@ def determined(scale: np.ndarray, products: np.ndarray) -> bool:
 
 
 def _midpoint(solution: Solution, kinds: int) -> np.ndarray | None:
-    """Return the biases with the first in the middle; None if they cannot be found."""
+    """Return the biases of `middle_of` for a solution."""
     problem = solution.problem
     rows = BiasRows.of(problem, problem.margins(solution.penalized), kinds)
 
@@ -118,16 +121,17 @@ def middle_of(
     size: np.ndarray,
     pieces: Callable[[np.ndarray, np.ndarray], list[Piece]],
 ) -> np.ndarray | None:
-    """Return optimal biases with the first in the middle; None if not found.
+    """Return biases with the first at the midpoint of its interval; None if not found.
 
     Parameters
     ----------
     biases : ndarray
-        Optimal ones, to look around.
+        Optimal biases, the center of the search.
     size : ndarray
         Largest coefficient of each in any constraint.
     pieces : callable
-        ``pieces(center, reach)`` returns what the rows say of the biases so near.
+        ``pieces(center, reach)`` returns the parts of the linear program in the box of
+        half widths ``reach`` around ``center``.
     """
     reach = NEAR / np.where(size > 0, size, 1.0)
     while reach.max() < FAR:
@@ -141,11 +145,11 @@ def middle_of(
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """What some rows say of biases in a box: a part of the linear program.
+    """The part of some rows in the linear program for the biases in a box.
 
-    ``cost`` and ``constant`` are those of slacks that are linear all over the box.
-    ``left`` and ``right`` are constraints that turn within it, ``owners`` their slacks,
-    −1 for none, ``prices`` what these cost; ``equal`` tells equalities.
+    ``cost`` and ``constant`` are those of slacks that are linear in the whole box.
+    ``left`` and ``right`` are the other constraints, ``owners`` the numbers of their
+    slacks (−1: none), ``prices`` the costs of the slacks; ``equal`` marks equalities.
     """
 
     cost: np.ndarray
@@ -161,7 +165,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class BiasRows:
-    """Rows as the biases see them: coefficients, what is missing, the hard ones."""
+    """Coefficients of the biases, right-hand sides and hard constraints of rows."""
 
     problem: Problem
     columns: np.ndarray
@@ -170,7 +174,7 @@ class BiasRows:
 
     @classmethod
     def of(cls, problem: Problem, margins: np.ndarray, kinds: int) -> BiasRows:
-        """Take the margins of the functions without their biases."""
+        """Return the rows of a problem; `margins` are those without the biases."""
         columns, right = problem.balance_columns(), problem.at_least - margins
         hard = ~problem.is_equality
         for q in itertools.chain(*problem.sharing):
@@ -184,11 +188,11 @@ class BiasRows:
         return np.abs(self.columns).max(axis=1, initial=0.0)
 
     def piece(self, center: np.ndarray, reach: np.ndarray) -> Piece:
-        """Return what matters within a box.
+        """Return the part of the linear program in a box.
 
-        Slacks that are zero all over the box are left out, and those that one
-        constraint determines all over it are linear: what is left are the few that
-        turn within it, and the hard constraints that may be asked to hold.
+        Slacks that are zero in the whole box are left out, and slacks that one
+        constraint determines in the whole box are linear. The others remain as
+        variables, together with the hard constraints that may be violated in the box.
         """
         problem, columns, right = self.problem, self.columns, self.right
         cost, constant = np.zeros(len(columns)), 0.0
@@ -210,17 +214,17 @@ class BiasRows:
             owners += [n_slacks + np.arange(n_kept)] * len(members)
             prices.append(price[turning])
             n_slacks += n_kept
-        asking = self.hard[most[self.hard] > 0.0]
+        hard = self.hard[most[self.hard] > 0.0]
         equal = np.flatnonzero(problem.is_equality)
-        nobody = np.full(len(asking) + len(equal), -1)
-        flat = np.concatenate([*rows, asking, equal]).astype(int)
+        no_slack = np.full(len(hard) + len(equal), -1)
+        flat = np.concatenate([*rows, hard, equal]).astype(int)
         whole = np.concatenate([*problem.slack_costs, np.zeros(1)])
         return Piece(
             cost,
             constant,
             columns[:, flat].T,
             right[flat],
-            np.concatenate([*owners, nobody]).astype(int),
+            np.concatenate([*owners, no_slack]).astype(int),
             np.concatenate([*prices, np.empty(0)]),
             problem.is_equality[flat],
             float(np.abs(whole).max()),
@@ -229,9 +233,10 @@ class BiasRows:
 
 
 def _tightest(columns, right, rows, kinds: int) -> np.ndarray:
-    """Of hard constraints that say the same of the biases, the one that asks most.
+    """Return the tightest of the hard constraints with the same bias coefficients.
 
-    There are few kinds where every basis is constant; else all the rest is kept.
+    If every basis is constant, there are few different coefficients; after `kinds` of
+    them, all other constraints are kept.
     """
     kept: list[int] = []
     while len(rows) and len(kept) < kinds:
@@ -242,7 +247,7 @@ def _tightest(columns, right, rows, kinds: int) -> np.ndarray:
 
 
 class _Program:
-    """The linear program of the biases within some reach of those given."""
+    """The linear program for the biases in a box."""
 
     def __init__(self, pieces: list[Piece], center, reach):
         from scipy.sparse import csr_array, hstack
@@ -290,7 +295,8 @@ class _Program:
             bounds[0] = (first, first)
         found = linprog(objective, upper, limit, **equalities, bounds=bounds)
         if found.status != 0:
-            self.at_edge |= found.status == INFEASIBLE  # but perhaps not farther out
+            # A larger box may be feasible.
+            self.at_edge |= found.status == INFEASIBLE
             return None
         biases, margin = found.x[: self._n_biases], EDGE * (self._high - self._low)
         inside = (biases > self._low + margin) & (biases < self._high - margin)
@@ -298,7 +304,7 @@ class _Program:
         return found
 
     def middle(self) -> np.ndarray | None:
-        """Optimal biases, the first in the middle of its interval."""
+        """Return optimal biases with the first at the midpoint of its interval."""
         best = self._solve(self._cost)
         if best is None:
             return None

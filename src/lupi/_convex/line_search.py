@@ -1,4 +1,4 @@
-"""Where the slope of a convex function along a line passes zero."""
+"""Zeros of the slope of a convex function along a line."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 __all__ = ["first_zero", "zero_of"]
 
-# A full step may end on a slope of this share of the first, a shorter one of less.
+# Slope at the end, as a share of the first slope, that is accepted for a full step and
+# for a shorter step.
 FULL, STEEP = 0.25, 0.02
 SECANTS, HALVINGS, FAR = 30, 40, 1e6
 
 
 def zero_of(slope: Callable[[float], float], *, unit: float) -> float:
-    """Where a rising function of the line passes zero; nowhere far if it does not."""
+    """Return the zero of an increasing function; 0 if it is farther than FAR units."""
     side = -unit if slope(0.0) > 0 else unit
     near, far = 0.0, side
     while slope(far) * side < 0:
@@ -29,9 +30,10 @@ def zero_of(slope: Callable[[float], float], *, unit: float) -> float:
 
 
 def first_zero(slope: Callable[[float], float], *, steep: float = STEEP) -> float:
-    """Where a rising function of [0, 1] passes zero; 1 if it does not, or hardly.
+    """Return the zero of an increasing function on [0, 1]; 1 if there is none.
 
-    ``steep`` is the share of the first slope that counts as zero.
+    1 is also returned if the slope there is a small share of the first. ``steep`` is
+    the share of the first slope that counts as zero.
     """
     at_start, at_end = slope(0.0), slope(1.0)
     if at_end <= FULL * abs(at_start) or at_start >= 0.0:
@@ -39,7 +41,7 @@ def first_zero(slope: Callable[[float], float], *, steep: float = STEEP) -> floa
     low, high, f_low, f_high = 0.0, 1.0, at_start, at_end
     for _ in range(SECANTS):
         middle = low - f_low * (high - low) / (f_high - f_low)
-        # Halves now and then: secants alone may creep along one end.
+        # Safeguarded: secant steps may converge slowly from one end.
         middle = min(max(middle, low + 0.1 * (high - low)), high - 0.1 * (high - low))
         f = slope(middle)
         if f > 0:

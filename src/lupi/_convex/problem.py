@@ -1,6 +1,6 @@
-"""A convex learning problem as plain data.
+"""`Problem`: the convex problem of a kernel model.
 
-Every kernel model of this library is *K functions and one polyhedral loss per row*::
+Every kernel model of this library has K functions and one polyhedral loss per row::
 
     min   Σ_k [ ρ_k/2 ‖f_k‖² + c_k·t_k ]  +  Σ_s [ d_s·ζ_s  or  ½ q_s·ζ_s² ]
     s.t.  Σ_k a_qk ∘ t_k + ζ_s(q) ≥ r_q          for every family q of row constraints
@@ -9,23 +9,23 @@ Every kernel model of this library is *K functions and one polyhedral loss per r
 
     t_k = f_k(rows of k) + b_k·e_k
 
-``f_k`` lives in the space of a Gram matrix or of explicit features, ``e_k`` is the
-basis of its unpenalized part (ones for a bias). A family may have no slack (a hard
-constraint), a slack of its own, or share one with another family of the same rows.
+``f_k`` is in the space of a Gram matrix or of explicit features, ``e_k`` is the basis
+of its unpenalized part (ones for a bias). A family may have no slack (hard
+constraints), a slack of its own, or share one with another family of the same rows.
 
-With one multiplier per constraint, λ ≥ 0 (free for equalities), the dual is::
+With one multiplier per constraint, λ ≥ 0 (any sign for equalities), the dual is::
 
     max   r·λ − Σ_k v_kᵀK_k v_k/(2ρ_k) − ½ Σ λ²/q
     s.t.  v_k = Σ_q a_qk ∘ λ_q + Σ_g G_gk λ_g − c_k,    e_k·v_k = 0,
           Σ_{q sharing s} λ_q ≤ d_s
 
 and ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``; ``b_k`` is the multiplier of ``e_k·v_k = 0``.
-A model hands over its primal in these terms; the solvers do the rest and know no model.
+A model describes its primal in these terms; the solvers do not depend on the model.
 
-The solvers measure multipliers from an offset o: where a family acts on function k
-alone, ``o = c_k/a_qk`` and ``λ = o + μ`` with ``μ ≥ −o``, elsewhere o = 0. Then
-``v_k = Σ_q a_qk ∘ μ_q`` without a difference of large numbers: with C = 1e6 the digits
-of ``α + β − C`` would be lost just where the correcting function vanishes.
+The solvers work with multipliers relative to an offset o: ``λ = o + μ``. If a family
+acts on function k only, ``o = c_k/a_qk`` and ``μ ≥ −o``, otherwise o = 0. Then
+``v_k = Σ_q a_qk ∘ μ_q`` has no cancellation: with C = 1e6, the digits of ``α + β − C``
+would be lost if the correcting function vanishes.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import row_norms
 
 from lupi._convex.linalg import diagonal, symmetric_product
 from lupi._convex.structure import Structure
@@ -60,7 +61,7 @@ class Gram:
         return diagonal(self.matrix)
 
     def apply(self, coefficients: np.ndarray) -> np.ndarray:
-        """``K v``."""
+        """Return ``K v``."""
         return symmetric_product(self.matrix, coefficients)
 
 
@@ -68,7 +69,7 @@ class Gram:
 class Features:
     """A space given by explicit features, dense or sparse: ``K = ΦΦᵀ``.
 
-    ``device`` is where sums over the rows are to be computed.
+    ``device`` is the device on which sums over the rows are computed.
     """
 
     matrix: Any
@@ -82,18 +83,10 @@ class Features:
     @property
     def diagonal(self) -> np.ndarray:
         """``K_ii`` of every row."""
-        squared = self.matrix.multiply(self.matrix) if self.is_sparse else None
-        if squared is not None:
-            return np.asarray(squared.sum(axis=1)).ravel()
-        return np.einsum("ij,ij->i", self.matrix, self.matrix)
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether the features are a sparse matrix."""
-        return not isinstance(self.matrix, np.ndarray)
+        return row_norms(self.matrix, squared=True)
 
     def apply(self, coefficients: np.ndarray) -> np.ndarray:
-        """``Φ Φᵀ v``."""
+        """Return ``Φ Φᵀ v``."""
         return self.matrix @ (self.matrix.T @ coefficients)
 
 
@@ -101,8 +94,8 @@ class Features:
 class Function:
     """One learned function ``t = f(rows) + b·basis``, with weight ρ and linear cost c.
 
-    ``space=None`` leaves only the unpenalized part; ``basis=None`` only the penalized.
-    ``rows=None`` means that the function is defined on every row.
+    With ``space=None`` there is no penalized part, with ``basis=None`` no unpenalized
+    one. ``rows=None`` means that the function is defined on every row.
     """
 
     space: Gram | Features | None
@@ -124,7 +117,7 @@ class Slack:
 class Rows:
     """A family of constraints ``Σ_k on[k] ∘ t_k + ζ ≥ at_least``, one per row.
 
-    ``equality=True`` turns ≥ into = and frees the sign of the multiplier.
+    ``equality=True`` replaces ≥ by =; the multiplier may then have any sign.
     """
 
     on: Mapping[int, np.ndarray]
@@ -145,11 +138,11 @@ class GlobalRow:
 
 @dataclass(eq=False)
 class Problem:
-    """Functions, families of row constraints, global constraints: see the module.
+    """Functions, families of row constraints and global constraints.
 
-    Multipliers are kept in one flat vector, the families in order, then the globals,
-    and measured from ``offset``: they are at least ``lower`` and, where they share a
-    linear slack, together at most its ``limits``.
+    See the module docstring. The multipliers are one flat vector, relative to
+    ``offset``: the families in order, then the global constraints. They are at least
+    ``lower``, and the sum of those that share a linear slack is at most its ``limits``.
     """
 
     n_rows: int
@@ -196,7 +189,7 @@ class Problem:
             self.is_equality[part] = family.equality
         for g, row in enumerate(self.global_rows):
             self.is_equality[self._globals.start + g] = row.equality
-        # What only some functions have, by their number.
+        # Spaces and bases by the number of the function.
         functions = dict(enumerate(self.functions))
         self.spaces = {k: f.space for k, f in functions.items() if f.space is not None}
         self.bases = {k: f.basis for k, f in functions.items() if f.basis is not None}
@@ -204,27 +197,24 @@ class Problem:
         self._set_offset()
 
     def _set_offset(self) -> None:
-        """Choose what multipliers are measured from, and their bounds from there."""
+        """Set the offset of the multipliers, and their bounds relative to it."""
         self.offset = np.zeros(self.size)
-        # The costs that no offset takes up.
+        # The costs that are not in an offset.
         self.rest_costs = [f.cost for f in self.functions]
         for k, private in self.structure.private.items():
             cost = self.functions[k].cost
             if cost is None:
                 continue
             for q in private:
-                family, part, at = (
-                    self.families[q],
-                    self.slices[q],
-                    self.positions(q, k),
-                )
+                family, part = self.families[q], self.slices[q]
+                at = self.positions(q, k)
                 if family.equality or self.curvature[part].any():
                     continue
                 offset = cost[at] / family.on[k]
-                taken = offset > 0
-                self.offset[part] = np.where(taken, offset, 0.0)
+                positive = offset > 0
+                self.offset[part] = np.where(positive, offset, 0.0)
                 rest = cost.copy()
-                rest[at] = np.where(taken, 0.0, rest[at])
+                rest[at] = np.where(positive, 0.0, rest[at])
                 self.rest_costs[k] = rest if rest.any() else None
                 break
         self.lower = np.where(self.is_equality, -np.inf, -self.offset)
@@ -235,28 +225,27 @@ class Problem:
 
     @staticmethod
     def _local(rows: np.ndarray | None, among: np.ndarray | None):
-        """Positions of a family's rows in the vectors of a function."""
+        """Return the positions of the rows of a family in the vectors of a function."""
         if among is None:
             return slice(None) if rows is None else rows
         if rows is among or (
             rows is not None and len(rows) == len(among) and np.array_equal(rows, among)
         ):
             return slice(None)
-        everything = among if rows is None else rows
-        return np.searchsorted(among, everything)
+        return np.searchsorted(among, among if rows is None else rows)
 
     def positions(self, q: int, k: int):
-        """Where the rows of family q stand in the vectors of function k."""
+        """Return the positions of the rows of family q in the vectors of function k."""
         return self._positions[q, k]
 
     def length(self, k: int) -> int:
-        """Return number of rows on which function k is defined."""
+        """Return the number of rows on which function k is defined."""
         rows = self.functions[k].rows
         return self.n_rows if rows is None else len(rows)
 
     # ------------------------------------------------------------- dual side
     def spread(self, multipliers: np.ndarray) -> list[np.ndarray]:
-        """``Σ_q a_qk ∘ λ_q + Σ_g G_gk λ_g`` for every function: v without the −c.
+        """Return ``v_k + c_k = Σ_q a_qk ∘ λ_q + Σ_g G_gk λ_g`` for every function.
 
         The multipliers may be several vectors, the rows of a matrix.
         """
@@ -284,14 +273,14 @@ class Problem:
         ]
 
     def headroom(self, multipliers: np.ndarray) -> list[np.ndarray]:
-        """``d_s − Σ λ_q`` for every linear slack: must not be negative."""
+        """Return ``d_s − Σ λ_q ≥ 0`` for every linear slack."""
         return [
             limit - sum(multipliers[self.slices[q]] for q in sharing)
             for limit, sharing in zip(self.limits, self.sharing, strict=True)
         ]
 
     def balance(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
-        """``e_k·v_k`` for every function with a basis: zero at a dual solution."""
+        """Return ``e_k·v_k`` for every function with a basis; 0 if dual feasible."""
         out = np.empty((*coefficients[0].shape[:-1], len(self.biased)))
         for j, k in enumerate(self.biased):
             out[..., j] = coefficients[k] @ self.bases[k]
@@ -299,12 +288,12 @@ class Problem:
 
     @cached_property
     def structure(self) -> Structure:
-        """Which functions the families act on."""
+        """The families by the functions that they act on."""
         return Structure.of(self)
 
     @cached_property
     def bends(self) -> np.ndarray:
-        """``H_ii``: how much the dual bends along each multiplier."""
+        """``H_ii``, the curvature of the dual along each multiplier."""
         bends = self.curvature.copy()
         for k, f in enumerate(self.functions):
             if f.space is None:
@@ -336,19 +325,19 @@ class Problem:
 
     @cached_property
     def bias_costs(self) -> np.ndarray:
-        """``c_k·e_k`` for every function with a basis: what a unit of bias costs."""
+        """``c_k·e_k``, the cost of a unit of bias, for every function with a basis."""
         both = [(self.functions[k].cost, basis) for k, basis in self.bases.items()]
         return np.array([0.0 if c is None else c @ e for c, e in both])
 
     @cached_property
     def balance_targets(self) -> np.ndarray:
-        """What the rows of `balance_columns` times the multipliers have to be."""
+        """Right-hand sides of the balance equations."""
         both = [(self.rest_costs[k], basis) for k, basis in self.bases.items()]
         return np.array([0.0 if c is None else c @ e for c, e in both])
 
     # ----------------------------------------------------------- primal side
     def penalized(self, coefficients: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """``f_k(rows)`` without the unpenalized part: ``K_k v_k/ρ_k``."""
+        """Return ``f_k(rows) = K_k v_k/ρ_k``, without the unpenalized part."""
         return [
             np.zeros_like(v) if f.space is None else f.space.apply(v) / f.weight
             for v, f in zip(coefficients, self.functions, strict=True)
@@ -357,14 +346,14 @@ class Problem:
     def values(
         self, penalized: Sequence[np.ndarray], biases: np.ndarray
     ) -> list[np.ndarray]:
-        """``t_k = f_k(rows) + b_k·e_k``."""
+        """Return ``t_k = f_k(rows) + b_k·e_k``."""
         values = list(penalized)
         for k, bias in zip(self.biased, biases, strict=True):
             values[k] = values[k] + bias * self.bases[k]
         return values
 
     def margins(self, values: Sequence[np.ndarray]) -> np.ndarray:
-        """Left-hand sides ``Σ_k a_qk ∘ t_k`` (and the global ones), flat."""
+        """Return the left-hand sides of all constraints, ``Σ_k a_qk ∘ t_k``."""
         margins = np.zeros(self.size)
         for q, (part, family) in enumerate(
             zip(self.slices, self.families, strict=True)

@@ -1,7 +1,7 @@
-"""Conjugate gradients on a system with balance equations, given a good inverse of it.
+"""Projected preconditioned conjugate gradients for a system with balance equations.
 
 Solves ``M x + Eᵀy = p, E x = q`` for a positive semi-definite M that can be applied
-exactly, with the inverse of a nearby system as preconditioner. All iterates keep the
+exactly, with the inverse of a nearby system as preconditioner. All iterates satisfy the
 balance equations, so that the method is the ordinary one on their null space.
 
 References
@@ -23,7 +23,7 @@ MAX_REFINEMENTS, RISEN = 30, 1e2
 def conjugate_gradients(
     product, precondition, spread, balance_matrix, right, balance, *, to
 ) -> tuple[np.ndarray, np.ndarray]:
-    """X and y, refined until the energy of the error is ``to`` times that of x.
+    """Return x and y with an error of energy norm ``to`` times that of x.
 
     ``precondition(p, q)`` solves the nearby system, ``spread(y)`` is ``Eᵀy``.
     """
@@ -37,7 +37,7 @@ def conjugate_gradients(
     search, old, least = None, 1.0, np.inf
     for _ in range(MAX_REFINEMENTS):
         change, shift = precondition(residual, nothing)
-        # What the biases can carry leaves the residual: its rounding would grow there.
+        # Rounding errors would accumulate in the range of Eᵀ, so it is projected out.
         residual, biases = residual - spread(shift), biases + shift
         energy = residual @ change
         if energy <= (to * size) ** 2 or not energy <= RISEN * least:
@@ -47,23 +47,23 @@ def conjugate_gradients(
         least = min(least, energy)
         search = change if search is None else change + energy / old * search
         old = energy
-        pushed = product(search)
-        bend = search @ pushed
-        if not bend > 0:
-            break  # nothing bends there: the system is singular
-        length = energy / bend
+        image = product(search)
+        curvature = search @ image
+        if not curvature > 0:
+            break  # the system is singular
+        length = energy / curvature
         step = step + length * search
-        residual = residual - length * pushed
+        residual = residual - length * image
     return _balanced(step, biases, precondition, balance_matrix, balance)
 
 
 def _balanced(step, biases, precondition, balance_matrix, balance):
-    """Return the same with the balance equations met to rounding."""
-    reach = np.abs(balance_matrix)
+    """Return x and y after refinement of the balance equations."""
+    size = np.abs(balance_matrix)
     for _ in range(3):
-        missed = balance - balance_matrix @ step
-        if not np.any(np.abs(missed) > BALANCED * (reach @ np.abs(step))):
+        residual = balance - balance_matrix @ step
+        if not np.any(np.abs(residual) > BALANCED * (size @ np.abs(step))):
             break
-        change, shift = precondition(np.zeros_like(step), missed)
+        change, shift = precondition(np.zeros_like(step), residual)
         step, biases = step + change, biases + shift
     return step, biases

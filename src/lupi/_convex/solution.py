@@ -1,8 +1,8 @@
-"""What a solver returns, and how to check it without trusting the solver.
+"""`Solution`: the result of a solver, with a certificate that is independent of it.
 
-Everything here is computed from the problem, the multipliers λ and the biases b alone:
+All values are computed from the problem, the multipliers λ and the biases b:
 
-- primal value  ``Σ ρ_k/2 ‖f_k‖² + c_k·t_k + slack costs`` with the cheapest slacks,
+- primal value  ``Σ ρ_k/2 ‖f_k‖² + c_k·t_k + slack costs`` with the optimal slacks,
 - dual value    ``r·λ − Σ v_kᵀK_k v_k/(2ρ_k) − ½ Σ λ²/q``,
 - primal residual: the largest violation of a constraint without slack,
 - dual residual: the largest of ``−λ``, ``Σλ − d`` and ``|e_k·v_k|``.
@@ -20,12 +20,13 @@ from lupi._convex.problem import Problem
 
 __all__ = ["Solution"]
 
+# Smallest curvature, relative to the largest, in the estimate of the gap.
 FLATTEST = 1e-12
-# Values of a function, relative to the largest right-hand side, that may vanish at the
-# optimum: that it is zero there is tried, and kept if the gap becomes smaller.
+# Functions whose values, relative to the largest right-hand side, are at most this may
+# vanish at the optimum: they are set to zero if the gap becomes smaller.
 IDLE = 1e-2
-# Shares of the largest coefficient above which rows may carry an expansion, and the
-# error with which they do.
+# Shares of the largest coefficient above which rows are used in an expansion, and its
+# relative error.
 SUPPORTING, EXPANDED = (1e-5, 1e-8), 1e-12
 ROUNDING = np.finfo(float).eps
 
@@ -34,11 +35,10 @@ ROUNDING = np.finfo(float).eps
 class Solution:
     """Multipliers, biases and the certificate of a solved :class:`Problem`.
 
-    ``multipliers`` are measured from the offset of the problem. ``coefficients`` are
-    the expansions v_k: ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``; they equal those of the
-    multipliers up to rounding, and a solver that carries them along hands them over.
-    ``weights``, where a solver works in feature space, are the primal functions
-    themselves (None: the expansion).
+    ``multipliers`` are relative to the offset of the problem. ``coefficients`` are the
+    expansions v_k: ``f_k = Σ_i v_ki K_k(x_i, ·)/ρ_k``; they equal those of the
+    multipliers up to rounding. ``weights`` are the primal functions of a solver in
+    feature space; None if the functions are given by the expansions.
     """
 
     MOST_EXPANDED: ClassVar[int] = 2000
@@ -62,11 +62,11 @@ class Solution:
         return penalized
 
     def expansion(self, k: int) -> np.ndarray:
-        """Coefficients of function k on its rows, to be used for new rows.
+        """Return the coefficients of function k, with which new rows are predicted.
 
-        These are the v_k of the dual, unless the primal has weights of its own, which
-        the expansion next to v_k that reproduces them to rounding does: on the rows of
-        which v_k makes use, if they suffice.
+        These are the v_k of the dual. If the primal has weights, they are the
+        coefficients closest to v_k that reproduce the weights up to rounding, nonzero
+        only in rows where v_k is, if these suffice.
         """
         weights = None if self.weights is None else self.weights[k]
         if weights is None:
@@ -100,7 +100,7 @@ class Solution:
 
     @cached_property
     def _shortfall(self) -> np.ndarray:
-        """``r − Σ a∘t``: positive where a slack, or a violation, is needed."""
+        """``r − Σ a∘t``, the slack or violation of a constraint if positive."""
         return self.problem.at_least - self.problem.margins(self.values)
 
     @cached_property
@@ -127,7 +127,7 @@ class Solution:
 
     @cached_property
     def primal_value(self) -> float:
-        """The objective, with the cheapest slacks that the functions allow."""
+        """The objective with the optimal slacks for the functions."""
         problem, short = self.problem, self._shortfall
         value = 0.5 * self._norms[0]
         for function, t in zip(problem.functions, self.values, strict=True):
@@ -156,7 +156,7 @@ class Solution:
 
     @cached_property
     def _hard(self) -> np.ndarray:
-        """Which constraints have no slack to give way with."""
+        """The constraints without a slack, as a boolean mask."""
         hard = np.ones(self.problem.size, dtype=bool)
         for part, family in zip(
             self.problem.slices, self.problem.families, strict=True
@@ -191,17 +191,18 @@ class Solution:
 
     @cached_property
     def duality_gap(self) -> float:
-        """Primal minus dual value, plus what the residuals could hide.
+        """Primal minus dual value, plus estimates of the effect of the residuals.
 
-        A hard constraint violated by ε costs about ``ε Σλ`` to repair, and moving its
-        multiplier alone would gain ``ε²/2H`` (all there is to see where every λ is
-        still zero); a balance
-        missed by ε is worth ε times the optimal bias, for which the values of the
-        function and the size of the right-hand sides stand in (b itself may be zero
-        where the balance is missed most), a multiplier beyond its bound by ε is worth
-        ε times its margin, an expansion that is not the one of the multipliers is
-        worth the values where they differ: all are added, so that the gap cannot look
-        smaller than it is because an iterate is infeasible.
+        The estimates are added so that an infeasible iterate does not have too small a
+        gap. With a violation or residual of ε, they are
+
+        - for a hard constraint, ``ε Σλ``, and the gain ``ε²/2H`` from its multiplier,
+          which matters if every λ is still zero;
+        - for a balance equation, ε times the largest value of the function or
+          right-hand side, in place of the optimal bias;
+        - for the bound of a multiplier, ε times its margin;
+        - for an expansion that differs from that of the multipliers, the difference
+          times the values of the function.
         """
         problem = self.problem
         gap = abs(self.primal_value - self.dual_value)
@@ -211,10 +212,10 @@ class Solution:
         )
         if self.primal_residual > 0:
             violation = np.maximum(self._shortfall, 0.0)
-            # A row whose kernel is zero is moved by the biases alone.
+            # Only the biases change the value of a row whose kernel is zero.
             least = max(FLATTEST * problem.bends.max(), np.finfo(float).tiny)
             bends = np.maximum(problem.bends[hard], least)
-            with np.errstate(over="ignore"):  # an iterate may be that far off
+            with np.errstate(over="ignore"):  # for iterates far from the optimum
                 gain = 0.5 * violation[hard] ** 2 / bends
             gap += gain.max(initial=0.0)
         unit = np.abs(problem.at_least).max(initial=0.0)
@@ -241,22 +242,22 @@ class Solution:
 
     @property
     def relative_gap(self) -> float:
-        """The duality gap in units of the objective; infinite where that is zero."""
+        """The duality gap relative to the objective; infinite if that is zero."""
         if self.duality_gap == 0.0:
             return 0.0
         size = abs(self.primal_value)
         return self.duality_gap / size if size > 0 else np.inf
 
     def is_optimal(self, eps: float) -> bool:
-        """Whether the relative duality gap, residuals included, is at most eps."""
+        """Return whether the relative duality gap is at most eps."""
         return bool(self.relative_gap <= eps)
 
     def without_idle_functions(self) -> Solution:
-        """Return the solution with functions that are rounding alone set to zero.
+        """Return the solution with functions that are rounding errors set to zero.
 
-        Where a correcting function vanishes, what is left of it by rounding costs C
-        for every row. It is exactly zero with other private multipliers, which have
-        room for that; the better of the two solutions is returned.
+        If a correcting function vanishes at the optimum, its rounding errors cost C for
+        every row. Other private multipliers make it exactly zero; the better of the two
+        solutions is returned.
         """
         problem = self.problem
         unit = np.abs(problem.at_least).max(initial=0.0)
@@ -276,8 +277,8 @@ class Solution:
                 idle.append(k)
         if not idle:
             return self
-        # The first function met its constraints together with the others; alone it
-        # does so after a change as small as they were.
+        # Without the other functions, the first one violates its constraints by a small
+        # amount, which a factor close to one removes.
         values = problem.values(penalized, biases)
         short = problem.at_least - problem.margins(values)
         missed = float(short[(short > 0) & (short <= IDLE * unit)].max(initial=0.0))

@@ -1,12 +1,12 @@
-"""Choose a solver, run it, and return the best answer.
+"""Choice of a solver.
 
-``auto`` chooses among three solvers by what was measured. Kernels of low rank are
-solved by the interior point in the features of their factors. The working-set method is
-the fastest for one function, and for two where multipliers are small and no function is
-penalized much less than another. The proximal method is the fastest elsewhere. The
-interior point also takes problems with explicit features, constraints on all rows at
-once, and what the others do not solve. Every answer carries its certificate, and the
-one with the smallest gap is returned.
+``auto`` chooses among three solvers by measured times. Kernels of low rank are solved
+by the interior-point method in the features of their factors. The working-set method is
+the fastest for one function, and for two if multipliers are small and no function is
+penalized much less than the other. The proximal method is the fastest otherwise. The
+interior-point method also solves problems with explicit features, with constraints on
+all rows at once, and those that the others do not solve. The solution with the smallest
+duality gap is returned.
 """
 
 from __future__ import annotations
@@ -49,20 +49,21 @@ def solve(
 ) -> Solution:
     """Solve a problem to a relative duality gap of tol.
 
-    ``max_iter=-1`` leaves the number of iterations to the solver. The answer carries
-    its own certificate; ``converged`` says whether the gap was reached.
+    ``max_iter=-1`` means the limit of the solver. ``converged`` of the solution is True
+    if the gap was reached.
     """
     if solver not in SOLVERS:
         raise ValueError(
             f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}."
         )
     # Gram matrices are factorized by SciPy, features multiplied by NumPy.
-    package = "scipy" if _has_gram(problem) else "numpy"
+    has_gram = any(isinstance(space, Gram) for space in problem.spaces.values())
+    package = "scipy" if has_gram else "numpy"
     threads = limit_threads(
         _width(problem), package, threaded_size=tuning.threaded_size
     )
     with threads:
-        answers = (
+        solutions = (
             attempt(
                 problem,
                 tol=tol,
@@ -71,16 +72,16 @@ def solve(
             )
             for attempt, limit in _attempts(problem, solver, tuning)
         )
-        best, aim = next(answers), tol
+        best, aim = next(solutions), tol
         if problem.n_rows <= tuning.polished_size and best.solver != "interior":
             aim *= tuning.near_vertex
-        while not best.is_optimal(aim) and (other := next(answers, None)):
-            best, aim = _closer(best, other), tol
+        while not best.is_optimal(aim) and (other := next(solutions, None)):
+            best, aim = min(best, other, key=lambda one: one.relative_gap), tol
         return settle_biases(best, tuning)
 
 
 def _width(problem: Problem) -> int:
-    """How large the systems of a problem may become: multipliers of one function."""
+    """Return the size of the linear systems: the multipliers of one function."""
     lengths = [len(f.at_least) for f in problem.families if 0 in f.on]
     return max(problem.n_rows, sum(lengths))
 
@@ -88,7 +89,7 @@ def _width(problem: Problem) -> int:
 def _attempts(
     problem: Problem, solver: str, tuning: Tuning
 ) -> Iterator[tuple[Callable, int]]:
-    """Yield the solvers to try in turn, and how many iterations each may take."""
+    """Yield the solvers to try in this order, and their limits on iterations."""
     most = tuning.max_newton_steps
     if solver == "working_set":
         yield solve_working_set, tuning.max_working_set_steps
@@ -101,14 +102,14 @@ def _attempts(
     on_host = bool(grams) and all(map(is_on_host, grams))
     features, first, last = None, False, False
     if automatic:
-        if on_host and _all_gram(problem):
+        if on_host and len(grams) == len(problem.spaces):
             features = in_low_rank(problem, tuning)
         if features is not None:
-            yield partial(_solve_as, features), most
+            yield partial(_solve_other, features), most
         if suits_working_sets(problem, tuning):
             yield solve_working_set, working_set_budget(problem, tuning)
         suited = unsuited_for_faces(problem) is None
-        # With constraints on all rows at once, inner problems take many short steps.
+        # With constraints on all rows at once, the inner problems need many steps.
         last = suited and any(0 in row.on for row in problem.global_rows)
         first = suited and not last
     if first:
@@ -116,15 +117,15 @@ def _attempts(
     if not automatic or all(map(is_stored, grams)):
         yield solve_interior, most
         if features is None and on_host:
-            # Rank-deficient kernels with extreme costs leave nothing of the barrier in
-            # R + D; the weights of an explicit factor keep it apart.
+            # For rank-deficient kernels with extreme costs, the barrier is lost to
+            # rounding in R + D; with the weights of an explicit factor it is not.
             yield _solve_in_features, most
     if last:
         yield solve_proximal, most
 
 
 def suits_working_sets(problem: Problem, tuning: Tuning = DEFAULT) -> bool:
-    """Whether ``auto`` tries the working-set method first."""
+    """Return whether ``auto`` tries the working-set method first."""
     few = problem.n_rows < tuning.working_set_size
     if few or unsuited_for_working_sets(problem) is not None:
         return False
@@ -148,7 +149,7 @@ def _relative_cost(problem: Problem) -> float:
 
 
 def working_set_budget(problem: Problem, tuning: Tuning = DEFAULT) -> int:
-    """Return the working-set steps that take the time of the interior point."""
+    """Return the working-set steps that take as long as the interior-point method."""
     lengths = np.array([problem.length(k) for k in range(len(problem.functions))])
     growing = (lengths.astype(float) ** 3).sum() / lengths.sum()
     return tuning.interior_overhead + int(tuning.interior_price * growing)
@@ -158,15 +159,15 @@ def _solve_in_features(problem: Problem, **options) -> Solution:
     return solve_interior(in_features(problem), **options)
 
 
-def _solve_as(other: Problem, problem: Problem, **options) -> Solution:
+def _solve_other(other: Problem, problem: Problem, **options) -> Solution:
     return solve_interior(other, **options)
 
 
 def in_low_rank(problem: Problem, tuning: Tuning) -> Problem | None:
-    """Return the problem in features where its kernels have a low rank, else None.
+    """Return the problem in features if its kernels have a low rank, otherwise None.
 
-    Higher ranks count as low where costs are large: what a smooth kernel hardly has is
-    felt there, and the other methods converge slowly.
+    With large costs, higher ranks count as low: small eigenvalues of the kernels then
+    matter, and the other methods converge slowly.
     """
     n, together = problem.n_rows, tuning.low_rank
     if _relative_cost(problem) >= tuning.costly:
@@ -180,18 +181,6 @@ def in_low_rank(problem: Problem, tuning: Tuning) -> Problem | None:
     low = in_features(problem)
     ranks = [space.matrix.shape[1] for space in low.spaces.values()]
     return low if is_low(ranks) else None
-
-
-def _closer(first: Solution, second: Solution) -> Solution:
-    return second if second.relative_gap < first.relative_gap else first
-
-
-def _has_gram(problem: Problem) -> bool:
-    return any(isinstance(f.space, Gram) for f in problem.functions)
-
-
-def _all_gram(problem: Problem) -> bool:
-    return all(isinstance(space, Gram) for space in problem.spaces.values())
 
 
 def in_features(problem: Problem) -> Problem:

@@ -1,16 +1,16 @@
-"""Which functions the families of constraints of a problem act on.
+"""Classification of the families of constraints by the functions that they act on.
 
-All models of this library have the shape of a star: the first function is in the
-center, and every other function, a *leaf*, meets the others through it only. A family
-of constraints is then one of
+All models of this library have the structure of a star: the first function is the
+center, and every other function, a *leaf*, shares constraints with the center only. A
+family of constraints is then one of
 
-- a *root* family, on the first function alone;
-- a *private* family, on one leaf alone;
+- a *root* family, on the first function only;
+- a *private* family, on one leaf only;
 - a *shared* family, on one leaf and the first function.
 
-Two families that share a linear slack form a *pair* where one is shared, the other
-private to the same leaf, and both act on that leaf with the same coefficients. A
-function without a space (a bias alone) is no leaf and does not count here.
+Two families that share a linear slack form a *pair* if one is shared, the other private
+to the same leaf, and both act on that leaf with the same coefficients. A function
+without a space (only a bias) is not a leaf and is ignored here.
 """
 
 from __future__ import annotations
@@ -29,21 +29,20 @@ __all__ = ["Structure"]
 
 @dataclass(frozen=True)
 class Structure:
-    """The families of a problem by what they act on.
+    """The families of a problem by the functions that they act on.
 
     Attributes
     ----------
     root : list of int
-        Families on the first function alone.
+        Families on the first function only.
     leaves : list of int
         The functions k ≥ 1 that have a space.
     private, shared : dict of list of int
         The private and the shared families of every leaf.
     irregular : list of int
-        Families that are none of these.
+        All other families.
     pairs : dict of tuple
-        Of every linear slack that a pair shares, by its number: the shared family and
-        the private one.
+        The shared and the private family of each pair, by the number of their slack.
     crowded : list of int
         Linear slacks that several families share without being a pair.
     """

@@ -1,9 +1,9 @@
-"""How many threads BLAS uses while a problem is solved.
+"""Number of BLAS threads while a problem is solved.
 
-The number of threads of a BLAS library belongs to the process, while fits may run in
-several Python threads at once and overlap in any order. Every request is therefore
-registered here: the limits in force follow from all requests, and the limits found
-before the first one are restored when the last one ends.
+The number of threads of a BLAS library applies to the whole process, while fits may run
+in several Python threads at once and overlap in any order. Every request is therefore
+registered here: the current limits follow from all requests, and the original limits
+are restored when the last request ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Requests:
 
     @contextmanager
     def register(self, threaded: set[str]) -> Iterator[None]:
-        """Allow several threads to these libraries only, one to all others."""
+        """Allow several threads in these libraries, and one thread in all others."""
         own = threading.get_ident()
         with self._lock:
             if not self._of_thread:
@@ -66,7 +66,7 @@ def _blas() -> list[Any]:
 
 
 def allowed_threads() -> int:
-    """Return how many threads BLAS may use at present."""
+    """Return the current number of BLAS threads."""
     return max((lib.num_threads for lib in _blas()), default=1)
 
 
@@ -76,11 +76,11 @@ def one_thread():
 
 
 def limit_threads(size: int, package: str, *, threaded_size: int):
-    """Return a context with as many BLAS threads as a problem of this size can use.
+    """Return a context with the number of BLAS threads that suits a problem size.
 
-    Problems below ``threaded_size`` get one. For larger ones only the library of the
-    package that does the large products keeps its threads: NumPy and SciPy may each
-    bring their own, and the idle threads of one would take the cores from the other.
+    Problems below ``threaded_size`` use one. For larger ones only the library of the
+    package that computes the large products uses several: NumPy and SciPy may each have
+    their own library, and the waiting threads of one would occupy the cores.
     """
     if size < threaded_size:
         return one_thread()

@@ -1,4 +1,4 @@
-"""Quadratic problems with piecewise linear losses: those of the advice models."""
+"""Quadratic problems with piecewise linear losses, for the advice models."""
 
 from lupi._convex.piecewise.problem import (
     PiecewiseProblem,

@@ -1,17 +1,17 @@
-"""Interior point for many dense rows: one Cholesky factor of the size of x a step.
+"""Interior-point method for many dense rows.
 
 The problem of `lupi._convex.piecewise`, with slacks for both sides of every row,
 
     min ½ xᵀP x + up·s + down·t    s.t.  G x + s - t = h,   s, t >= 0,
 
 has the multipliers λ of the equality, up - λ >= 0 of s and down + λ >= 0 of t. Every
-Newton step reduces to (P + Gᵀ Θ G) dx = …, Θ diagonal: for dense rows a product of
-matrices, at the speed of the machine, where a sparse factorization would crawl. A row
-with infinite `up` has no s. Equalities are left to the sparse solver.
+Newton step reduces to (P + Gᵀ Θ G) dx = … with Θ diagonal, and one Cholesky factor of
+the size of x. For dense rows the products of matrices are much faster than a sparse
+factorization. A row with infinite `up` has no s. The sparse solver handles equalities.
 
-The interior point of `lupi._convex.interior` cannot take this problem: P is a matrix
-there a number per function, many variables (the proofs of the rules) are not penalized
-at all where it allows one per function, and G has a dense and a sparse part.
+The method of `lupi._convex.interior` does not apply to this problem: it has one weight
+per function where P is a matrix here, one unpenalized variable per function where many
+(the proofs of the rules) are unpenalized here, and no G with a dense and a sparse part.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 Array = NDArray[np.float64]
-# Steps without progress after which rounding has won.
+# Steps without progress, because of rounding errors, after which the method stops.
 _PATIENCE = 10
 _RIDGE = 1e-13
-# Θ would grow without limit as slacks and multipliers vanish, and errors of dx with it.
-# A floor under 1/Θ leaves a residual of that times dλ, which the next step removes.
+# Θ, and the errors of dx, would be unbounded as slacks and multipliers vanish. This
+# lower bound of 1/Θ leaves a residual of that times dλ, which the next step removes.
 _FLOOR = 1e-9
 
 
 class DenseInterior:
-    """Mehrotra's predictor and corrector on a `PiecewiseProblem`."""
+    """Mehrotra's predictor-corrector method for a `PiecewiseProblem`."""
 
     def __init__(self, problem: Any):
         self.problem = problem
@@ -45,12 +45,12 @@ class DenseInterior:
         self.multipliers = free
         self.s = np.where(self.two_sided, np.maximum(self.h, 0) + 1.0, 0.0)
         self.t = np.where(self.two_sided, self.s - self.h, 1.0)
-        # Kept beside λ: the difference up - λ would lose all digits as it vanishes.
+        # Stored in addition to λ: up - λ would cancel as it vanishes.
         self.z_s = np.where(self.two_sided, self.up - self.multipliers, 1.0)
         self.z_t = self.down + self.multipliers
 
     def solve(self, tol: float, max_iter: int) -> tuple[Array, Array, float, int, bool]:
-        """Give x, λ, the dual value, the number of steps, and whether `tol` was met."""
+        """Return x, λ, the dual value, the iterations, and whether it converged."""
         best, best_gap, waited = None, np.inf, 0
         n_iter = 0
         for n_iter in range(max_iter):  # noqa: B007
@@ -70,17 +70,16 @@ class DenseInterior:
         return x, multipliers, dual_value, n_iter, best_gap <= tol
 
     def _gap(self) -> tuple[float, float]:
-        """Relative gap, or the relative residuals where these are larger."""
+        """Return the largest of relative gap and relative residuals, and the dual."""
         Px = self.P @ self.x
         value = self.problem.value(self.x)
         dual_value = float(self.h @ self.multipliers - 0.5 * self.x @ Px)
-        pull = self.problem.transposed(self.multipliers)
-        residual = np.abs(pull - Px).max() / (1 + np.abs(pull).max())
-        one_sided = ~self.two_sided
-        short = (self.h - self.problem.times(self.x))[one_sided]
-        outside = np.maximum(short, 0).max(initial=0.0) / (1 + np.abs(self.x).max())
+        gradient = self.problem.transposed(self.multipliers)
+        dual = np.abs(gradient - Px).max() / (1 + np.abs(gradient).max())
+        short = (self.h - self.problem.times(self.x))[~self.two_sided]
+        primal = np.maximum(short, 0).max(initial=0.0) / (1 + np.abs(self.x).max())
         gap = abs(value - dual_value) / max(1.0, abs(value))
-        return max(gap, residual, outside), dual_value
+        return max(gap, dual, primal), dual_value
 
     def _step(self) -> None:
         z_s, z_t = self.z_s, self.z_t
@@ -116,7 +115,7 @@ class DenseInterior:
         self.z_t = z_t + reach * dl
 
     def _reach(self, dl: Array, ds: Array, dt: Array, z_s: Array, z_t: Array) -> float:
-        """Return the longest step, at most 1, that keeps everything positive."""
+        """Return the longest step, at most 1, that keeps all variables positive."""
         both = self.two_sided
         values = np.concatenate([self.s[both], self.t, z_s[both], z_t])
         change = np.concatenate([ds[both], dt, -dl[both], dl])
@@ -125,11 +124,11 @@ class DenseInterior:
 
 
 def _scaled_solver(H: Array) -> Callable[[Array], Array]:
-    """Solve H x = right: unit diagonal, a trace of ridge, and one refinement.
+    """Return a solver of H x = right: unit diagonal, ridge, and two refinements.
 
-    Θ spans many orders of magnitude near the end. With a unit diagonal Cholesky does
-    not notice; what is left is nearly singular directions, and the ridge stays below
-    the rounding of the refinement.
+    Near the solution Θ spans many orders of magnitude, which the scaling to a unit
+    diagonal removes. The ridge regularizes nearly singular directions; the refinement
+    removes its error.
     """
     scale = 1 / np.sqrt(np.diag(H))
     scaled = scale[:, None] * H * scale

@@ -1,4 +1,4 @@
-"""Quadratic problems with piecewise linear losses, as data.
+"""Quadratic problems with piecewise linear losses.
 
     min  ½ xᵀP x + Σ_r ( up_r [h_r - G_r x]₊ + down_r [G_r x - h_r]₊ )
 
@@ -21,20 +21,17 @@ Array = NDArray[np.float64]
 
 
 def diagonal(values: Array) -> Any:
-    """Return a sparse diagonal matrix.
-
-    The constructor of SciPy is newer than the oldest version supported.
-    """
+    """Return a sparse diagonal matrix; the oldest supported SciPy has no function."""
     size = len(values)
     return sp.dia_array((values[None, :], [0]), shape=(size, size))
 
 
 @dataclass(frozen=True)
 class PiecewiseProblem:
-    """The problem on top of this file.
+    """The problem of the module docstring.
 
-    G is stored in two parts: `data`, dense or sparse, the first rows, which use the
-    first variables only, and `rest`, sparse, all other rows. P is sparse.
+    G is stored in two parts: `data`, dense or sparse, has the first rows, in which only
+    the first variables occur; `rest`, sparse, has all other rows. P is sparse.
     """
 
     P: Any
@@ -46,7 +43,7 @@ class PiecewiseProblem:
 
     @property
     def G(self) -> Any:
-        """All rows, as one sparse matrix."""
+        """All rows of G as one sparse matrix."""
         data = sp.csr_array(self.data)
         data.resize(data.shape[0], self.P.shape[0])
         return sp.vstack([data, self.rest], format="csr")
@@ -71,7 +68,7 @@ class PiecewiseProblem:
         return gram
 
     def value(self, x: Array) -> float:
-        """Compute the objective, constraints left out."""
+        """Compute the objective without the constraints."""
         short = self.h - self.times(x)
         up = np.where(np.isinf(self.up), 0.0, self.up)
         down = np.where(np.isinf(self.down), 0.0, self.down)
@@ -81,7 +78,7 @@ class PiecewiseProblem:
 
 @dataclass(frozen=True)
 class PiecewiseSolution:
-    """x, the multipliers λ, and what the solver says of them."""
+    """The variables x, the multipliers λ and their certificate."""
 
     x: Array
     multipliers: Array

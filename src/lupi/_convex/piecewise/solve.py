@@ -1,12 +1,12 @@
-"""Solve a `PiecewiseProblem`.
+"""Solution of a `PiecewiseProblem`.
 
-Clarabel does, with a sparse factorization; unless there are many dense rows, on which
-that would take minutes instead of seconds: see `lupi._convex.piecewise.dense`.
+Clarabel solves it with a sparse factorization. Problems with many dense rows, for which
+that takes minutes instead of seconds, are solved by `lupi._convex.piecewise.dense`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,14 +27,14 @@ __all__ = ["solve_piecewise"]
 def solve_piecewise(
     problem: PiecewiseProblem, tol: float, max_iter: int, tuning: Tuning = DEFAULT
 ) -> PiecewiseSolution:
-    """Solve with what suits the shape of the problem."""
+    """Solve by the dense or the sparse solver, depending on the shape."""
     equalities = np.isinf(problem.down).any()
     dense = isinstance(problem.data, np.ndarray)
     many = dense and problem.data.size >= tuning.dense_entries
     if many and problem.P.shape[0] <= tuning.dense_variables and not equalities:
         found = PiecewiseSolution(*DenseInterior(problem).solve(tol, max_iter))
-        # Squared condition numbers can be too much for it, on columns of very
-        # different scales; the sparse solver is slower and forms no squares.
+        # It squares the condition number and may fail for columns of very different
+        # scales; the sparse solver is slower and does not.
         if found.converged or found.n_iter == max_iter - 1:
             return found
     return _solve_sparse(problem, tol, max_iter)
@@ -43,8 +43,7 @@ def solve_piecewise(
 def _solve_sparse(
     problem: PiecewiseProblem, tol: float, max_iter: int
 ) -> PiecewiseSolution:
-    """Solve by Clarabel, in (x, slack): each finite cost gets a slack of its own."""
-    clarabel = _clarabel()
+    """Solve by Clarabel in (x, slack), with one slack for each finite cost."""
     up, down = problem.up, problem.down
     equal = np.flatnonzero(np.isinf(up) & np.isinf(down))
     above = np.setdiff1d(np.flatnonzero(up > 0), equal)
@@ -55,7 +54,7 @@ def _solve_sparse(
 
     G = problem.G
     sides = sp.vstack([G[equal], -G[above], G[below]], format="csc")
-    # A slack enters its side and must not be negative.
+    # Each slack occurs in its side and in the constraint that it is not negative.
     place = np.concatenate(
         [len(equal) + soft, len(equal) + len(cost) + np.arange(n_soft)]
     )
@@ -97,14 +96,3 @@ def _solve_sparse(
         n_iter=int(result.iterations),
         converged=str(result.status) == "Solved",
     )
-
-
-def _clarabel() -> Any:
-    try:
-        import clarabel
-    except ImportError as error:
-        raise ImportError(
-            "Models that learn from rules need the package clarabel, which is not "
-            'installed. Install it with: pip install "lupi[advice]"'
-        ) from error
-    return clarabel
