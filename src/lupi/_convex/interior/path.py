@@ -202,6 +202,7 @@ def _solve_in_blocks(
             rows, rows.layout, tol=tol, max_iter=max_iter, tuning=tuning
         )
     multipliers = rows.multipliers()
+    del rows  # as large as the data; the certificate needs memory of its own
     solution = Solution(
         problem,
         multipliers,

@@ -29,8 +29,9 @@ __all__ = ["BlockSolution", "certified", "solve_blocks"]
 SHORTEST_STEP = 1e-10
 # Largest ratio of costs with which the functions may start at zero.
 WIDEST = 1e6
-# Corrections of a step at most, and the share of the equations that is rounding.
-REFINEMENTS, REFINED = 2, 1e-9
+# Corrections of a step at most, and the share of the equations that may be missed: a
+# step need not be exact, and each correction is a pass over the rows.
+REFINEMENTS, REFINED = 2, 1e-5
 # Where the predictor is short, it is a few rows that end it: the others need no more
 # centering than this.
 MOST_CENTERING = 0.3
