@@ -9,8 +9,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone, is_regressor
 
-from lupi import LinearSVCDeltaPlus
+from lupi import LinearSVCDeltaPlus, LinearSVCPlus, LinearSVRPlus
 from lupi._convex import (
     Features,
     Function,
@@ -326,22 +327,35 @@ def test_problems_with_other_losses_begin_as_usual(name):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("slack", ["signed", "hinge"])
-def test_the_estimator_with_missing_rows_and_weights(slack, form, monkeypatch):
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVCDeltaPlus(delta=1.0, slack="signed"),
+        LinearSVCDeltaPlus(delta=1.0, slack="hinge"),
+        LinearSVCPlus(privileged_reg=0.1),
+        LinearSVRPlus(),
+    ],
+)
+def test_the_estimator_with_missing_rows_and_weights(model, form, monkeypatch):
+    """In blocks, and by the interior point for all rows at once."""
     rng = np.random.default_rng(0)
     hidden = rng.normal(size=(900, 4))
     X = hidden + rng.normal(size=(900, 4))
     X[rng.random(X.shape) < 0.3] = 0.0
-    y = hidden.sum(axis=1) + rng.normal(size=900) > 0
-    hidden[rng.random(900) < 0.3] = np.nan
+    y = hidden.sum(axis=1) + rng.normal(size=900)
+    violation = np.maximum(1.0 - np.sign(y) * X.sum(axis=1), 0.0)
+    P = np.column_stack([hidden, violation])
+    P[rng.random(900) < 0.3] = np.nan
+    y = y if is_regressor(model) else y > 0
     weight = rng.uniform(0.0, 2.0, 900) * (rng.random(900) < 0.9)
     models = []
     for tuning in (FEW, NEVER):
         monkeypatch.setattr("lupi.svm._machine.solve", partial(solve, tuning=tuning))
-        model = LinearSVCDeltaPlus(delta=1.0, slack=slack, tol=1e-8)
-        models.append(model.fit(form(X), y, privileged=hidden, sample_weight=weight))
+        fitted = clone(model).set_params(tol=1e-8)
+        models.append(fitted.fit(form(X), y, privileged=P, sample_weight=weight))
     one, other = models
     assert one.converged_
+    assert one.coef_.any()
     assert one.objective_ == pytest.approx(other.objective_, rel=1e-7)
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-3)
 
