@@ -1,18 +1,21 @@
-"""The dense operations of the solvers for Gram matrices, on arrays of several kinds.
+"""Dense operations of the solvers, for Gram matrices of several array types.
 
-Matrices are opaque: a solver makes and changes them by these operations alone, so that
-the same method runs on NumPy arrays (:mod:`.host`) and on the tensors of a GPU
-(:mod:`.torch_device`). What has one entry per row, vectors and a few of them side by
-side, is a NumPy array everywhere; it moves to the device and back where an operation
-needs it, which costs little beside the work on a matrix.
+The solvers access matrices by these operations only, so that the same method runs on
+NumPy arrays (:mod:`.host`) and on torch tensors on a GPU (:mod:`.torch_device`).
+Vectors with one entry per row, and matrices of a few such columns, are NumPy arrays in
+both cases; an operation moves them to the device and back, which takes little time
+compared with the work on a matrix.
 
-Of a symmetric matrix only the lower triangle counts, unless said otherwise. Which kind
-of array an operation belongs to is decided by its first argument; `register` adds one.
+Of a symmetric matrix only the lower triangle is used, unless stated otherwise. The type
+of the first argument decides which functions are called; `register` adds a type. The
+docstrings of the operations are in :mod:`.host`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -59,174 +62,74 @@ __all__ = [
     "zeros",
 ]
 
-_KINDS: dict[type, Any] = {np.ndarray: host}
+_OPERATIONS: dict[type, Any] = {np.ndarray: host}
+Operation = TypeVar("Operation", bound=Callable[..., Any])
 
 
 def register(kind: type, operations: Any) -> None:
-    """Let these operations take the matrices of a type.
+    """Register the operations for matrices of a type.
 
     Parameters
     ----------
     kind : type
         The type of a matrix.
     operations : module or object
-        With a function for every operation of this module.
+        With a function for every operation that is used on this type.
     """
-    _KINDS[kind] = operations
+    _OPERATIONS[kind] = operations
 
 
-def _of(matrix: Any) -> Any:
+def _operations_of(matrix: Any) -> Any:
     """Return the operations for the type of a matrix."""
     for kind in type(matrix).__mro__:
-        if kind in _KINDS:
-            return _KINDS[kind]
+        if kind in _OPERATIONS:
+            return _OPERATIONS[kind]
     raise TypeError(f"There are no operations for matrices of type {type(matrix)}.")
 
 
-# --------------------------------------------------------------- factors
-def cholesky(matrix: Any) -> Any:
-    """Lower Cholesky factor, in place of the matrix."""
-    return _of(matrix).cholesky(matrix)
+def _dispatched(operation: Operation) -> Operation:
+    """Return an operation that calls the function for the type of its matrix."""
+    name = operation.__name__
+
+    @wraps(operation)
+    def dispatch(matrix: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(_operations_of(matrix), name)(matrix, *args, **kwargs)
+
+    return dispatch  # type: ignore[return-value]
 
 
-def cholesky_solve(factor: Any, right: np.ndarray) -> np.ndarray:
-    """``(LLᵀ)⁻¹ right`` for a vector or a matrix of columns."""
-    return _of(factor).cholesky_solve(factor, right)
-
-
-def inverse_from_cholesky(factor: Any, *, keep: bool = True) -> Any:
-    """Lower triangle of ``(LLᵀ)⁻¹``; the factor stays, if it is to be kept."""
-    return _of(factor).inverse_from_cholesky(factor, keep=keep)
-
-
-def triangular_solve(factor: Any, right: Any, *, transposed: bool = False) -> Any:
-    """``L⁻¹ right`` (or ``L⁻ᵀ right``) in place of right, a matrix."""
-    return _of(factor).triangular_solve(factor, right, transposed=transposed)
-
-
-def triangular_solve_vectors(
-    factor: Any, right: np.ndarray, *, transposed: bool = False
-) -> np.ndarray:
-    """``L⁻¹ right`` (or ``L⁻ᵀ right``) for a vector or a matrix of columns."""
-    return _of(factor).triangular_solve_vectors(factor, right, transposed=transposed)
-
-
-# -------------------------------------------------------------- products
-def symmetric_product(matrix: Any, vector: np.ndarray) -> np.ndarray:
-    """Product of a symmetric matrix, both triangles given, and a vector or columns."""
-    return _of(matrix).symmetric_product(matrix, vector)
-
-
-def product(matrix: Any, vector: np.ndarray) -> np.ndarray:
-    """Product of a matrix and a vector or columns."""
-    return _of(matrix).product(matrix, vector)
-
-
-def transposed_product(matrix: Any, vector: np.ndarray) -> np.ndarray:
-    """Product of a transposed matrix and a vector or columns."""
-    return _of(matrix).transposed_product(matrix, vector)
-
-
-def subtract_gram(matrix: Any, columns: Any) -> Any:
-    """``matrix − columnsᵀ columns``, in place."""
-    return _of(matrix).subtract_gram(matrix, columns)
-
-
-def subtract_outer(matrix: Any, left: np.ndarray, right: np.ndarray) -> None:
-    """Subtract ``left rightᵀ + right leftᵀ`` in place, both triangles."""
-    _of(matrix).subtract_outer(matrix, left, right)
-
-
-# ---------------------------------------------------------------- blocks
-def block(matrix: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
-    """Return a copy of ``matrix[rows, columns]``, symmetric, both triangles."""
-    return _of(matrix).block(matrix, rows, columns)
-
-
-def scaled_block(
-    matrix: Any,
-    rows: np.ndarray | slice,
-    columns: np.ndarray | slice,
-    left: np.ndarray,
-    right: np.ndarray,
-) -> Any:
-    """``diag(left) · matrix[rows, columns] · diag(right)`` of a symmetric matrix."""
-    return _of(matrix).scaled_block(matrix, rows, columns, left, right)
-
-
-def take_rows(matrix: Any, rows: np.ndarray) -> Any:
-    """Return a copy of some rows."""
-    return _of(matrix).take_rows(matrix, rows)
-
-
-def put(matrix: Any, rows: slice, columns: slice, part: Any, *, add: bool = False):
-    """Write a part into a matrix, or add it to what is there."""
-    _of(matrix).put(matrix, rows, columns, part, add=add)
-
-
-def zeros(like: Any, n_rows: int, n_columns: int) -> Any:
-    """Return a matrix of zeros of the kind and precision of another."""
-    return _of(like).zeros(like, n_rows, n_columns)
-
-
-# ----------------------------------------------------- the whole of a matrix
-def add_diagonal(matrix: Any, values: np.ndarray | float) -> None:
-    """Add to the diagonal in place."""
-    _of(matrix).add_diagonal(matrix, values)
-
-
-def add_at(
-    matrix: Any, rows: np.ndarray, columns: np.ndarray, values: np.ndarray
-) -> None:
-    """Add to single entries, each named once, in place."""
-    _of(matrix).add_at(matrix, rows, columns, values)
-
-
-def diagonal(matrix: Any) -> np.ndarray:
-    """Return the diagonal."""
-    return _of(matrix).diagonal(matrix)
-
-
-def scale(matrix: Any, left: np.ndarray, right: np.ndarray) -> None:
-    """``diag(left) · matrix · diag(right)`` in place."""
-    _of(matrix).scale(matrix, left, right)
-
-
-def shifted(matrix: Any, constant: float) -> Any:
-    """Return a copy with a constant added to every entry."""
-    return _of(matrix).shifted(matrix, constant)
+cholesky = _dispatched(host.cholesky)
+cholesky_solve = _dispatched(host.cholesky_solve)
+inverse_from_cholesky = _dispatched(host.inverse_from_cholesky)
+triangular_solve = _dispatched(host.triangular_solve)
+triangular_solve_vectors = _dispatched(host.triangular_solve_vectors)
+symmetric_product = _dispatched(host.symmetric_product)
+product = _dispatched(host.product)
+transposed_product = _dispatched(host.transposed_product)
+subtract_gram = _dispatched(host.subtract_gram)
+subtract_outer = _dispatched(host.subtract_outer)
+block = _dispatched(host.block)
+scaled_block = _dispatched(host.scaled_block)
+take_rows = _dispatched(host.take_rows)
+put = _dispatched(host.put)
+zeros = _dispatched(host.zeros)
+add_diagonal = _dispatched(host.add_diagonal)
+add_at = _dispatched(host.add_at)
+diagonal = _dispatched(host.diagonal)
+scale = _dispatched(host.scale)
+shifted = _dispatched(host.shifted)
+symmetrized = _dispatched(host.symmetrized)
+transposed = _dispatched(host.transposed)
+copied = _dispatched(host.copied)
+in_precision = _dispatched(host.in_precision)
+factor_precisions = _dispatched(host.factor_precisions)
 
 
 def is_on_host(matrix: Any) -> bool:
-    """Whether a matrix is a NumPy array."""
-    return _of(matrix) is host
+    """Return whether a matrix is a NumPy array."""
+    return _operations_of(matrix) is host
 
 
 def is_stored(matrix: Any) -> bool:
-    """Whether the entries are in memory, rather than computed for every product."""
+    """Return whether the entries are stored, not computed for every product."""
     return np.float64 in factor_precisions(matrix)
-
-
-def symmetrized(matrix: Any) -> Any:
-    """Fill the upper triangle from the lower, in place."""
-    return _of(matrix).symmetrized(matrix)
-
-
-def transposed(matrix: Any) -> Any:
-    """Return the transposed matrix, no copy."""
-    return _of(matrix).transposed(matrix)
-
-
-def copied(matrix: Any) -> Any:
-    """Return a copy that may be changed in place."""
-    return _of(matrix).copied(matrix)
-
-
-def in_precision(matrix: Any, divisor: float, dtype: type) -> Any:
-    """``matrix / divisor`` with entries of this type; the matrix itself if it is so."""
-    return _of(matrix).in_precision(matrix, divisor, dtype)
-
-
-def factor_precisions(matrix: Any) -> tuple[type, ...]:
-    """Return the types in which to factorize parts of a matrix, in order."""
-    return _of(matrix).factor_precisions(matrix)

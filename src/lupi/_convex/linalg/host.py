@@ -1,4 +1,4 @@
-"""The dense operations of the solvers on NumPy arrays, by BLAS and LAPACK.
+"""Dense operations of the solvers on NumPy arrays, by BLAS and LAPACK.
 
 Symmetric matrices are Fortran-ordered.
 """
@@ -12,14 +12,14 @@ from scipy.linalg import blas, lapack
 
 RANK_TOLERANCE, REGULAR = 1e-15, 1e10
 SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE = 256, 128
-# Rows from which a rank is estimated.
+# Number of rows in the sample from which a rank is estimated.
 SAMPLED = 128
-# Up to here one product after the other beats the product of matrices.
+# Number of columns up to which products of single vectors are faster.
 FEW_COLUMNS = 4
 
 
 class NotPositiveDefinite(ArithmeticError):
-    """A Cholesky factorization met a pivot that is not positive."""
+    """Error of a Cholesky factorization with a pivot that is not positive."""
 
 
 def _routine(name: str, matrix: np.ndarray):
@@ -29,13 +29,13 @@ def _routine(name: str, matrix: np.ndarray):
 
 @cache
 def _routines(name: str) -> tuple:
-    """Return the routine for double precision, and the one for single."""
+    """Return the routines for double and for single precision."""
     library = lapack if hasattr(lapack, "d" + name) else blas
     return getattr(library, "d" + name), getattr(library, "s" + name)
 
 
 def cholesky(matrix: np.ndarray) -> np.ndarray:
-    """Lower Cholesky factor, in place of the matrix."""
+    """Return the lower Cholesky factor; it overwrites the matrix."""
     factor, info = _routine("potrf", matrix)(matrix, lower=1, clean=0, overwrite_a=1)
     if info != 0:
         raise NotPositiveDefinite(f"pivot {info} of {len(matrix)} is not positive")
@@ -43,7 +43,7 @@ def cholesky(matrix: np.ndarray) -> np.ndarray:
 
 
 def cholesky_solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """``(LLᵀ)⁻¹ right`` for a vector or a matrix of columns."""
+    """Return ``(LLᵀ)⁻¹ right`` for a vector or a matrix of columns."""
     if right.ndim == 1:
         half = _routine("trsv", factor)(factor, right, lower=1)
         return _routine("trsv", factor)(factor, half, lower=1, trans=1, overwrite_x=1)
@@ -56,14 +56,14 @@ def cholesky_solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def inverse_from_cholesky(factor: np.ndarray, *, keep: bool = True) -> np.ndarray:
-    """Lower triangle of ``(LLᵀ)⁻¹``; the factor stays, if it is to be kept."""
+    """Return the lower triangle of ``(LLᵀ)⁻¹``; it overwrites L unless `keep`."""
     return _routine("potri", factor)(factor, lower=1, overwrite_c=int(not keep))[0]
 
 
 def inverse_of_small(matrix: np.ndarray) -> np.ndarray:
-    """Return the inverse of a small symmetric matrix; of its range if it has less.
+    """Return the inverse of a small symmetric matrix, or its pseudoinverse.
 
-    Constraints that the rows cannot tell from each other leave it singular.
+    The matrix is singular if constraints are linearly dependent on the rows.
     """
     size = np.sqrt(np.abs(np.diagonal(matrix)))
     scale = 1.0 / np.where(size > 0, size, 1.0)
@@ -80,7 +80,7 @@ def inverse_of_small(matrix: np.ndarray) -> np.ndarray:
 def triangular_solve(
     factor: np.ndarray, right: np.ndarray, *, transposed: bool = False
 ) -> np.ndarray:
-    """``L⁻¹ right`` (or ``L⁻ᵀ right``) in place of right, a vector or a matrix."""
+    """Return ``L⁻¹ right`` (or ``L⁻ᵀ right``); it overwrites the matrix right."""
     trans = int(transposed)
     if right.ndim == 1:
         solve = _routine("trsv", factor)
@@ -92,20 +92,20 @@ def triangular_solve(
 def triangular_solve_vectors(
     factor: np.ndarray, right: np.ndarray, *, transposed: bool = False
 ) -> np.ndarray:
-    """``L⁻¹ right`` (or ``L⁻ᵀ right``) for a vector or a matrix of columns."""
+    """Return ``L⁻¹ right`` (or ``L⁻ᵀ right``) for a vector or a matrix of columns."""
     right = np.array(right, factor.dtype, order="F")
     return triangular_solve(factor, right, transposed=transposed)
 
 
 def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """``matrix[rows, columns]`` of a symmetric matrix, Fortran-ordered."""
+    """Return a copy of ``matrix[rows, columns]`` of a matrix with both triangles."""
     if matrix.flags.f_contiguous:
         matrix = matrix.T
     out = np.empty((len(columns), len(rows)), matrix.dtype)
     for start in range(0, len(columns), GATHERED_AT_ONCE):
         part = slice(start, start + GATHERED_AT_ONCE)
         lines = matrix.take(columns[part], axis=0)
-        lines.take(rows, axis=1, out=out[part], mode="clip")  # else it would buffer
+        lines.take(rows, axis=1, out=out[part], mode="clip")  # "raise" needs a buffer
     return out.T
 
 
@@ -121,17 +121,17 @@ def symmetrized(matrix: np.ndarray) -> np.ndarray:
 
 
 def subtract_gram(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """``matrix − columnsᵀ columns`` on the lower triangle, in place."""
+    """Return ``matrix − columnsᵀ columns`` in the lower triangle, in place."""
     return _routine("syrk", matrix)(
         -1.0, columns, beta=1.0, c=matrix, trans=1, lower=1, overwrite_c=1
     )
 
 
 def symmetric_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Product of a symmetric matrix and a vector, or a matrix of columns.
+    """Return the product of a matrix with both triangles and a vector or columns.
 
-    NumPy and SciPy may each bring a BLAS of their own, whose waiting threads then take
-    the cores from each other: all products of this size go through SciPy's.
+    NumPy and SciPy may each have a BLAS library, whose waiting threads occupy the
+    cores: all large products use that of SciPy.
     """
     matrix = matrix if matrix.flags.f_contiguous else matrix.T  # symmetric: no copy
     if vector.ndim == 1:
@@ -145,9 +145,9 @@ def symmetric_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 def pivoted_factor(matrix: np.ndarray) -> np.ndarray:
-    """Return Φ with ``ΦΦᵀ = matrix`` up to rounding, with as few columns as it takes.
+    """Return Φ with ``ΦΦᵀ = matrix`` up to rounding; its columns are the rank.
 
-    Cholesky with complete pivoting, which stops where the rest is rounding.
+    This is a Cholesky factorization with complete pivoting.
     """
     largest = float(np.diagonal(matrix).max(initial=0.0))
     factor, pivots, rank, _ = lapack.dpstrf(
@@ -160,10 +160,10 @@ def pivoted_factor(matrix: np.ndarray) -> np.ndarray:
 
 
 def estimated_rank(matrix: np.ndarray) -> float:
-    """Return about how many columns `pivoted_factor` takes, from a few of the rows.
+    """Estimate the number of columns of `pivoted_factor` from a sample of the rows.
 
-    The pivots of smooth kernels fall exponentially: what they do on the sample is
-    continued to the size of rounding.
+    The pivots of smooth kernels decrease exponentially; those of the sample are
+    extrapolated to the size of rounding errors.
     """
     rows = np.linspace(0, len(matrix) - 1, min(len(matrix), SAMPLED)).astype(int)
     sample = block(matrix, rows, rows)
@@ -172,8 +172,8 @@ def estimated_rank(matrix: np.ndarray) -> float:
     half = SAMPLED // 2
     if rank <= half or len(matrix) <= SAMPLED:
         return rank
-    fallen = np.log(largest) - 2 * np.log(factor[half, half])
-    return half * -np.log(RANK_TOLERANCE) / max(fallen, 1e-3)
+    decrease = np.log(largest) - 2 * np.log(factor[half, half])
+    return half * -np.log(RANK_TOLERANCE) / max(decrease, 1e-3)
 
 
 def scaled_block(
@@ -183,39 +183,33 @@ def scaled_block(
     left: np.ndarray,
     right: np.ndarray,
 ) -> np.ndarray:
-    """``diag(left) · matrix[rows, columns] · diag(right)``, Fortran-ordered.
+    """Return ``diag(left) · matrix[rows, columns] · diag(right)``, Fortran-ordered.
 
-    The matrix is symmetric, so that its rows are read as columns: a copy in
-    Fortran order then costs one pass.
+    The matrix has both triangles, so that its rows can be copied as columns.
     """
     if isinstance(rows, slice) and isinstance(columns, slice):
         block = matrix * right[:, None]
     elif isinstance(rows, slice):
         block = matrix[columns] * right[:, None]
     else:
-        block = (
-            matrix[columns][:, rows]
-            if not isinstance(columns, slice)
-            else (matrix[:, rows])
-        )
-        block = np.ascontiguousarray(block)
+        block = np.ascontiguousarray(matrix[columns][:, rows])
         block *= right[:, None]
     block *= left
     return block.T
 
 
 def product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Product of a matrix and a vector or columns."""
+    """Return the product of a matrix and a vector or columns."""
     return matrix @ vector.astype(matrix.dtype, copy=False)
 
 
 def transposed_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Product of a transposed matrix and a vector or columns."""
+    """Return the product of a transposed matrix and a vector or columns."""
     return matrix.T @ vector.astype(matrix.dtype, copy=False)
 
 
 def subtract_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-    """Subtract ``left rightᵀ + right leftᵀ`` in place."""
+    """Subtract ``left rightᵀ + right leftᵀ`` in place, in both triangles."""
     left, right = left.astype(matrix.dtype), right.astype(matrix.dtype)
     matrix -= left[:, None] * right
     matrix -= right[:, None] * left
@@ -227,9 +221,14 @@ def take_rows(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def put(
-    matrix: np.ndarray, rows: slice, columns: slice, part: np.ndarray, *, add: bool
+    matrix: np.ndarray,
+    rows: slice,
+    columns: slice,
+    part: np.ndarray,
+    *,
+    add: bool = False,
 ) -> None:
-    """Write a part into a matrix, or add it to what is there."""
+    """Assign a part of a matrix, or add to it."""
     if add:
         matrix[rows, columns] += part
     else:
@@ -237,7 +236,7 @@ def put(
 
 
 def zeros(like: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
-    """Return a matrix of zeros of the precision of another, Fortran-ordered."""
+    """Return a matrix of zeros with the type and precision of another."""
     return np.zeros((n_rows, n_columns), like.dtype, order="F")
 
 
@@ -250,7 +249,7 @@ def add_diagonal(matrix: np.ndarray, values: np.ndarray | float) -> None:
 def add_at(
     matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray, values: np.ndarray
 ) -> None:
-    """Add to single entries, each named once, in place."""
+    """Add to single entries, each of which occurs once, in place."""
     matrix[rows, columns] += values
 
 
@@ -260,7 +259,7 @@ def diagonal(matrix: np.ndarray) -> np.ndarray:
 
 
 def scale(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-    """``diag(left) · matrix · diag(right)`` in place."""
+    """Replace a matrix by ``diag(left) · matrix · diag(right)``, in place."""
     matrix *= left.astype(matrix.dtype, copy=False)[:, None]
     matrix *= right.astype(matrix.dtype, copy=False)
 
@@ -271,7 +270,7 @@ def shifted(matrix: np.ndarray, constant: float) -> np.ndarray:
 
 
 def transposed(matrix: np.ndarray) -> np.ndarray:
-    """Return the transposed matrix, no copy."""
+    """Return the transposed matrix, without a copy."""
     return matrix.T
 
 
@@ -281,12 +280,15 @@ def copied(matrix: np.ndarray) -> np.ndarray:
 
 
 def in_precision(matrix: np.ndarray, divisor: float, dtype: type) -> np.ndarray:
-    """``matrix / divisor`` with entries of this type; the matrix itself if it is so."""
+    """Return ``matrix / divisor`` in this precision; the matrix itself if equal."""
     if matrix.dtype == dtype and divisor == 1.0:
         return matrix
     return np.divide(matrix, divisor, dtype=dtype, casting="same_kind")
 
 
 def factor_precisions(matrix: np.ndarray) -> tuple[type, ...]:
-    """Single precision, which is faster, and double where that is not enough."""
+    """Return the precisions in which to factorize parts of a matrix, in order.
+
+    Single precision is faster, double precision is for cases where that fails.
+    """
     return np.float32, np.float64

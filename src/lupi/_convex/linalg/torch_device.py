@@ -1,10 +1,9 @@
-"""The dense operations of the solvers on torch tensors, as they live on a GPU.
+"""Dense operations of the solvers on torch tensors, usually on a GPU.
 
-Importing this module registers them. Double precision is as fast as single on the
-machines this is for, so that factors are in double precision; where that would not fit
-into memory, a Gram matrix is given by its rows (`KernelRows`): products with it are
-computed anew in double precision, tile by tile, and factors are in single precision,
-corrected by such products.
+Importing this module registers them. Factors are in double precision, which is as fast
+as single precision on data-center GPUs. If a Gram matrix does not fit into memory, it
+is given by its rows (`KernelRows`): products with it are computed in double precision,
+tile by tile, and factors are in single precision, corrected by such products.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ from lupi._convex.linalg.host import NotPositiveDefinite
 
 __all__ = ["KernelRows", "on_device"]
 
-# Sizes up to which a matrix is factorized and a triangle inverted at once, and a
-# product is formed whole.
+# Sizes up to which a matrix is factorized, a triangle inverted and a product formed in
+# one call.
 FACTORIZED_AT_ONCE, INVERTED_AT_ONCE, SQUARED_AT_ONCE = 2**16, 2048, 4096
-# Rows of a block that are taken, or solved for, at once: what that needs beside the
-# block (two indices for every entry, or a copy) would not always fit.
+# Rows of a block that are taken, or solved for, in one call: the additional memory (two
+# indices for every entry, or a copy) may not be available for all rows.
 TAKEN_AT_ONCE = 4096
-# Columns up to which these are solved for one by one.
+# Number of columns up to which they are solved for one by one.
 FEW_COLUMNS = 3
-# Bytes up to which an array is sent without waiting.
+# Bytes up to which an array is copied to the device asynchronously.
 SENT_AT_ONCE = 2**20
-# Entries of a tile.
+# Number of entries of a tile.
 TILE = 2**28
 TYPES: dict[Any, Any] = {np.float32: torch.float32, np.float64: torch.float64}
 
-# torch has no types where it is not installed.
+# An alias, because torch may not be installed.
 Tensor = Any
 
 
@@ -45,10 +44,10 @@ def on_device(array: np.ndarray, device: str) -> Tensor:
 
 
 def _sent(array: np.ndarray, device: Any) -> Tensor:
-    """Return a contiguous array on a device; small ones are sent without waiting."""
+    """Return a contiguous array on a device; small ones are copied asynchronously."""
     tensor = torch.from_numpy(array)
     if torch.device(device).type == "cuda" and array.nbytes <= SENT_AT_ONCE:
-        # From page-locked memory the copy is queued behind the operations before it.
+        # From page-locked memory, the copy is queued after the previous operations.
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)
 
@@ -58,14 +57,14 @@ def _index(matrix: Tensor, rows: np.ndarray) -> Tensor:
 
 
 def _columns(matrix: Tensor, vector: np.ndarray) -> Tensor:
-    """Return a vector, or a matrix of columns, beside a matrix: always a matrix."""
+    """Return a vector or columns as a matrix on the device of another matrix."""
     array = np.ascontiguousarray(vector, dtype=float)
     out = _sent(array, matrix.device).to(matrix.dtype)
     return out[:, None] if array.ndim == 1 else out
 
 
 def _back(found: Tensor, vector: np.ndarray) -> np.ndarray:
-    """As a NumPy array of the shape that came."""
+    """Return a result as a NumPy array of the shape of the given vector."""
     out = found.double().cpu().numpy()
     return out[:, 0] if vector.ndim == 1 else out
 
@@ -78,7 +77,7 @@ def cholesky(matrix: Tensor) -> Tensor:
         if int(info) != 0:
             raise NotPositiveDefinite(f"pivot {int(info)} of {n} is not positive")
         return factor
-    # By halves, in place: a second matrix of this size would not fit into memory.
+    # By halves and in place, because a second matrix may not fit into memory.
     half = n // 2
     first, last = matrix[:half, :half], matrix[half:, half:]
     corner = matrix[half:, :half]
@@ -105,7 +104,7 @@ def inverse_from_cholesky(factor: Tensor, *, keep: bool = True) -> Tensor:
 
 
 def _invert(lower: Tensor) -> None:
-    """``L⁻¹`` in place of L, by halves."""
+    """Replace L by ``L⁻¹``, by halves."""
     n = len(lower)
     if n <= INVERTED_AT_ONCE:
         unit = torch.eye(n, dtype=lower.dtype, device=lower.device)
@@ -119,7 +118,7 @@ def _invert(lower: Tensor) -> None:
 
 
 def _square(lower: Tensor) -> None:
-    """Put the lower triangle of ``LᵀL`` in place of L, by halves."""
+    """Replace L by the lower triangle of ``LᵀL``, by halves."""
     n = len(lower)
     if n <= INVERTED_AT_ONCE:
         lower.tril_()
@@ -150,7 +149,7 @@ def triangular_solve_vectors(
 def _solved_columns(
     factor: Tensor, right: Tensor, *, transposed: bool = False
 ) -> Tensor:
-    """Solve for few columns one by one: the routine for many is slower than that."""
+    """Solve for columns; few are solved one by one, which is faster."""
     few = right.shape[1] <= FEW_COLUMNS
     parts = right.split(1, dim=1) if few else [right]
     solved = [triangular_solve(factor, part, transposed=transposed) for part in parts]
@@ -217,7 +216,7 @@ def take_rows(matrix: Tensor, rows: np.ndarray) -> Tensor:
 
 
 def put(
-    matrix: Tensor, rows: slice, columns: slice, part: Tensor, *, add: bool
+    matrix: Tensor, rows: slice, columns: slice, part: Tensor, *, add: bool = False
 ) -> None:
     if add:
         matrix[rows, columns] += part
@@ -290,12 +289,12 @@ class KernelRows:
     Parameters
     ----------
     rows : Tensor of shape (n_rows, n_features)
-        On the device, in double precision.
+        The rows on the device, in double precision.
     kernel : object
-        With ``between(rows, others)``, the kernel values of some rows with others, and
-        ``diagonal(rows)``, those of rows with themselves; both tensors.
+        Has the methods ``between(rows, others)``, which returns the kernel values of
+        rows with others, and ``diagonal(rows)``, those of rows with themselves.
     constant : float, default=0.0
-        What is added to every value.
+        A constant that is added to every value.
     """
 
     def __init__(self, rows: Tensor, kernel: Any, constant: float = 0.0):
@@ -303,7 +302,7 @@ class KernelRows:
         self.shape = len(rows), len(rows)
 
     def tiles(self) -> Iterator[tuple[slice, Tensor]]:
-        """Append some rows of the matrix to others."""
+        """Yield the matrix in blocks of rows, with their positions."""
         n = len(self.rows)
         step = max(TILE // n, 1)
         for start in range(0, n, step):
@@ -312,7 +311,7 @@ class KernelRows:
 
 
 class _KernelRowsOperations:
-    """What the proximal method asks of a matrix that is not stored."""
+    """The operations of the proximal method on a matrix that is not stored."""
 
     @staticmethod
     def symmetric_product(matrix: KernelRows, vector: np.ndarray) -> np.ndarray:

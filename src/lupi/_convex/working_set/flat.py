@@ -1,4 +1,4 @@
-"""The multipliers of a problem as they are moved: classes, circuits, a start."""
+"""`Flat`: the multipliers of a problem, their classes and circuits, and a start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_CLASSES = 16
 
 
 def unsuited(problem: Problem) -> str | None:
-    """Why the working-set method cannot take a problem; None if it can."""
+    """Return what the working-set method needs and a problem lacks; None if nothing."""
     if not all(isinstance(f.space, Gram) for f in problem.functions):
         return "a Gram matrix for every function"
     if not all(is_on_host(space.matrix) for space in problem.spaces.values()):
@@ -37,7 +37,7 @@ def unsuited(problem: Problem) -> str | None:
 
 
 def _classes(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different columns, and which of them each column is."""
+    """Return the distinct columns, and the number of each column among them."""
     members = np.zeros(columns.shape[1], dtype=np.int64)
     for row in columns:
         values, codes = np.unique(row, return_inverse=True)
@@ -47,10 +47,10 @@ def _classes(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def circuits(signatures: np.ndarray) -> np.ndarray:
-    """Minimal dependences between the rows of signatures, each with both signs.
+    """Return the minimal linear dependences between signatures, with both signs.
 
-    The smallest coefficient of each is 1 in absolute value. A row of zeros depends on
-    nothing else: its multipliers may move alone.
+    The smallest coefficient of each is 1 in absolute value. A row of zeros is a
+    dependence by itself: its multipliers can change without others.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def circuits(signatures: np.ndarray) -> np.ndarray:
                 continue
             weights = right[-1]
             if np.abs(weights).min() < 1e-10:
-                continue  # a smaller support already has it
+                continue  # a dependence of smaller support
             weights = weights / np.abs(weights).min() * np.sign(weights[0])
             whole = np.zeros(n_classes)
             near = np.round(weights)
@@ -82,7 +82,7 @@ def circuits(signatures: np.ndarray) -> np.ndarray:
 
 
 class Flat:
-    """The multipliers of a problem in order of their classes, as plain arrays."""
+    """The multipliers of a problem, sorted by class, as arrays for compiled code."""
 
     def __init__(self, problem: Problem):
         self.problem = problem
@@ -133,11 +133,11 @@ class Flat:
         self.diagonal = (self.a**2 * diagonals[self.at]).sum(axis=0)
 
     def gradient(self, value: np.ndarray) -> np.ndarray:
-        """``Σ_k a_k f_k − r`` for every multiplier."""
+        """Return ``Σ_k a_k f_k − r`` for every multiplier."""
         return (self.a * value[self.at]).sum(axis=0) - self.rhs
 
     def spread(self, multipliers: np.ndarray) -> np.ndarray:
-        """``Σ a∘λ`` on the rows of all functions, flat."""
+        """Return ``Σ a∘λ`` on the rows of all functions, as one vector."""
         return np.bincount(
             self.at.ravel(),
             (self.a * multipliers).ravel(),
@@ -145,7 +145,7 @@ class Flat:
         )
 
     def apply(self, expansion: np.ndarray) -> np.ndarray:
-        """``K_k v_k/ρ_k``, flat."""
+        """Return ``K_k v_k/ρ_k`` of all functions, as one vector."""
         return np.concatenate(
             [
                 gram @ v * scale
@@ -156,12 +156,12 @@ class Flat:
         )
 
     def split(self, flat: np.ndarray) -> list[np.ndarray]:
-        """Return a flat vector over the rows of all functions, function by function."""
+        """Split a vector over the rows of all functions by function."""
         return np.split(flat, self.offsets[1:-1])
 
 
 def _by_rows(gram: np.ndarray) -> np.ndarray:
-    """Return a symmetric matrix with contiguous rows, copied only where needed."""
+    """Return a symmetric matrix with contiguous rows, copied only if necessary."""
     if gram.dtype == np.float64:
         if gram.flags.c_contiguous:
             return gram
@@ -171,16 +171,16 @@ def _by_rows(gram: np.ndarray) -> np.ndarray:
 
 
 def feasible(flat: Flat) -> np.ndarray:
-    """Return a point that keeps every bound and every balance.
+    """Return a point that satisfies all bounds and balance equations.
 
-    If possible with ``v_k = 0`` for the functions that have a cost, by the multipliers
-    that act on them alone (α = 0, β = C for SVM+); else by class totals.
+    If possible, ``v_k = 0`` for the functions with a cost, by the multipliers that act
+    on them only (α = 0, β = C for SVM+); otherwise the point is found by class totals.
     """
     costs = flat.problem.balance_targets
     multipliers = np.clip(0.0, flat.lower, flat.upper)
-    missed = flat.columns.T @ multipliers - costs
+    residual = flat.columns.T @ multipliers - costs
     size = np.abs(costs) + np.abs(flat.columns).T @ np.abs(multipliers)
-    if (np.abs(missed) <= 1e-12 * size).all():
+    if (np.abs(residual) <= 1e-12 * size).all():
         return multipliers
     return _by_totals(flat, costs)
 
@@ -200,8 +200,8 @@ def _by_totals(flat: Flat, costs: np.ndarray) -> np.ndarray:
     )
     if found.status != 0:
         raise ValueError(
-            "No multipliers keep the bounds and the balance equations of this problem: "
-            "its primal has no minimum. Check the costs of the functions."
+            "No multipliers satisfy the bounds and the balance equations of this "
+            "problem: its primal is unbounded. Check the costs of the functions."
         )
     multipliers = np.empty(len(flat.rhs))
     for span, total, low, high in zip(spans, found.x, least, most, strict=True):

@@ -1,21 +1,20 @@
-"""A working-set method for exact kernels: few multipliers move at a time.
+"""A working-set method for exact kernels: each step changes few multipliers.
 
 Every multiplier λ_m of :mod:`.problem` has a box ``0 ≤ λ_m ≤ d_m`` and a *signature*,
 its coefficients in the balance equations ``e_k·v_k = 0``. Multipliers with the same
-signature form a class. Two kinds of directions keep every balance:
+signature form a class. Two kinds of directions satisfy the balance equations:
 
-- one multiplier of a class up and another of the same class down;
+- one multiplier of a class increases and another of the same class decreases;
 - one multiplier of each class of a *circuit*, a minimal linear dependence
-  ``Σ_c w_c s_c = 0`` between signatures (for SVM+ ``α₊ + α₋ − 2β``).
+  ``Σ_c w_c s_c = 0`` between signatures, changes (for SVM+ ``α₊ + α₋ − 2β``).
 
-By Farkas' lemma a point from which none of these descends is optimal, so no other is
-needed. Each step takes the kind with the largest gain ``slope²/curvature``, seeks one
-of its members by that gain, and goes to the minimum or to the first bound.
+By Farkas' lemma a point is optimal if none of these is a descent direction. Each step
+takes the direction with the largest gain ``slope²/curvature``, chooses one of its
+members by that gain, and ends at the minimum or at the first bound.
 
-Such steps find out quickly which multipliers stand on their bounds and slowly what the
-others are. When the first has settled, a Newton step on the free multipliers alone
-gives the second; bounds that it crosses are kept and the step is taken again without
-them.
+These steps identify the active bounds quickly and converge slowly in the other
+multipliers. Once the active set is stable, a Newton step minimizes over the free
+multipliers; those that violate a bound are fixed at it and the step is repeated.
 
 References
 ----------
@@ -39,7 +38,7 @@ from lupi._convex.working_set.flat import Flat, feasible, unsuited
 
 __all__ = ["solve_working_set"]
 
-# Where rounding makes a smaller violation pointless.
+# Relative violation of the size of rounding errors.
 TINY = 1e-13
 PROJECTIONS = 10
 RIDGE_DOWN, RIDGE_UP = 1e-2, 1e2
@@ -47,7 +46,7 @@ ROUNDING = 1e-12
 
 
 class _State:
-    """The point that the steps move: λ, the expansions v and the values K v/ρ."""
+    """The current iterate: λ, the expansions v and the values K v/ρ."""
 
     def __init__(self, flat: Flat, tuning: Tuning):
         self.flat, self.tuning = flat, tuning
@@ -63,11 +62,11 @@ class _State:
         self.n_steps, self.work = 0, 0.0
 
     def refresh(self) -> None:
-        """Compute the values anew: what the steps added up carries their rounding."""
+        """Recompute the values, in which rounding errors of the steps accumulate."""
         self.value = self.flat.apply(self.expansion)
 
     def descend(self, tol: float, most: int) -> float:
-        """Working-set steps; the largest violation that is left."""
+        """Take working-set steps; return the largest remaining violation."""
         from lupi._convex.working_set.steps import descend
 
         flat = self.flat
@@ -104,26 +103,26 @@ class _State:
         return np.flatnonzero(above & (self.multipliers < flat.upper))
 
     def price(self) -> float:
-        """Return the cost of a Newton step on the free multipliers, in small steps."""
+        """Return the cost of a Newton step, in units of one working-set step."""
         return self.tuning.newton_price * len(self.free) ** 3 / self.flat.offsets[-1]
 
     def _face(self) -> np.ndarray:
-        """Return the free multipliers and the bound ones that violate most."""
+        """Return the free multipliers and those at bounds with large violations."""
         flat, free = self.flat, self.free
-        pull = flat.gradient(self.value) + flat.columns @ self._biases()
-        pull = np.where(self.multipliers > flat.lower, pull, -pull)
-        pull[free] = 0.0
-        leaving = np.flatnonzero(pull > 0)
+        gradient = flat.gradient(self.value) + flat.columns @ self._biases()
+        violation = np.where(self.multipliers > flat.lower, gradient, -gradient)
+        violation[free] = 0.0
+        leaving = np.flatnonzero(violation > 0)
         most = int(self.tuning.released_share * len(free))
         if len(leaving) > most:
-            leaving = leaving[np.argpartition(pull[leaving], -most)[-most:]]
+            leaving = leaving[np.argpartition(violation[leaving], -most)[-most:]]
         return np.union1d(free, leaving)
 
     def newton(self, ridge: float) -> bool:
-        """Minimize over the free multipliers; whether that moved the point.
+        """Minimize over the free multipliers; return whether the point changed.
 
-        Multipliers that would leave their box are set on its bound and the step is
-        taken again without them. The line to the point found is searched exactly.
+        Multipliers that violate a bound are fixed at it and the step is repeated. An
+        exact line search along the direction follows.
         """
         flat, active = self.flat, self._face()
         target = self.multipliers.copy()
@@ -136,7 +135,7 @@ class _State:
             self.work += price / flat.offsets[-1]
             self.n_steps += 1
             try:
-                # Nothing keeps the face: its factor is the largest array there is.
+                # No reference to the face is kept: its factor is the largest array.
                 moved = _Face(flat, active, gradient[active], missing, ridge).minimum(
                     target[active],
                     (flat.lower[active], flat.upper[active]),
@@ -159,10 +158,10 @@ class _State:
         change = target - self.multipliers
         spread = flat.spread(change)
         image = flat.apply(spread)
-        slope, bend = start @ change, spread @ image
-        if not (np.isfinite(bend) and slope < 0 and self._balanced(target)):
+        slope, curvature = start @ change, spread @ image
+        if not (np.isfinite(curvature) and slope < 0 and self._balanced(target)):
             return False
-        length = min(1.0, -slope / bend) if bend > 0 else 1.0
+        length = min(1.0, -slope / curvature) if curvature > 0 else 1.0
         if length == 1.0:
             self.multipliers = target
         else:
@@ -177,7 +176,7 @@ class _State:
         return bool((np.abs(self.flat.columns.T @ change) <= ROUNDING * size).all())
 
     def solution(self) -> Solution:
-        """Return the certificate of the point, with biases from the class gradients."""
+        """Return the point as a solution, with biases from the class gradients."""
         flat = self.flat
         problem = flat.problem
         multipliers = np.empty(problem.size)
@@ -195,7 +194,7 @@ class _State:
         return solution
 
     def _biases(self) -> np.ndarray:
-        """Biases with ``g + s·b ≈ 0`` for the free multipliers, ≥ 0 at 0, ≤ 0 at d."""
+        """Return biases with ``g + s·b ≈ 0`` if free, ≥ 0 at 0 and ≤ 0 at d."""
         flat = self.flat
         gradient = flat.gradient(self.value)
         can_rise = self.multipliers < flat.upper
@@ -215,9 +214,9 @@ class _State:
 
 
 class _Face:
-    """Minimize ``½xᵀHx + g·x`` over some multipliers, given their part in the balances.
+    """Minimization of ``½xᵀHx + g·x`` over some multipliers, with balance equations.
 
-    Multipliers that cross a bound are tied to it as further equations, with the same
+    Multipliers that cross a bound are fixed at it by further equations, with the same
     factor, as long as they are few.
     """
 
@@ -234,38 +233,40 @@ class _Face:
     def minimum(
         self, start: np.ndarray, box: tuple[np.ndarray, np.ndarray], fixed_share: float
     ) -> np.ndarray:
-        """Where the multipliers end; not all within their boxes if too many left."""
-        columns, wanted = self.columns, self.missing
+        """Return the minimizer; some bounds are violated if too many were crossed."""
+        columns, targets = self.columns, self.missing
         response = cholesky_solve(self.factor, columns)
-        tied, bounds = np.empty(0, dtype=int), np.empty(0)
+        fixed, bounds = np.empty(0, dtype=int), np.empty(0)
         while True:
-            rest = columns.T @ self.alone - wanted
-            pull = np.linalg.lstsq(columns.T @ response, rest, rcond=1e-13)[0]
-            moved = start + self.alone - response @ pull
-            accurate = np.abs(moved[tied] - bounds) <= 1e-6 * np.abs(start).max()
-            moved[tied] = bounds
-            # What a nearly singular H has cost the balances, put back evenly.
-            loose = self.columns.copy()
-            loose[tied] = 0.0
-            rest = self.missing - self.columns.T @ (moved - start)
-            even = np.linalg.lstsq(loose.T @ loose, rest, rcond=1e-13)[0]
-            moved = moved + loose @ even
+            residual = columns.T @ self.alone - targets
+            dual = np.linalg.lstsq(columns.T @ response, residual, rcond=1e-13)[0]
+            moved = start + self.alone - response @ dual
+            accurate = np.abs(moved[fixed] - bounds) <= 1e-6 * np.abs(start).max()
+            moved[fixed] = bounds
+            # A nearly singular H leaves a residual of the balances: correct it evenly.
+            free_columns = self.columns.copy()
+            free_columns[fixed] = 0.0
+            residual = self.missing - self.columns.T @ (moved - start)
+            gram = free_columns.T @ free_columns
+            moved = (
+                moved + free_columns @ np.linalg.lstsq(gram, residual, rcond=1e-13)[0]
+            )
             inside = np.clip(moved, *box)
             crossed = np.flatnonzero(inside != moved)
-            few = len(crossed) and len(tied) + len(crossed) <= fixed_share * len(start)
+            few = len(crossed) and len(fixed) + len(crossed) <= fixed_share * len(start)
             if not few or not accurate.all():
                 return moved
-            tied = np.concatenate([tied, crossed])
+            fixed = np.concatenate([fixed, crossed])
             bounds = np.concatenate([bounds, inside[crossed]])
             units = np.zeros((len(start), len(crossed)), order="F")
             units[crossed, np.arange(len(crossed))] = 1.0
             columns = np.column_stack([columns, units])
             response = np.column_stack([response, cholesky_solve(self.factor, units)])
-            wanted = np.concatenate([wanted, inside[crossed] - start[crossed]])
+            targets = np.concatenate([targets, inside[crossed] - start[crossed]])
 
 
 def _least_violation(signatures, low, high) -> np.ndarray:
-    """Biases whose largest violation of ``low + s·b ≥ 0 ≥ high + s·b`` is least."""
+    """Return the biases with least violation of ``low + s·b ≥ 0 ≥ high + s·b``."""
     from scipy.optimize import linprog
 
     rises, falls = np.isfinite(low), np.isfinite(high)
@@ -282,16 +283,16 @@ def _least_violation(signatures, low, high) -> np.ndarray:
 def solve_working_set(
     problem: Problem, *, tol: float, max_iter: int, tuning: Tuning = DEFAULT
 ) -> Solution:
-    """Solve to a relative duality gap of tol; the best iterate if it cannot.
+    """Solve to a relative duality gap of tol; otherwise return the best iterate.
 
     max_iter bounds the work in units of one working-set step; a Newton step counts as
-    many as take its time.
+    the number of working-set steps that take as long.
     """
     reason = unsuited(problem)
     if reason is not None:
         raise ValueError(
             f"solver='working_set' needs {reason}. Use solver='interior', or 'auto', "
-            "which chooses a solver that can take the problem."
+            "which chooses a suitable solver."
         )
     state = _State(Flat(problem), tuning)
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
@@ -305,7 +306,7 @@ def solve_working_set(
         best = _better(best, state.solution())
         if best.is_optimal(tol) or state.work >= max_iter or worst < TINY * unit:
             break
-        # Each further factor of next_violation takes about as many steps as this one.
+        # Estimate: each further factor of next_violation takes as many steps as this.
         rate = -np.log(tuning.next_violation)
         further = max(np.log(best.relative_gap / tol) / rate, 1.0)
         if worst > eps or further * (state.work - before) >= markup * state.price():

@@ -1,9 +1,9 @@
-"""The compiled inner loop of :mod:`.outer`; importing this module loads numba.
+"""The compiled inner loop of :mod:`.outer`; importing this module imports numba.
 
-Multipliers are sorted by class: class c holds ``starts[c]:starts[c + 1]``. Multiplier m
+Multipliers are sorted by class: class c is ``starts[c]:starts[c + 1]``. Multiplier m
 acts on at most J functions: on function ``fn[j, m]`` at ``pos[j, m]`` with coefficient
-``a[j, m]`` (0 where there are fewer). The values ``K_k v_k/ρ_k`` of all functions stand
-in one flat vector, with ``at[j, m]`` the place of (fn, pos) in it.
+``a[j, m]`` (0 if there are fewer). The values ``K_k v_k/ρ_k`` of all functions are one
+flat vector, in which ``at[j, m]`` is the position of (fn, pos).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lupi._jit import jit
 __all__ = ["descend", "hessian"]
 
 QUICK = {"reassoc", "contract", "arcp", "nsz"}
-# A direction without curvature ends at a bound; this keeps its gain finite.
+# Smallest relative curvature, so that the gain of a flat direction is finite.
 FLAT = 1e-12
 
 
@@ -34,7 +34,7 @@ def curvature(grams, scale, fn, pos, a, i, j):
 
 @jit(fastmath=QUICK)
 def hessian(grams, scale, fn, pos, a, members):
-    """H on some multipliers; only the upper triangle is filled."""
+    """Return H on some multipliers; only the upper triangle is set."""
     size = members.size
     matrix = np.empty((size, size))
     for i in range(size):
@@ -45,7 +45,7 @@ def hessian(grams, scale, fn, pos, a, members):
 
 @jit(fastmath=QUICK)
 def add_column(grams, scale, offsets, fn, pos, a, m, weight, touched, image):
-    """``image += weight · H e_m`` seen as values of the functions."""
+    """Add ``weight · H e_m``, as values of the functions, to image."""
     for j in range(a.shape[0]):
         if a[j, m] == 0.0:
             continue
@@ -63,7 +63,7 @@ def add_column(grams, scale, offsets, fn, pos, a, m, weight, touched, image):
 
 @jit(fastmath=QUICK)
 def gradients(value, at, a, width, rhs, starts, gradient):
-    """``Σ_j a_jm value[at_jm] − r_m`` for every multiplier."""
+    """Set ``Σ_j a_jm value[at_jm] − r_m`` for every multiplier."""
     for c in range(width.size):
         for m in range(starts[c], starts[c + 1]):
             gradient[m] = a[0, m] * value[at[0, m]] - rhs[m]
@@ -94,10 +94,10 @@ def descend(
     tol,
     max_steps,
 ):
-    """Take working-set steps until no direction gains more than tol a unit.
+    """Take working-set steps until the largest violation is at most tol.
 
     Changes value, expansion and multipliers in place; returns the number of steps and
-    the largest violation that is left.
+    the largest remaining violation.
     """
     n_classes, n_circuits = width.size, circuits.shape[0]
     size = rhs.size
@@ -119,7 +119,7 @@ def descend(
                     low[c], up[c] = g, m
                 if g > high[c] and multipliers[m] > lower[m]:
                     high[c], down[c] = g, m
-        # The kind of direction with the largest gain, by its extreme members.
+        # Choose the direction with the largest gain, by its extreme members.
         worst, most, kind = 0.0, -1.0, -1
         for c in range(n_classes):
             slope = high[c] - low[c]
@@ -162,7 +162,7 @@ def descend(
                 most, kind = gain, n_classes + r
         if worst <= tol or step == max_steps or kind < 0:
             return step, worst
-        # All members but the last are fixed; that one is sought by its gain.
+        # All members but the last are given; the last is chosen by its gain.
         count = 0
         if kind < n_classes:
             chosen[0], weight[0], count, seek, w = up[kind], 1.0, 1, kind, -1.0
@@ -212,7 +212,7 @@ def descend(
             if gain > most:
                 most, partner, partner_bend = gain, m, q
         if partner < 0:
-            return step, worst  # rounding has eaten the slope
+            return step, worst  # the slope is lost to rounding
         chosen[count], weight[count] = partner, w
         slope += w * gradient[partner]
         count += 1
@@ -230,7 +230,7 @@ def descend(
         for s in range(count):
             m = chosen[s]
             moved = multipliers[m] + length * weight[s]
-            # A multiplier that reaches its bound stands on it exactly.
+            # A multiplier that reaches its bound is set to it exactly.
             if weight[s] > 0.0 and length >= (upper[m] - multipliers[m]) / weight[s]:
                 moved = upper[m]
             elif weight[s] < 0.0 and length >= (lower[m] - multipliers[m]) / weight[s]:
