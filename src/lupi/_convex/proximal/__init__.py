@@ -1,1 +1,1 @@
-"""Proximal method of multipliers: semismooth Newton steps on the faces of the box."""
+"""Proximal method of multipliers, with semismooth Newton steps on faces of a box."""

@@ -1,15 +1,15 @@
 """The inner problem of the proximal method, and Newton's method for it.
 
 With ``t`` the values of the functions and ``m`` the left-hand sides of the constraints,
-the dual of one proximal step is smooth and has no constraints::
+the dual of one proximal step is smooth and unconstrained::
 
     min_{f, b}  Σ_k [ρ_k/2 ‖f_k‖² + c_k·t_k] + φ(m(t)),     −∂φ/∂m = λ(t)
 
     λ(t) = projection on Λ of  (σ λ̄ + r − m(t)) / D,        D = σ + 1/q
 
-a piecewise quadratic function, on which Newton's method with a line search ends after
-few steps. Each is one solution of the equations of a face
-(:mod:`.faces`): the multipliers that λ(t) leaves free, and no others.
+This function is piecewise quadratic, and Newton's method with a line search converges
+in few steps. Each step solves the equations of a face (:mod:`.face`) for the
+multipliers that are free in λ(t).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from lupi._convex.tuning import Tuning
 
 __all__ = ["Augmented"]
 
-# Every correction of the equations of a face gains so much, or its factors are not good
-# enough.
+# The factors of a face are not accurate enough if a correction of its equations reduces
+# the error by less than this factor.
 ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-13, 4.0, 6
 BALANCED = 1e-7
 MOST_BIAS_STEPS, FLAT = 20, 1e-6
 
 
 class _Target(NamedTuple):
-    """Multipliers that meet the equations of a face, and the functions they make.
+    """Multipliers that solve the equations of a face, and their functions.
 
-    ``fixed`` are those of the face that do not move, at their bounds.
+    ``fixed`` are the multipliers that are fixed at their bounds on this face.
     """
 
     fixed: np.ndarray
@@ -52,7 +52,7 @@ class _Target(NamedTuple):
 
 
 class Augmented:
-    """Functions and biases (the primal side), and λ̄ (the dual side)."""
+    """The iterate: functions and biases (primal), and λ̄ (dual)."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Augmented:
         self.problem, self.tuning, self._begun = problem, tuning, False
         self.layout = Layout(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
-        # A GPU factorizes faster than the CPU handles the vectors of a change.
+        # On a GPU a new factorization is faster than the vectors of a change.
         self._takes_neighbors = is_on_host(problem.spaces[0].matrix)
         self._measure()
         self.center = self.bounds.project(center)
@@ -80,11 +80,11 @@ class Augmented:
     def use(self, dtype: type) -> None:
         """Factorize in this precision from now on."""
         ridge, self._face = self.layout.ridge, None
-        del self.layout  # its copies would stand beside the new ones
+        del self.layout  # frees its copies before the new ones are made
         self.layout = Layout(self.problem, ridge, dtype, self.tuning)
 
     def set_ridge(self, ridge: np.ndarray) -> None:
-        """Take another proximal term."""
+        """Set the proximal term."""
         self._face = None
         self.layout.set_ridge(ridge)
         self._measure()
@@ -98,11 +98,11 @@ class Augmented:
         return self.problem.margins(self.problem.values(penalized, biases))
 
     def _unprojected(self, margins: np.ndarray) -> np.ndarray:
-        pull = self.sigma * self.center + self.problem.at_least
-        return (pull - margins) / self.layout.ridge
+        right = self.sigma * self.center + self.problem.at_least
+        return (right - margins) / self.layout.ridge
 
     def on_last_face(self, point: np.ndarray) -> bool:
-        """Whether a projected point is on the face that was factorized last."""
+        """Return whether a projected point is on the face that was factorized last."""
         last = self._face
         if last is None:
             return False
@@ -122,7 +122,7 @@ class Augmented:
         """Return the face of a projected point, factorized."""
         if self._face is None or not self.on_last_face(point):
             free, tied = self.bounds.face(point)
-            # A factor of no use would stand beside the new one: it goes first.
+            # Assigned first, so that an unused factor is freed before the new one.
             self._face = self._near_last_face(free, tied)
             if self._face is None:
                 self._face = Face(self.layout, free, tied)
@@ -131,7 +131,7 @@ class Augmented:
     def _near_last_face(
         self, free: np.ndarray, tied: dict[int, np.ndarray]
     ) -> Face | Neighbor | None:
-        """Return a face with the last factors; None if too much has changed."""
+        """Return a face that uses the last factors; None if too much has changed."""
         if self._face is None or not self._takes_neighbors:
             return None
         base = self._face.base
@@ -142,16 +142,16 @@ class Augmented:
         return Neighbor(base, free) if near else None
 
     def minimize(self, most: int, inexact: float) -> tuple[np.ndarray, bool, bool]:
-        """Newton's method for one outer step.
+        """Minimize by Newton's method, for one outer step.
 
         Returns the multipliers, whether they solve the equations of their face, and
-        whether all steps were taken on the face known before.
+        whether all steps were on the face factorized before.
         """
         margins = self._margins(self.penalized, self.biases)
         multipliers = self.bounds.project(self._unprojected(margins))
-        known = True
+        same_face = True
         if self._begun:
-            # λ(t) repeats the last outer step; where that ended is a better guess.
+            # λ(t) repeats the last outer step; its end is a better starting point.
             multipliers = self.center
         else:
             self._begun = True
@@ -161,9 +161,9 @@ class Augmented:
             if not balanced or self._undetermined(multipliers):
                 margins = self._settle_biases(margins)
                 multipliers = self.bounds.project(self._unprojected(margins))
-            known &= self.on_last_face(multipliers)
+            same_face &= self.on_last_face(multipliers)
             self.n_newton += 1
-            # No name here for the face: a second one would not always fit into memory.
+            # No reference to the face is kept: two may not fit into memory.
             target = self._target(self.face_at(multipliers), multipliers)
             length = self._move(target, margins)
             self.lengths.append(length)
@@ -171,8 +171,8 @@ class Augmented:
             multipliers = self.bounds.project(self._unprojected(margins))
             balanced = self._is_balanced(target)
             if length == 1.0 and balanced and self._confirms(multipliers, target):
-                # The same but for rounding, and what the functions belong to.
-                return target.multipliers, True, known
+                # Equal to `multipliers` up to rounding, and exact for the functions.
+                return target.multipliers, True, same_face
             moved = np.abs(multipliers - self.center).max()
             error = np.abs(multipliers - target.multipliers).max()
             close = length >= tuning.inexact_length and error <= inexact * moved
@@ -180,16 +180,16 @@ class Augmented:
             if close or (length == 0.0 and not guessed):
                 break
             guessed = False
-        return multipliers, False, known
+        return multipliers, False, same_face
 
     def _is_balanced(self, target: _Target) -> bool:
-        """Whether the free multipliers were enough to meet every balance."""
-        missed = np.abs(self.problem.balance(target.coefficients))
-        reach = np.abs(self._columns) @ np.abs(target.multipliers)
-        return bool((missed <= BALANCED * reach).all())
+        """Return whether the target satisfies the balance equations."""
+        residual = np.abs(self.problem.balance(target.coefficients))
+        size = np.abs(self._columns) @ np.abs(target.multipliers)
+        return bool((residual <= BALANCED * size).all())
 
     def _undetermined(self, multipliers: np.ndarray) -> bool:
-        """Whether the free multipliers leave a bias, or a sum of some, open."""
+        """Return whether the free multipliers do not determine all biases."""
         free, tied = self.bounds.face(multipliers)
         gram = (self._columns * free) @ self._columns.T
         for s, rows in tied.items():
@@ -203,24 +203,24 @@ class Augmented:
         return len(gram) > 0 and np.linalg.matrix_rank(gram) < len(gram)
 
     def _settle_biases(self, margins: np.ndarray) -> np.ndarray:
-        """Minimize over the biases alone; return the margins after that.
+        """Minimize over the biases with fixed functions; return the new margins.
 
-        The function is convex and piecewise quadratic, in as many variables as there
-        are biases: Newton's method, with a search along every direction.
+        The function is convex and piecewise quadratic in the biases; Newton's method
+        with a line search minimizes it.
         """
         columns, costs = self._columns, self.problem.balance_targets
         for _ in range(MOST_BIAS_STEPS):
             point = self.bounds.project(self._unprojected(margins))
             slope = costs - columns @ point
-            reach = np.abs(costs) + np.abs(columns) @ np.abs(point)
-            if (np.abs(slope) <= ROUNDING * reach).all():
+            size = np.abs(costs) + np.abs(columns) @ np.abs(point)
+            if (np.abs(slope) <= ROUNDING * size).all():
                 break
             free = self.bounds.face(point)[0]
-            bend = (columns[:, free] / self.layout.ridge[free]) @ columns[:, free].T
+            hessian = (columns[:, free] / self.layout.ridge[free]) @ columns[:, free].T
             whole = (columns / self.layout.ridge) @ columns.T
-            index = np.arange(len(bend))
-            bend[index, index] += FLAT * np.diagonal(whole)
-            direction = -np.linalg.solve(bend, slope)
+            index = np.arange(len(hessian))
+            hessian[index, index] += FLAT * np.diagonal(whole)
+            direction = -np.linalg.solve(hessian, slope)
             across = direction @ columns
             start = costs @ direction
 
@@ -234,65 +234,65 @@ class Augmented:
         return margins
 
     def _hold_private(self, multipliers: np.ndarray) -> None:
-        """Return the first face, which has no free private multipliers and is cheap."""
+        """Fix the private multipliers, so that the first face has small equations."""
         for q in self.layout.private.values():
             if not self.problem.families[q].equality:
                 part = self.problem.slices[q]
                 multipliers[part] = self.problem.lower[part]
 
     def _target(self, face: Face | Neighbor, multipliers: np.ndarray) -> _Target:
-        """Where the equations of a face hold, corrected until they do."""
+        """Return the solution of the equations of a face, with corrections."""
         problem = self.problem
-        pull = self.sigma * self.center + problem.at_least
+        right = self.sigma * self.center + problem.at_least
         fixed = self.bounds.fixed(multipliers, face.free, face.tied)
         given = problem.coefficients(fixed)
         zeros, nothing = np.zeros(problem.size), [np.zeros_like(v) for v in given]
-        found, biases = face.solve(pull, fixed, given, self._none)
+        found, biases = face.solve(right, fixed, given, self._none)
         errors = [np.inf, np.inf]
         for _ in range(MOST_CORRECTIONS):
             coefficients = problem.coefficients(found)
             penalized = problem.penalized(coefficients)
-            values = pull - self._margins(penalized, biases)
-            missed = face.reduce(values - self.layout.ridge * found)
-            error = np.abs(missed / self.layout.ridge).max()
-            # As far as the outer step, or the digits of the values, make sense of it.
-            wanted = max(
+            values = right - self._margins(penalized, biases)
+            residual = face.reduce(values - self.layout.ridge * found)
+            error = np.abs(residual / self.layout.ridge).max()
+            # Relative to the outer step, or to rounding errors of the values.
+            allowed = max(
                 self.tuning.face_accuracy * np.abs(found - self.center).max(),
                 ROUNDING * np.abs(values / self.layout.ridge).max(),
             )
-            if error <= wanted:
+            if error <= allowed:
                 return _Target(fixed, found, coefficients, penalized, biases)
-            # A correction may first spend itself on the balances.
+            # The first correction may only improve the balance equations.
             if not error <= errors[-2] / LEAST_GAIN:
                 break
             errors.append(error)
             balance = -problem.balance(coefficients)
-            change, shift = face.solve(missed, zeros, nothing, balance)
+            change, shift = face.solve(residual, zeros, nothing, balance)
             found, biases = found + change, biases + shift
         raise NotPositiveDefinite("the factors of a face are not accurate enough")
 
     def _move(self, target: _Target, margins: np.ndarray) -> float:
-        """Go towards the functions of the target; how far (0 to 1)."""
+        """Take a step towards the target; return its length (0 to 1)."""
         problem = self.problem
         wanted, new, biases = target.coefficients, target.penalized, target.biases
         shift = biases - self.biases
         change = [a - b for a, b in zip(new, self.penalized, strict=True)]
         moved = problem.values(change, shift)
         across = problem.margins(moved)
-        start = bend = 0.0
+        start = curvature = 0.0
         for cost, v, w, df, dt in zip(
             problem.rest_costs, self.coefficients, wanted, change, moved, strict=True
         ):
             start += v @ df
-            bend += (w - v) @ df
+            curvature += (w - v) @ df
             if cost is not None:
                 start += cost @ dt
         scaled = across / self.layout.ridge
         here = self._unprojected(margins)
 
         def slope(length: float) -> float:
-            pushed = self.bounds.project(here - length * scaled)
-            return start + length * bend - pushed @ across
+            multipliers = self.bounds.project(here - length * scaled)
+            return start + length * curvature - multipliers @ across
 
         length = first_zero(slope)
         if length == 1.0:
@@ -306,7 +306,7 @@ class Augmented:
         return length
 
     def solution(self, multipliers: np.ndarray, *, settled: bool) -> Solution:
-        """Return the certificate of the multipliers; settled: functions are theirs."""
+        """Return multipliers as a solution; `settled` if they match the functions."""
         problem = self.problem
         solution = Solution(
             problem,

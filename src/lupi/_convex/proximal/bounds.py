@@ -1,7 +1,7 @@
 """The set Λ of multipliers, its projection and its faces.
 
-Λ is a box, but where two families share a slack: there λ and λ' have lower bounds and
-``λ + λ' ≤ d``.
+Λ is a box, except that the multipliers λ and λ' of two families that share a slack have
+lower bounds and ``λ + λ' ≤ d``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ROUNDING = 4 * np.finfo(float).eps
 
 
 class Bounds:
-    """The set Λ, and which multipliers its projection leaves free."""
+    """The set Λ, its projection and its faces."""
 
     def __init__(self, problem: Problem, ridge: np.ndarray):
         self.problem, self.ridge = problem, ridge
@@ -31,7 +31,7 @@ class Bounds:
                 self.high[part] = problem.limits[s] - others
 
     def project(self, point: np.ndarray) -> np.ndarray:
-        """Return the point of Λ that is nearest, in units of the ridge."""
+        """Return the nearest point of Λ in the norm weighted by the ridge."""
         out = np.clip(point, self.low, self.high)
         for _, limit, first, second in self._pairs():
             crowded = out[first] + out[second] > limit
@@ -52,7 +52,7 @@ class Bounds:
             yield s, limit, problem.slices[outer], problem.slices[inner]
 
     def face(self, point: np.ndarray) -> tuple[np.ndarray, dict[int, np.ndarray]]:
-        """Which multipliers are free at a projected point, and which rows are tied."""
+        """Return the free multipliers and the tied rows at a projected point."""
         free = (point > self.low) & (point < self.high)
         tied = {}
         for s, limit, first, second in self._pairs():
@@ -64,7 +64,7 @@ class Bounds:
         return free, tied
 
     def fixed(self, point, free, tied) -> np.ndarray:
-        """Return what a face fixes: bounds, and of a tied pair nothing and all."""
+        """Return the fixed multipliers of a face; a tied pair counts as 0 and d."""
         out = np.where(free, 0.0, point)
         for s, limit, first, second in self._pairs():
             rows = tied[s]

@@ -1,12 +1,12 @@
-"""Gram matrices without the part that the balance equations make irrelevant.
+"""Centered Gram matrices, for single precision.
 
-A function with basis e is subject to ``e·v = 0``. On such v the matrices K and::
+A function with basis e satisfies ``e·v = 0``. For such v the matrices K and::
 
     ΠKΠ = K − k eᵀ − e kᵀ + κ e eᵀ,     Π = I − e eᵀ/(e·e),  k = K e/(e·e)
 
-act alike but for a multiple of e, ``ΠKΠ v = K v − (k·v) e``, which is a shift of the
-bias. K itself has a large eigenvalue near e, which costs digits; ΠKΠ has none there.
-In double precision there are digits enough, and K/ρ is taken as it is.
+differ by a multiple of e only, ``ΠKΠ v = K v − (k·v) e``, which is a shift of the bias.
+K has a large eigenvalue near e, which costs accuracy in single precision; ΠKΠ has not.
+In double precision K/ρ is used.
 """
 
 from __future__ import annotations
@@ -36,5 +36,5 @@ class Centered:
             subtract_outer(self.matrix, half, basis)
 
     def shift(self, expansion: np.ndarray) -> np.ndarray | float:
-        """``k·v``: what the bias has to give up for the values to be those of K."""
+        """Return ``k·v``, the difference of the biases with K and with ΠKΠ."""
         return 0.0 if self.mean is None else expansion @ self.mean

@@ -1,15 +1,15 @@
 """Newton's equations on a face, for functions given by Gram matrices.
 
-On a face some multipliers stand on a bound, some are free, and where two families share
-a slack both may be *tied* by ``λ + λ' = d``. Newton's step of the proximal method puts
-the free ones where::
+On a face some multipliers are at a bound, some are free, and two that share a slack may
+be *tied* by ``λ + λ' = d``. The Newton step of the proximal method solves, for the free
+ones::
 
     Σ_k a_k t_k + D λ = h,     t_k = K_k v_k/ρ_k + b_k e_k,     e_k·v_k = 0
 
-A *private* multiplier touches one function k ≥ 1 alone and is eliminated by
-:mod:`.face_leaf`. What is left are the *shared* ones, which touch that function and the
-first, the ones that touch the first function alone, tied pairs among these (what they
-add to function k is fixed), and a border of biases and global multipliers.
+A *private* multiplier acts on one function k ≥ 1 only and is eliminated by
+:mod:`.leaf`. The remaining unknowns are the *shared* multipliers, which act on that
+function and the first, those that act on the first function only, tied pairs (whose
+contribution to function k is fixed), and a border of biases and global multipliers.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ __all__ = ["Face"]
 class Face:
     """The free multipliers and the tied pairs, and the factor of their equations.
 
-    ``free`` marks single multipliers; ``tied[s]`` the rows of a shared slack s whose
-    two multipliers move against each other, the first up and the second down.
+    ``free`` marks free multipliers; ``tied[s]`` are the rows of a shared slack s for
+    which the sum of the two multipliers is constant.
     """
 
     def __init__(self, layout: Layout, free: np.ndarray, tied: dict[int, np.ndarray]):
@@ -94,18 +94,18 @@ class Face:
 
     @property
     def base(self) -> Face:
-        """The face whose factors are used: this one."""
+        """The face whose factors are used, which is this one."""
         return self
 
     def _coefficients(self, k: int) -> np.ndarray:
-        """``a_k`` of every member that adds to function k; tied pairs add nothing."""
+        """Return ``a_k`` of every member, zero for tied pairs."""
         out = self.layout.acting[k][self.members]
         for span in self._tied_spans.values():
             out[span] = 0.0
         return out
 
     def _basis(self, k: int) -> np.ndarray:
-        """``a_k e_k`` of every member."""
+        """Return ``a_k e_k`` of every member."""
         signs = self._signs if k == 0 else self._along[k]
         return self.layout.bases[k][self.members] * signs
 
@@ -117,7 +117,7 @@ class Face:
             if span.stop > span.start:
                 schur = _signed(face.schur, self._along[k][span])
                 put(matrix, span, span, schur, add=True)
-            face.schur = None  # the largest array of a face, and no longer needed
+            face.schur = None  # frees the largest array of a face
         add_diagonal(matrix, ridges)
         self._factor = cholesky(matrix) if self.size else matrix
 
@@ -125,21 +125,21 @@ class Face:
         return cholesky_solve(self._factor, right) if self.size else right
 
     def _prepare_border(self) -> None:
-        """Biases, then the global multipliers that are free."""
+        """Set the border: the biases, then the free global multipliers."""
         problem, layout = self.layout.problem, self.layout
         n_biases, size = self.n_biases, self.n_biases + len(self.globals)
         columns = np.zeros((self.size, size), order="F")
         corner = np.zeros((size, size))
-        self._bias_rests = {}
+        self._bias_states = {}
         for j, k in enumerate(problem.biased):
             columns[:, j] = self._basis(k)
             if k not in self._leaf_faces:
                 continue
             basis = problem.bases[k]
-            rest = self._leaf_faces[k].at_rest(-basis, np.zeros_like(basis))
-            self._bias_rests[k] = rest
-            columns[self._spans[k], j] += self._along[k][self._spans[k]] * rest.value
-            corner[j, j] = basis @ rest.private
+            state = self._leaf_faces[k].without_shared(-basis, np.zeros_like(basis))
+            self._bias_states[k] = state
+            columns[self._spans[k], j] += self._along[k][self._spans[k]] * state.value
+            corner[j, j] = basis @ state.private
         for j, g in enumerate(self.globals, n_biases):
             corner[j, j] = layout.ridge[layout.start + g]
             row, image = problem.global_rows[int(g)], layout.images[g]
@@ -158,19 +158,20 @@ class Face:
         self._prepare_rebalancing()
 
     def _prepare_rebalancing(self) -> None:
-        """How the multipliers answer each bias, and the balances answer them.
+        """Set the response of the multipliers to each bias, and of the balances.
 
-        Single precision does not sum up to balances that hold; this puts them right.
+        With factors in single precision, a solution is corrected by these responses to
+        satisfy the balance equations.
         """
         problem, n_biases = self.layout.problem, self.n_biases
         self._answers = None
         if self.layout.dtype == np.float64 or not n_biases:
             return
         units = np.eye(n_biases, len(self._border_inverse))
-        rests = {k: face.unmoved(n_biases) for k, face in self._leaf_faces.items()}
+        states = {k: face.zero_states(n_biases) for k, face in self._leaf_faces.items()}
         nothing = np.zeros((n_biases, problem.size))
         solved = -self._solved[:, :n_biases].T
-        self._answers = self._complete(solved, units, rests, nothing)
+        self._answers = self._complete(solved, units, states, nothing)
         effect = problem.balance(problem.spread(self._answers))
         self._rebalance = np.linalg.pinv(effect, rcond=1e-10)
 
@@ -181,12 +182,11 @@ class Face:
         given: list[np.ndarray],
         balance: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Multipliers and biases that meet the equations.
+        """Return the multipliers and biases that solve the equations.
 
-        ``right`` is h, ``fixed`` the multipliers of the face where they are not free
-        (of a tied pair: none and all), ``given`` the expansions that these make, and
-        ``balance`` the values that ``e_k·v_k`` has to take. Several right-hand sides
-        may come as the rows of matrices.
+        ``right`` is h, ``fixed`` the fixed multipliers of the face (0 and d for a tied
+        pair), ``given`` the expansions of these, and ``balance`` the right-hand sides
+        of ``e_k·v_k``. Several right-hand sides may be the rows of matrices.
         """
         layout, problem = self.layout, self.layout.problem
         several = right.shape[:-1]
@@ -206,18 +206,18 @@ class Face:
             wanted[..., j] = right[..., layout.start + g]
             if value is not None and layout.weights[g] is not None:
                 wanted[..., j] -= value @ layout.weights[g]
-        rests = {}
+        states = {}
         for k, face in self._leaf_faces.items():
             span = self._spans[k]
-            rest = rests[k] = face.at_rest(self._force(k, right), given[k])
-            reduced[..., span] -= self._along[k][span] * rest.value
-            if k in self._bias_rests:
-                owed = rest.private @ problem.bases[k]
+            state = states[k] = face.without_shared(self._force(k, right), given[k])
+            reduced[..., span] -= self._along[k][span] * state.value
+            if k in self._bias_states:
+                owed = state.private @ problem.bases[k]
                 wanted[..., problem.biased.index(k)] -= owed
         step = self._solve_final(reduced.T).T
         border = (wanted - step @ self._columns) @ self._border_inverse
         step = step - border @ self._solved.T
-        multipliers = self._complete(step, border, rests, fixed)
+        multipliers = self._complete(step, border, states, fixed)
         biases = border[..., : self.n_biases].copy()
         made = problem.spread(multipliers - fixed)
         made = [v + w for v, w in zip(given, made, strict=True)]
@@ -242,8 +242,8 @@ class Face:
             )
         return force
 
-    def _complete(self, step, border, rests, fixed) -> np.ndarray:
-        """All multipliers from those of the final system."""
+    def _complete(self, step, border, states, fixed) -> np.ndarray:
+        """Return all multipliers from those of the final system."""
         layout, problem = self.layout, self.layout.problem
         out = fixed.copy()
         out[..., self.members] += step
@@ -252,23 +252,23 @@ class Face:
             out[..., inner] = fixed[..., inner] - out[..., outer]
         out[..., layout.start + self.globals] = border[..., self.n_biases :]
         for k, q in layout.private.items():
-            rest, span = rests[k], self._spans[k]
-            if k in self._bias_rests:
+            state, span = states[k], self._spans[k]
+            if k in self._bias_states:
                 bias = border[..., problem.biased.index(k)]
-                rest = rest.plus(bias, self._bias_rests[k])
+                state = state.plus(bias, self._bias_states[k])
             face, part = self._leaf_faces[k], problem.slices[q]
-            private = face.private(rest, self._along[k][span] * step[..., span])
+            private = face.private(state, self._along[k][span] * step[..., span])
             moved = private[..., layout.at(q, k)] / problem.families[q].on[k]
             out[..., part] = np.where(self.free[part], moved, out[..., part])
         return out
 
     def reduce(self, vector: np.ndarray) -> np.ndarray:
-        """Return forces as seen by what is free: zero at bounds, tied as one."""
+        """Return a residual on the face, as `Layout.reduce`."""
         return self.layout.reduce(vector, self.free, self.tied)
 
 
 def _signed(matrix: Any, signs: np.ndarray) -> Any:
-    """``diag(signs) · matrix · diag(signs)``, in place."""
+    """Return ``diag(signs) · matrix · diag(signs)``, in place."""
     if (signs != 1.0).any():
         scale(matrix, signs, signs)
     return matrix

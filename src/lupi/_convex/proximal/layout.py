@@ -1,4 +1,4 @@
-"""What every face of a problem shares: families, matrices and the proximal term."""
+"""`Layout`: families, matrices and the proximal term, which all faces share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Layout", "unsuited"]
 
 
 def unsuited(problem: Problem) -> str | None:
-    """Return why the proximal method cannot take a problem; None if it can."""
+    """Return what the proximal method needs and a problem lacks; None if nothing."""
     structure, spaces = problem.structure, problem.spaces
     if 0 not in spaces or not all(isinstance(s, Gram) for s in spaces.values()):
         return "a Gram matrix for every penalized function, the first among them"
@@ -25,9 +25,7 @@ def unsuited(problem: Problem) -> str | None:
         )
     groups = (*structure.private.values(), *structure.shared.values())
     if any(len(families) > 1 for families in groups):
-        return (
-            "at most one family that acts on a function alone, and one that shares it"
-        )
+        return "at most one family that acts on a function only, and one that shares it"
     if any(k in structure.leaves for row in problem.global_rows for k in row.on):
         return "global constraints on the first function only"
     if structure.crowded:
@@ -36,7 +34,7 @@ def unsuited(problem: Problem) -> str | None:
 
 
 class Layout:
-    """The families by what they touch, the spaces, and the proximal term."""
+    """The families by the functions they act on, the spaces and the proximal term."""
 
     def __init__(
         self,
@@ -55,7 +53,7 @@ class Layout:
         self.shared = {k: qs[0] for k, qs in structure.shared.items() if qs}
         self.set_ridge(ridge)
         self.start = problem.size - len(problem.global_rows)
-        # a_k and e_k of every multiplier, zero where it does not act on function k.
+        # a_k and e_k of every multiplier, zero if it does not act on function k.
         shape = len(problem.functions), problem.size
         self.acting, self.bases = np.zeros(shape), np.zeros(shape)
         for q, (part, family) in enumerate(
@@ -66,14 +64,14 @@ class Layout:
                 basis = problem.functions[k].basis
                 if basis is not None:
                     self.bases[k, part] = basis[problem.positions(q, k)]
-        # The first function's share of the global constraints, and its images.
+        # Coefficients of the first function in global constraints, and K times them.
         self.weights = [row.on.get(0) for row in problem.global_rows]
         self.images = [
             None if g is None else symmetric_product(self.gram, g) for g in self.weights
         ]
 
     def set_ridge(self, ridge: np.ndarray) -> None:
-        """Take another proximal term; inverses that do not feel it are kept."""
+        """Set the proximal term; inverses that do not depend on it are kept."""
         problem, self.ridge = self.problem, ridge
         for k in self.spaces:
             if k == 0:
@@ -91,14 +89,14 @@ class Layout:
                 )
 
     def at(self, q: int, k: int) -> np.ndarray:
-        """Rows of family q among those of function k."""
+        """Return the positions of the rows of family q among those of function k."""
         at = self.problem.positions(q, k)
         return np.arange(self.problem.length(k)) if isinstance(at, slice) else at
 
     def reduce(
         self, vector: np.ndarray, free: np.ndarray, tied: dict[int, np.ndarray]
     ) -> np.ndarray:
-        """Return forces on what is free on a face: zero at bounds, tied as one."""
+        """Return a residual on a face: zero at bounds, differences for tied pairs."""
         out = np.where(free, vector, 0.0)
         for s, rows in tied.items():
             outer, inner = (self.problem.slices[q].start + rows for q in self.pairs[s])

@@ -1,17 +1,18 @@
-"""The functions k ≥ 1 on a face, with the private multipliers that are free eliminated.
+"""The functions k ≥ 1 on a face, with the free private multipliers eliminated.
 
 With ``R = K_k/ρ_k``, ``D`` the proximal term of the private multipliers, ``G`` the rows
-on which these are free and ``N`` the others, the shared multipliers see::
+on which these are free and ``N`` the others, the Schur complement for the shared
+multipliers is::
 
     S = R − R_{·G} (R_GG + D)⁻¹ R_{G·}
 
-Where G is small that is computed as it stands. Where N is, everything follows from
-``P = (R + D)⁻¹``, which is computed once for all faces::
+It is computed in this form if G is small. If N is small, it is computed from
+``P = (R + D)⁻¹``, which is the same for all faces::
 
     S_NN = P_NN⁻¹ − D,   S_GN = −D P_GN P_NN⁻¹,   S_GG = D − D (P/P_NN) D
 
-with ``P/P_NN = P_GG − P_GN P_NN⁻¹ P_NG``. Vectors may come as rows of a matrix, for
-which all is then done at once.
+with ``P/P_NN = P_GG − P_GN P_NN⁻¹ P_NG``. Several vectors may be given as the rows of a
+matrix.
 """
 
 from __future__ import annotations
@@ -42,25 +43,25 @@ from lupi._convex.linalg import (
 )
 from lupi._convex.tuning import DEFAULT, Tuning
 
-__all__ = ["FaceLeaf", "Rest"]
+__all__ = ["FaceLeaf", "LeafState"]
 
 
-class Rest(NamedTuple):
-    """A leaf while the shared multipliers of its face are zero: linear in its causes.
+class LeafState(NamedTuple):
+    """A leaf with the shared multipliers of its face at zero.
 
-    Values on the shared rows, the private expansion, what the face needs to go on from
-    there, and the expansion that was given.
+    It is linear in the forces and the given expansion: values on the shared rows, the
+    private expansion, an intermediate result for `private`, and the given expansion.
     """
 
     value: np.ndarray
     private: np.ndarray
-    memory: np.ndarray
+    intermediate: np.ndarray
     base: np.ndarray
 
-    def plus(self, weight: np.ndarray, other: Rest) -> Rest:
-        """With so much of another."""
+    def plus(self, weight: np.ndarray, other: LeafState) -> LeafState:
+        """Return the sum with a multiple of another."""
         pairs = zip(self, other, strict=True)
-        return Rest(*(mine + weight[..., None] * theirs for mine, theirs in pairs))
+        return LeafState(*(one + weight[..., None] * another for one, another in pairs))
 
 
 class FaceLeaf:
@@ -84,7 +85,7 @@ class FaceLeaf:
     def face(self, private: np.ndarray, shared: np.ndarray):
         """Return the face on which these private and shared multipliers are free.
 
-        The first are a mask, the second a list of rows, which the face may reorder.
+        `private` is a mask, `shared` an array of rows, which the face may reorder.
         """
         n, n_free, n_shared = len(private), int(private.sum()), len(shared)
         n_both = int(private[shared].sum())
@@ -100,16 +101,16 @@ class FaceLeaf:
         return _ByInverse(self, private, shared)
 
     def factor(self, free: np.ndarray) -> Any:
-        """Return the factor of ``R + D`` on these rows, kept for the next time."""
+        """Return the factor of ``R + D`` on these rows; the last one is kept."""
         if self._factored is None or not np.array_equal(free, self._factored[0]):
-            self._factored = None  # two would not always fit
+            self._factored = None  # two may not fit into memory
             matrix = block(self.gram, free, free)
             add_diagonal(matrix, self.ridge[free])
             self._factored = free, cholesky(matrix)
         return self._factored[1]
 
     def inverse(self) -> Any:
-        """``(R + D)⁻¹``."""
+        """Return ``(R + D)⁻¹``."""
         if self._inverse is None:
             matrix = copied(transposed(self.gram))
             add_diagonal(matrix, self.ridge)
@@ -120,7 +121,7 @@ class FaceLeaf:
 
 
 class _Direct:
-    """Few free private multipliers: their block is factorized."""
+    """A face with few free private multipliers, whose block is factorized."""
 
     def __init__(self, leaf: FaceLeaf, private: np.ndarray, shared: np.ndarray):
         self.leaf, self.rows = leaf, shared
@@ -133,8 +134,8 @@ class _Direct:
             if len(shared):
                 self.schur = subtract_gram(self.schur, self.columns)
 
-    def at_rest(self, force: np.ndarray, base: np.ndarray) -> Rest:
-        """With these forces on the private multipliers and this expansion given."""
+    def without_shared(self, force: np.ndarray, base: np.ndarray) -> LeafState:
+        """Return the leaf with these private forces and this given expansion."""
         value = symmetric_product(self.leaf.gram, base.T).T
         force = (force - value)[..., self.free]
         value, private = value[..., self.rows], np.zeros_like(base)
@@ -144,26 +145,26 @@ class _Direct:
             value, force = value + moved.T, half.T
             full = triangular_solve_vectors(self.factor, half, transposed=True)
             private[..., self.free] = full.T
-        return Rest(value, private, force, base)
+        return LeafState(value, private, force, base)
 
-    def unmoved(self, several: int) -> Rest:
-        """So many rests that nothing causes."""
+    def zero_states(self, several: int) -> LeafState:
+        """Return several zero vectors."""
         lengths = len(self.rows), len(self.leaf.ridge), len(self.free)
-        value, private, memory = (np.zeros((several, n)) for n in lengths)
-        return Rest(value, private, memory, private)
+        value, private, intermediate = (np.zeros((several, n)) for n in lengths)
+        return LeafState(value, private, intermediate, private)
 
-    def private(self, rest: Rest, step: np.ndarray) -> np.ndarray:
-        """Return the private expansion once the shared multipliers add theirs."""
-        out = np.zeros_like(rest.base)
+    def private(self, state: LeafState, step: np.ndarray) -> np.ndarray:
+        """Return the private expansion after a step of the shared multipliers."""
+        out = np.zeros_like(state.base)
         if len(self.free):
-            left = rest.memory.T - product(self.columns, step.T)
+            left = state.intermediate.T - product(self.columns, step.T)
             solved = triangular_solve_vectors(self.factor, left, transposed=True)
             out[..., self.free] = solved.T
         return out
 
 
 class _ByInverse:
-    """Few bound private multipliers: a block of the inverse is factorized."""
+    """A face with few private multipliers at bounds, solved by the inverse."""
 
     def __init__(self, leaf: FaceLeaf, private: np.ndarray, shared: np.ndarray):
         self.leaf = leaf
@@ -204,8 +205,8 @@ class _ByInverse:
         else:
             self.schur = corner
 
-    def at_rest(self, force: np.ndarray, base: np.ndarray) -> Rest:
-        """With these forces on the private multipliers and this expansion given."""
+    def without_shared(self, force: np.ndarray, base: np.ndarray) -> LeafState:
+        """Return the leaf with these private forces and this given expansion."""
         ridge = self.leaf.ridge
         push = np.where(self.is_free, force + ridge * base, 0.0)
         total = pushed = symmetric_product(self.inverse, push.T).T
@@ -216,29 +217,29 @@ class _ByInverse:
             push += held
         value = push - ridge * total
         private = np.where(self.is_free, total - base, 0.0)
-        return Rest(value[..., self.rows], private, pushed, base)
+        return LeafState(value[..., self.rows], private, pushed, base)
 
-    def unmoved(self, several: int) -> Rest:
-        """So many rests that nothing causes."""
+    def zero_states(self, several: int) -> LeafState:
+        """Return several zero vectors."""
         value = np.zeros((several, len(self.rows)))
         nothing = np.zeros((several, len(self.is_free)))
-        return Rest(value, nothing, nothing, nothing)
+        return LeafState(value, nothing, nothing, nothing)
 
     def _hold(self, pushed: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """Return the forces that keep the bound rows at their bounds."""
+        """Return the forces that keep multipliers at their bounds."""
         missing = wanted[..., self.bound] - pushed[..., self.bound]
         return cholesky_solve(self.factor, missing.T).T
 
-    def private(self, rest: Rest, step: np.ndarray) -> np.ndarray:
-        """Return the private expansion once the shared multipliers add theirs."""
-        wanted = rest.base.copy()
+    def private(self, state: LeafState, step: np.ndarray) -> np.ndarray:
+        """Return the private expansion after a step of the shared multipliers."""
+        wanted = state.base.copy()
         wanted[..., self.rows] += step
         push = np.zeros_like(wanted)
         push[..., self.both] = self.leaf.ridge[self.both] * step[..., len(self.alone) :]
         if len(self.bound):
-            near = rest.memory.copy()
+            near = state.intermediate.copy()
             if len(self.both):
                 near[..., self.bound] += product(self.cross, push[..., self.both].T).T
             push[..., self.bound] = self._hold(near, wanted)
-        total = rest.memory + symmetric_product(self.inverse, push.T).T
+        total = state.intermediate + symmetric_product(self.inverse, push.T).T
         return np.where(self.is_free, total - wanted, 0.0)

@@ -1,13 +1,13 @@
-"""A face that differs from one already factorized by a few multipliers.
+"""A face that differs from a factorized one in a few multipliers.
 
 With ``x₀`` the solution on the old face, an *entering* multiplier θ that was bound
 before, and a force μ that keeps a *leaving* one at its bound, the new solution is::
 
     x = x₀ + Σ θ_e X_e + Σ μ_l X_l
 
-``X_e`` is how the old face answers one unit of e, ``X_l`` how it answers a unit force
-on l: one solution with the old factor each. θ and μ follow from as many equations:
-those of the entering multipliers, and the bounds of the leaving ones.
+``X_e`` is the response of the old face to one unit of e, ``X_l`` that to a unit force
+on l; each is one solution with the old factor. θ and μ are determined by the equations
+of the entering multipliers and the bounds of the leaving ones.
 """
 
 from __future__ import annotations
@@ -19,20 +19,16 @@ from lupi._convex.proximal.face import Face
 
 __all__ = ["Neighbor"]
 
-# Directions of the small system that nothing tells apart.
+# Relative singular value below which the small system is singular.
 SINGULAR = 1e-15
 
 
 class Neighbor:
-    """The equations of a face, solved with the factors of another beside it."""
+    """The equations of a face, solved with the factors of a neighboring face."""
 
     def __init__(self, base: Face, free: np.ndarray):
-        self.base, self.layout, self.tied, self.free = (
-            base,
-            base.layout,
-            base.tied,
-            free,
-        )
+        self.base, self.layout = base, base.layout
+        self.tied, self.free = base.tied, free
         self.entering = np.flatnonzero(free & ~base.free)
         self.leaving = np.flatnonzero(base.free & ~free)
         problem = self.layout.problem
@@ -57,7 +53,7 @@ class Neighbor:
 
     @staticmethod
     def distance(base: Face, free: np.ndarray, tied: dict[int, np.ndarray]) -> float:
-        """How many multipliers differ; infinite where it is not they alone."""
+        """Return how many multipliers differ; infinite if tied or global ones do."""
         start = base.layout.start
         same = np.array_equal(base.free[start:], free[start:]) and all(
             np.array_equal(rows, base.tied[s]) for s, rows in tied.items()
@@ -65,7 +61,7 @@ class Neighbor:
         return int((base.free != free).sum()) if same else np.inf
 
     def _find(self) -> list[tuple[slice, int, np.ndarray, np.ndarray]]:
-        """Which of the entering act on which function, at which rows and how."""
+        """Return functions, rows and coefficients of the entering multipliers."""
         problem, places = self.layout.problem, []
         for q, (part, family) in enumerate(
             zip(problem.slices, problem.families, strict=True)
@@ -80,7 +76,7 @@ class Neighbor:
         return places
 
     def _left(self, coefficients, biases, multipliers) -> np.ndarray:
-        """``Σ_k a_k t_k + D λ`` of the entering multipliers, by their rows of K."""
+        """Return ``Σ_k a_k t_k + D λ`` of the entering multipliers."""
         problem = self.layout.problem
         out = self.layout.ridge[self.entering] * multipliers[..., self.entering]
         for span, k, rows, signs in self._places:
@@ -95,7 +91,7 @@ class Neighbor:
         return out
 
     def solve(self, right, fixed, given, balance) -> tuple[np.ndarray, np.ndarray]:
-        """Multipliers and biases that meet the equations, as `Face.solve`."""
+        """Return the solution of the equations, as `Face.solve`."""
         problem, leaving = self.layout.problem, self.leaving
         held = np.zeros(problem.size)
         held[leaving] = fixed[leaving]
@@ -103,17 +99,17 @@ class Neighbor:
         found, biases = self.base.solve(right, fixed - held, without, balance)
         made = problem.spread(found - fixed + held)
         made = [v + w for v, w in zip(without, made, strict=True)]
-        rest = np.concatenate(
+        residual = np.concatenate(
             [
                 right[self.entering] - self._left(made, biases, found),
                 fixed[leaving] - found[leaving],
             ]
         )
-        weights = rest @ self._inverse
+        weights = residual @ self._inverse
         found = found + weights @ self._answers
         found[leaving] = fixed[leaving]
         return found, biases + weights @ self._shifts
 
     def reduce(self, vector: np.ndarray) -> np.ndarray:
-        """Return forces as seen by what is free: zero at bounds, tied as one."""
+        """Return a residual on the face, as `Layout.reduce`."""
         return self.layout.reduce(vector, self.free, self.tied)

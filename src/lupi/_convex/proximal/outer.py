@@ -1,18 +1,18 @@
-"""A proximal method of multipliers with Newton's method inside.
+"""A proximal method of multipliers with Newton's method for the inner problems.
 
-The dual of :mod:`.problem` is a quadratic program over a simple set Λ. Each outer
-step adds a proximal term to it::
+The dual of :mod:`lupi._convex.problem` is a quadratic program over a simple set Λ. Each
+outer step adds a proximal term to it::
 
     λ⁺ = argmin_{λ ∈ Λ}  dual(λ) + ½ Σ σ (λ − λ̄)²
 
-whose own dual, :mod:`.augmented`, is solved by Newton's method on faces of Λ. Compared
-with the interior point the systems shrink to what is free, they stay well conditioned,
-and a step on a face that was met before costs no factorization.
+The dual of this step, :mod:`.augmented`, is solved by Newton's method on faces of Λ.
+Compared with the interior-point method, the systems only have the free multipliers,
+they are well conditioned, and a step on the same face needs no factorization.
 
-Bounded multipliers begin with a proximal term of the size of their box, which is made
-smaller step by step: with a small one from the start, all would jump from one bound to
-the other. Once the face stays the same, the proximal term is dropped and the vertex
-solved for.
+The first proximal term of bounded multipliers is of the size of their box and is
+reduced in every step: with a small one from the start, all multipliers would change
+from one bound to the other. Once the face no longer changes, the problem on it is
+solved without the proximal term, which gives the vertex.
 
 References
 ----------
@@ -37,7 +37,7 @@ __all__ = ["solve_proximal"]
 
 
 class _Proximal:
-    """How large the proximal term is, and when it becomes smaller."""
+    """The size of the proximal term, and the rules by which it changes."""
 
     def __init__(self, problem: Problem, tuning: Tuning):
         self.problem, self.tuning = problem, tuning
@@ -49,13 +49,13 @@ class _Proximal:
 
     @property
     def is_wide(self) -> bool:
-        """Whether bounded multipliers still have a term of the size of their box."""
+        """Whether the term is still in its first, large range."""
         if self.share > self.tuning.proximal:
             return True
         return bool(self.problem.slacks) and self.wide > self.tuning.least_wide
 
     def tighten(self, *, stuck: bool, easy: bool) -> bool:
-        """Make the term smaller where that is due; whether it was."""
+        """Reduce the term if the rules require it; return whether it changed."""
         before, tuning = (self.share, self.wide), self.tuning
         if stuck or (easy and not self.is_wide):
             self.share = max(self.share * tuning.sharpening, self.least)
@@ -67,32 +67,32 @@ class _Proximal:
         return (self.share, self.wide) != before
 
     def widen(self) -> bool:
-        """Begin again with a large term, once; whether that was still possible."""
+        """Restart with a large term, at most once; return whether it was possible."""
         possible, self.can_widen = self.can_widen, False
         if possible:
             self.share = self.tuning.first_proximal
         return possible
 
     def loosen(self) -> None:
-        """Make the term larger after equations that rounding spoiled; so it stays."""
+        """Increase the term, permanently, after equations were inaccurate."""
         self.share *= self.tuning.loosening
         self.least = self.share
 
     def ridge(self) -> np.ndarray:
-        """σ + 1/q for every multiplier."""
+        """Return σ + 1/q for every multiplier."""
         problem = self.problem
 
         def size(k):
             f = problem.functions[k]
             mean = float(np.mean(f.space.diagonal)) / f.weight
-            return mean if mean > 0 else np.inf  # a kernel of zeros says nothing
+            return mean if mean > 0 else np.inf  # a zero kernel has no scale
 
         root = min(size(0), 1e300)
         ridge = np.full(problem.size, self.share * root)
         for part, family in zip(problem.slices, problem.families, strict=True):
             kernels = [k for k in family.on if problem.functions[k].space is not None]
-            # Not more than the first function has: where a shared multiplier moves
-            # against a private one, that is all there is against it.
+            # At most that of the first function, which is the only curvature if a
+            # shared multiplier and a private one change by opposite amounts.
             ridge[part] = self.share * min(root, *map(size, kernels))
         for g in range(problem.size - len(problem.global_rows), problem.size):
             if problem.bends[g] > 0:
@@ -113,12 +113,12 @@ def _better(best: Solution, candidate: Solution) -> Solution:
 def solve_proximal(
     problem: Problem, *, tol: float, max_iter: int, tuning: Tuning = DEFAULT
 ) -> Solution:
-    """Solve to a relative duality gap of tol; the best iterate if it cannot."""
+    """Solve to a relative duality gap of tol; otherwise return the best iterate."""
     reason = unsuited(problem)
     if reason is not None:
         raise ValueError(
             f"solver='proximal' needs {reason}. Use solver='interior', or 'auto', "
-            "which chooses a solver that can take the problem."
+            "which chooses a suitable solver."
         )
     precisions = list(factor_precisions(problem.spaces[0].matrix))
     if problem.n_rows < tuning.single_size:
@@ -131,10 +131,10 @@ def solve_proximal(
         precisions.pop(0),
         tuning,
     )
-    best, tried = state.solution(state.center, settled=False), False
+    best, vertex_tried = state.solution(state.center, settled=False), False
     small = problem.n_rows <= tuning.polished_size
-    # A gap bounds the objective, and decision values only by its square root: small
-    # problems go on to the vertex.
+    # The gap bounds the error of the objective, but that of decision values only by its
+    # square root: small problems are solved up to the vertex.
     aim = tuning.aim(problem.n_rows, tol)
     to = tuning.vertex_accuracy if small else tuning.vertex_share * tol
     reached, since, failures = np.inf, 0, 0
@@ -145,12 +145,12 @@ def solve_proximal(
         before = state.n_newton
         try:
             inexact = tuning.wide_inexact if proximal.is_wide else tuning.inexact
-            multipliers, settled, known = state.minimize(most, inexact)
+            multipliers, settled, same_face = state.minimize(most, inexact)
             best = _better(best, state.solution(multipliers, settled=settled))
-            tried &= known
-            due = small if best.is_optimal(aim) else known
-            if settled and due and not tried:
-                tried = True
+            vertex_tried &= same_face
+            try_vertex = small if best.is_optimal(aim) else same_face
+            if settled and try_vertex and not vertex_tried:
+                vertex_tried = True
                 best = _better(best, state.vertex(multipliers, to))
         except (NotPositiveDefinite, np.linalg.LinAlgError):
             if precisions:
@@ -178,14 +178,14 @@ def solve_proximal(
         if best.is_optimal(tol):
             max_iter = min(max_iter, state.n_newton + tuning.polishing_steps)
         center, state.center = state.center, multipliers
-        stuck = settled and known
+        stuck = settled and same_face
         step = np.abs(state.sigma * (multipliers - center)).max()
         easy = state.n_newton - before <= tuning.easy_steps
         easy = easy and step > tuning.slow * unit
         if proximal.tighten(stuck=stuck, easy=easy):
             state.set_ridge(proximal.ridge())
         if stuck and precisions:
-            # Nearly singular equations want the digits of double precision.
+            # Nearly singular equations need double precision.
             state.use(precisions.pop(0))
     if not best.is_optimal(tol):
         best = _better(best, state.solution(state.center, settled=False))
