@@ -12,7 +12,7 @@ import pytest
 import lupi as library
 from lupi.cli import main
 from lupi.evaluation import Comparison
-from tests.cli.tables import QUICK, ROLES, clinic, lupi, lupi_here
+from tests.cli.tables import QUICK, ROLES, TWO_SPLITS, clinic, lupi, lupi_here
 
 KNOWN = ["age", "ward", "admitted", "complaint"]
 LATER = ["count_week_20", "remark_week_20"]
@@ -27,10 +27,11 @@ def run(tmp_path_factory):
     new[["complaint", "patient", "ward", "age", "admitted"]].to_csv(
         folder / "new.csv", index=False
     )
-    compared = lupi_here("compare", "table.csv", *ROLES, *QUICK, "-j", 1, cwd=folder)
+    asked = ["compare", "table.csv", *ROLES, *QUICK, *TWO_SPLITS, "-j", 1]
+    compared = lupi_here(*asked, cwd=folder)
     fitted = lupi_here(
         *("fit", "table.csv", *ROLES, "-m", "GeneralizedDistillationClassifier"),
-        *("--n-candidates", "3", "--inner-cv", "2"),
+        *("--n-candidates", "2", "--inner-cv", "2"),
         cwd=folder,
     )
     predicted = lupi(
@@ -124,7 +125,7 @@ def test_the_same_seed_gives_the_same_result_and_force_replaces(
     arguments = ["compare", "table.parquet", "-t", "outcome", "-p", "count*", "-j", "1"]
     results = []
     for more in ([], ["--force", "--no-model"]):
-        assert main([*arguments, *QUICK, *more]) == 0
+        assert main([*arguments, *QUICK, *TWO_SPLITS, "--quick", *more]) == 0
         stored = json.loads((tmp_path / "lupi-report" / "results.json").read_text())
         results.append([line["score"] for line in stored["folds"]])
     assert results[0] == results[1]
@@ -147,7 +148,7 @@ def test_regression_groups_and_small_training_sets(tmp_path, monkeypatch, capsys
         [
             *("compare", "houses.csv", "--target", "price", "--privileged", "later"),
             *("--group", "house", "--train-size", "40", "--cv", "4", "-j", "1"),
-            *("--methods", "generalized-distillation-regressor", "--n-candidates", "2"),
+            *("--methods", "generalized-distillation-regressor", "--n-candidates", "1"),
         ]
     )
     assert code == 0

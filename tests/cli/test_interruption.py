@@ -17,7 +17,7 @@ from tests.cli.tables import clinic, command, environment, lupi_here
 ASK = [
     *("compare", "table.csv", "--target", "outcome", "--privileged", "count_week_20"),
     *("--methods", "generalized-distillation-classifier", "--cv", "2"),
-    *("--n-candidates", "2", "--inner-cv", "2", "--no-model"),
+    *("--n-candidates", "2", "--inner-cv", "2", "--no-model", "--quick"),
 ]
 
 
@@ -45,7 +45,14 @@ def results(folder):
     return stored
 
 
-@pytest.mark.parametrize(("stop", "jobs"), [(signal.SIGINT, 2), (signal.SIGKILL, 1)])
+# `tests/evaluation/test_long_work.py` kills a run outright in the ordinary tests.
+@pytest.mark.parametrize(
+    ("stop", "jobs"),
+    [
+        (signal.SIGINT, 2),
+        pytest.param(signal.SIGKILL, 1, marks=pytest.mark.slow),
+    ],
+)
 def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
     write_table(tmp_path)
     checkpoint = tmp_path / "lupi-report" / "unfinished.jsonl"
@@ -78,7 +85,7 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
     kept = lines_in(checkpoint) - 1
     assert 3 <= kept < 8
 
-    again = lupi_here(*ASK, "--jobs", jobs, cwd=tmp_path)
+    again = lupi_here(*ASK, "--jobs", 1, cwd=tmp_path)
     assert again.returncode == 0
     assert f"{kept} pieces of an interrupted run are kept" in again.stdout
     assert results(tmp_path) == uninterrupted

@@ -68,7 +68,10 @@ def start(checkpoint, result):
     )
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+# `tests/cli/test_interruption.py` interrupts a run in the ordinary tests.
+@pytest.mark.parametrize(
+    "how", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL]
+)
 def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path, uninterrupted, how):
     checkpoint, result = tmp_path / "run.checkpoint", tmp_path / "result.json"
     process = start(checkpoint, result)
