@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, get_scorer, get_scorer_names
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from lupi.evaluation._plain_scores import plain_score
 from lupi.evaluation._scoring import check_scorer, choose_scorer, score_on
 
 WORDS = np.array(["no", "yes", "no", "yes", "yes"] * 4)
@@ -70,6 +72,46 @@ def test_pseudo_values_are_those_of_the_jackknife_and_ask_once():
     asked = Asked(strategy="prior").fit(table, target)
     score_on(get_scorer("neg_log_loss"), asked, table, target, None, group, 4)
     assert asked.times == 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("roc_auc", LogisticRegression()),
+        ("roc_auc", DecisionTreeClassifier(max_depth=2)),  # probabilities, with ties
+        ("accuracy", LogisticRegression()),
+        ("r2", DecisionTreeRegressor(max_depth=2)),
+    ],
+)
+def test_default_scores_are_those_of_scikit_learn_on_any_rows(name, model, weighted):
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(60, 2))
+    target = table[:, 0] + rng.normal(size=60)
+    if name != "r2":
+        target = np.where(target > 0, "yes", "no")
+    weight = rng.integers(0, 3, 60).astype(float) if weighted else None
+    model.fit(table[:30], target[:30])
+    scorer = get_scorer(name)
+    found = plain_score(scorer, model, table, target, weight)
+    for _ in range(20):
+        rows = rng.choice(60, rng.integers(8, 60), replace=False)
+        more = {"sample_weight": weight[rows]} if weighted else {}
+        expected = scorer(model, table[rows], target[rows], **more)
+        assert found(rows) == pytest.approx(expected, abs=1e-12)
+
+
+def test_default_scores_of_rows_that_have_none():
+    model = DummyRegressor().fit(X, np.ones(20))
+    target = np.r_[np.ones(10), np.arange(10.0)]
+    score = plain_score(get_scorer("r2"), model, X, target, None)
+    assert np.isnan(score(np.array([3])))
+    assert score(np.arange(10)) == 1.0
+    model = DummyRegressor().fit(X, np.arange(20.0))
+    score = plain_score(get_scorer("r2"), model, X, target, None)
+    assert score(np.arange(10)) == 0.0
+    for name in ("f1", "roc_auc_ovr"):
+        assert plain_score(get_scorer(name), model, X, target, None) is None
 
 
 def test_a_function_as_score_sees_the_model_and_the_rows():

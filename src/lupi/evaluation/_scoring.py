@@ -20,6 +20,7 @@ from sklearn.metrics import (
 )
 
 from lupi.evaluation._method import Task
+from lupi.evaluation._plain_scores import plain_score
 
 # Scores of one class against the other; scikit-learn's scorers need the label 1.
 OF_ONE_CLASS: dict[str, Callable[..., float]] = {
@@ -109,6 +110,7 @@ def score_on(
     total = score(np.arange(len(y)))
     if group is None:
         return total, None
+    part = plain_score(scorer, model, X, y, weight) or score
     count = len(np.unique(group))
     values = []
     with warnings.catch_warnings():
@@ -119,7 +121,7 @@ def score_on(
             if count > 1 and len(others) < len(group):
                 # Without the group a class may be missing.
                 with suppress(ValueError):
-                    value = count * total - (count - 1) * score(others)
+                    value = count * total - (count - 1) * part(others)
             values.append(value)
     return total, values
 
