@@ -1,1 +1,1 @@
-"""Interior point: the central path, its start and its end, and the Newton step."""
+"""Interior-point method: the central path, its start and end, and the Newton step."""

@@ -1,15 +1,15 @@
-"""Newton steps for functions given by explicit features: cost linear in the rows.
+"""Newton steps for functions given by explicit features, at a cost linear in the rows.
 
 The unknowns are the weights. With θ = (w_k, b_k) for every function, Φ̃_k = (Φ_k, e_k)
-and D the barrier of a row's multipliers (a few per row, two of them coupled where they
-share a slack), eliminating the multipliers row by row leaves::
+and D the barrier of the multipliers of a row (a few, two of which are coupled if they
+share a slack), eliminating the multipliers row by row gives::
 
     [ diag(ρ_k, 0) + Σ_i Φ̃ᵀ (A_iᵀ D_i⁻¹ A_i) Φ̃ ] dθ = Φ̃ᵀ Aᵀ D⁻¹ p − residual of θ
     dλ = D⁻¹ (p − A Φ̃ dθ)
 
-a sum over rows, taken in blocks so that nothing of the size of the data is copied.
-The few global multipliers stay unknowns beside θ: an equality has no barrier, by which
-they could be eliminated.
+The sum over rows is computed in blocks, so that no copy of the size of the data is
+made. The few global multipliers remain unknowns in addition to θ: an equality has no
+barrier, by which they could be eliminated.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ REFINEMENTS = 2
 
 
 class FeatureNewton:
-    """Factorizes in the space of the weights."""
+    """Newton step with a factorization in the space of the weights."""
 
     def __init__(self, problem: Problem):
         self.problem = problem
         self.n_row_multipliers = problem.size - len(problem.global_rows)
-        widths, self._spans, start = [], [], 0
+        self._spans: list[tuple[slice, int, int]] = []
+        start = 0
         for function in problem.functions:
             width = 0 if function.space is None else function.space.matrix.shape[1]
             bias = int(function.basis is not None)
             self._spans.append((slice(start, start + width), start + width, bias))
             start += width + bias
-            widths.append(width)
         self.n_weights = start
         self._biased = [(at, k) for k, (_, at, bias) in enumerate(self._spans) if bias]
         self._penalty = np.zeros(start)
@@ -52,7 +52,7 @@ class FeatureNewton:
         self._global = self._project_globals()
 
     def start(self, multipliers: np.ndarray) -> None:
-        """Take the functions that belong to these multipliers."""
+        """Set the functions to those of the multipliers."""
         self.coefficients = self.problem.coefficients(multipliers)
         self.weights: list[np.ndarray | None] = [
             None if f.space is None else f.space.matrix.T @ v / f.weight
@@ -67,21 +67,21 @@ class FeatureNewton:
             for k, w in enumerate(weights)
         ]
 
-    def begin(self, weights: list[np.ndarray | None]) -> None:
-        """Take functions with these weights, whatever multipliers they belong to."""
+    def set_weights(self, weights: list[np.ndarray | None]) -> None:
+        """Set the functions to these weights, independently of the multipliers."""
         self.weights = [None if w is None else w.copy() for w in weights]
         self.penalized = self._values(self.weights)
 
     def hold(self) -> tuple:
-        """Return the present functions, to be restored later."""
+        """Return the current functions, for `resume`."""
         return self.coefficients, self.weights, self.penalized
 
     def resume(self, held: tuple) -> None:
-        """Come back to functions held before."""
+        """Restore functions that `hold` returned."""
         self.coefficients, self.weights, self.penalized = held
 
     def advance(self, length: float, step: np.ndarray) -> None:
-        """Move weights, coefficients and values along with the multipliers."""
+        """Update weights, coefficients and values for a step of the multipliers."""
         for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
             v += length * dv
         for w, (span, _, _) in zip(self.weights, self._spans, strict=True):
@@ -90,22 +90,22 @@ class FeatureNewton:
         self.penalized = self._values(self.weights)
 
     def _residual(self) -> np.ndarray:
-        """``ρ w − Φᵀv`` (nothing for the biases: their balance is the loop's)."""
+        """Return ``ρ w − Φᵀv``, and zero for the biases."""
         residual = np.zeros(self.n_weights)
         for k, (v, w, (span, _, _)) in enumerate(
             zip(self.coefficients, self.weights, self._spans, strict=True)
         ):
             if w is not None:
-                pull = self.problem.spaces[k].matrix.T @ v
-                residual[span] = self.problem.functions[k].weight * w - pull
+                dual = self.problem.spaces[k].matrix.T @ v
+                residual[span] = self.problem.functions[k].weight * w - dual
         return residual
 
     # ------------------------------------------------------------ row blocks
     def _invert_rows(self, right: np.ndarray) -> np.ndarray:
-        """``D⁻¹ right`` for the row multipliers; the global ones are left out."""
+        """Return ``D⁻¹ right`` for the row multipliers, zero for the global ones."""
         out, rows = np.zeros(len(right)), slice(0, self.n_row_multipliers)
         out[rows] = right[rows] / self.diagonal[rows]
-        # (D + s·11ᵀ)⁻¹ of a pair in the form without differences of large numbers.
+        # (D + s·11ᵀ)⁻¹ of a pair in a form without cancellation.
         for one, two, shared, determinant in self._coupled:
             apart = shared * (right[one] - right[two])
             out[one] = (self.diagonal[two] * right[one] + apart) / determinant
@@ -113,7 +113,7 @@ class FeatureNewton:
         return out
 
     def factorize(self, barrier: Barrier) -> None:
-        """Prepare for solving with this barrier."""
+        """Factorize the Newton matrix with this barrier."""
         problem = self.problem
         self.diagonal = barrier.diagonal.copy()
         self._coupled = []
@@ -141,8 +141,6 @@ class FeatureNewton:
                 continue
         else:
             raise NotPositiveDefinite("the Newton system is singular")
-        matrix[index, index] = diagonal
-        self._matrix = matrix
         self._answers = cholesky_solve(self._factor, self._global)
         border = self._global.T @ self._answers
         own = self.diagonal[self.n_row_multipliers :]
@@ -150,7 +148,7 @@ class FeatureNewton:
         self._held = self._residual()
 
     def _curvature(self, k: int, other: int):
-        """Rows on which both functions meet and ``a_kᵀ D⁻¹ a_other`` there."""
+        """Return ``a_kᵀ D⁻¹ a_other`` on all rows; None if no family has both."""
         problem = self.problem
         weight = None
         pairs = [sharing for sharing in problem.sharing if len(sharing) > 1]
@@ -186,19 +184,19 @@ class FeatureNewton:
         return weight
 
     def _add_block(self, matrix: np.ndarray, k: int, other: int) -> None:
-        """``Φ̃_kᵀ diag(curvature) Φ̃_other``, lower triangle of the whole."""
+        """Add ``Φ̃_kᵀ diag(curvature) Φ̃_other`` and its transpose."""
         curvature = self._curvature(k, other)
         if curvature is None:
             return
         one, two = self.problem.functions[k], self.problem.functions[other]
-        # The narrower set of rows holds all curvature that both share.
+        # The curvature is zero outside the smaller set of rows.
         rows = two.rows if one.rows is None else one.rows
         weight = curvature if rows is None else curvature[rows]
         left, at_left, has_left = self._spans[k]
         right, at_right, has_right = self._spans[other]
         n_rows = len(weight)
-        first = _Reader(one, rows, self.problem.n_rows)
-        second = first if k == other else _Reader(two, rows, self.problem.n_rows)
+        first = _Reader(one, rows)
+        second = first if k == other else _Reader(two, rows)
         for part in _blocks(n_rows, left.stop - left.start + right.stop - right.start):
             chunk = weight[part]
             b = second.features(part)
@@ -206,7 +204,10 @@ class FeatureNewton:
                 scaled = _scale_rows(b, chunk)
                 if first.space is not None:
                     a = b if k == other else first.features(part)
-                    matrix[left, right] += _dense(a.T @ scaled)
+                    gram = a.T @ scaled
+                    if not isinstance(gram, np.ndarray):
+                        gram = gram.toarray()
+                    matrix[left, right] += gram
                 if has_left:
                     row = np.asarray(first.basis[part] @ scaled).ravel()
                     matrix[at_left, right] += row
@@ -230,7 +231,7 @@ class FeatureNewton:
             ] = block.T
 
     def _project_globals(self) -> np.ndarray:
-        """``Φ̃ᵀ G``, one column for every global constraint."""
+        """Return ``Φ̃ᵀ G``, one column for every global constraint."""
         rows = self.problem.global_rows
         projected = np.zeros((self.n_weights, len(rows)), order="F")
         for columns, row in zip(projected.T, rows, strict=True):
@@ -250,28 +251,28 @@ class FeatureNewton:
     def solve(
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the step of the multipliers and of the biases; keep that of weights.
+        """Return the step of the multipliers and of the biases; store that of weights.
 
-        Refined on the equations of weights and multipliers together: those of the
-        weights alone have the multipliers as ``D⁻¹(p − A Φ̃ dθ)``, which near the
-        end of the path multiplies the rounding of its difference by 1/D.
+        The refinement is on the equations of weights and multipliers together. In those
+        of the weights, the multipliers are ``D⁻¹(p − A Φ̃ dθ)``, in which 1/D amplifies
+        rounding errors near the end of the path.
         """
-        wanted = self._held.copy()
-        for (at, _), missed in zip(self._biased, balance, strict=True):
-            wanted[at] += missed
-        direction, step = self._solve_once(right, -wanted)
+        target = self._held.copy()
+        for (at, _), residual in zip(self._biased, balance, strict=True):
+            target[at] += residual
+        direction, step = self._solve_once(right, -target)
         for _ in range(REFINEMENTS if refine else 0):
-            short = right - self._product(step) - self._margins(direction)
-            missed = self._project(step) - self._penalty * direction - wanted
-            change, shift = self._solve_once(short, missed)
+            dual = right - self._product(step) - self._margins(direction)
+            primal = self._project(step) - self._penalty * direction - target
+            change, shift = self._solve_once(dual, primal)
             direction, step = direction + change, step + shift
         self._direction = direction
         return step, np.array([direction[at] for at, _ in self._biased])
 
-    def _solve_once(self, right, pull) -> tuple[np.ndarray, np.ndarray]:
-        """Solve ``D dλ + A Φ̃ dθ = right``, ``ρ dθ − Φ̃ᵀAᵀ dλ = pull``."""
+    def _solve_once(self, right, primal) -> tuple[np.ndarray, np.ndarray]:
+        """Solve ``D dλ + A Φ̃ dθ = right``, ``ρ dθ − Φ̃ᵀAᵀ dλ = primal``."""
         rows = self.n_row_multipliers
-        target = pull + self._project(self._invert_rows(right), globals_too=False)
+        target = primal + self._project(self._invert_rows(right), globals_too=False)
         direction = cholesky_solve(self._factor, target)
         missing = direction @ self._global
         forces = self._border_inverse @ (right[rows:] - missing)
@@ -311,9 +312,9 @@ class FeatureNewton:
 
 
 class _Reader:
-    """Rows of a function's features and basis, block by block."""
+    """Rows of the features and the basis of a function, block by block."""
 
-    def __init__(self, function, rows, n_rows: int):
+    def __init__(self, function, rows):
         self.space = function.space
         self._local = None
         if rows is not None and function.rows is None:
@@ -341,7 +342,3 @@ def _scale_rows(block, weight: np.ndarray):
     if isinstance(block, np.ndarray):
         return block * weight[:, None]
     return block.multiply(weight[:, None]).tocsr()
-
-
-def _dense(block) -> np.ndarray:
-    return block if isinstance(block, np.ndarray) else block.toarray()

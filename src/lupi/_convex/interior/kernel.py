@@ -1,20 +1,20 @@
 """Newton steps for functions given by Gram matrices.
 
-The system ``(H + D) x = p`` has one unknown per multiplier, but its blocks repeat the
-same few Gram matrices: a *private* multiplier touches one function k ≥ 1 alone, a
-*shared* one touches that function and the first, a *root* one the first alone.
-Eliminating the private multipliers of function k, with ``R = K_k/ρ_k`` and ``D`` their
-barrier, leaves on the shared ones the parallel sum::
+The system ``(H + D) x = p`` has one unknown per multiplier, but its blocks consist of
+the same few Gram matrices: a *private* multiplier acts on one function k ≥ 1 only, a
+*shared* one on that function and the first, a *root* one on the first only. Eliminating
+the private multipliers of function k, with ``R = K_k/ρ_k`` and ``D`` their barrier,
+gives the parallel sum for the shared ones::
 
     P = R − R (R + D)⁻¹ R = D − D (R + D)⁻¹ D
 
 and then one system with the Gram matrix of the first function, ``a₀K₀a₀/ρ₀ + a P a +
 D_shared``. The second form of P needs only an inverse, half the work of the first, and
-is accurate where D is not large. Multipliers whose barrier outweighs their kernel by
-``Tuning.decoupled`` hardly move with the others: they leave the factorization (both in
-the elimination and in the final system, which therefore shrinks as the solution takes
-shape), and the factors serve as a preconditioner for conjugate gradients on the
-exact system, projected on the balance equations.
+is accurate unless D is large. Multipliers whose barrier exceeds their kernel by the
+factor ``Tuning.decoupled`` are almost independent of the others. They are left out of
+the factorization (in the elimination and in the final system, which therefore becomes
+smaller along the path), and the factors are the preconditioner of projected conjugate
+gradients on the exact system with the balance equations.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class _Block:
 
 
 class _Kept(NamedTuple):
-    """The family that a leaf shares with the root: what of it is in the final system.
+    """The multipliers of a shared family that are in the final system.
 
-    Positions within the family, in the order of that system; the positions that are
-    decoupled, and their own diagonal.
+    ``inside`` are their positions within the family, in the order of that system;
+    ``weak`` the positions that are decoupled, and ``weak_diagonal`` their diagonal.
     """
 
     family: int
@@ -68,7 +68,7 @@ class _Kept(NamedTuple):
 
 
 class KernelNewton:
-    """Factorizes ``H + D`` block by block; solves with the balance equations."""
+    """Newton step with a factorization of ``H + D`` in blocks."""
 
     def __init__(self, problem: Problem, tuning: Tuning):
         self.problem, self.tuning = problem, tuning
@@ -97,32 +97,33 @@ class KernelNewton:
         ):
             raise ValueError(
                 "A slack may be shared by two families that act with the same sign on "
-                "one function, one of them alone; this problem shares it otherwise."
+                "one function, one of them on this function only; this problem shares "
+                "it otherwise."
             )
         self.balance = problem.balance_columns()
 
     def start(self, multipliers: np.ndarray) -> None:
-        """Take the functions that belong to these multipliers."""
+        """Set the functions to those of the multipliers."""
         self.coefficients = self.problem.coefficients(multipliers)
         self.weights = None
         self.penalized = self.problem.penalized(self.coefficients)
 
     def hold(self) -> tuple:
-        """Return the present functions, to be restored later."""
+        """Return the current functions, for `resume`."""
         return self.coefficients, self.weights, self.penalized
 
     def resume(self, held: tuple) -> None:
-        """Come back to functions held before."""
+        """Restore functions that `hold` returned."""
         self.coefficients, self.weights, self.penalized = held
 
     def advance(self, length: float, step: np.ndarray) -> None:
-        """Move the functions along with the multipliers."""
+        """Update the functions for a step of the multipliers."""
         for v, dv in zip(self.coefficients, self.problem.spread(step), strict=True):
             v += length * dv
         self.penalized = self.problem.penalized(self.coefficients)
 
     def factorize(self, barrier: Barrier) -> None:
-        """Prepare for solving with this barrier."""
+        """Factorize the Newton matrix with this barrier."""
         problem = self.problem
         self.barrier = barrier
         self.diagonal = barrier.diagonal.copy()
@@ -148,9 +149,9 @@ class KernelNewton:
                 self._build_final(jitter)
                 break
             except NotPositiveDefinite:
-                # The quick form of P was not accurate enough here; from now on the
-                # safe one where D exceeds R, and a regularized system if even that
-                # is singular to working precision.
+                # The fast form of P was not accurate enough. From now on the stable
+                # form is used where D exceeds R, and the system is regularized if it is
+                # still singular to working precision.
                 for leaf in self.leaves:
                     leaf.inverse_limit = 1.0
         else:
@@ -158,7 +159,7 @@ class KernelNewton:
         self._factorize_border()
 
     def _build_final(self, jitter: float) -> None:
-        """Return the system of root and shared multipliers, private ones removed."""
+        """Set the factor of the system of root and shared multipliers."""
         problem = self.problem
         blocks, self._spans, start = [], [], 0
         rows = self.root.rows
@@ -188,7 +189,7 @@ class KernelNewton:
             )
             diagonal = self.diagonal[part]
             keep = diagonal <= self.tuning.decoupled * own
-            # Positions within the family, in the order in which P comes back.
+            # Positions within the family, in the order of P.
             order, parallel = leaf.factorize(in_leaf[keep])
             place = np.empty(problem.length(leaf.k), dtype=int)
             place[in_leaf] = np.arange(len(in_leaf))
@@ -203,7 +204,7 @@ class KernelNewton:
         self._final = self._assemble(blocks, jitter)
 
     def _assemble(self, blocks: list[_Block], jitter: float) -> Any:
-        """Factor of ``a₀K₀a₀/ρ₀ + a P a + D`` over all blocks, lower triangle only."""
+        """Return the factor of ``a₀K₀a₀/ρ₀ + a P a + D`` over all blocks."""
         pieces = [
             [
                 scaled_block(
@@ -236,12 +237,12 @@ class KernelNewton:
         return cholesky(final) if len(final) else final
 
     def _all_or(self, rows: np.ndarray) -> np.ndarray | slice:
-        """Return a slice where the rows are all rows in order, which needs no copy."""
+        """Return a slice, which needs no copy, if these are all rows in order."""
         whole = len(rows) == len(self.gram) and (np.diff(rows) == 1).all()
         return slice(None) if whole else rows
 
     def _solve_rows(self, right: np.ndarray) -> np.ndarray:
-        """Return the preconditioner on the row multipliers, without border."""
+        """Apply the preconditioner to the row multipliers, without border."""
         problem = self.problem
         out = np.zeros_like(right)
         pieces, spans = [], iter(self._spans)
@@ -283,17 +284,17 @@ class KernelNewton:
                 family, part = problem.families[q], problem.slices[q]
                 step = np.zeros_like(right[part])
                 step[inside] = final[next(spans)]
-                pull = np.zeros_like(gathered)
-                pull[problem.positions(q, leaf.k)] = times(family.on[leaf.k], step)
-                back = leaf.without_weak(leaf.apply(pull))
-                merged = alone - leaf.solve_pivot(back)
+                shared = np.zeros_like(gathered)
+                shared[problem.positions(q, leaf.k)] = times(family.on[leaf.k], step)
+                force = leaf.without_weak(leaf.apply(shared))
+                merged = alone - leaf.solve_pivot(force)
                 step[weak] = times(1.0 / weak_diagonal, right[part][weak])
                 out[part] = step
             leaf.private.scatter(merged, gathered, right, out)
         return out
 
     def _factorize_border(self) -> None:
-        """Balance equations and global multipliers, by their Schur complement."""
+        """Factorize the Schur complement of the balances and global multipliers."""
         m, size = self.n_row_multipliers, self.problem.size
         units = np.zeros((size, size - m))
         units[m:] = np.eye(size - m)
@@ -313,7 +314,7 @@ class KernelNewton:
         scale = np.sqrt(np.abs(np.diagonal(schur)))
         self._border_scale = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1), 1)
         schur *= self._border_scale[:, None] * self._border_scale
-        # A basis that the rows cannot tell from another leaves it singular.
+        # It is singular if two bases are equal on the rows.
         self._schur_inverse = np.linalg.pinv(schur, rcond=1e-14, hermitian=True)
 
     def _precondition(self, right, balance):
@@ -342,7 +343,7 @@ class KernelNewton:
     def solve(
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Step and change of the biases; refined on the exact system if asked."""
+        """Return the steps of multipliers and biases, refined on the exact system."""
         if not refine:
             return self._precondition(right, balance)
         return conjugate_gradients(

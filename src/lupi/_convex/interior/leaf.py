@@ -1,8 +1,8 @@
 """The functions k ≥ 1 of a problem, with their private multipliers eliminated.
 
 With ``R = K_k/ρ_k`` (plus the diagonal of a shared slack) and ``D`` the barrier of the
-private multipliers, a leaf supplies the parallel sum of both on the rows that the
-shared multipliers need, and solves with ``R + D``.
+private multipliers, a leaf computes the parallel sum of both on the rows of the shared
+multipliers, and solves with ``R + D``.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ __all__ = ["Leaf", "Merged", "times"]
 
 
 class Merged:
-    """Families that touch one function alone, seen as one multiplier per row.
+    """Families that act on one function only, merged into one multiplier per row.
 
-    Where two of them meet in a row their conductances a²/D add, as in
+    If several families have a row, their conductances a²/D add up, as in
     ``D_j x_j + a_j τ = p_j`` with ``u = Σ a_j x_j``.
     """
 
@@ -54,7 +54,7 @@ class Merged:
         self.rows = np.flatnonzero(covered)
 
     def update(self, diagonal: np.ndarray) -> None:
-        """Take a new barrier."""
+        """Set the barrier."""
         self.conductance = np.zeros(self.length)
         best = np.zeros(self.length)
         self._weights, self._leads = [], []
@@ -73,14 +73,14 @@ class Merged:
         np.divide(1.0, self.conductance, out=self.barrier, where=covered)
 
     def gather(self, right: np.ndarray) -> np.ndarray:
-        """Right-hand side of the merged multiplier."""
+        """Return the right-hand side of the merged multiplier."""
         merged = np.zeros((self.length, *right.shape[1:]))
         for (part, _, at), weight in zip(self.members, self._weights, strict=True):
             merged[at] += times(weight, right[part])
         return times(np.where(self.conductance > 0, self.barrier, 0.0), merged)
 
     def scatter(self, merged, gathered, right, out) -> None:
-        """Give back each member its part; the leading one takes the remainder."""
+        """Set the multiplier of each member; the leading one is the remainder."""
         if len(self.members) == 1:
             part, a, at = self.members[0]
             out[part] = times(1.0 / a, merged[at])
@@ -100,7 +100,7 @@ class Merged:
 
 
 class Leaf:
-    """A function k ≥ 1: its private multipliers, eliminated, and its shared ones."""
+    """A function k ≥ 1: its eliminated private multipliers, and its shared ones."""
 
     def __init__(self, problem: Problem, k: int, decoupled: float):
         function, structure = problem.functions[k], problem.structure
@@ -119,17 +119,17 @@ class Leaf:
         self.shared = shared[0] if shared else None
         self.coupling = np.zeros(problem.length(k))
         self.inverse_limit, self.jitter = decoupled, 0.0
-        # Equalities have no barrier that moves: their elimination is done once.
+        # The barrier of equalities does not change: they are eliminated once.
         self._constant = all(problem.families[q].equality for q in private)
         self._once: tuple[np.ndarray, Any] | None = None
 
     def apply(self, vector: np.ndarray) -> np.ndarray:
-        """``(R + diag(coupling)) vector``."""
+        """Return ``(R + diag(coupling)) vector``."""
         product = symmetric_product(self.gram, vector) / self.weight
         return product + times(self.coupling, vector)
 
     def factorize(self, needed: np.ndarray) -> tuple[np.ndarray, Any]:
-        """Factorize the pivot and return P on the needed rows, in the order used."""
+        """Factorize the pivot; return an order of the needed rows, and P on them."""
         own = self.gram_diagonal + self.coupling
         conductance = self.private.conductance
         strong = conductance * own > 1.0 / self.decoupled
@@ -151,7 +151,7 @@ class Leaf:
         return order, parallel
 
     def _parallel_sum(self, inner: np.ndarray, outer: np.ndarray) -> Any:
-        """P on the inner rows by its second form, then on the outer by its first."""
+        """Return P, by its second form on the inner rows and by its first elsewhere."""
         pivots, root = self.pivots, self.root
         n_in, n_out = len(inner), len(outer)
         at = slice(None) if len(pivots) == len(self.gram) else pivots
@@ -194,7 +194,7 @@ class Leaf:
         return parallel
 
     def solve_pivot(self, right: np.ndarray) -> np.ndarray:
-        """Return the private multipliers for their own right-hand side alone."""
+        """Return the private multipliers with the shared ones at zero."""
         out = np.zeros_like(right)
         if len(self.pivots):
             scaled = times(self.root, right[self.pivots])
@@ -204,12 +204,12 @@ class Leaf:
         return out
 
     def without_weak(self, vector: np.ndarray) -> np.ndarray:
-        """Decoupled multipliers exert no force in the preconditioner."""
+        """Return a vector without decoupled multipliers, for the preconditioner."""
         out = np.zeros_like(vector)
         out[self.pivots] = vector[self.pivots]
         return out
 
 
 def times(weight: np.ndarray, array: np.ndarray) -> np.ndarray:
-    """Row-wise product for a vector or a matrix of columns."""
+    """Return the row-wise product for a vector or a matrix of columns."""
     return weight * array if array.ndim == 1 else weight[:, None] * array

@@ -1,8 +1,8 @@
-"""Which Newton step fits a problem, and what the interior point asks of it.
+"""The interface of a Newton step, and its choice for a problem.
 
-At each iteration the interior point hands over a `Barrier` and asks for solutions of
+In each iteration the interior-point method sets a `Barrier` and solves
 ``(H + D) x + Eᵀy = p, E x = q`` where ``H = Σ_k A_k K_k A_kᵀ/ρ_k``, ``D`` is the
-barrier and ``E`` holds the balance equations.
+barrier and ``E`` the matrix of the balance equations.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ __all__ = ["Barrier", "NewtonStep", "newton_for"]
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """What keeps the multipliers inside their bounds, as it enters the Newton matrix.
+    """The contribution of the bounds to the Newton matrix.
 
     ``diagonal`` has one entry per multiplier; ``shared`` has, per linear slack, the
-    weight with which the sum of the multipliers that share it enters.
+    weight of the sum of the multipliers that share it.
     """
 
     diagonal: np.ndarray
@@ -32,12 +32,12 @@ class Barrier:
 
 
 class NewtonStep(Protocol):
-    """What the interior point needs of a space.
+    """Interface of the Newton step.
 
-    It owns the functions: their expansion coefficients v, their weights where the
-    space has features, and their values f on the rows. All are carried along step by
-    step rather than recomputed from the multipliers, because v = Σλ − c loses its
-    digits where a multiplier is close to its cost.
+    It stores the functions: their expansion coefficients v, their weights if the space
+    has features, and their values f on the rows. All are updated by each step rather
+    than recomputed from the multipliers, because v = Σλ − c cancels if a multiplier is
+    close to its cost.
     """
 
     coefficients: list[np.ndarray]
@@ -45,27 +45,27 @@ class NewtonStep(Protocol):
 
     @property
     def weights(self) -> list[np.ndarray | None] | None:
-        """One vector per function that has features; None where the space has none."""
+        """One vector per function with features; None if the space has none."""
 
     def start(self, multipliers: np.ndarray) -> None:
-        """Take the functions that belong to these multipliers."""
+        """Set the functions to those of the multipliers."""
 
     def factorize(self, barrier: Barrier) -> None:
-        """Prepare for solving with this barrier."""
+        """Factorize the Newton matrix with this barrier."""
 
     def solve(
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Step of the multipliers and of the biases."""
+        """Return the steps of the multipliers and of the biases."""
 
     def advance(self, length: float, step: np.ndarray) -> None:
-        """Move the functions along with the multipliers."""
+        """Update the functions for a step of the multipliers."""
 
     def hold(self) -> tuple:
-        """Return the present functions, to be restored later."""
+        """Return the current functions, for `resume`."""
 
     def resume(self, held: tuple) -> None:
-        """Come back to functions held before."""
+        """Restore functions that `hold` returned."""
 
 
 def newton_for(problem: Problem, tuning: Tuning = DEFAULT) -> NewtonStep:

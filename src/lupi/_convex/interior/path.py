@@ -1,16 +1,17 @@
-"""A primal–dual interior-point method for every problem of this room.
+"""A primal–dual interior-point method for every `lupi._convex.problem.Problem`.
 
-Mehrotra's predictor–corrector on the dual of :mod:`.problem`. With ``z`` the slack of a
-row constraint (the multiplier of λ ≥ 0), ``w = d − Σλ`` the room under a linear slack
-and ``ζ`` that slack (the multiplier of w ≥ 0), the central path is::
+It is Mehrotra's predictor–corrector method on the dual. With ``z`` the slack of a row
+constraint (the multiplier of λ ≥ 0), ``w = d − Σλ`` the distance to the bound of a
+linear slack and ``ζ`` that slack (the multiplier of w ≥ 0), the central path is::
 
     Σ_k a_qk ∘ t_k − r_q + λ_q/q + ζ − z = 0        (stationarity)
     e_k·v_k = 0                                     (balance)
     λ ∘ z = μ,   w ∘ ζ = μ                          (complementarity)
 
-The Newton step is the business of the space: :mod:`.kernel` for Gram matrices,
-:mod:`.features` for explicit features. Nothing here depends on which it is, but for the
-start. Many rows in explicit features are taken block by block: see :mod:`.blocks`.
+The Newton step depends on the space: :mod:`.kernel` is for Gram matrices,
+:mod:`.features` for explicit features. The rest of the method is the same for both,
+except for the start. Many rows in explicit features are processed in blocks: see
+:mod:`.blocks`.
 
 References
 ----------
@@ -43,19 +44,19 @@ from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["solve_interior"]
 
-# A step of this length changes nothing.
+# Length of a step below which there is no progress.
 SHORTEST_STEP = 1e-10
 # Largest ratio of costs with which the functions may start at zero.
 WIDEST = 1e6
-# Threads that take blocks of rows. More wait for the interpreter: on a machine with 16
+# Threads that process blocks of rows. More threads wait for the interpreter: with 16
 # cores 1, 2, 4 and 8 threads took 7.0, 7.1, 8.0 and 9.6 s for the same fit.
 MOST_THREADS = 2
 
 
 class _Iterate:
-    """λ, z for the constraints; w, ζ for the linear slacks; b for the balances.
+    """λ and z of the constraints, w and ζ of the linear slacks, and the biases b.
 
-    ``multipliers`` are measured from the offset, ``distance`` from their lower bound.
+    ``multipliers`` are relative to the offset, ``distance`` to their lower bound.
     """
 
     def __init__(self, problem: Problem, newton: NewtonStep):
@@ -66,11 +67,12 @@ class _Iterate:
         self.distance = self.multipliers + problem.offset
         newton.start(self.multipliers)
         if isinstance(newton, FeatureNewton) and centered:
-            newton.begin([None if w is None else 0.0 * w for w in newton.weights])
-        # Carried along, as the distance from the lower bound is, rather than
-        # recomputed as d − Σλ, which loses its digits close to the bound.
+            zeros = [None if w is None else 0.0 * w for w in newton.weights]
+            newton.set_weights(zeros)
+        # Updated by each step, as the distance from the lower bound is: recomputing
+        # d − Σλ would cancel close to the bound.
         self.room = problem.headroom(self.multipliers)
-        # Any positive start is allowed; one whose stationarity holds is the best.
+        # Any positive values are allowed; stationarity holds where possible.
         gradient = self._gradient()
         floor = max(np.abs(gradient).mean(), 1e-3 * np.abs(problem.at_least).max())
         self.slack = [
@@ -94,7 +96,7 @@ class _Iterate:
         )
 
     def _with_slack(self, vector: np.ndarray) -> np.ndarray:
-        """``vector + ζ`` where a family has a linear slack."""
+        """Return ``vector + ζ`` for families with a linear slack."""
         out = vector.copy()
         for slack, sharing in zip(self.slack, self.problem.sharing, strict=True):
             for q in sharing:
@@ -117,7 +119,7 @@ class _Iterate:
         return self.products() / (count + sum(room.size for room in self.room))
 
     def end(self) -> PathEnd:
-        """Return the present slacks."""
+        """Return a copy of the slacks, for `polish`."""
         return PathEnd(
             self.distance.copy(),
             self.margin.copy(),
@@ -142,10 +144,10 @@ class _Iterate:
 
 
 def _similar_costs(problem: Problem) -> bool:
-    """Return whether the costs of the slacks are within some decades of each other.
+    """Return whether the costs of the slacks are of similar size.
 
-    Functions that start at zero move by the largest of them in the first step, which
-    would leave the bounds of the smallest.
+    Functions that start at zero change by the largest cost in the first step, which
+    would violate the bounds of much smaller ones.
     """
     costs = np.concatenate([*problem.slack_costs, np.ones(0)])
     costs = costs[costs > 0]
@@ -159,10 +161,11 @@ def _worst(problem, vector, sharing, reduce):
 def solve_interior(
     problem: Problem, *, tol: float, max_iter: int, tuning: Tuning = DEFAULT
 ) -> Solution:
-    """Solve to a relative duality gap of tol; the best iterate if it cannot.
+    """Solve to a relative duality gap of tol; otherwise return the best iterate.
 
-    Small problems go on to the vertex at the end of the path, or as close to it as
-    1e-5 tol: a gap bounds the objective, and decision values only by its square root.
+    Small problems are solved up to the vertex at the end of the path, or to a gap of
+    1e-5 tol: the gap bounds the error of the objective, but that of decision values
+    only by its square root.
     """
     if _suits_blocks(problem, tuning):
         return _solve_in_blocks(problem, tol=tol, max_iter=max_iter, tuning=tuning)
@@ -171,7 +174,7 @@ def solve_interior(
 
 
 def _suits_blocks(problem: Problem, tuning: Tuning) -> bool:
-    """Whether there are many rows in features, without constraints on all at once."""
+    """Return whether there are many rows in features, without global constraints."""
     spaces = [f.space for f in problem.functions if f.space is not None]
     many = problem.n_rows >= tuning.many_rows or _device(problem) != "cpu"
     return (
@@ -182,7 +185,7 @@ def _suits_blocks(problem: Problem, tuning: Tuning) -> bool:
 
 
 def _device(problem: Problem) -> str:
-    """Return where the rows of a problem in features are to be."""
+    """Return the device of the features of a problem."""
     spaces = problem.spaces.values()
     devices = {space.device for space in spaces if isinstance(space, Features)}
     return devices.pop() if len(devices) == 1 else "cpu"
@@ -230,7 +233,7 @@ def _along_path(
     best = state.solution(0, False)
     small = problem.n_rows <= tuning.polished_size
     shares = tuning.vertex_tried_at if small else tuning.large_vertex_tried_at
-    # A multiplier of all rows at once makes every row a support vector in any case.
+    # With a multiplier of all rows at once, every row is a support vector.
     dense = any(0 in row.on for row in problem.global_rows)
     if problem.n_rows >= tuning.many_rows or (dense and not small):
         shares = (1.0,)
@@ -263,7 +266,7 @@ def _along_path(
                     break
         done = best.is_optimal(tol)
         patience = tuning.polishing_patience if done else tuning.patience
-        # What the products leave open is less than tol: the rest is rounding.
+        # The products are below tol: the rest of the gap is rounding.
         exhausted += not done and state.products() <= tol * abs(best.primal_value)
         if step < SHORTEST_STEP or stalled > patience or exhausted > tuning.last_steps:
             break
@@ -277,7 +280,7 @@ def _along_path(
 
 
 def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
-    """One Mehrotra step, taken in place; returns its length."""
+    """Take one Mehrotra step in place; return its length."""
     problem = state.problem
     free = problem.is_equality
     safe = np.where(free, 1.0, state.distance)
@@ -346,7 +349,7 @@ def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
 
 
 def _step_length(state, step, margin, room, slack) -> float:
-    """Return the longest step that keeps everything positive; may exceed one."""
+    """Return the longest step that keeps all slacks positive; it may exceed one."""
     bounded = ~state.problem.is_equality
     pairs = [
         (state.distance[bounded], step[bounded]),

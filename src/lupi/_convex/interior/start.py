@@ -1,4 +1,4 @@
-"""Where the interior point begins: multipliers inside their bounds."""
+"""The starting point of the interior-point method."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def starting_multipliers(
 ) -> np.ndarray:
     """Return multipliers inside their bounds, with v_k = 0 for the functions k ≥ 1.
 
-    A function whose weight is small multiplies whatever v_k it starts with; the private
-    multipliers of k are therefore chosen to balance the shared ones. Multipliers that
-    act on the first function start between the size of a hard-margin solution,
-    1/mean K_ii, and their bound: a large C would otherwise start far from any solution.
-    That size is ``typical`` where the rows are some of those of a larger problem.
+    A small weight of a function amplifies v_k; the private multipliers of k are
+    therefore chosen such that v_k = 0. Multipliers that act on the first function start
+    between the size of a hard-margin solution, 1/mean K_ii, and their bound, because
+    half of a large C would be far from any solution. ``typical`` is that size, for rows
+    that are some of those of a larger problem.
     """
     root = problem.functions[0]
     if typical is None:
@@ -48,11 +48,11 @@ def starting_multipliers(
     for k, q in private.items():
         part, family = problem.slices[q], problem.families[q]
         missing = problem.coefficients(multipliers)[k][problem.positions(q, k)]
-        wanted = multipliers[part] - missing / family.on[k]
-        absolute = wanted + problem.offset[part]
-        good = (absolute > 0) & (absolute < 0.95 * limits[q] * 2)
-        good |= family.equality
-        multipliers[part] = np.where(good, wanted, multipliers[part])
+        target = multipliers[part] - missing / family.on[k]
+        absolute = target + problem.offset[part]
+        inside = (absolute > 0) & (absolute < 0.95 * limits[q] * 2)
+        inside |= family.equality
+        multipliers[part] = np.where(inside, target, multipliers[part])
     first = problem.size - len(problem.global_rows)
     multipliers[first:] = np.where(problem.is_equality[first:], 0.0, typical)
     coefficients = problem.coefficients(multipliers)
@@ -60,13 +60,13 @@ def starting_multipliers(
         (k, weight), *others = row.on.items()
         basis = problem.functions[k].basis
         if not (others or row.equality or k == 0 or basis is None):
-            # The one constraint on a function of its own begins by balancing it.
+            # A constraint on a single function starts with the balance of that one.
             missing = -(basis @ coefficients[k]) / (basis @ weight)
             multipliers[g] = max(multipliers[g], multipliers[g] + missing)
     for room, sharing, upper in zip(
         problem.headroom(multipliers), problem.sharing, problem.slack_costs, strict=True
     ):
-        # Not <= 0: what is left of d − d by rounding would be no room either.
+        # Not <= 0, because d − d may be positive by rounding.
         crowded = room <= 1e-3 * upper
         for q in sharing:
             part = problem.slices[q]

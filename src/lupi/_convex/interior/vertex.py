@@ -1,13 +1,13 @@
-"""From a point near the end of the central path to the vertex it leads to.
+"""The vertex at the end of the central path.
 
 At the end of the path one factor of every pair vanishes: a multiplier λ or the margin z
-of its constraint, the room w under a slack or the slack ζ itself. Which one is plain to
-see once the gap is small. Setting the vanishing ones to zero leaves a linear system for
-the rest, whose solution is exact and has exact zeros where the path has only small
-numbers. A wrong guess shows itself by a multiplier that turns negative or a constraint
-that turns out violated, and is put right a few times; what does not improve the gap is
-not kept. Kernels of low rank leave the multipliers open; where no vertex is found, the
-small numbers are set to zero as far as the certificate allows.
+of its constraint, the distance w to the bound of a slack or the slack ζ itself. Once
+the gap is small, the smaller factor can be identified. With these factors set to zero,
+the others solve a linear system; the solution has exact zeros where the path has small
+numbers. A wrong choice leads to a negative multiplier or a violated constraint, and is
+corrected a few times; a result is kept only if it has a smaller gap. Kernels of low
+rank do not determine the multipliers. If no vertex is found, small multipliers are set
+to zero as far as the certificate allows.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ REPEATS = 3
 ENOUGH = 1e-13
 SOFT, HARD = 1e-9, 1e9
 ROUNDING = 1e-10
-# Shares of the largest multiplier of a family that count as small, tried in turn.
+# Shares of the largest multiplier of a family that count as small, tried in this order.
 SMALL = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
 
 
 @dataclass(eq=False)
 class PathEnd:
-    """The slacks of the last point of the path: λ from its bound, z, w and ζ."""
+    """The slacks of the last point of the path: λ above its bound, z, w and ζ."""
 
     distance: np.ndarray
     margin: np.ndarray
@@ -44,10 +44,7 @@ class PathEnd:
 def polish(
     solution: Solution, end: PathEnd, newton: NewtonStep, enough: float
 ) -> Solution:
-    """Return the vertex near the solution, if there is one with a smaller gap.
-
-    A vertex with a relative gap of ``enough`` is returned, smaller or not.
-    """
+    """Return the vertex near the solution if its gap is smaller or at most `enough`."""
     problem = solution.problem
     largest = np.ones(problem.size)
     for part in problem.slices:
@@ -71,8 +68,7 @@ def polish(
             return cleaned
         if cleaned.duality_gap < best.duality_gap:
             best = cleaned
-        changed = _correct(candidate, zero, full, largest, unit)
-        if not changed:
+        if not _correct(candidate, zero, full, largest, unit):
             break
     return best
 
@@ -80,11 +76,11 @@ def polish(
 def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> Solution:
     """Return the solution with as few rows in the first function as tol allows.
 
-    A multiplier of the first function and another one that goes to zero is handed over
-    to the private multiplier of the other function, which therefore stays as it is.
+    If a multiplier acts on the first function and on another one, its value is added to
+    the private multiplier of the other function, which therefore does not change.
     """
     problem = solution.problem
-    heirs = _heirs(problem)
+    partners = _private_partners(problem)
     movable, columns = np.zeros(problem.size), problem.balance_columns()
     parts = [
         part
@@ -93,7 +89,7 @@ def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> S
     ]
     for part in parts:
         movable[part] = end.distance[part]
-    for from_, to, factor in heirs:
+    for from_, to, factor in partners:
         columns[:, from_] -= factor * columns[:, to]
         movable[from_] = np.minimum(movable[from_], end.distance[to])
     for sharing, room in zip(problem.sharing, end.room, strict=True):
@@ -109,7 +105,7 @@ def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> S
             free[part][small] = 0.0
         across = np.linalg.pinv((columns * free) @ columns.T, hermitian=True)
         change -= free * (columns.T @ (across @ (columns @ change)))
-        for from_, to, factor in heirs:
+        for from_, to, factor in partners:
             change[to] -= factor * change[from_]
         multipliers = solution.multipliers + change
         small = (change == -end.distance) & (change < 0)
@@ -123,37 +119,37 @@ def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> S
     return solution
 
 
-def _heirs(problem) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _private_partners(problem) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Return, for families on two functions, the private multipliers of the same rows.
 
     Of each family: the multipliers, the private ones, the ratio of their coefficients.
     """
-    heirs = []
+    partners = []
     for k, private in problem.structure.private.items():
         for q in problem.structure.shared.get(k, ()) if private else ():
-            heir, family = private[0], problem.families[q]
+            partner, family = private[0], problem.families[q]
             place = np.full(problem.length(k), -1)
-            place[problem.positions(heir, k)] = np.arange(
-                len(problem.families[heir].at_least)
+            place[problem.positions(partner, k)] = np.arange(
+                len(problem.families[partner].at_least)
             )
             at = place[problem.positions(q, k)]
-            there = np.flatnonzero(at >= 0)
-            at = at[there]
-            ratio = family.on[k][there] / problem.families[heir].on[k][at]
-            starts = problem.slices[q].start, problem.slices[heir].start
-            heirs.append((there + starts[0], at + starts[1], ratio))
-    return heirs
+            rows = np.flatnonzero(at >= 0)
+            at = at[rows]
+            ratio = family.on[k][rows] / problem.families[partner].on[k][at]
+            starts = problem.slices[q].start, problem.slices[partner].start
+            partners.append((rows + starts[0], at + starts[1], ratio))
+    return partners
 
 
 def _moved(solution: Solution, multipliers: np.ndarray) -> Solution:
-    """Return the solution with other multipliers, its expansions moved along."""
+    """Return the solution with other multipliers and their expansions."""
     change = solution.problem.spread(multipliers - solution.multipliers)
     coefficients = [v + dv for v, dv in zip(solution.coefficients, change, strict=True)]
     return replace(solution, multipliers=multipliers, coefficients=coefficients)
 
 
 def _clean(solution: Solution) -> Solution:
-    """Round multipliers of the wrong sign, which are rounding themselves, to zero."""
+    """Set multipliers beyond their lower bound, by rounding errors, to the bound."""
     problem = solution.problem
     wrong = solution.multipliers < problem.lower
     if not wrong.any():
@@ -162,7 +158,7 @@ def _clean(solution: Solution) -> Solution:
 
 
 def _correct(candidate, zero, full, largest, unit) -> bool:
-    """Move what the candidate shows to be on the wrong side; whether any did."""
+    """Correct the choices that the candidate violates; return whether there are any."""
     problem = candidate.problem
     negative = ~zero & (candidate.multipliers < problem.lower - ROUNDING * largest)
     short = problem.at_least - problem.margins(candidate.values)
@@ -176,8 +172,8 @@ def _correct(candidate, zero, full, largest, unit) -> bool:
         strict=True,
     ):
         over = ~is_full & (room < -ROUNDING * cost)
-        # A slack in use is that of the constraints with a multiplier; a constraint
-        # without one is violated where it would need more.
+        # The value of a slack follows from the constraints with a multiplier; another
+        # constraint is violated if it needs a larger slack.
         shorts = [short[problem.slices[q]] for q in q_set]
         used = [
             np.where(zero[problem.slices[q]], -np.inf, one)
@@ -207,7 +203,7 @@ def _vertex(solution, zero, full, newton) -> Solution:
     ):
         parts = [problem.slices[q] for q in sharing]
         n_free = np.sum([~zero[part] for part in parts], axis=0)
-        # A slack in use leaves nothing open for the only multiplier that has it.
+        # A positive slack determines the only free multiplier that has it.
         alone = is_full & (n_free == 1) if len(sharing) > 1 else is_full
         others = sum(np.where(zero[part], multipliers[part], 0.0) for part in parts)
         for part in parts:
@@ -221,25 +217,25 @@ def _vertex(solution, zero, full, newton) -> Solution:
     newton.factorize(Barrier(diagonal, tied))
     biases = solution.biases.copy()
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
-    slack_pull = [np.zeros(len(f)) for f in full]
+    slacks = [np.zeros(len(f)) for f in full]
     for _ in range(REPEATS):
         gradient = (
             problem.margins(problem.values(newton.penalized, biases))
             - problem.at_least
             + problem.curvature * multipliers
         )
-        for sharing, pull, room, tie in zip(
+        for sharing, slack, room, tie in zip(
             problem.sharing,
-            slack_pull,
+            slacks,
             problem.headroom(multipliers),
             tied,
             strict=True,
         ):
             if len(sharing) > 1:
-                # The slack in use is the multiplier of Σλ = d.
-                pull -= np.where(tie > 0, tie * room, 0.0)
+                # The slack is the multiplier of Σλ = d.
+                slack -= np.where(tie > 0, tie * room, 0.0)
                 for q in sharing:
-                    gradient[problem.slices[q]] += pull
+                    gradient[problem.slices[q]] += slack
         right = np.where(fixed, 0.0, -gradient)
         balance = problem.balance(newton.coefficients)
         if np.abs(right).max() <= ENOUGH * unit:
@@ -261,14 +257,14 @@ def _vertex(solution, zero, full, newton) -> Solution:
 def copied(
     weights: list[np.ndarray | None] | None,
 ) -> list[np.ndarray | None] | None:
-    """Weights that stay as they are; a function without features has none."""
+    """Return a copy of the weights; a function without features has none."""
     if weights is None:
         return None
     return [None if w is None else w.copy() for w in weights]
 
 
 def _curvature_scale(problem) -> np.ndarray:
-    """Return the diagonal of H, at least a millionth of its mean: the unit of SOFT."""
+    """Return the diagonal of H, bounded below by a millionth of its mean."""
     scale = np.zeros(problem.size)
     for q, (part, family) in enumerate(
         zip(problem.slices, problem.families, strict=True)
