@@ -9,6 +9,8 @@ PIP := -m pip --disable-pip-version-check install --quiet --no-compile
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 DEMO = $(ONE_THREAD) $(BIN)/lupi compare --force
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q
+# The tests of a file share its fixtures, and stay on one worker.
+TWO_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 CODE := $(wildcard src tests benchmarks examples docs .ci)
 
 .PHONY: help demo test test-slow test-oldest lint format bench evidence docs clean
@@ -30,14 +32,15 @@ demo: $(VENV)/.installed
 	@$(DEMO) --labelled 60 --out demo-report/not-known-yet
 
 test: $(VENV)/.test
-	$(PYTEST) -n 2 --durations 25
+	$(PYTEST) $(TWO_WORKERS) --durations 25
 
 test-slow: $(VENV)/.test
-	$(PYTEST) -n 2 -m "slow or not slow"
+	$(PYTEST) $(TWO_WORKERS) -m "slow or not slow"
 
 # Old packages warn of the newer ones beside them, which is no concern of ours.
 test-oldest: $(OLDEST)/.test
-	$(ONE_THREAD) $(OLDEST)/bin/python -m pytest -q -n 2 -W ignore::DeprecationWarning
+	$(ONE_THREAD) $(OLDEST)/bin/python -m pytest -q $(TWO_WORKERS) \
+	    -W ignore::DeprecationWarning
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check $(CODE)

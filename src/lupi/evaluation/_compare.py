@@ -130,7 +130,7 @@ def compare(
     >>> result = compare(
     ...     data.data, data.target, data.privileged,
     ...     methods="generalized-distillation-classifier",
-    ...     train_size=30, cv=5, n_candidates=4,
+    ...     train_size=30, cv=3, n_candidates=2,
     ... )
     >>> list(result.table["arm"])
     ['without', 'with', 'shuffled', 'self', 'oracle']

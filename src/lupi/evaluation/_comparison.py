@@ -64,6 +64,7 @@ class Comparison:
     ...     data.target,
     ...     data.privileged,
     ...     methods="generalized-distillation-classifier",
+    ...     cv=2,
     ...     n_candidates=1,
     ... )
     >>> list(result.table["arm"])

@@ -75,7 +75,7 @@ class GainDisplay:
     >>> method = GeneralizedDistillationClassifier()
     >>> comparison = compare(
     ...     data.data, data.target, data.privileged,
-    ...     methods=[method], cv=3, n_candidates=1, random_state=0,
+    ...     methods=[method], cv=2, n_candidates=1, random_state=0,
     ... )
     >>> display = GainDisplay.from_results(comparison)
     >>> list(display.intervals_)

@@ -54,6 +54,7 @@ def render_html(
     ...     data.target,
     ...     data.privileged,
     ...     methods="generalized-distillation-classifier",
+    ...     cv=2,
     ...     n_candidates=1,
     ... )
     >>> render_html(result)[:15]
@@ -116,6 +117,7 @@ def write_html(
     ...     data.target,
     ...     data.privileged,
     ...     methods="generalized-distillation-classifier",
+    ...     cv=2,
     ...     n_candidates=1,
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
