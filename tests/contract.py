@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from unittest import SkipTest
 
-import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from lupi.testing import privileged_estimator_checks
@@ -30,11 +29,6 @@ OF_THE_FAMILY = {
     "check_learning_curve",
     "check_pipeline",
 }
-
-
-def slow(*estimators):
-    """Mark parameters of a test as slow."""
-    return [pytest.param(each, marks=pytest.mark.slow) for each in estimators]
 
 
 def check_core(estimator, excused=()):

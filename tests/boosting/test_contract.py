@@ -5,7 +5,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.boosting import GBPlusClassifier, IPLClassifier, IPLRegressor
 from lupi.testing import check_privileged_estimator
-from tests.contract import check_core, slow
+from tests.contract import check_core
+from tests.marks import slow
 
 _TIES = (
     "A weight and a repeated row add up in another order; where two splits of a tree "

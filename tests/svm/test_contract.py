@@ -6,7 +6,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import lupi.svm
 from lupi.svm import HardMarginSVC, MarginTransferSVC, SVCDeltaPlus
 from lupi.testing import check_privileged_estimator
-from tests.contract import check_core, check_scikit_learn_core, slow
+from tests.contract import check_core, check_scikit_learn_core
+from tests.marks import slow
 
 VARIANTS = [
     SVCDeltaPlus(slack="hinge"),

@@ -26,7 +26,7 @@ from lupi.transfer import (
     GeneralizedDistillationClassifier,
     GeneralizedDistillationRegressor,
 )
-from tests.contract import slow
+from tests.marks import slow
 
 MODELS = [GeneralizedDistillationClassifier, GeneralizedDistillationRegressor]
 

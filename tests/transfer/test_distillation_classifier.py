@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.testing import check_privileged_estimator
 from lupi.transfer import GeneralizedDistillationClassifier
-from tests.contract import slow
+from tests.marks import slow
 
 PRECISE = LogisticRegression(tol=1e-10, max_iter=10_000)
 

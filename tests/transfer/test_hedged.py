@@ -23,7 +23,8 @@ import lupi
 from lupi import HedgedDistillationClassifier, HedgedDistillationRegressor
 from lupi.testing import check_privileged_estimator
 from lupi.transfer._hedge.ridge import GCVRidge
-from tests.contract import check_core, slow
+from tests.contract import check_core
+from tests.marks import slow
 
 KEYS = ["labels", "privileged", "both"]
 

@@ -16,7 +16,8 @@ from sklearn.utils.estimator_checks import check_estimator
 from lupi.svm import SVCDeltaPlus, SVCPlus
 from lupi.testing import check_privileged_estimator
 from lupi.transfer import KnowledgeTransferClassifier
-from tests.contract import check_core, slow
+from tests.contract import check_core
+from tests.marks import slow
 
 PRECISE = LogisticRegression(tol=1e-10, max_iter=10_000)
 
