@@ -1,9 +1,26 @@
-"""Lists in words, for messages."""
+"""Lists and signed numbers in messages."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
+
+
+def signed(value: float) -> str:
+    """Return a difference with its sign, to three decimals; a dash for NaN.
+
+    Examples
+    --------
+    >>> from lupi._words import signed
+    >>> signed(0.0312), signed(-0.00001), signed(-1234.5), signed(float("nan"))
+    ('+0.031', '+0.000', '−1,234', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    # Adding zero turns −0.0 into 0.0.
+    text = f"{round(value, 3) + 0.0:+.3f}" if abs(value) < 100 else f"{value:+,.4g}"
+    return text.replace("-", "−")
 
 
 def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> str:

@@ -72,7 +72,7 @@ def test_data_that_changed_are_noted(folder, monkeypatch, capsys):
     [
         (["--from", "nowhere.json"], "No such file: nowhere.json"),
         (["other.csv", "--from", "lupi-report/results.json"], "No such file: other"),
-        (["--from", "python.json"], "does not hold a command"),
+        (["--from", "python.json"], "has no command"),
         (["--from", "broken.json"], "is not valid JSON"),
     ],
 )

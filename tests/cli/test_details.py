@@ -52,17 +52,17 @@ def test_grades_are_numbers(school, capsys):
     )
     assert code == 0
     assert "G3 (regression)" in out
-    assert "4 splits (2 folds, dealt twice)" in out
+    assert "4 splits (2 folds, repeated twice)" in out
     code, out, _ = run(capsys, "columns", "school.csv", "-t", "G3")
     assert code == 0
-    assert "different whole numbers, taken as numbers; --task classification" in out
+    assert "distinct whole numbers, which are treated as numbers; use --task" in out
 
 
 def test_few_whole_numbers_are_classes_and_the_way_out_is_named(school, capsys):
     words = ["compare", "school.csv", "-t", "rating", "-p", "G2", *QUICK]
     code, _, err = run(capsys, *words)
     assert code == 2
-    assert "Class '6' of the target 'rating' has 1 row(s)" in err
+    assert "Class 6 has 1 row(s), fewer than the 2 folds" in err
     assert "with --task regression." in err
     code, _, err = run(capsys, *words, "--train-size", "40")
     assert code == 2

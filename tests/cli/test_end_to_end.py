@@ -49,7 +49,7 @@ def test_compare_says_what_was_compared_the_table_and_the_verdict(run):
     said = run[1].stdout
     assert "table.csv, 160 rows" in said
     assert "2: count_week_20 and remark_week_20" in said
-    assert "16 of 160 rows lack the privileged information" in said
+    assert "16 of 160 rows have no privileged information" in said
     for word in ("without", "with", "shuffled", "oracle", "gain", "verdict"):
         assert word in said
     assert "lupi-report/report.html" in said.splitlines()[-1]
@@ -154,7 +154,7 @@ def test_regression_groups_and_small_training_sets(tmp_path, monkeypatch, capsys
     assert code == 0
     said = capsys.readouterr().out
     assert "price (regression)" in said
-    assert "R², higher is better; 4 random splits with 40 rows to train" in said
+    assert "R², higher is better; 4 random splits with 40 training rows" in said
     assert "rows of a group kept together" in " ".join(said.split())
 
 

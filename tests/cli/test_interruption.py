@@ -77,7 +77,7 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
         said = errors.read()
     assert running.returncode == (130 if stop == signal.SIGINT else -stop)
     if stop == signal.SIGINT:
-        assert said.startswith("lupi: interrupted; what is finished is kept in")
+        assert said.startswith("lupi: interrupted; finished work is kept in")
         assert said.count("\n") == 1
     assert [path.name for path in (tmp_path / "lupi-report").iterdir()] == [
         "unfinished.jsonl"

@@ -40,7 +40,7 @@ def test_fit_takes_hedged_distillation_and_learns_from_all_rows(folder, capsys):
     later = pd.read_csv("gaps.csv").filter(like="_week_20")
     usable = int(later.iloc[-N_HIDDEN:].notna().any(axis=1).sum())
     assert 0 < usable <= N_HIDDEN
-    assert f"{usable} of them train HedgedDistillationClassifier" in said
+    assert f"{usable} of them are training rows of HedgedDistillationClassifier" in said
     assert f"fitted on {100 + usable} rows" in said
 
 
@@ -58,7 +58,7 @@ def test_predict_adds_a_probability_per_class(folder):
 def test_fit_of_a_method_that_needs_outcomes_leaves_the_others_out(folder, capsys):
     assert main(["fit", "gaps.csv", *ROLES, "-m", "svc-plus", "--n-candidates=1"]) == 0
     said = words(capsys)
-    assert "0 of them train SVCPlus" in said
+    assert "0 of them are training rows of SVCPlus" in said
     assert "SVCPlus fitted on 100 rows" in said
 
 
@@ -68,7 +68,7 @@ def test_compare_says_what_becomes_of_rows_without_an_outcome(folder, capsys):
     said = words(capsys)
     assert "100 of 160 rows" in said
     assert "60 of 160 rows have no outcome" in said
-    assert "never tested" in said
+    assert "never test rows" in said
     assert "AUC against the others" in said
     stored = Comparison.from_json("lupi-report/results.json")
     assert stored.settings["labels"]["n_unlabelled"] == N_HIDDEN
@@ -80,6 +80,6 @@ def test_labelled_hides_outcomes(folder, capsys):
     arguments = ["compare", "whole.csv", *PLAIN, "--labelled", "20", "--cv", "4"]
     assert main([*arguments, "-m", "hedged-distillation", *SHORT]) == 0
     said = words(capsys)
-    assert "4 random splits with 20 rows to train, 70 rows that train without" in said
+    assert "4 random splits with 20 training rows, 70 training rows without" in said
     stored = Comparison.from_json("lupi-report/results.json")
     assert stored.settings["splits"]["labelled"] == 20

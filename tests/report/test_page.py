@@ -84,7 +84,7 @@ def test_scores_gains_and_tests_are_those_of_the_folds(page, comparison):
 
 def test_facts_of_the_data_are_there(page):
     text = Reader(page).text
-    assert "200, of which 10 lack the privileged information" in text
+    assert "200, of which 10 have no privileged information" in text
     assert "2: age and weight" in text
     assert "1: cd4" in text
     assert "10 splits, about 180 rows to train and 20 to test" in text
@@ -105,7 +105,7 @@ def test_every_method_has_parameters_splits_curve_and_timing(page):
     assert text.count("Split by split") == 2
     assert text.count("10 (7×), 1 (3×)") == 2
     assert text.count("Learning curve") == 1
-    assert text.count("one after the other, would take 25 s") == 2
+    assert text.count("fits on all splits: 25 s") == 2
     assert text.count("The scores of all 10 splits") == 2
     assert text.count("Use the model") == 1
 
@@ -130,7 +130,7 @@ def test_the_page_says_which_model_was_saved(gain):
         assert "The model saved as out/model.skops is SVCPlus, trained with X*" in text
         assert "lupi fit" not in text
     else:
-        assert "is SVCPlus without X*: nothing here supports" in text
+        assert "is SVCPlus without X*, because there is no evidence" in text
         assert "lupi fit patients.csv --method svc-plus" in text
 
 
@@ -175,7 +175,7 @@ def test_a_baseline_from_outside_stands_beside_the_arms(comparison):
 
 def test_the_curve_says_whether_it_was_tuned_anew():
     page = Reader(render_html(made_comparison(), curves=CURVES)).text
-    assert "keeps the parameters it chose with 100 rows" in page
+    assert "keeps the parameters that were chosen with 100 rows" in page
     name = "GBPlusClassifier"
     fixed = {name: replace(curve(name), tuned=False)}
     assert "keeps the parameters" not in render_html(made_comparison(), curves=fixed)

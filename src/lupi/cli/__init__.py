@@ -1,6 +1,6 @@
 """The command line: ``lupi columns``, ``compare``, ``fit``, ``predict``, ``methods``.
 
-Only what ``lupi --help`` needs is imported here; each command imports the rest when
+This module imports only what ``lupi --help`` needs; each command imports the rest when
 it runs.
 """
 
@@ -21,14 +21,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    arguments : sequence of str, optional
-        What follows ``lupi``; taken from the command line when not given.
+    arguments : sequence of str, default=None
+        Arguments that follow ``lupi``; those of the process by default.
 
     Returns
     -------
     int
-        0 when it worked, 2 when the input could not be used (one line on standard
-        error says why, and nothing is written), 130 when interrupted.
+        Exit status: 0 for success, 2 if the input could not be used (one line on the
+        standard error gives the reason, and nothing is written), 130 if interrupted.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     for package in ("typer", "rich", "pandas", "jinja2", "matplotlib"):
@@ -40,7 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from lupi.cli._app import ClickException, app
 
     try:
-        # Without a command there is one helpful answer.
         words = write_out_lists(arguments) or ["--help"]
         result = app(words, standalone_mode=False, prog_name="lupi")
     except ClickException as error:
@@ -57,6 +56,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse(sentence: str) -> int:
-    # One line, whatever the sentence was built from: a column name may hold a newline.
+    # One line, even if a column name in the message has a line break.
     print(f"lupi: {' '.join(sentence.split())}", file=sys.stderr)
     return WRONG_INPUT

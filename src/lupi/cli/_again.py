@@ -1,4 +1,4 @@
-"""Commands as text and as data: to be typed again, or run again from their results."""
+"""Commands as text and as data, so that a comparison can be repeated."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from lupi.cli._errors import InputError, refusing
 from lupi.evaluation._json import read_json
 from lupi.evaluation._methods import find_method
 
-# Parameters of `lupi compare` that say where and how it runs, not what is compared.
+# Parameters of `lupi compare` that do not concern what is compared.
 PLACE = ("context", "again", "out", "force", "jobs")
-# Those that add to the results of a comparison and leave its scores as they are.
+# Parameters that add results to a comparison without changing its scores.
 BESIDE = ("no_model", "columns", "column_group")
 FILES = ("file", "privileged_file")
-# Typing one of these leaves out those that cannot go with it.
+# Parameters that replace others, with which they cannot be combined.
 DRAWN = {"train_size": ("labelled", "unlabelled"), "labelled": ("train_size",)}
 
 
 def without_place(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that say what is compared."""
+    """Return the parameters that determine what is compared."""
     return {name: value for name, value in asked.items() if name not in PLACE}
 
 
@@ -48,12 +48,12 @@ def _words(asked: Mapping[str, Any]) -> list[str]:
 
 
 def fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
-    """Return, per method, the command that fits it on the same columns."""
+    """Return the commands that fit each method on the same columns, by method."""
     if request.file is None:
         return {}
     commands = {}
     for name in methods:
-        # A method asked for twice is called "SVCPlus (2)" the second time.
+        # A method that is given twice has the name "SVCPlus (2)" the second time.
         kebab = find_method(name.split(" (")[0]).kebab
         end = ["--method", kebab, "--out", "model.skops"]
         commands[name] = shlex.join(["lupi", "fit", *_words(asdict(request)), *end])
@@ -61,7 +61,7 @@ def fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
 
 
 def remember(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a results file keeps of a command: as text, and as data."""
+    """Return a command as text and as data, for the results file."""
     return {
         "command": shlex.join(["lupi", "compare", *_words(asked)]),
         "asked": {
@@ -75,24 +75,25 @@ def remember(asked: Mapping[str, Any]) -> dict[str, Any]:
 def recall(
     path: Path, asked: Mapping[str, Any], given: Iterable[str]
 ) -> tuple[dict[str, Any], str | None]:
-    """Return the parameters of a study that is run again, and its fingerprint.
+    """Return the parameters of a study that is repeated, and its fingerprint.
 
     Parameters
     ----------
     path : Path
-        The results of that study.
+        The results of the study.
     asked : dict
         The parameters of the present command.
     given : iterable of str
-        Those of them that were typed: they replace the ones of the study, whose
-        fingerprint is None then.
+        Those given on the command line: they replace those of the study. The
+        fingerprint is then None.
     """
     if not path.exists():
         raise InputError(f"No such file: {path}")
     made = read_json(path)["settings"].get("made", {})
     if "asked" not in made:
         raise InputError(
-            f"{path} does not hold a command: that comparison was made in Python."
+            f"{path} has no command, because the comparison was made in Python. "
+            "Repeat it there."
         )
     kept = {name: value for name, value in made["asked"].items() if name in asked}
     kept |= {name: Path(kept[name]) for name in FILES if kept.get(name) is not None}

@@ -1,4 +1,4 @@
-"""The commands and their options: names and help texts, no work."""
+"""The commands and their options: names and help texts."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from lupi.cli._options import (
     Task,
 )
 
-# Typer brings click with it under one name or another; the public BadParameter leads
-# to the class that all usage errors share.
+# The name of the click package differs between versions of Typer; the base class of all
+# usage errors is found by way of the public BadParameter.
 ClickException: Any = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
 
 
 class _NoType:
-    """Write --help as the other flags are written, without the type of a value."""
+    """Show --help like the other flags, without a type."""
 
     def get_help_option(self, ctx: Any) -> Any:
-        """Return the option; its metavar is what stands for the type."""
+        """Return the option without its metavar, which shows the type."""
         option = super().get_help_option(ctx)  # type: ignore[misc]
         if option is not None:
             option.metavar = ""
@@ -70,7 +70,7 @@ def compare(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help=f"{FILE_HELP}. Without one: a demonstration on a real trial.",
+            help=f"{FILE_HELP}. Without a file: a demonstration on a real trial.",
             show_default=False,
         ),
     ] = None,
@@ -96,7 +96,7 @@ def compare(
             "--train-size",
             metavar="N",
             min=2,
-            help="Train on N rows drawn many times, test on the rest.",
+            help="Number of training rows, in repeated splits; the rest is tested.",
         ),
     ] = None,
     labelled: Annotated[
@@ -105,7 +105,7 @@ def compare(
             "--labelled",
             metavar="N",
             min=2,
-            help="Let N rows keep their outcome; others train without it.",
+            help="Number of training rows with an outcome; others are used without.",
         ),
     ] = None,
     unlabelled: Annotated[
@@ -114,7 +114,7 @@ def compare(
             "--unlabelled",
             metavar="N",
             min=0,
-            help="With --labelled: the most rows that train without it (1000).",
+            help="With --labelled: maximum of training rows without outcome (1000).",
         ),
     ] = None,
     again: Annotated[
@@ -122,7 +122,7 @@ def compare(
         typer.Option(
             "--from",
             metavar="FILE",
-            help="Repeat the comparison of a results.json; other options change it.",
+            help="Repeat the comparison of a results.json; other options replace its.",
         ),
     ] = None,
     quick: Annotated[
@@ -130,7 +130,7 @@ def compare(
         typer.Option(
             "--quick",
             metavar="",
-            help="A first answer: hedged distillation alone, no learning curves.",
+            help="A fast first answer: hedged distillation, no learning curves.",
         ),
     ] = False,
     columns: Annotated[
@@ -138,7 +138,7 @@ def compare(
         typer.Option(
             "--columns",
             metavar="",
-            help="Also say which privileged column the gain comes from.",
+            help="Also measure the gains of single privileged columns.",
         ),
     ] = False,
     column_group: Annotated[
@@ -146,11 +146,11 @@ def compare(
         typer.Option(
             "--column-group",
             metavar="NAME=COLS",
-            help="Privileged columns that --columns takes together; repeatable.",
+            help="Privileged columns that --columns uses together; repeatable.",
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Where results go.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the results.")
     ] = Path("lupi-report"),
     force: Force = False,
     cv: Annotated[
@@ -159,7 +159,7 @@ def compare(
             "--cv",
             metavar="N",
             min=2,
-            help="Folds (5), dealt twice; splits (20) with --train-size, --labelled.",
+            help="Folds (5), repeated twice; splits (20) of --train-size, --labelled.",
         ),
     ] = None,
     n_candidates: Candidates = 12,
@@ -176,11 +176,11 @@ def compare(
     seed: Seed = 0,
     jobs: Jobs = -1,
 ) -> None:
-    """Say whether the privileged information helps, and write a report.
+    """Measure whether the privileged information helps, and write a report.
 
-    Every method runs without it, with it, with its rows shuffled, with the known
+    Every method is run without it, with it, with its rows shuffled, with the known
     columns in its place, and with it available when predicting, on the same splits.
-    Interrupted runs resume.
+    An interrupted run can be resumed.
     """
     asked = locals()
     from lupi.cli._again import recall, without_place
@@ -206,7 +206,7 @@ def columns(
     key: Key = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Also write a CSV file."),
+        typer.Option("--out", "-o", metavar="FILE", help="CSV file to write as well."),
     ] = None,
     force: Force = False,
     seed: Seed = 0,
@@ -214,8 +214,8 @@ def columns(
 ) -> None:
     """List the columns: type, missing values, how well each predicts on its own.
 
-    Marks those that predict the target suspiciously well. If such a column is not
-    known when predicting, it is privileged.
+    Columns that predict the target suspiciously well are marked. If such a column is
+    not known when predicting, it is privileged.
     """
     request = _request(locals())
     from lupi.cli._columns import run_columns
@@ -240,7 +240,7 @@ def fit(
             "--method",
             "-m",
             metavar="NAME",
-            help="Hedged distillation when not given; see: lupi methods.",
+            help="Hedged distillation by default; see: lupi methods.",
         ),
     ] = None,
     privileged: Privileged = None,
@@ -260,8 +260,8 @@ def fit(
 ) -> None:
     """Fit one method on all rows, tuned by cross-validation, and save it.
 
-    Rows without an outcome train methods that learn from them. Without --privileged the
-    method's own counterpart without it is fitted.
+    Rows without an outcome are used by the methods that can use them. Without
+    --privileged, the method is fitted without X*.
     """
     request = _request(locals())
     from lupi.cli._fit import run_fit
@@ -311,7 +311,7 @@ def predict(
 
 @app.command(cls=Command)
 def methods() -> None:
-    """List the methods: what each needs and where it comes from."""
+    """List the methods: the requirements and the paper of each."""
     from lupi.cli._methods import show_methods
 
     show_methods()

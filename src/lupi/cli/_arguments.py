@@ -1,9 +1,9 @@
-"""Options that take several words: ``--privileged a b c`` as people write it.
+"""Options with several values: ``--privileged a b c``.
 
-Click gives an option a fixed number of values, so a list is written out before it
-reads the words: ``--privileged a b`` becomes ``--privileged a --privileged b``. A list
-goes on to the next option, so that it could swallow a FILE that follows it. When a
-FILE is missing, words that look like one are taken back from the ends of the lists.
+An option of Click has a fixed number of values, so that a list is expanded before Click
+reads the arguments: ``--privileged a b`` becomes ``--privileged a --privileged b``. A
+list ends at the next option, so that it could include a FILE that follows it. If a FILE
+is missing, values that look like one are removed from the ends of the lists.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ def write_out_lists(arguments: Sequence[str]) -> list[str]:
     Parameters
     ----------
     arguments : sequence of str
-        What follows ``lupi`` on the command line.
+        Arguments that follow ``lupi`` on the command line.
 
     Returns
     -------
     list of str
-        The same with one value per option.
+        The arguments with one value per option.
 
     Examples
     --------
@@ -58,13 +58,13 @@ def write_out_lists(arguments: Sequence[str]) -> list[str]:
     for option, values in plain:
         written += [option, *values] if option else values
     for option, values in lists:
-        # Without a value Click says what is missing.
+        # An option without a value is kept, for the error message of Click.
         written += [word for value in values for word in (option, value)] or [option]
     return [*written, *files, *rest]
 
 
 def _take_apart(words: list[str], lists: Sequence[str]) -> tuple[Parts, Parts, Words]:
-    """Return options and files, lists, and what follows ``--`` (with it)."""
+    """Return options and files, lists, and the arguments from ``--`` on."""
     plain: Parts = []
     gathered: Parts = []
     while words:
@@ -86,7 +86,7 @@ def _take_apart(words: list[str], lists: Sequence[str]) -> tuple[Parts, Parts, W
 
 
 def _take_back_files(lists: Parts, missing: int) -> Words:
-    """Remove from the ends of lists the files that were meant to stand alone."""
+    """Remove missing files from the ends of the lists, and return them."""
     files: Words = []
     for _, values in reversed(lists):
         while missing > 0 and len(values) > 1 and _looks_like_a_file(values[-1]):

@@ -1,4 +1,4 @@
-"""``lupi compare --columns``: which privileged column the gain comes from."""
+"""``lupi compare --columns``: the gains of single privileged columns."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lupi._tables import TableError, resolve_columns
 from lupi.cli._data import Data
 from lupi.cli._errors import InputError, refusing
 from lupi.evaluation import ColumnGains, Comparison
+from lupi.evaluation._column_gains import column_groups
 from lupi.evaluation._scoring import metric_name
 from lupi.report._columns import HEADINGS, gain_lines
 
@@ -20,16 +21,15 @@ CHECKPOINT = "unfinished-columns.jsonl"
 WIDE = 72
 
 
-@refusing(TableError)
+@refusing(TableError, ValueError)
 def read_groups(
     asked: bool, words: list[str], data: Data
 ) -> dict[str, list[str]] | None:
-    """Return the groups of privileged columns to measure; None when not asked."""
+    """Return the groups of privileged columns to measure; None if not requested."""
     if not (asked or words) or data.privileged is None:
         return None
     names = list(data.privileged.columns)
     groups: dict[str, list[str]] = {}
-    seen: dict[str, str] = {}
     for word in words:
         name, mark, patterns = word.partition("=")
         if not (mark and name.strip() and patterns.strip(" ,")):
@@ -38,15 +38,11 @@ def read_groups(
             )
         name = name.strip()
         if name in groups:
-            raise InputError(f"--column-group: {name!r} is given twice.")
+            raise InputError(
+                f"--column-group: the name {name!r} is given twice; use another name."
+            )
         groups[name] = resolve_columns([patterns], names, f"--column-group {name}")
-        for column in groups[name]:
-            if column in seen:
-                raise InputError(
-                    f"--column-group: {column!r} is in {seen[column]!r} and in "
-                    f"{name!r}; a column belongs to one group."
-                )
-            seen[column] = name
+    column_groups(names, groups)
     return groups
 
 
@@ -57,7 +53,7 @@ def measure_columns(
     out: Path,
     jobs: int,
 ) -> ColumnGains | None:
-    """Measure what single columns gain, and show it."""
+    """Measure and print the gains of single columns."""
     if groups is None:
         return None
     gains = comparison.columns(groups, n_jobs=jobs, checkpoint=out / CHECKPOINT)

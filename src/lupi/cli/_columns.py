@@ -1,4 +1,4 @@
-"""``lupi columns``: what each column says about the target on its own."""
+"""``lupi columns``: how well each column predicts the target on its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lupi._atomic import write_atomically
 from lupi._tables import to_csv
 from lupi._words import listed
 from lupi.cli._data import Data, Request, check_metric, read_data
-from lupi.cli._errors import InputError, refusing
+from lupi.cli._errors import refusing
 from lupi.cli._out import prepare_file
 from lupi.cli._terminal import make_console, show_notes
 from lupi.evaluation import column_scores
@@ -25,7 +25,6 @@ from lupi.report._words import number
 
 MOST_FOLDS = 5
 WIDE = 76
-QUESTION = "known when predicting? if not, it is privileged, not a leak to delete"
 
 
 def run_columns(
@@ -37,9 +36,7 @@ def run_columns(
     out: Path | None,
     force: bool,
 ) -> None:
-    """Score every column on its own, and mark those that do suspiciously well."""
-    if jobs == 0:
-        raise InputError("--jobs is 0; write a number of processes, or -1 for all.")
+    """Score every column on its own, and mark suspiciously good ones."""
     data = read_data(request, methods=[], need_privileged=False)
     if out is not None:
         prepare_file(out, force=force)
@@ -73,14 +70,14 @@ def _show(
     name = metric_name(choose_scorer(metric, data.task, data.y)[0])
     console.print()
     console.print(
-        Text(f"What does each column say about {data.target} ({data.task})?", "bold")
+        Text(f"How well does each column predict {data.target} ({data.task})?", "bold")
     )
     show_notes(console, data.notes)
     drawn = f" of {MOST_ROWS:,} rows drawn" if len(data.y) > MOST_ROWS else ""
     console.print(
         Text(
-            f"{len(data.y):,} rows. Score: {name} of a small tree that sees this "
-            f"column alone, in {MOST_FOLDS} folds{drawn}; higher is better.",
+            f"{len(data.y):,} rows. Score: {name} of a small tree on this column only, "
+            f"in {MOST_FOLDS} folds{drawn}; higher is better.",
             "dim",
         )
     )
@@ -114,19 +111,23 @@ def _type(line: dict[str, object]) -> str:
 def _show_next(
     console: Console, request: Request, data: Data, scores: pd.DataFrame
 ) -> None:
-    """Say what to do with what was found."""
+    """Print the suspicious columns and the next command."""
     marked = scores.loc[scores["suspicious"], "column"].tolist()
     useless = scores.loc[scores["type"].isin(("identifier", "constant")), "column"]
     if marked:
         verb = "predicts" if len(marked) == 1 else "predict"
         said = Text(listed(marked, most=4), "bold")
-        said.append(f" {verb} {data.target} suspiciously well: {QUESTION}.", "not bold")
+        said.append(
+            f" {verb} {data.target} suspiciously well. Columns that are not known when "
+            "predicting are privileged, and must not be used as features.",
+            "not bold",
+        )
         console.print(said)
     else:
         console.print(
             Text(
-                "No column stands out. Name the columns that come only later as "
-                "privileged."
+                "No column is suspicious. Give the columns that are known only later "
+                "as privileged."
             )
         )
     words = ["lupi", "compare", str(request.file), "--target", data.target]

@@ -1,4 +1,4 @@
-"""``lupi compare``: check, compute, then say and write what came out."""
+"""``lupi compare``: check the input, compute, print and write the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lupi._persistence import model_file
 from lupi.cli._again import fit_commands, remember
 from lupi.cli._column_gains import CHECKPOINT as COLUMNS_CHECKPOINT
 from lupi.cli._column_gains import measure_columns, read_groups
-from lupi.cli._data import Data, Request, check_class_sizes, check_metric, read_data
+from lupi.cli._data import Data, Request, check_metric, read_data
 from lupi.cli._errors import InputError, Interrupted, refusing
 from lupi.cli._out import CHECKPOINT, prepare_folder, write_results
 from lupi.cli._terminal import (
@@ -32,16 +32,15 @@ from lupi.evaluation import Comparison, LearningCurve
 from lupi.evaluation._compare import FIELDS, run
 from lupi.evaluation._plan import plan
 from lupi.evaluation._running import Checkpoint
-from lupi.evaluation._splits import DEFAULT_FOLDS
 from lupi.evaluation._study import Study
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage
 from lupi.report._words import choice_words
 
-# The demonstration: outcomes that are known, and a method without a search.
+# The demonstration: number of rows with an outcome, and a method without a search.
 DEMO_LABELS = 60
 DEMO_METHOD = QUICK_METHOD = "hedged-distillation"
-# The argument of `plan` for each parameter of the command that is one.
+# Arguments of `plan`, by the parameters of the command.
 ARGUMENTS = {
     "metric": "scoring",
     "train_size": "train_size",
@@ -62,27 +61,25 @@ def run_compare(
     force: bool,
     fingerprint: str | None = None,
 ) -> None:
-    """Answer whether the privileged information helps, and write the report.
+    """Compare methods with and without X*, and write the report.
 
     Parameters
     ----------
     asked : dict
-        The parameters of the command that say what is compared, by name.
+        The parameters of the command that determine what is compared, by name.
     jobs : int
         Number of processes.
     out : Path
         The folder to write.
     force : bool
-        Whether it may replace older results.
+        Whether to replace older results.
     fingerprint : str, default=None
-        That of the study that is run again.
+        Fingerprint of the study that is repeated.
     """
-    if jobs == 0:
-        raise InputError("--jobs is 0; write a number of processes, or -1 for all.")
     if asked["unlabelled"] is not None and asked["labelled"] is None:
         raise InputError(
-            f"--unlabelled {asked['unlabelled']} limits the rows that train without an "
-            "outcome beside those of --labelled N; give both."
+            f"--unlabelled {asked['unlabelled']} limits the training rows without an "
+            "outcome of --labelled N; give both options."
         )
     request = Request.of(asked)
     options = {
@@ -102,9 +99,6 @@ def run_compare(
         data = _demo(request, few="labelled" in options)
     else:
         data = read_data(request, methods=names, need_privileged=True)
-    drawn = {"train_size", "labelled"} & set(options)
-    if not drawn and data.groups is None:
-        check_class_sizes(data, options.get("cv", DEFAULT_FOLDS))
     groups = read_groups(asked["columns"], asked["column_group"] or [], data)
     with collected_warnings() as said:
         study = _plan(data, names, options)
@@ -112,12 +106,12 @@ def run_compare(
         said.append(
             outcome_note(
                 data,
-                "they train the methods that can learn from them, in the arms with "
-                "X*, and are never tested",
+                "they are training rows of the methods that can use them, in the arms "
+                "with X*, and never test rows",
             )
         )
     if fingerprint not in (None, study.identity):
-        said.append("the data or a version differ from those of the first run.")
+        said.append("the data or a version differs from that of the first run.")
     prepare_folder(out, force=force)
     kept = _check_checkpoint(out / CHECKPOINT, study, force=force)
     console = make_console()
@@ -135,11 +129,11 @@ def run_compare(
             model = _best_model(console, comparison, data.details)
         curves = {} if quick else _curves(console, comparison, jobs)
     except KeyboardInterrupt:
-        # joblib warns of the work it drops, which is what an interrupt is for.
+        # joblib warns of the tasks that it cancels.
         warnings.simplefilter("ignore")
         raise Interrupted(
-            f"interrupted; what is finished is kept in {out}. The same command "
-            "continues from there."
+            f"interrupted; finished work is kept in {out}. The same command continues "
+            "from there."
         ) from None
     usage = Usage(
         source=data.source,
@@ -154,7 +148,7 @@ def run_compare(
 
 @refusing(ValueError)
 def _plan(data: Data, methods: list[str], options: dict[str, Any]) -> Study:
-    """Have every argument checked before anything is written or computed."""
+    """Check all arguments and return the study."""
     check_metric(options.get("scoring"))
     return plan(**data.arguments, methods=methods, **options)
 
@@ -167,7 +161,7 @@ def _compare(study: Study, out: Path, jobs: int) -> Comparison:
         with suppress(OSError):
             out.rmdir()
         name, why = next(iter(comparison.failures.items()))
-        raise InputError(f"No method could be fitted; {name} says: {why}")
+        raise InputError(f"No method could be fitted; the error of {name} is: {why}")
     return comparison
 
 
@@ -185,9 +179,9 @@ def _curves(
 def _best_model(
     console: Console, comparison: Comparison, details: Mapping[str, Any]
 ) -> bytes | None:
-    """Return the file of the model to keep; None, with a reason, if there is none."""
+    """Return the file of the best model; None, with a note, if it cannot be saved."""
     with (
-        console.status("Fitting the model to keep on all rows"),
+        console.status("Fitting the best model on all rows"),
         collected_warnings() as said,
     ):
         model = comparison.best_estimator()
@@ -200,7 +194,7 @@ def _best_model(
 
 
 def _demo(request: Request, *, few: bool) -> Data:
-    """Return the shipped trial; with few labels others are still under observation."""
+    """Return the shipped trial, with a description for few labels or few rows."""
     from lupi.datasets import load_actg175
 
     if (
@@ -211,14 +205,14 @@ def _demo(request: Request, *, few: bool) -> Data:
         or request.group
     ):
         raise InputError(
-            "Columns were named but no FILE was given; write: lupi compare FILE ..."
+            "Columns were given without a FILE; write: lupi compare FILE ..."
         )
     trial = load_actg175(as_frame=True)
     others = ""
     if few:
         others = (
             " and many more who are still under observation: their outcome is hidden, "
-            "their counts of week 20 are there"
+            "their counts of week 20 are known"
         )
     return Data(
         X=trial.data,
@@ -229,23 +223,23 @@ def _demo(request: Request, *, few: bool) -> Data:
         task="classification",
         source="ACTG 175 trial (shipped with lupi)",
         about=(
-            "Patients with HIV. When therapy starts, only the baseline is known; the "
-            "CD4 and CD8 counts of week 20 come later and are privileged. To predict: "
-            f"whether the disease gets worse, from few patients to learn from{others}."
+            "Patients with HIV. At the start of the therapy only the baseline is "
+            "known; the CD4 and CD8 counts of week 20 are privileged. The target is "
+            f"whether the disease gets worse. Few patients are available{others}."
         ),
     )
 
 
 @refusing(ValueError)
 def _check_checkpoint(path: Path, study: Study, *, force: bool) -> int:
-    """Return how many pieces of this very comparison are finished already."""
+    """Return the number of finished pieces of this comparison."""
     try:
         return len(Checkpoint(path, study.identity, FIELDS).read())
     except ValueError as error:
         if not force:
             raise InputError(
-                f"{path.parent} holds an unfinished comparison with other data or "
-                "settings; choose another --out, or start anew with --force."
+                f"{path.parent} has an unfinished comparison with other data or "
+                "settings; choose another --out, or start again with --force."
             ) from error
         path.unlink()
         path.with_name(COLUMNS_CHECKPOINT).unlink(missing_ok=True)
@@ -253,7 +247,7 @@ def _check_checkpoint(path: Path, study: Study, *, force: bool) -> int:
 
 
 def _show_worth(console: Console, comparison: Comparison, curves: Any) -> None:
-    """Say how many labels X* is worth to the method of the verdict, where it helps."""
+    """Print the number of labels that X* is worth, if it helps."""
     verdict = comparison.verdict
     if verdict.kind == "helps" and verdict.method in curves:
         worth = curves[verdict.method].worth()

@@ -1,4 +1,4 @@
-"""From a file and options to X, y and X*, checked before anything is computed."""
+"""Reading of a file and options as X, y and X*, with all checks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from lupi._tables import (
 )
 from lupi._words import listed
 from lupi.base import missing_targets
-from lupi.cli._errors import InputError, in_options, refusing
+from lupi.cli._errors import InputError, refusing
 from lupi.cli._join import join_later
 from lupi.evaluation._methods import Task
-from lupi.evaluation._task import advice_on_task, read_task
+from lupi.evaluation._task import read_task
 
 MOST_UNSURE = 30
 TASKS: tuple[Task, ...] = ("classification", "regression")
@@ -31,7 +31,7 @@ TASKS: tuple[Task, ...] = ("classification", "regression")
 
 @dataclass(frozen=True)
 class Request:
-    """The table and the roles of its columns, as typed."""
+    """The table and the roles of its columns, as given on the command line."""
 
     file: Path | None = None
     target: str | None = None
@@ -53,7 +53,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Data:
-    """A table taken apart."""
+    """A table split into X, y, X* and groups."""
 
     X: pd.DataFrame
     y: np.ndarray
@@ -67,12 +67,12 @@ class Data:
 
     @property
     def has_y(self) -> np.ndarray:
-        """Which rows have an outcome."""
+        """Mask of the rows that have an outcome."""
         return ~missing_targets(self.y)
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `plan` is given of the table."""
+        """The arguments of `plan` that come from the table."""
         return {
             "X": self.X,
             "y": pd.Series(self.y, name=self.target),
@@ -83,7 +83,7 @@ class Data:
 
     @property
     def details(self) -> dict[str, Any]:
-        """What a saved model remembers of the table."""
+        """Details of the table that are saved with a model."""
         privileged = [] if self.privileged is None else list(self.privileged.columns)
         return {
             "target": self.target,
@@ -96,23 +96,23 @@ class Data:
 
 @refusing(TableError)
 def read_data(request: Request, *, methods: list[str], need_privileged: bool) -> Data:
-    """Read the file and give every column its role."""
+    """Read the file and assign every column to its role."""
     if request.file is None:
-        raise InputError("A FILE is needed.")
+        raise InputError("No FILE was given; name a table.")
     if request.target is None:
-        raise InputError("Say which column to predict: --target COL.")
+        raise InputError("No target was given; name the column with --target COL.")
     wanted = [word for word in request.privileged if word.strip(" ,")]
     if len(wanted) < len(request.privileged):
-        raise InputError("--privileged is empty; name columns: --privileged COLS.")
+        raise InputError("--privileged is empty; give columns: --privileged COLS.")
     if request.key is not None and request.privileged_file is None:
         raise InputError(
-            f"--key {request.key}: there is no second file to match rows with; name it "
-            "with --privileged-file."
+            f"--key {request.key} was given without a second file; name it with "
+            "--privileged-file."
         )
     if need_privileged and not wanted and request.privileged_file is None:
         raise InputError(
-            "Say which columns are known for training rows only: --privileged COLS, or "
-            "--privileged-file FILE."
+            "No privileged columns were given; name the columns that are known for "
+            "training rows only with --privileged COLS or --privileged-file FILE."
         )
     asked = next((task for task in TASKS if task == request.task), None)
     if asked != request.task:
@@ -140,14 +140,21 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
     taken = {target, group, *privileged, *dropped}
     known = [name for name in columns if name not in taken]
     if not known:
-        raise InputError("No column is left to predict from.")
+        raise InputError(
+            "All columns are the target, privileged, dropped or the group; leave at "
+            "least one to predict from."
+        )
     if need_privileged and not privileged:
-        raise InputError("--drop leaves no privileged column.")
+        raise InputError(
+            "--drop leaves no privileged column; drop fewer, or name others."
+        )
     _check_values(table.drop(columns=dropped))
     y = target_values(table[target])
     outcomes = table[target].dropna()
     if outcomes.empty:
-        raise InputError(f"The target {target!r} is missing in every row.")
+        raise InputError(
+            f"The target {target!r} is missing in every row; name another column."
+        )
     task = asked or read_task(target_values(outcomes), methods)
     _check_target(outcomes, task)
     if asked is None:
@@ -165,19 +172,19 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
 
 
 def _note_on_task(target: pd.Series, task: Task, notes: list[str]) -> None:
-    """Say how whole numbers were taken where they could be meant otherwise."""
+    """Add a note if the values of the target could be classes or numbers."""
     values = target.dropna().unique()
     if not pd.api.types.is_numeric_dtype(target) or not 2 < len(values) <= MOST_UNSURE:
         return
     if (np.asarray(values, dtype=float) % 1).any():
         return
     said = {
-        "classification": "classes; --task regression takes them as numbers",
-        "regression": "numbers; --task classification takes them as classes",
+        "classification": "classes; use --task regression to treat them as numbers",
+        "regression": "numbers; use --task classification to treat them as classes",
     }
     notes.append(
-        f"{target.name} holds {len(values)} different whole numbers, taken as "
-        f"{said[task]}."
+        f"{target.name} has {len(values)} distinct whole numbers, which are treated "
+        f"as {said[task]}."
     )
 
 
@@ -187,15 +194,17 @@ def _check_roles(
     for option, names in (("--privileged", privileged), ("--drop", dropped)):
         if target in names:
             raise InputError(
-                f"The target {target!r} is among the columns of {option}; it is what "
-                "is to be predicted, so take it out there."
+                f"The target {target!r} is among the columns of {option}; remove it "
+                "there."
             )
     if group is not None and group in (target, *privileged):
-        raise InputError(f"--group {group}: this column is the target or privileged.")
+        raise InputError(
+            f"--group {group}: this column is the target or privileged; name another."
+        )
 
 
 def _check_values(table: pd.DataFrame) -> None:
-    """Refuse cells that hold several values, as Parquet allows."""
+    """Raise an error for cells with several values, as Parquet allows them."""
     for name, column in table.items():
         if not pd.api.types.is_object_dtype(column):
             continue
@@ -204,9 +213,8 @@ def _check_values(table: pd.DataFrame) -> None:
         )
         if several.any():
             raise InputError(
-                f"The column {name!r} holds lists or records, which no model here can "
-                "read; give each value a column of its own, or leave it out with "
-                "--drop."
+                f"The column {name!r} has lists or records, which no model accepts; "
+                "use one column per value, or leave it out with --drop."
             )
 
 
@@ -214,35 +222,18 @@ def _check_target(target: pd.Series, task: Task) -> None:
     values = target.unique()
     if len(values) == 1:
         raise InputError(
-            f"The target {target.name!r} is {values[0]!s} in every row: there is "
-            "nothing to predict."
+            f"The target {target.name!r} is {values[0]!s} in every row; name a target "
+            "that varies."
         )
     if task == "regression" and not pd.api.types.is_numeric_dtype(target):
         raise InputError(
-            f"The target {target.name!r} holds text such as {str(values[0])!r}; "
+            f"The target {target.name!r} has text such as {str(values[0])!r}; "
             "regression needs numbers."
         )
 
 
-def check_class_sizes(data: Data, folds: int) -> None:
-    """Refuse classes with fewer rows than there are folds, by their name."""
-    if data.task != "classification":
-        return
-    outcomes = data.y[data.has_y].tolist()
-    names, counts = np.unique(outcomes, return_counts=True)
-    rarest = counts.argmin()
-    if counts[rarest] < folds:
-        advice = in_options(advice_on_task(names))
-        raise InputError(
-            f"Class {str(names[rarest])!r} of the target {data.target!r} has "
-            f"{counts[rarest]} row(s), fewer than the {folds} folds; leave those rows "
-            f"out, join classes, {'' if advice else 'or '}ask for fewer with --cv"
-            f"{advice}."
-        )
-
-
 def check_metric(name: str | None) -> str | None:
-    """Return the name of a score that scikit-learn knows."""
+    """Return the name of a score after checking that scikit-learn has it."""
     from sklearn.metrics import get_scorer_names
 
     if name is None or name in get_scorer_names():
@@ -257,11 +248,11 @@ def _privileged(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     if lacking == len(table):
         raise InputError(
             f"The privileged columns ({listed(table.columns, most=8)}) are empty in "
-            "every row: there is no privileged information to learn from."
+            "every row; name columns that have values."
         )
     if lacking:
         notes.append(
-            f"{lacking} of {len(table)} rows lack the privileged information; they are "
+            f"{lacking} of {len(table)} rows have no privileged information; they are "
             "used without it."
         )
     return table
@@ -270,8 +261,11 @@ def _privileged(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 def _groups(column: pd.Series) -> np.ndarray:
     if column.isna().any():
         raise InputError(
-            f"--group {column.name}: {int(column.isna().sum())} rows have no group."
+            f"--group {column.name}: {int(column.isna().sum())} rows have no group; "
+            "fill these cells, or name another column."
         )
     if column.nunique() < 2:
-        raise InputError(f"--group {column.name}: all rows are in one group.")
+        raise InputError(
+            f"--group {column.name}: all rows are in one group; name another column."
+        )
     return column.astype(str).to_numpy(str)

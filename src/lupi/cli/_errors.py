@@ -1,4 +1,4 @@
-"""What can go wrong through no fault of the program."""
+"""Errors of the command line, and their messages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _R = TypeVar("_R")
 
 
 class InputError(Exception):
-    """Input that cannot be used, in one sentence for the person who gave it."""
+    """Input that cannot be used; the message is one sentence for the user."""
 
 
 class Interrupted(Exception):
-    """The user stopped the run; says what is kept."""
+    """An interrupt by the user; the message says what is kept."""
 
 
-# The option of each argument of `lupi.evaluation.compare` that messages name.
+# Options of the arguments of `lupi.evaluation.compare` that occur in messages.
 OPTIONS = {
     "cv": "--cv",
     "groups": "--group",
@@ -38,7 +38,7 @@ OPTIONS = {
 }
 _NAMES = "|".join(OPTIONS)
 _GIVEN = re.compile(rf"\b({_NAMES})=(?:([\"'])(.*?)\2|([^\s,;:)]*[^\s,;:).]))?")
-# Words that are English as well are arguments only where something is done with them.
+# Arguments without a value; "labelled" is one only after these words.
 _NAMED = re.compile(
     r"\b(train_size|n_candidates|inner_cv|random_state|cv)\b"
     r"|(?<=leave )labelled\b|(?<=larger )labelled\b|(?<=smaller )labelled\b"
@@ -46,7 +46,7 @@ _NAMED = re.compile(
 
 
 def in_options(sentence: str) -> str:
-    """Name options of the command line where a message names arguments of Python.
+    """Replace arguments of Python by options of the command line in a message.
 
     Examples
     --------
@@ -72,10 +72,10 @@ def in_options(sentence: str) -> str:
 
 
 def refusing(*kinds: type[Exception]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Turn errors of these kinds, raised by a function, into `InputError`.
+    """Convert errors of these types, raised by a function, to `InputError`.
 
-    Only for functions that do nothing but check what a user gave: elsewhere a
-    ValueError is a bug and must show its traceback.
+    It is for functions that only check input of the user: elsewhere a ValueError is a
+    bug and must show its traceback.
     """
 
     def wrap(function: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -1,4 +1,4 @@
-"""``lupi fit``: one method, tuned on all rows, saved."""
+"""``lupi fit``: tune one method on all rows, fit it and save it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from lupi._atomic import write_atomically
 from lupi._persistence import model_file
-from lupi.cli._data import Data, Request, check_class_sizes, check_metric, read_data
+from lupi.cli._data import Data, Request, check_metric, read_data
 from lupi.cli._errors import refusing
 from lupi.cli._out import prepare_file
 from lupi.cli._terminal import (
@@ -21,7 +21,7 @@ from lupi.cli._terminal import (
 from lupi.evaluation._plan import plan
 from lupi.evaluation._study import Study
 
-# The classifier or the regressor, as the target asks.
+# The classifier or the regressor, depending on the task.
 DEFAULT_METHOD = "hedged-distillation"
 
 
@@ -37,7 +37,6 @@ def run_fit(
     console = make_console()
     method = method or DEFAULT_METHOD
     data = read_data(request, methods=[method], need_privileged=False)
-    check_class_sizes(data, options["inner_cv"])
     with collected_warnings() as said:
         study = _plan(data, method, options)
     name = study.methods[0].name
@@ -46,7 +45,8 @@ def run_fit(
     without_y = len(rows.rows) - rows.n_labelled
     notes = [*data.notes, *said]
     if not data.has_y.all():
-        notes.append(outcome_note(data, f"{without_y:,} of them train {name}"))
+        use = f"{without_y:,} of them are training rows of {name}"
+        notes.append(outcome_note(data, use))
     prepare_file(out, force=force)
     show_notes(console, notes)
     with (
@@ -67,7 +67,7 @@ def run_fit(
 
 @refusing(ValueError)
 def _plan(data: Data, method: str, options: dict[str, Any]) -> Study:
-    """Have the arguments checked, and lay out the search."""
+    """Check the arguments and return the study."""
     check_metric(options["scoring"])
     folds = options["inner_cv"]
     return plan(**data.arguments, methods=[method], cv=folds, **options)

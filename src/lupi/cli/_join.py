@@ -1,4 +1,4 @@
-"""``--privileged-file later.csv --key patient``: columns that came in a second file."""
+"""``--privileged-file later.csv --key patient``: the columns of a second file."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def join_later(
     file, later_file : Path
         Both files, for messages.
     key : str or None
-        The column that names the rows in both.
+        The column that identifies the rows in both files.
     notes : list of str
-        What was done is added here.
+        Notes are appended here.
 
     Returns
     -------
@@ -35,8 +35,8 @@ def join_later(
     """
     if key is None:
         raise InputError(
-            f"Rows of {file} and {later_file} are matched by a column that both have; "
-            "say which: --key COL."
+            f"Rows of {file} and {later_file} are matched by a column of both files; "
+            "name it with --key COL."
         )
     later, more = read_table(later_file)
     notes += [f"{later_file}: {note}" for note in more]
@@ -47,14 +47,14 @@ def join_later(
     again = theirs[known & theirs.duplicated()]
     if len(again):
         raise InputError(
-            f"{later_file} has several rows with {key} {again.iloc[0]!s}; one row per "
-            f"{key} is expected."
+            f"{later_file} has several rows with {key} {again.iloc[0]!s}; expected one "
+            f"row per {key}."
         )
     found = ours.isin(theirs[known])
     if not found.any():
         raise InputError(
             f"No {key} of {file} ({ours.iloc[0]!s}, ...) is in {later_file} "
-            f"({theirs.iloc[0]!s}, ...)."
+            f"({theirs.iloc[0]!s}, ...). Name another column with --key."
         )
     unused = int((~theirs[known].isin(ours)).sum())
     if unused:
@@ -68,7 +68,7 @@ def join_later(
     renamed = [name for name, new in names.items() if name != new]
     if renamed:
         notes.append(
-            f"Both files have {renamed[0]!r}; that of {later_file} is called "
+            f"Both files have {renamed[0]!r}; that of {later_file} is renamed to "
             f"{names[renamed[0]]!r}."
         )
     matched = (

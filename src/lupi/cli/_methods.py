@@ -20,11 +20,11 @@ def _description(method: Method) -> str:
 
 
 def show_methods() -> None:
-    """Print every method with what it needs and where it comes from."""
+    """Print every method with its requirements and its paper."""
     from lupi.evaluation._methods import all_methods
 
     known = all_methods()
-    shelves = {
+    sections = {
         "For classification": [
             each for each in known if each.comparable and each.task != "regression"
         ],
@@ -36,7 +36,7 @@ def show_methods() -> None:
         ],
     }
     console = make_console()
-    for heading, methods in shelves.items():
+    for heading, methods in sections.items():
         console.print(Text(f"\n{heading}", style="bold"))
         for method in methods:
             name = Text(method.kebab, "bold")
@@ -49,9 +49,9 @@ def show_methods() -> None:
             console.print(Padding(about, (0, 0, 0, 4)))
     console.print(
         Text(
-            "\nAll need X, y and, unless said otherwise, privileged columns. The ones "
-            "marked * are compared by default. The name of the class works too: "
-            "SVCPlus is svc-plus.",
+            "\nAll methods need X, y and, unless noted otherwise, privileged columns. "
+            "Those marked * are compared by default. The name of the class is also "
+            "accepted: SVCPlus is svc-plus.",
             style="dim",
         )
     )

@@ -1,4 +1,4 @@
-"""Options that several commands share: names and help texts."""
+"""Options of several commands: names and help texts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ def _check_seed(seed: int) -> int:
     if not 0 <= seed < 2**32:
         raise typer.BadParameter(f"{seed} is not a number from 0 to {2**32 - 1}")
     return seed
+
+
+def _check_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("give a number of processes, or -1 for all cores")
+    return jobs
 
 
 COLUMNS_HELP = "names, globs (cd4*) and ranges (age:weight)"
@@ -47,7 +53,7 @@ Key = Annotated[
     typer.Option(
         "--key",
         metavar="COL",
-        help="The column that names the rows in both files; not used to predict.",
+        help="The column that identifies the rows in both files; not a feature.",
     ),
 ]
 Drop = Annotated[
@@ -61,7 +67,7 @@ Task = Annotated[
     typer.Option(
         "--task",
         metavar="TASK",
-        help="classification or regression; read off the target when not given.",
+        help="classification or regression; by default derived from the target.",
     ),
 ]
 Metric = Annotated[
@@ -77,7 +83,7 @@ Group = Annotated[
     typer.Option(
         "--group",
         metavar="COL",
-        help="Rows with the same value stay on one side of every split.",
+        help="Rows with the same value are in the same part of every split.",
     ),
 ]
 Candidates = Annotated[
@@ -86,7 +92,7 @@ Candidates = Annotated[
         "--n-candidates",
         metavar="N",
         min=1,
-        help="Candidate parameters to try for each model; 1 takes the defaults.",
+        help="Candidate parameters to try for each model; 1 means the defaults.",
     ),
 ]
 InnerCv = Annotated[
@@ -104,13 +110,17 @@ Seed = Annotated[
         "--seed",
         metavar="N",
         callback=_check_seed,
-        help="Same seed, same result.",
+        help="Seed of all random choices.",
     ),
 ]
 Jobs = Annotated[
     int,
     typer.Option(
-        "--jobs", "-j", metavar="N", help="Processes to use; -1 is all cores."
+        "--jobs",
+        "-j",
+        metavar="N",
+        callback=_check_jobs,
+        help="Number of processes; -1 means all cores.",
     ),
 ]
 Force = Annotated[

@@ -1,4 +1,4 @@
-"""Where results go: checked before the work, written whole, never overwritten."""
+"""Output files: checked before the work, written atomically, never overwritten."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ RESULTS = (
 
 
 def prepare_folder(folder: Path, *, force: bool) -> None:
-    """Make the folder, or find it, and make sure that it can be written to."""
+    """Create the folder if needed, and check that it is writable."""
     if folder.is_file():
-        raise InputError(f"{folder} is a file; --out names a folder.")
+        raise InputError(f"{folder} is a file; give a folder as --out.")
     older = [name for name in RESULTS if (folder / name).exists()]
     if older and not force:
         raise InputError(
-            f"{folder} holds the result of an older run ({', '.join(older)}); choose "
+            f"{folder} has the result of an older run ({', '.join(older)}); choose "
             "another --out, or replace it with --force."
         )
     try:
@@ -43,7 +43,7 @@ def prepare_folder(folder: Path, *, force: bool) -> None:
 
 
 def prepare_file(path: Path, *, force: bool) -> None:
-    """Make sure that a file can be written and no older one is lost."""
+    """Check that a file can be written and that no older one is replaced."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file to write.")
     if path.exists() and not force:
@@ -57,7 +57,7 @@ def prepare_file(path: Path, *, force: bool) -> None:
 
 
 def _try_to_write(folder: Path) -> None:
-    # Asking for permissions is not enough: disks are full, mounts are read-only.
+    # Permissions are not enough: disks may be full, and mounts read-only.
     handle, name = tempfile.mkstemp(dir=folder, prefix=".lupi-")
     os.close(handle)
     with suppress(FileNotFoundError):
@@ -72,13 +72,13 @@ def write_results(
     model: bytes | None,
     columns: ColumnGains | None = None,
 ) -> None:
-    """Write everything a run leaves behind; the report comes last."""
+    """Write all output files, the report last."""
     from lupi.report import write_html
 
     if model is not None:
         write_atomically(folder / "model.skops", model)
     else:
-        # What is left of an older run would not belong to this report.
+        # The file of an older run would not belong to this report.
         (folder / "model.skops").unlink(missing_ok=True)
     if columns is not None:
         write_atomically(folder / "columns.csv", to_csv(columns.table))

@@ -1,4 +1,4 @@
-"""``lupi predict``: a saved model and a table give predictions."""
+"""``lupi predict``: predictions of a saved model for a table."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def _features(model: Any, details: dict[str, Any], path: Path) -> list[str]:
     features = details.get("features") or list(getattr(model, "feature_names_in_", ()))
     if not features:
         raise InputError(
-            f"{path} was fitted on an array without column names, so it is not known "
-            "which columns of the file it needs; predict with it in Python."
+            f"{path} was fitted on an array without column names, so that the columns "
+            "it needs are not known; predict with it in Python."
         )
     return features
 
@@ -84,14 +84,14 @@ def _take_features(
         near = nearest(missing[0], [each for each in table if each not in features])
         hint = f" (is it {near!r} there?)" if near else ""
         raise InputError(
-            f"{file} lacks {listed(missing, most=8)}{hint}, which the model needs to "
-            "predict."
+            f"{file} does not have {listed(missing, most=8)}{hint}, which the model "
+            "needs. Add the missing columns."
         )
     return table[features]
 
 
 def _check_numbers(X: pd.DataFrame, numbers: list[str], file: Path) -> None:
-    """Refuse text where numbers were: it would be taken for a missing value."""
+    """Raise an error for text in a column of numbers, which would become missing."""
     for name in set(numbers) & set(X.columns):
         column = X[name]
         if pd.api.types.is_numeric_dtype(column):
@@ -99,14 +99,15 @@ def _check_numbers(X: pd.DataFrame, numbers: list[str], file: Path) -> None:
         wrong = pd.to_numeric(column, errors="coerce").isna() & column.notna()
         if wrong.any():
             raise InputError(
-                f"{file}: the column {name!r} held numbers when the model was fitted "
-                f"and holds {str(column[wrong].iloc[0])!r} now."
+                f"{file}: the column {name!r} has {str(column[wrong].iloc[0])!r}, but "
+                "the model was fitted on numbers. Correct the values, or leave these "
+                "cells empty."
             )
 
 
 def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
-    # A ValueError here says that a column changed its nature since the training (text
-    # where numbers were): the input's fault, and the library says which.
+    # A ValueError here means that a column has changed since the training, such as
+    # text in place of numbers; its message names the column.
     try:
         columns: dict[str, Any] = {"prediction": np.asarray(model.predict(X))}
         if hasattr(model, "predict_proba"):

@@ -1,4 +1,4 @@
-"""How a comparison reads in a terminal."""
+"""The output of a comparison in a terminal."""
 
 from __future__ import annotations
 
@@ -22,13 +22,10 @@ from lupi.evaluation._scoring import metric_name
 from lupi.report._words import (
     counted_splits,
     method_verdict,
-    number,
     outside_words,
-    p_value,
-    score_with_error,
     searched_words,
-    share,
     split_words,
+    summary_cells,
     warning_words,
 )
 
@@ -42,7 +39,7 @@ _WIDE = 116
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """Return a console that keeps tables whole when written to a file."""
+    """Return a console; output to a file is wide enough for the tables."""
     console = Console(stderr=stderr, highlight=False)
     if not console.is_terminal:
         console = Console(stderr=stderr, highlight=False, width=_WIDE)
@@ -50,7 +47,7 @@ def make_console(*, stderr: bool = False) -> Console:
 
 
 def show_data(console: Console, data: Data, study: Study) -> None:
-    """Say what is about to be compared, and what work that is."""
+    """Print what is compared, and the number of fits."""
     console.print()
     console.print(Text("Does the privileged information help?", style="bold"))
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
@@ -63,7 +60,7 @@ def show_data(console: Console, data: Data, study: Study) -> None:
         known_rows = f"{count:,} of {len(data.y):,} rows"
         auc = study.settings["labels"]["auc"]
         if np.isfinite(auc):
-            known_rows += f", AUC against the others {auc:.2f} (0.5: alike)"
+            known_rows += f"; AUC against the others {auc:.2f} (0.5 means alike)"
         table.add_row("with an outcome", Text(known_rows))
     table.add_row("target", Text(f"{data.target} ({data.task})"))
     table.add_row(
@@ -81,7 +78,7 @@ def show_data(console: Console, data: Data, study: Study) -> None:
 
 
 def _budget(study: Study) -> str:
-    """Say how many models are fitted."""
+    """Return the number of fits in words."""
     counts = {
         method.name: max(len(study.candidates(method, arm)) for arm in ARMS)
         for method in study.methods
@@ -104,7 +101,7 @@ def _budget(study: Study) -> str:
 
 
 def outcome_note(data: Data, use: str) -> str:
-    """Say what becomes of the rows without an outcome."""
+    """Return a note on the rows without an outcome."""
     count = int((~data.has_y).sum())
     return (
         f"{count:,} of {len(data.y):,} rows have no outcome (the cell of "
@@ -114,7 +111,7 @@ def outcome_note(data: Data, use: str) -> str:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect what is warned of inside, each thing once, instead of printing it."""
+    """Collect the distinct warnings raised inside, instead of printing them."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -123,7 +120,7 @@ def collected_warnings() -> Iterator[list[str]]:
 
 
 def show_notes(console: Console, notes: list[str]) -> None:
-    """Say what was done on the way."""
+    """Print notes."""
     for note in notes:
         console.print(Text(f"note: {note}", style="yellow"))
 
@@ -153,10 +150,10 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
 
 
 def show_outside(console: Console, comparison: Comparison) -> None:
-    """Print the baseline from outside."""
+    """Print the external baseline."""
     if comparison.settings.get("outside"):
         said = outside_words(comparison.settings["outside"])
-        console.print(Text.assemble(("beside  ", "dim"), said))
+        console.print(Text.assemble(("baseline ", "dim"), said))
 
 
 def _table(comparison: Comparison, *, wide: bool) -> Table:
@@ -177,19 +174,14 @@ def _table(comparison: Comparison, *, wide: bool) -> Table:
         name = Text(_in_lines(line["method"], width))
         said = "\n".join(textwrap.wrap(method_verdict(line), width))
         name.append(f"\n{said}", style=STYLES.get(verdict, "dim"))
-        cells = [
-            *(number(line[arm]) for arm in ARMS),
-            score_with_error(line["gain"], line["gain_std_error"], sign=True),
-            p_value(line["p_helps"]),
-        ]
-        if wide:
-            cells.append(share(line["gap_closed"]))
+        _, *cells = summary_cells(line)
+        cells = cells if wide else cells[:-1]
         table.add_row(name, *cells, style="bold" if verdict == "helps" else "")
     return table
 
 
 def _in_lines(name: str, width: int = 20) -> str:
-    r"""Break a class name between its words.
+    r"""Return a class name with line breaks between its words.
 
     Examples
     --------

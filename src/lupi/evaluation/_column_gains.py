@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from sklearn import config_context
 
-from lupi._words import listed
+from lupi._words import listed, signed
 from lupi.base._rows import take_columns
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all
@@ -190,8 +190,7 @@ class ColumnGains:
 
 
 def _gain(value: float, error: float) -> str:
-    shown = f"{value:+.3f}".replace("-", "−")
-    return shown if np.isnan(error) else f"{shown} ± {error:.3f}"
+    return signed(value) if np.isnan(error) else f"{signed(value)} ± {error:.3f}"
 
 
 @dataclass(frozen=True)
@@ -225,7 +224,7 @@ def column_gains(
         )
     name = _method(comparison, method)
     columns = list(comparison.settings["privileged"])
-    parts = _groups(columns, groups)
+    parts = column_groups(columns, groups)
     wanted = {
         (group, kind): tuple(
             column for column in columns if (column in part) == (kind == "alone")
@@ -294,7 +293,7 @@ def _method(comparison: Comparison, method: str | None) -> str:
     return method
 
 
-def _groups(
+def column_groups(
     columns: list[str], groups: Mapping[str, Sequence[str]] | None
 ) -> dict[str, list[str]]:
     """Return all groups; a column that is in no group forms its own group."""
@@ -309,8 +308,8 @@ def _groups(
                 )
             if column in seen:
                 raise ValueError(
-                    f"groups: {column!r} is in {seen[column]!r} and in {name!r}; a "
-                    "column belongs to one group."
+                    f"The column {column!r} is in the groups {seen[column]!r} and "
+                    f"{name!r}; give it to one of them."
                 )
             seen[column] = name
     empty = [name for name, part in parts.items() if not part]

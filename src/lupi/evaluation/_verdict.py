@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lupi._words import listed
+from lupi._words import listed, signed
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._summary import FAILED, HELPS, HURTS, NO_EVIDENCE, SIGNIFICANCE
 
@@ -133,7 +133,7 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
             headline = headline.removesuffix(".") + ", and nothing to gain."
             sentence += (
                 f" {oracle}, with 95 % confidence at most "
-                f"{_signed(ran['gap_upper'].max())}."
+                f"{signed(ran['gap_upper'].max())}."
             )
         elif not (ran["p_gap"] <= SIGNIFICANCE).any():
             headline = headline.removesuffix(".") + ": too few rows to tell."
@@ -156,13 +156,8 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
 
 
-def _signed(value: float) -> str:
-    # Adding zero turns −0.0 into 0.0.
-    return f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")
-
-
 def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str = "gain") -> str:
-    return f"{_signed(line[name])} ± {line[name + '_std_error']:.3f}"
+    return f"{signed(line[name])} ± {line[name + '_std_error']:.3f}"
 
 
 def _scores(line: Mapping[str, Any] | pd.Series) -> str:

@@ -1,4 +1,4 @@
-"""The report: a comparison as one page that needs nothing but itself."""
+"""The report of a comparison as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def render_html(
     Parameters
     ----------
     comparison : Comparison
-        What `lupi.evaluation.compare` returned.
+        Result of `lupi.evaluation.compare`.
     usage : Usage, default=None
-        Where the data came from and where the model is, for the page to say.
+        Source of the data and path of the saved model, which the page shows.
     curves : mapping of str to LearningCurve, default=None
-        Per method, its learning curve, from ``comparison.learning_curves()``.
+        Learning curves by method: ``comparison.learning_curves()``.
     columns : ColumnGains, default=None
-        Which privileged columns the gain comes from: ``comparison.columns()``.
+        Gains of single privileged columns: ``comparison.columns()``.
 
     Returns
     -------
     str
-        The page. It loads nothing and runs no script; names and values that come
-        from the data are escaped.
+        The page. It has no external resources and no scripts; names and values from
+        the data are escaped.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def write_html(
     curves: Curves | None = None,
     columns: ColumnGains | None = None,
 ) -> Path:
-    """Write the report of a comparison to a file, in one step.
+    """Write the report of a comparison to a file, atomically.
 
     Parameters
     ----------
     comparison : Comparison
-        What `lupi.evaluation.compare` returned.
+        Result of `lupi.evaluation.compare`.
     path : path-like
         The file to write.
     usage : Usage, default=None

@@ -1,4 +1,4 @@
-"""Which privileged column helps, for the page and for the terminal."""
+"""The gains of single privileged columns, for the page and for the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADINGS = ("alone", "left out", "contribution")
 
 
 def shortened(name: str, longest: int) -> str:
-    """Return a name that fits beside a chart.
+    """Return a name that is not too long for the label of a chart.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def shortened(name: str, longest: int) -> str:
 
 
 def column_gains(gains: ColumnGains) -> dict[str, Any]:
-    """Return what the template prints of the gains of single columns."""
+    """Return the values of the template for the gains of single columns."""
     return {
         "sentence": gains.sentence,
         "charts": [_chart(gains, width) for width in (WIDE, NARROW)],
@@ -39,10 +39,10 @@ def column_gains(gains: ColumnGains) -> dict[str, Any]:
         "lines": gain_lines(gains),
         "note": (
             f"Gains of {gains.method} over the same model without X*, on the same "
-            "splits, searched anew, ± their standard errors, not corrected for the "
-            "number of columns. Contribution: the gain of all columns minus the gain "
-            "with this one left out. Columns that say the same have large gains alone "
-            "and small contributions."
+            "splits, each with its own search, ± standard errors, not corrected for "
+            "the number of columns. Contribution: the gain of all columns minus the "
+            "gain with this one left out. Redundant columns have large gains alone and "
+            "small contributions."
         ),
     }
 

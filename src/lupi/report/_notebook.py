@@ -1,4 +1,4 @@
-"""A comparison in a notebook: verdict, table and next steps, without a page around."""
+"""A comparison in a notebook: verdict, table and next steps as an HTML fragment."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from lupi.evaluation._arms import ARMS
-from lupi.report._words import number, p_value, score_with_error, share
+from lupi.report._words import SUMMARY_COLUMNS, summary_cells
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from lupi.evaluation import Comparison
 
-# Between the words of a name: HedgedDistillation, cd4_week_20.
+# Positions between the words of a name: HedgedDistillation, cd4_week_20.
 _SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z+])(?=[A-Z][a-z])|(?<=_)(?=[^_])")
 _LONG = re.compile(r"\w{13,}")
 
 
 def breakable(text: object) -> Markup:
-    """Return text as HTML whose long names may break between their words.
+    """Return text as HTML with possible line breaks inside long names.
 
     Examples
     --------
@@ -41,7 +40,7 @@ def notebook_html(comparison: Comparison) -> str:
     Parameters
     ----------
     comparison : Comparison
-        What `lupi.evaluation.compare` returned.
+        Result of `lupi.evaluation.compare`.
 
     Returns
     -------
@@ -65,23 +64,15 @@ def notebook_html(comparison: Comparison) -> str:
     '<div><p>'
     """
     verdict = comparison.verdict
-    heads = ["method", *(arm.label for arm in ARMS.values()), "gain", "p", "gap closed"]
     parts = [
         f"<div><p><strong>{escape(verdict.headline)}</strong></p>",
         f"<p>{escape(verdict.sentence)}</p>",
         "<table><thead><tr>",
-        *(f"<th>{escape(head)}</th>" for head in heads),
+        *(f"<th>{escape(name)}</th>" for name in SUMMARY_COLUMNS),
         "</tr></thead><tbody>",
     ]
     for line in comparison.summary.to_dict("records"):
-        cells = [
-            str(line["method"]),
-            *(number(line[arm]) for arm in ARMS),
-            score_with_error(line["gain"], line["gain_std_error"], sign=True),
-            p_value(line["p_helps"]),
-            share(line["gap_closed"]),
-        ]
-        row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        row = "".join(f"<td>{escape(cell)}</td>" for cell in summary_cells(line))
         parts.append(f"<tr>{row}</tr>")
     parts.append("</tbody></table><ul>")
     parts += [f"<li>{escape(step)}</li>" for step in comparison.next_steps()]

@@ -1,10 +1,9 @@
-"""From a comparison to what the template prints: words, numbers and charts."""
+"""The values of the template: sentences, numbers and charts of a comparison."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,16 +18,16 @@ from lupi.report._columns import column_gains
 from lupi.report._svg import inline_svg
 from lupi.report._usage import Usage, page_usage
 from lupi.report._words import (
+    SUMMARY_COLUMNS,
     duration,
     method_verdict,
     number,
     outside_words,
     p_value,
     parameter_value,
-    score_with_error,
     searched_words,
-    share,
     split_words,
+    summary_cells,
     warning_words,
 )
 from lupi.transfer._propensity import WARN_ABOVE
@@ -64,12 +63,9 @@ def build_page(
             _method(comparison, name, place, usage, curves)
             for place, name in enumerate(comparison.methods)
         ],
-        "columns": [
-            *("method", *(arm.label for arm in ARMS.values())),
-            *("gain", "p", "gap closed"),
-        ],
+        "columns": SUMMARY_COLUMNS,
         "lines": [
-            *(_line(line) for line in comparison.summary.to_dict("records")),
+            *(summary_cells(line) for line in comparison.summary.to_dict("records")),
             *_outside_line(settings.get("outside")),
         ],
         "table_notes": _table_notes(comparison),
@@ -86,7 +82,7 @@ def build_page(
 
 
 def _made(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say when and with what the comparison was made."""
+    """Return date, seed and versions of the comparison."""
     made = settings.get("made", {})
     facts = [
         ("Time", f"{duration(settings['seconds'])} from start to end"),
@@ -109,16 +105,17 @@ def _warnings(comparison: Comparison) -> list[str]:
     said = []
     if comparison.verdict.leak:
         said.append(
-            "A model that sees X* when predicting is perfect. X* likely contains the "
+            "A model that has X* when predicting is perfect. X* likely contains the "
             "target itself, or something that is only known after it: check the "
-            "columns before believing any gain."
+            "columns before relying on any gain."
         )
     auc = comparison.settings["labels"]["auc"]
     if auc is not None and auc > WARN_ABOVE:
         said.append(
-            "Rows with and without an outcome are not alike: they can be told apart "
-            f"from X and X* with an AUC of {auc:.2f}. Perhaps those without are more "
-            "recent. What is measured on rows with an outcome need not hold for them."
+            "Rows with and without an outcome are not alike: a classifier separates "
+            f"them by X and X* with an AUC of {auc:.2f}. The rows without an outcome "
+            "may be more recent. Scores on rows with an outcome need not be valid for "
+            "them."
         )
     return said
 
@@ -128,12 +125,12 @@ def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = f"{settings['n_rows']:,}"
     missing = settings["n_rows"] - settings["n_privileged_rows"]
     if missing:
-        rows += f", of which {missing:,} lack the privileged information"
+        rows += f", of which {missing:,} have no privileged information"
     labels = settings["labels"]
     if labels["n_unlabelled"]:
         rows += (
-            f"; {labels['n_unlabelled']:,} have no outcome: they train the methods "
-            "that can learn from them, in the arms with X*, and are never tested"
+            f"; {labels['n_unlabelled']:,} have no outcome: they are training rows of "
+            "the methods that can use them, in the arms with X*, and never test rows"
         )
     target = str(settings["target"])
     if settings.get("classes"):
@@ -143,14 +140,14 @@ def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     if search["has_parameters"]:
         candidates = (
             f"{search['n_candidates']} candidates for each arm, method and split, "
-            f"chosen by {search['inner_cv']}-fold cross-validation inside "
+            f"chosen by {search['inner_cv']}-fold cross-validation on "
             f"{searched_words(search)}"
         )
     auc = labels["auc"]
     alike = []
     if auc is not None and not np.isnan(auc):
-        words = f"AUC {auc:.2f} of telling rows with an outcome from rows without"
-        alike = [("Missing at random?", f"{words}; 0.5 is at random")]
+        words = f"AUC {auc:.2f} of a classifier of rows with and without an outcome"
+        alike = [("Missing at random?", f"{words}; 0.5 means at random")]
     return [
         ("Target", target),
         ("Rows", rows),
@@ -169,9 +166,9 @@ def _table_notes(comparison: Comparison) -> list[str]:
     notes = [
         "Gain: with X* minus without X*, ± its standard error. p: the largest of the "
         "p-values against the same model without X*, with shuffled X* and with X as "
-        f"X*{corrected}. Gap closed: gain as a share of what a model gains that may "
-        "use X* when predicting; none without a gain, empty when even the oracle's "
-        "could be chance."
+        f"X*{corrected}. Gap closed: the gain as a share of the gain of the oracle, "
+        "which has X* when predicting; “none” without a gain, empty if the gain of the "
+        "oracle is not significant."
     ]
     if comparison.settings.get("outside"):
         notes.append(f"Outside: {outside_words(comparison.settings['outside'])}")
@@ -180,8 +177,8 @@ def _table_notes(comparison: Comparison) -> list[str]:
         for line in comparison.summary.to_dict("records")
     )
     notes.append(
-        "By the formula of Nadeau and Bengio to the letter, which attributes the whole "
-        f"spread to training sets that overlap, p is: {values}."
+        "By the formula of Nadeau and Bengio, which attributes the whole variance to "
+        f"the overlap of the training sets, p is: {values}."
     )
     return notes
 
@@ -189,31 +186,21 @@ def _table_notes(comparison: Comparison) -> list[str]:
 def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
     holm = ", and corrected for the number of methods (Holm, 1979)" if several else ""
     correction = (
-        "after Nadeau and Bengio, 2003, whose correction is applied to the variance "
-        "that training sets cause"
+        "Nadeau and Bengio, 2003, whose correction is applied to the variance due to "
+        "the training sets"
     )
     if settings["splits"]["kind"] != "folds":
         correction = (
             "the variance due to the training sets and that due to the test rows are "
-            "estimated apart"
+            "estimated separately"
         )
     return (
         "“Helps” means better than without X*, than with shuffled X* and than with X "
-        "as X*, each one-sided at 5 % by a t-test that accounts for the rows that "
-        f"splits share ({correction}){holm}. “Nothing to gain” means that even a model "
-        f"that sees X* when predicting gains at most {settings['negligible']:g}, with "
-        "95 % confidence."
+        "as X*, each one-sided at 5 % by a t-test that accounts for the overlap of the "
+        f"splits ({correction}){holm}. “Nothing to gain” means that a model that has "
+        f"X* when predicting gains at most {settings['negligible']:g}, with 95 % "
+        "confidence."
     )
-
-
-def _line(line: Mapping[str, Any]) -> list[str]:
-    return [
-        str(line["method"]),
-        *(number(line[arm]) for arm in ARMS),
-        score_with_error(line["gain"], line["gain_std_error"], sign=True),
-        p_value(line["p_helps"]),
-        share(line["gap_closed"]),
-    ]
 
 
 def _outside_line(outside: Mapping[str, Any] | None) -> list[list[str]]:
@@ -251,8 +238,9 @@ def _method(
         "charts": _score_charts(comparison, name, place),
         "gains": _gain_chart(comparison, name, place),
         "gains_note": (
-            "Differences to the same model without X*: one dot per split, the mean "
-            f"with its 95 % interval. X* makes {better} of {len(wide)} splits better."
+            "Differences to the same model without X*: one dot per split, and the mean "
+            f"with its 95 % interval. {better} of {len(wide)} splits are better with "
+            "X*."
         ),
         "splits": [
             [str(split + 1), *(number(scores[arm]) for arm in ARMS)]
@@ -267,7 +255,7 @@ def _score_charts(comparison: Comparison, name: str, place: int) -> list[str]:
     """Draw the scores of one method, for wide screens and for phones."""
     table = comparison.intervals()
     low, high = table["low"].min(), table["high"].max()
-    air = 0.05 * (high - low) or 0.01
+    margin = 0.05 * (high - low) or 0.01
     own = table[table["method"] == name]
     said = "; ".join(
         f"{ARMS[line['arm']].label} {line['value']:.3f}"
@@ -276,7 +264,7 @@ def _score_charts(comparison: Comparison, name: str, place: int) -> list[str]:
 
     def draw(ax: Any) -> None:
         GainDisplay.from_results(comparison, methods=[name], ax=ax)
-        ax.set_xlim(low - air, high + air)
+        ax.set_xlim(low - margin, high + margin)
 
     height = HEIGHT_OF_AXIS + HEIGHT_OF_ARM * len(ARMS)
     return [
@@ -286,15 +274,14 @@ def _score_charts(comparison: Comparison, name: str, place: int) -> list[str]:
 
 
 def _gain_chart(comparison: Comparison, name: str, place: int) -> str:
-    options = {"kind": "difference", "methods": [name], "splits": True}
-    draw = partial(_draw_gains, comparison, options)
+    def draw(ax: Any) -> None:
+        GainDisplay.from_results(
+            comparison, kind="difference", methods=[name], splits=True, ax=ax
+        )
+
     height = HEIGHT_OF_AXIS + (HEIGHT_OF_ARM + 8) * (len(ARMS) - 1)
     label = f"Differences of {name} to the same model without X*, split by split"
     return inline_svg(draw, (HALF, height), label, f"gains-{place}")
-
-
-def _draw_gains(comparison: Comparison, options: dict[str, Any], ax: Any) -> None:
-    GainDisplay.from_results(comparison, ax=ax, **options)
 
 
 def _curve_chart(curve: LearningCurve | None, place: int) -> str | None:
@@ -309,7 +296,7 @@ def _curve_chart(curve: LearningCurve | None, place: int) -> str | None:
         ax.set_ylabel(metric_name(curve.scoring))
         if curve.tuned:
             rows = f"{curve.compared:,}"
-            ax.set_xlabel(f"training rows with y; parameters as chosen at {rows}")
+            ax.set_xlabel(f"training rows with y; parameters chosen with {rows}")
 
     means = "; ".join(
         f"{ARMS[arm].label}, {size} rows: {score:.3f}"
@@ -324,11 +311,12 @@ def _curve_note(curve: LearningCurve | None) -> str:
         return ""
     worth = curve.worth()
     said = [] if worth is None else [str(worth)]
-    said.append("Scores on unseen rows, with 95 % bands.")
+    said.append("Scores on test rows, with 95 % bands.")
     if curve.tuned:
         said.append(
-            f"Every split keeps the parameters it chose with {curve.compared:,} rows, "
-            "so other numbers of rows could do better if tuned anew."
+            "Every split keeps the parameters that were chosen with "
+            f"{curve.compared:,} rows, so that scores at other sizes might be higher "
+            "with their own search."
         )
     return " ".join(said)
 
@@ -337,7 +325,7 @@ def _paper(name: str) -> str:
     try:
         return find_method(name).paper
     except ValueError:
-        # An estimator of the user's own has no entry in the library's table.
+        # An estimator of the user has no declared paper.
         return ""
 
 
@@ -363,7 +351,7 @@ def _timing(seconds: pd.Series) -> str:
         for arm, value in seconds.items()
     )
     return (
-        f"Search and fits on all splits, one after the other, would take "
-        f"{duration(seconds.sum())}: {parts}. Splits run in parallel, and methods that "
-        "are the same model without X* share the arms without and oracle."
+        f"Total time of the search and fits on all splits: {duration(seconds.sum())} "
+        f"({parts}). Splits run in parallel, and methods that are the same model "
+        "without X* share the arms without and oracle."
     )

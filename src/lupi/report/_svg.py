@@ -1,7 +1,7 @@
-"""The displays of `lupi.inspection` as inline SVG that follows light and dark.
+"""The displays of `lupi.inspection` as inline SVG with the colors of the page.
 
-A display draws on axes of the size given; the SVG keeps its text as text and gets the
-colors of the page: every color of the displays becomes a variable of the stylesheet.
+Text stays text, and every color of the displays is replaced by a variable of the
+stylesheet, so that charts follow light and dark color schemes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from lupi._optional import require
 from lupi.inspection._style import ARM_COLORS, BLACK
 
-# Colors that stand for a variable of the stylesheet.
+# Colors that are replaced by a variable of the stylesheet.
 INK, SOFT, LINE, PANEL = BLACK, "#5b666d", "#e6e6e6", "#f2f4f3"
 VARIABLES = {color.lower(): f"--{arm}" for arm, color in ARM_COLORS.items()} | {
     INK: "--ink",
@@ -44,24 +44,24 @@ STYLE = {
 def inline_svg(
     draw: Callable[[Any], None], size: tuple[int, int], label: str, name: str
 ) -> str:
-    """Return what ``draw`` puts on the axes it is given, as an SVG element.
+    """Return a drawing as an SVG element.
 
     Parameters
     ----------
     draw : callable
-        Takes matplotlib axes.
+        Function that draws on given matplotlib axes.
     size : (int, int)
         Width and height in pixels.
     label : str
-        What the chart shows, for readers who cannot see it.
+        Text alternative for screen readers.
     name : str
-        A name for the identifiers inside, unique on the page.
+        Prefix of the identifiers, unique on the page.
     """
     matplotlib = require("matplotlib", "The report")
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(STYLE):
-        # 72 units of length are an inch, so that one unit is one pixel.
+        # 72 units are an inch, so that one unit is one pixel.
         figure = Figure(figsize=(size[0] / 72, size[1] / 72), layout="constrained")
         ax = figure.subplots()
         draw(ax)
@@ -73,10 +73,10 @@ def inline_svg(
             artist.set_clip_on(False)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return _for_the_page(buffer.getvalue(), size, label, name)
+    return _restyled(buffer.getvalue(), size, label, name)
 
 
-def _for_the_page(svg: str, size: tuple[int, int], label: str, name: str) -> str:
+def _restyled(svg: str, size: tuple[int, int], label: str, name: str) -> str:
     body = svg[svg.index("<g id=") : svg.rindex("</svg>")]
     body = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", body)
     for color, variable in VARIABLES.items():

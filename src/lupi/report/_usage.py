@@ -1,4 +1,4 @@
-"""How the reader gets from the page to predictions: commands and lines of Python."""
+"""Commands and Python code that use the model, for the page."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ SAVED = "model.skops"
 
 @dataclass(frozen=True)
 class Usage:
-    """How the reader gets from the page to predictions.
+    """Source of the data and path of the saved model, for the report.
 
     Attributes
     ----------
     source : str
-        What was compared: a file, or the name of a data set.
+        Name of the file or of the data set.
     model : str or None
-        Path of the saved model as the reader would write it; None when none is saved.
+        Path of the saved model; None if no model is saved.
     commands : mapping of str to str
-        Per method, the command that fits and saves it, for the reader to copy.
+        Commands that fit and save each method, by method.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class CodePart:
-    """Sentences, commands and lines of Python that use the model."""
+    """Sentences, commands and Python code that use the model."""
 
     sentences: list[str]
     commands: list[str]
@@ -50,7 +50,7 @@ class CodePart:
 
 
 def page_usage(usage: Usage, comparison: Comparison) -> CodePart:
-    """Say which model to use and how."""
+    """Return the model to use, with commands and code."""
     if comparison.verdict.kind == "failed":
         return CodePart(["There is no model to use."], [], "")
     method, arm = comparison.choice

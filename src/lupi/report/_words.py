@@ -1,4 +1,4 @@
-"""Numbers and verdicts as the report and the terminal write them."""
+"""Numbers and sentences of the report and of the terminal."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from lupi._words import signed
+from lupi.evaluation._arms import ARMS
+
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison
 
+SUMMARY_COLUMNS = (
+    *("method", *(arm.label for arm in ARMS.values())),
+    *("gain", "p", "gap closed"),
+)
+
 
 def number(value: float) -> str:
-    """Write a score; an absent one is a dash.
+    """Return a score with three decimals; a dash if it is missing.
 
     Examples
     --------
@@ -26,30 +34,21 @@ def number(value: float) -> str:
     return text.replace("-", "−")
 
 
-def signed(value: float) -> str:
-    """Write a difference with its sign."""
-    if value is None or pd.isna(value):
-        return "–"
-    # Adding zero turns −0.0 into 0.0.
-    text = f"{round(value, 3) + 0.0:+.3f}" if abs(value) < 100 else f"{value:+,.4g}"
-    return text.replace("-", "−")
-
-
 def score_with_error(value: float, error: float, *, sign: bool = False) -> str:
-    """Write a score or difference with its standard error."""
+    """Return a score or difference with its standard error."""
     shown = signed(value) if sign else number(value)
     return shown if shown == "–" or pd.isna(error) else f"{shown} ± {number(error)}"
 
 
 def p_value(value: float) -> str:
-    """Write a p-value no more exactly than it deserves."""
+    """Return a p-value with three decimals; a dash if it is missing."""
     if value is None or pd.isna(value):
         return "–"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def duration(seconds: float) -> str:
-    """Write a time as a person says it.
+    """Return a time in seconds, minutes or hours.
 
     Examples
     --------
@@ -69,7 +68,7 @@ def duration(seconds: float) -> str:
 
 
 def share(value: float) -> str:
-    """Write the share of the gap closed; an absent one is empty.
+    """Return the share of the gap closed; empty if it is missing.
 
     Examples
     --------
@@ -84,8 +83,19 @@ def share(value: float) -> str:
     return f"{percent} %" if percent < 100 else "all"
 
 
+def summary_cells(line: Mapping[str, Any]) -> list[str]:
+    """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
+    return [
+        str(line["method"]),
+        *(number(line[arm]) for arm in ARMS),
+        score_with_error(line["gain"], line["gain_std_error"], sign=True),
+        p_value(line["p_helps"]),
+        share(line["gap_closed"]),
+    ]
+
+
 def warning_words(item: Mapping[str, Any]) -> str:
-    """Write a warning raised while fitting without the class it is made of."""
+    """Return the message of a warning without its class, with the count."""
     kind, colon, rest = item["message"].partition(": ")
     message = rest if colon and kind.endswith("Warning") else item["message"]
     times = f" ({item['count']} times)" if item["count"] > 1 else ""
@@ -93,48 +103,48 @@ def warning_words(item: Mapping[str, Any]) -> str:
 
 
 def parameter_value(value: Any) -> str:
-    """Write a hyper-parameter as one would type it, without a tail of digits."""
+    """Return a hyperparameter as text, with four significant digits."""
     if isinstance(value, float) and math.isfinite(value):
         return f"{value:.4g}"
     return str(value)
 
 
 def counted_splits(settings: Mapping[str, Any]) -> str:
-    """Say how many splits there are, and of how many folds.
+    """Return the number of splits and of folds.
 
     Examples
     --------
     >>> counted_splits({"splits": {"n_splits": 10, "n_folds": 5}})
-    '10 splits (5 folds, dealt twice)'
+    '10 splits (5 folds, repeated twice)'
     """
     splits = settings["splits"]
     folds = splits.get("n_folds")
-    dealt = f" ({folds} folds, dealt twice)" if folds else ""
-    return f"{splits['n_splits']} splits{dealt}"
+    repeated = f" ({folds} folds, repeated twice)" if folds else ""
+    return f"{splits['n_splits']} splits{repeated}"
 
 
 def split_words(settings: Mapping[str, Any]) -> str:
-    """Say how the rows were split."""
+    """Return a description of the splits."""
     splits = settings["splits"]
     unlabelled = settings["labels"]["n_train_unlabelled"]
     n_train, n_test = round(splits["n_train"]), round(splits["n_test"])
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
     if splits["kind"] == "folds" or splits.get("n_folds"):
         return (
-            f"{counted_splits(settings)}, about {n_train:,} rows to train and "
-            f"{n_test:,} to test{grouped}"
+            f"{counted_splits(settings)}, about {n_train:,} training and {n_test:,} "
+            f"test rows{grouped}"
         )
     hidden = ""
     if splits["kind"] == "few labels":
-        hidden = f", {round(unlabelled):,} rows that train without their outcome,"
+        hidden = f", {round(unlabelled):,} training rows without an outcome"
     return (
-        f"{splits['n_splits']} random splits with {n_train:,} rows to train{hidden} "
-        f"and the other {n_test:,} to test{grouped}"
+        f"{splits['n_splits']} random splits with {n_train:,} training rows{hidden} "
+        f"and {n_test:,} test rows{grouped}"
     )
 
 
 def choice_words(comparison: Comparison) -> str:
-    """Say which model is kept, and why it and no other."""
+    """Return which model is kept, and why."""
     method, arm = comparison.choice
     scores = comparison.summary.set_index("method")
     score = number(scores.at[method, arm])
@@ -142,31 +152,31 @@ def choice_words(comparison: Comparison) -> str:
     if arm == "with":
         if len(scores) == 1:
             return f"{method}, trained with X*, because X* helps it"
-        return f"{method}, trained with X*, which scores highest ({score})"
+        return f"{method}, trained with X*, which has the highest score ({score})"
     if len(helped):
         best = helped["with"].idxmax()
         return (
-            f"{method} without X*, which scores {score}; {best}, which X* helps, "
-            f"scores {number(helped.at[best, 'with'])} with it"
+            f"{method} without X*, with the highest score ({score}); {best}, which X* "
+            f"helps, has {number(helped.at[best, 'with'])} with X*"
         )
-    highest = f" and scores highest so ({score})" if len(scores) > 1 else ""
+    highest = f" and has the highest score ({score})" if len(scores) > 1 else ""
     return (
-        f"{method} without X*: nothing here supports the use of X*. It is trained on "
-        f"rows with an outcome{highest}"
+        f"{method} without X*, because there is no evidence that X* helps. It is "
+        f"trained on the rows with an outcome{highest}"
     )
 
 
 def outside_words(outside: Mapping[str, Any]) -> str:
-    """Say what a model from outside scores."""
+    """Return the score of the external baseline."""
     score = score_with_error(outside["score"], outside["std_error"])
     return (
-        f"{outside['name']} of scikit-learn, with its defaults, on X alone and the "
-        f"same splits: {score}."
+        f"{outside['name']} of scikit-learn, with its defaults, on X and the same "
+        f"splits: {score}."
     )
 
 
 def searched_words(search: Mapping[str, Any]) -> str:
-    """Say on which rows candidates were scored.
+    """Return the rows on which candidates were scored.
 
     Examples
     --------
@@ -178,7 +188,7 @@ def searched_words(search: Mapping[str, Any]) -> str:
 
 
 def method_verdict(line: Mapping[str, Any]) -> str:
-    """Return the verdict on one method, as a line of the summary has it."""
+    """Return the verdict on one method, from its row of the summary."""
     if line["nothing_to_gain"]:
         return f"{line['verdict']}, nothing to gain"
     if not pd.isna(line["rows_needed"]):
