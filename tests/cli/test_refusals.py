@@ -158,7 +158,7 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
     table = clinic().drop(columns="age").assign(big=1.0, ages=1.0)
     table.to_csv("other.csv", index=False)
     said = refused(capsys, folder, "predict", "model.skops", "other.csv")
-    assert "lacks age (is it 'ages' there?)" in said
+    assert "does not have age (is it 'ages' there?)" in said
 
 
 @pytest.mark.parametrize(

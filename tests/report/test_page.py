@@ -87,7 +87,7 @@ def test_facts_of_the_data_are_there(page):
     assert "200, of which 10 have no privileged information" in text
     assert "2: age and weight" in text
     assert "1: cd4" in text
-    assert "10 splits, about 180 rows to train and 20 to test" in text
+    assert "10 splits, about 180 training and 20 test rows" in text
     assert "12 candidates for each arm, method and split, chosen by 3-fold" in text
 
 
