@@ -121,7 +121,7 @@ def test_the_words_and_the_chart(gains):
     ("arguments", "sentence"),
     [
         ({"groups": {"a": ["copi"]}}, "'copi', which is not a privileged"),
-        ({"groups": {"a": ["copy"], "b": ["copy"]}}, "belongs to one group"),
+        ({"groups": {"a": ["copy"], "b": ["copy"]}}, "give it to one of them"),
         ({"groups": {"a": []}}, "'a' has no column"),
         ({"method": "SVCPlus"}, "method='SVCPlus' was not compared"),
     ],
