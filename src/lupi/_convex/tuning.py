@@ -1,8 +1,7 @@
-"""The constants of the solvers that were tuned, and why each has its value.
+"""The tuned constants of the solvers, with the reasons for their values.
 
-Thresholds of rounding stay beside the code that they guard. "Measured" means measured
-with RBF kernels on one core, by ``benchmarks/bench_solvers.py`` where not said
-otherwise.
+Thresholds of rounding errors are in the modules that use them. Unless stated otherwise,
+values were measured with RBF kernels on one core, by ``benchmarks/bench_solvers.py``.
 """
 
 from __future__ import annotations
@@ -14,180 +13,191 @@ __all__ = ["DEFAULT", "Tuning"]
 
 @dataclass(frozen=True)
 class Tuning:
-    """Every tuned constant; ``dataclasses.replace(Tuning(), ...)`` changes some.
+    """All tuned constants; ``dataclasses.replace(Tuning(), ...)`` changes some.
 
-    Sizes are numbers of rows unless the name says otherwise.
+    Sizes are numbers of rows unless stated otherwise.
     """
 
     # ---------------------------------------------------------------- all solvers
-    # Below this size a second BLAS thread costs more than it gains.
+    # Size below which a second BLAS thread costs more time than it saves.
     threaded_size: int = 1500
-    # Problems up to this size are solved on to the vertex, or to a gap of this share
-    # of tol: a gap bounds the objective, and decision values only by its square root.
+    # Problems up to this size are solved up to the vertex, or to a gap of this share of
+    # tol: the gap bounds the error of the objective, but that of decision values only
+    # by its square root.
     polished_size: int = 500
     polished_gap: float = 1e-5
-    # Where kernels have almost no rank left on a face, the proximal method stops short
-    # of the vertex, and more of its steps gain little. `auto` asks the interior point
-    # as well if the gap of a small problem is above this share of tol (5 % at n = 300).
+    # If kernels are almost rank deficient on a face, the proximal method stops before
+    # the vertex and further steps improve little. `auto` tries the interior-point
+    # method as well if the gap of a small problem is above this share of tol (5 % of
+    # the problems at n = 300).
     near_vertex: float = 1e-3
 
-    # Kinds of hard constraints, by their columns in the balance equations, that are
-    # told apart when the interval of a bias is sought; each costs a pass.
+    # Number of different columns of hard constraints in the balance equations that are
+    # distinguished when the interval of a bias is computed; each costs a pass.
     bias_kinds: int = 64
 
     # ----------------------------------------------------------- choice of solver
     # Loading the compiled working-set steps takes half a second once per process.
     working_set_size: int = 150
-    # Working sets are the fastest for two functions from this size on, as long as the
-    # mean cost of a row times the mean of K_ii/ρ is at most this.
+    # The working-set method is the fastest for two functions from this size on, if the
+    # median cost of a row times the mean of K_ii/ρ is at most the second value.
     working_set_size_two_functions: int = 3000
     working_set_largest_cost: float = 3.0
-    # Kernels whose ranks sum up to this share of the rows are solved in features, where
-    # a step of the interior point costs n times the square of that sum.
-    # Nothing is gained where the rank of one kernel alone exceeds the last share.
+    # Kernels whose ranks sum up to at most this share of the rows are solved in
+    # features, where a step of the interior-point method costs n times the square of
+    # that sum; the second share is for relative costs of at least `costly`. The rank of
+    # a single kernel must not exceed the third share.
     low_rank: float = 0.6
     low_rank_if_costly: float = 2.0
     low_rank_each: float = 0.7
     costly: float = 1e3
-    # Time of the interior point in working-set steps: this times Σn³/Σn over the
-    # functions, plus a part that does not grow.
+    # Time of the interior-point method in working-set steps: this factor times Σn³/Σn
+    # over the functions, plus a constant.
     interior_price: float = 0.03
     interior_overhead: int = 10_000
-    # Iterations at most, and those of the proximal method within `auto`.
+    # Limits on the iterations; the last is for the proximal method within `auto`.
     max_newton_steps: int = 200
     max_working_set_steps: int = 2_000_000
     max_faces: int = 200
 
-    # ------------------------------------------------------------- interior point
+    # ------------------------------------------------------- interior-point method
     # The usual share of the step to the boundary.
     step_to_boundary: float = 0.995
-    # Steps without progress before giving up, and those once tol has been reached.
+    # Number of steps without progress after which the method stops, before and after
+    # tol has been reached.
     patience: int = 30
     polishing_patience: int = 6
-    # Steps after the products of multipliers and slacks sum up to less than tol.
+    # Number of steps after the sum of the products of multipliers and slacks is below
+    # tol.
     last_steps: int = 15
-    # Shares of tol at which the vertex is tried, on problems up to polished_size.
+    # Shares of tol at which the vertex is tried, for problems up to polished_size.
     vertex_tried_at: tuple[float, ...] = (1e-2, 1e-5)
-    # The same for larger problems, whose vertex only has to be as good as tol: it has
-    # fewer support vectors. Multipliers that vanish are small enough to be dropped at
-    # the second.
+    # The same for larger problems, for which a vertex with a gap of tol is sufficient
+    # and has fewer support vectors. At the second share, vanishing multipliers are
+    # small enough to be set to zero.
     large_vertex_tried_at: tuple[float, ...] = (1.0, 1e-5)
-    # A multiplier whose barrier outweighs its kernel by this much hardly moves with the
-    # others and leaves the factorization.
+    # A multiplier whose barrier exceeds its kernel by this factor is almost independent
+    # of the others and is left out of the factorization.
     decoupled: float = 1e7
-    # Energy of the error of a Newton step, relative to the step.
+    # Energy norm of the error of a Newton step, relative to the step.
     newton_accuracy: float = 1e-9
     # From this size on problems in features are solved in blocks of rows, with a start
-    # near the end of the path; that is found on a sample of this share of the rows,
-    # with so many rows of every function at least and so many in all at most.
+    # near the end of the path from a sample of this share of the rows, with at least
+    # this many rows of every function and at most this many in all.
     many_rows: int = 20_000
     sample_share: float = 0.1
     smallest_sample: int = 100
     largest_sample: int = 50_000
-    # A sample is solved to this gap: its functions are only a start.
+    # Gap of the solution on the sample, which is only a start.
     sample_gap: float = 1e-4
-    # μ in units of what a unit of slack costs, Newton steps for each at most, and the
-    # gain per row, in units of μ, below which the next μ follows, or the last ends.
+    # Values of μ relative to the cost of a unit of slack, maximum number of Newton
+    # steps for each, and the gain per row, in units of μ, at which the next μ follows
+    # and at which the last one ends.
     smoothed_path: tuple[float, ...] = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
     smoothed_steps: int = 6
     smoothed_gain: float = 0.1
     last_smoothed_gain: float = 1e-3
-    # Values of features in a block: with what is computed from them, they stay in cache
-    # (4096 rows of 20 + 20 features; measured between 1024 and 32768 rows). Threads
-    # need larger blocks: the interpreter runs in one of them at a time.
+    # Number of feature values in a block that fits into the cache with intermediate
+    # results (4096 rows of 20 + 20 features; measured between 1024 and 32768 rows).
+    # Threads need larger blocks, because the interpreter runs in one of them at a time.
     block_values: int = 2**17
     threaded_block_values: int = 2**19
     fewest_block_rows: int = 512
 
     # ------------------------------------------------------------ proximal method
-    # Proximal term in units of the mean of K_ii/ρ.
+    # Proximal term relative to the mean of K_ii/ρ.
     proximal: float = 3e-3
-    # It starts at this and is narrowed to the former, as the term of the bounds is.
+    # The first value, from which it is reduced to the former one, as the term of
+    # bounded multipliers is.
     first_proximal: float = 1.0
-    # Where two functions share rows without bounds it starts at the second and is
-    # narrowed by that factor, and starts again at the first if that makes no progress.
+    # If two functions share rows without bounds, the first value is this and the term
+    # is reduced by this factor; it restarts at `first_proximal` if there is no
+    # progress.
     first_unbounded: float = 0.054
-    # Later it shrinks by the factor for sharpening where an inner problem took at most
-    # this many Newton steps and the multipliers still move by this share of the
-    # right-hand sides: a larger outer step is within reach.
+    # Later it is reduced by `sharpening` if an inner problem took at most this many
+    # Newton steps and the multipliers still change by this share of the right-hand
+    # sides: a larger outer step is possible.
     easy_steps: int = 2
     slow: float = 1e-3
-    # For bounded multipliers at first this over their bound, then a quarter at every
-    # outer step until the least: with a small term from the start, all multipliers
-    # would jump from one bound to the other.
+    # The first term of bounded multipliers is this over their bound; each outer step
+    # reduces it by the second factor, down to the last value. With a small term from
+    # the start, all multipliers would change from one bound to the other.
     wide_proximal: float = 1.5
     narrowing: float = 0.25
     least_wide: float = 0.02
-    # Factor of both where the face stays the same and its equations are nearly
-    # singular, down to the least.
+    # Factor of both terms if the face does not change and its equations are nearly
+    # singular, down to the second value.
     sharpening: float = 0.1
     least_proximal: float = 1e-9
-    # Where rounding spoils the factors, the term grows by this factor and does not
-    # shrink again; so often at most.
+    # Factor by which the term increases, permanently, if the factors are inaccurate,
+    # and how often that may happen.
     loosening: float = 30.0
     max_failures: int = 3
-    # Inner steps at most, and those while the wide term only finds the bounds.
+    # Maximum number of inner steps; the second is for the first, large terms, which
+    # only identify the bounds.
     inner_steps: int = 30
     wide_inner_steps: int = 4
-    # Newton steps without half the gap after which the method has stalled.
+    # Number of Newton steps without half the gap after which the method has stalled.
     stalled_steps: int = 25
-    # Eight Newton steps shorter than this together: the line search makes no progress.
+    # Sum of the lengths of eight Newton steps below which there is no progress.
     short: float = 0.5
-    # Inner steps at most once tol has been reached.
+    # Maximum number of Newton steps after tol has been reached.
     polishing_steps: int = 15
-    # An inner minimum is close enough when the multipliers miss those of their face by
-    # this share of the outer step (the second while the wide term only finds the
-    # bounds), after a Newton step of this length at least.
+    # An inner minimum is accurate enough if the multipliers differ from those of their
+    # face by this share of the outer step (the second is for the large terms), after a
+    # Newton step of at least this length.
     inexact: float = 0.1
     wide_inexact: float = 0.7
     inexact_length: float = 0.5
-    # Equations of a face are met to this share of the outer step.
+    # Residual of the equations of a face, as a share of the outer step.
     face_accuracy: float = 1e-2
-    # A change of one multiplier costs a solution with the factors of the old face: the
-    # new one is factorized when more than n over this many have changed.
+    # Each changed multiplier costs a solution with the factors of the old face: the new
+    # face is factorized if more than n over this number have changed.
     rows_per_change: int = 25
-    # Factors in single precision, corrected, are faster from here on.
+    # Size from which corrected factors in single precision are faster.
     single_size: int = 500
-    # Accuracy of a vertex: to rounding on small problems, else this share of tol.
+    # Accuracy of a vertex: the first for small problems, otherwise this share of tol.
     vertex_accuracy: float = 1e-12
     vertex_share: float = 1e-1
-    # The inverse of a leaf serves about this many faces; fewer, once the proximal term
-    # has changed before and may change again.
+    # Number of faces for which the inverse of a leaf is used, approximately; the second
+    # is for later values of the proximal term, which may change again.
     faces_per_inverse: int = 8
     faces_per_later_inverse: int = 3
-    # Below this size the many small steps of the elimination by the inverse count more
-    # than their operations, by this factor.
+    # Below this size, the overhead of the elimination by the inverse multiplies its
+    # cost by this factor.
     small_leaf: int = 400
     small_leaf_factor: float = 3.0
 
-    # ---------------------------------------------------------------- working sets
-    # Largest violation, in units of the largest right-hand side: the first aim, and
-    # the factor to the next one.
+    # ---------------------------------------------------------- working-set method
+    # Target of the largest violation, relative to the largest right-hand side, and the
+    # factor to the next target.
     first_violation: float = 0.05
     next_violation: float = 0.2
-    # Time of n³ operations of a Newton step over n of a working-set step.
+    # Time of n³ operations of a Newton step relative to n of a working-set step.
     newton_price: float = 0.0015
-    # Working-set steps between Newton steps at least, per row.
+    # Minimum number of working-set steps between Newton steps, per row.
     least_batch: int = 3
-    # Multipliers that may leave their bounds in a Newton step, per free one.
+    # Number of multipliers that may leave their bounds in a Newton step, per free one.
     released_share: float = 0.2
-    # A Newton step that leaves this share of the violation is followed by another.
+    # A Newton step is followed by another if it leaves at most this share of the
+    # violation.
     sharp_newton: float = 0.01
-    # Fixing one more multiplier costs 2n², a new factor n³/3: this share may be fixed.
+    # Share of the multipliers that may be fixed with the same factor: each costs 2n², a
+    # new factor n³/3.
     fixed_share: float = 0.1
-    # What is added to H, relative to its diagonal, where kernels are rank deficient:
-    # less after a step that gained, more after one that did not.
+    # Regularization of H, relative to its diagonal, for rank-deficient kernels: smaller
+    # after a successful step, larger after a failed one.
     ridge: float = 1e-10
     largest_ridge: float = 1e-5
 
     # --------------------------------------------------------- piecewise problems
-    # Entries of a dense block from which on its products pay for a solver of their
-    # own, and the number of variables up to which a dense factor does.
+    # Number of entries of a dense block from which the dense solver is faster, and
+    # number of variables up to which a dense factor is.
     dense_entries: int = 20_000
     dense_variables: int = 6_000
 
     def aim(self, n_rows: int, tol: float) -> float:
-        """Return the relative gap to reach: that of the vertex on small problems."""
+        """Return the relative gap to reach, which is smaller for small problems."""
         return tol * (self.polished_gap if n_rows <= self.polished_size else 1.0)
 
 

@@ -1,7 +1,7 @@
-"""The operations on the rows of a block, beside ``+ − * /``, on arrays of the host.
+"""Operations on the rows of a block, in addition to ``+ − * /``, for NumPy arrays.
 
-What has one entry per row is a vector; features are an array or a sparse matrix.
-Scalars stay what they are until `numbers` reads several of them at once.
+A vector has one entry per row; features are an array or a sparse matrix. Scalars are
+of the type of the vectors until `numbers` converts several of them at once.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ __all__ = [
 
 
 def vector(values: np.ndarray) -> Any:
-    """Return a vector of the host as one of this kind."""
+    """Convert a NumPy vector into one of this type."""
     return values
 
 
 def features(matrix: Any) -> Any:
-    """Return features of the host as ones of this kind."""
+    """Convert features on the host into ones of this type."""
     return matrix
 
 
 def to_host(values: Any) -> np.ndarray:
-    """Return a vector or a small matrix as an array of the host."""
+    """Convert a vector or a small matrix into a NumPy array."""
     return values
 
 
@@ -51,7 +51,7 @@ absolute, maximum = np.abs, np.maximum
 
 
 def floored(values: Any, floor: float) -> Any:
-    """Return the entries of a vector, at least a number."""
+    """Return the elementwise maximum of a vector and a number."""
     return np.maximum(values, floor)
 
 

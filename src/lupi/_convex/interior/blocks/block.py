@@ -1,8 +1,7 @@
 """One block of rows: its data, and sums over its rows in the space of the weights.
 
-All rows of a block have the same functions and families, so that the vectors of a
-family and those of a function have the same entries. A vector that is constant is kept
-as a number.
+All rows of a block have the same functions and families, so that the vectors of all
+families and functions have the same rows. A constant vector is stored as a number.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ __all__ = ["Block", "Family", "Linear", "minus", "times"]
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """One constraint per row; see :mod:`lupi._convex.problem` for the letters.
+    """One constraint per row; see :mod:`lupi._convex.problem` for the notation.
 
-    ``offset`` is what its multipliers are measured from, None for zero. ``squared`` is
-    the cost of a squared slack, ``slack`` the number of the linear one; ``bend`` the
-    diagonal of the dual where there is none.
+    ``offset`` is the offset of its multipliers, None for zero. ``squared`` is the cost
+    of a squared slack, ``slack`` the number of the linear one; ``bend`` is the diagonal
+    of the dual if there is no slack.
     """
 
     on: dict[int, Any]
@@ -39,7 +38,7 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """Linear slacks: their cost, the bound on the multipliers, the families."""
+    """Linear slacks: their cost, the bound of the multipliers, and the families."""
 
     cost: Any
     limit: Any
@@ -47,14 +46,14 @@ class Linear:
 
 
 def times(coefficient: Any, values: Any) -> Any:
-    """Return the product, without the work where the coefficient is one."""
+    """Return the product; the values themselves if the coefficient is one."""
     if isinstance(coefficient, float) and coefficient == 1.0:
         return values
     return coefficient * values
 
 
 def minus(values: Any, constant: Any) -> Any:
-    """Return the difference, without the work where it is none."""
+    """Return the difference; the values themselves if the constant is zero."""
     if isinstance(constant, float) and constant == 0.0:
         return values
     return values - constant
@@ -66,9 +65,9 @@ class Block:
     Parameters
     ----------
     problem : Problem
-        With ``rows=None`` in every function and family.
+        The problem, with ``rows=None`` in every function and family.
     names : list of int
-        Which functions of the layout those of the problem are.
+        The numbers of its functions in the layout.
     layout : Layout
         The unknowns.
     part : slice
@@ -101,7 +100,7 @@ class Block:
             rest = problem.rest_costs[k]
             if rest is not None:
                 self.rest[names[k]] = cut(rest)
-        # Row by row, K_ii of every function: what a hard constraint could gain.
+        # K_ii of every function and row, for the gain of hard constraints.
         sizes = {
             k: _squares(space.matrix[part]) / problem.functions[k].weight
             for k, space in problem.spaces.items()
@@ -141,7 +140,7 @@ class Block:
         self._set_couplings(problem)
 
     def _set_couplings(self, problem: Problem) -> None:
-        """Multiply the coefficients of every two functions, which may be numbers."""
+        """Set the products of the coefficients of every two functions."""
         names, paired = self.names, set()
         self.coupling: dict[tuple[int, ...], dict] = {}
         for sharing in problem.sharing:
@@ -176,14 +175,14 @@ class Block:
         return self._compact(values[self.part])
 
     def _compact(self, own: np.ndarray) -> Any:
-        """Return a vector, or a number where all entries are the same."""
+        """Return a vector, or a number if all entries are equal."""
         if own[0] == own[-1] and (own == own[0]).all():
             return float(own[0])
         return self.arrays.vector(np.asarray(own, dtype=float))
 
     # --------------------------------------------------------- rows and weights
     def values(self, theta: np.ndarray) -> dict[int, Any]:
-        """``t_k = Φ_k w_k + b_k e_k``."""
+        """Return ``t_k = Φ_k w_k + b_k e_k``."""
         out = {}
         for k in self.names:
             span, at = self.layout.spans[k], self.layout.biases[k]
@@ -196,14 +195,14 @@ class Block:
         return out
 
     def margins(self, values: dict[int, Any]) -> list:
-        """``Σ_k a_qk ∘ t_k`` for every family."""
+        """Return ``Σ_k a_qk ∘ t_k`` for every family."""
         return [
             sum(times(a, values[k]) for k, a in family.on.items())
             for family in self.families
         ]
 
     def spread(self, multipliers: list) -> dict[int, Any]:
-        """``Σ_q a_qk ∘ λ_q`` for every function."""
+        """Return ``Σ_q a_qk ∘ λ_q`` for every function."""
         out: dict[int, Any] = {}
         for family, own in zip(self.families, multipliers, strict=True):
             for k, a in family.on.items():
@@ -212,14 +211,14 @@ class Block:
         return out
 
     def coefficients(self, multipliers: list) -> dict[int, Any]:
-        """``v_k``, of multipliers measured from their offset."""
+        """Return ``v_k`` for multipliers relative to their offset."""
         out = self.spread(multipliers)
         for k, cost in self.rest.items():
             out[k] = out.get(k, 0.0) - cost
         return out
 
     def project(self, vectors: dict[int, Any]) -> np.ndarray:
-        """``Φ̃_kᵀ x_k`` of every function, as a vector beside θ."""
+        """Return ``Φ̃_kᵀ x_k`` of every function, as a vector like θ."""
         out = np.zeros(self.layout.size)
         for k, values in vectors.items():
             span, at = self.layout.spans[k], self.layout.biases[k]
@@ -230,13 +229,13 @@ class Block:
         return out
 
     def dot(self, coefficient: Any, values: Any) -> Any:
-        """``Σ_i a_i x_i``, where a may be a number."""
+        """Return ``Σ_i a_i x_i``, where a may be a number."""
         if isinstance(coefficient, float):
             return coefficient * self.arrays.total(values)
         return self.arrays.dot(coefficient, values)
 
     def gram(self, curvature: dict[tuple[int, int], Any]) -> np.ndarray:
-        """``Σ Φ̃_kᵀ c_kl Φ̃_l`` from c_kl, given for k ≥ l; the lower triangle."""
+        """Return the lower triangle of ``Σ Φ̃_kᵀ c_kl Φ̃_l``, from c_kl for k ≥ l."""
         arrays, layout = self.arrays, self.layout
         matrix = np.zeros((layout.size,) * 2)
         for (k, other), weight in curvature.items():

@@ -13,10 +13,10 @@ __all__ = ["Layout"]
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the weights and the bias of every function stand in θ.
+    """The positions of the weights and the bias of every function in θ.
 
-    ``spans`` and ``biases`` have an entry per function, None where it has no features
-    or no bias; ``penalty`` is the ρ of every entry of θ, zero for the biases.
+    ``spans`` and ``biases`` have an entry per function, None if it has no features or
+    no bias; ``penalty`` is the ρ of every entry of θ, zero for the biases.
     """
 
     spans: tuple[slice | None, ...]
@@ -47,7 +47,7 @@ class Layout:
 
     @property
     def biased(self) -> list[int]:
-        """Where the biases stand."""
+        """Positions of the biases."""
         return [at for at in self.biases if at is not None]
 
     def weights(self, theta: np.ndarray) -> list[np.ndarray | None]:

@@ -1,4 +1,4 @@
-"""Rows in blocks on this machine: cut to stay in cache, taken by a few threads."""
+"""Rows in blocks that fit into the cache, on this machine, in one or more threads."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class LocalRows:
     Parameters
     ----------
     problem : Problem
-        With features in every function and no global constraints.
+        A problem with features in every function and no global constraints.
     pool : Executor, default=None
-        Threads that take blocks; None takes them one after the other.
+        Threads that process blocks; None processes them one after the other.
     arrays : module or object, default=None
-        The operations on vectors; those of NumPy if None.
+        The operations on vectors; None means those of NumPy.
     block_values : int, default=None
-        Values of features in a block; chosen for the cache if None.
+        Number of feature values in a block; None means a size for the cache.
     tuning : Tuning, default=Tuning()
         The sizes of blocks.
     """
@@ -73,8 +73,8 @@ class LocalRows:
         return new
 
     def total(self, name: str, *arguments: Any) -> Totals:
-        """Run a pass on every block and return what they come to."""
-        # A number of NumPy would take a vector of another kind for an array.
+        """Run a pass on every block and return the totals."""
+        # A NumPy scalar would convert a vector of another type into an array.
         arguments = tuple(
             float(one) if isinstance(one, np.floating) else one for one in arguments
         )
@@ -85,17 +85,17 @@ class LocalRows:
 
     def _each(self, run: Callable[[int, RowState], Totals]) -> Totals:
         take = map if self.pool is None else self.pool.map
-        # Added up in their order, so that threads do not change the sums.
+        # Added in the order of the blocks, so that sums do not depend on threads.
         return merged(take(run, range(len(self.blocks)), self.blocks))
 
     def _describe(self) -> Totals:
-        """Return what the start and the certificate need to know of the rows."""
+        """Return the totals of the rows for the start and the certificate."""
         found = merged(_described(kind, self.layout) for kind in self.kinds)
         steepest = max((block.steepest for block in self.blocks), default=0.0)
         return found + Totals(peaks={"bend": steepest})
 
     def _begin(self, typical: float, centered: bool) -> Totals:
-        """Take multipliers inside their bounds; return the functions they make."""
+        """Set multipliers inside their bounds; return their functions."""
         first = [
             starting_multipliers(kind.problem, centered=centered, typical=typical)
             for kind in self.kinds
@@ -109,7 +109,7 @@ class LocalRows:
         return self._each(run)
 
     def multipliers(self) -> np.ndarray:
-        """Return the multipliers of the problem, from their offset."""
+        """Return the multipliers of the problem, relative to their offset."""
         out = np.empty(self.problem.size)
         for number, block in zip(self._of_kind, self.blocks, strict=True):
             kind = self.kinds[number]
@@ -118,24 +118,24 @@ class LocalRows:
         return out
 
     def sample(self, n_rows: int) -> Problem:
-        """Return the problem of so many rows, each of which counts for several."""
+        """Return the problem of a sample of rows, with costs scaled up."""
         problem = self.problem
         rows = sampled(0, problem.n_rows, n_rows / problem.n_rows)
         return restricted(problem, rows, share=max(len(rows), 1) / problem.n_rows)
 
 
 def sampled(first: int, stop: int, share: float) -> np.ndarray:
-    """Return about a share of rows, counted from the first of these row numbers.
+    """Return about a share of the rows, as positions relative to the first.
 
-    Which rows are chosen depends on their numbers alone: rows that are divided in
-    another way are the same sample.
+    The choice depends on the row numbers only, so that the sample is the same for rows
+    that are divided in another way.
     """
     bits = mixed_bits(np.arange(first, stop, dtype=np.uint64) * GOLDEN)
     return np.flatnonzero(bits / 2.0**64 < share)
 
 
 class _Kind:
-    """The rows that have the same functions and families, as a problem of their own."""
+    """The rows that have the same functions and families, as a separate problem."""
 
     def __init__(self, problem: Problem, rows: np.ndarray | None):
         if rows is None:
@@ -166,7 +166,7 @@ class _Kind:
 
 
 def _kinds(problem: Problem) -> list[_Kind]:
-    """Part the rows by the functions and families that they have."""
+    """Divide the rows by the functions and families that they have."""
     subsets = [f.rows for f in problem.functions]
     subsets += [family.rows for family in problem.families]
     if all(own is None for own in subsets):
@@ -212,12 +212,12 @@ def _described(kind: _Kind, layout: Layout) -> Totals:
 
 
 def restricted(problem: Problem, rows: np.ndarray, *, share: float = 1.0) -> Problem:
-    """Return the problem of some of the rows, in their order; costs over a share."""
+    """Return the problem of some of the rows, with costs divided by a share."""
     place = np.full(problem.n_rows, -1)
     place[rows] = np.arange(len(rows))
 
     def chosen(own: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
-        """Which rows of a function or family are meant, and where they will be."""
+        """Return the chosen rows of a function or family, and their new positions."""
         if own is None:
             return rows, None
         at = np.flatnonzero(place[own] >= 0)

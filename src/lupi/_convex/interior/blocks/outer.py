@@ -1,12 +1,12 @@
-"""The interior point for rows in blocks, seen from outside: weights, sums and peaks.
+"""The interior-point method for rows in blocks.
 
-Mehrotra's predictor–corrector as in :mod:`lupi._convex.interior.path`, with the rows
-behind the passes of :mod:`.passes`: nothing here has the length of the data. Where all
-losses are those of linear slacks, it starts near the end of the path: the smoothed
-problem of :mod:`.smoothed` is solved for a few μ by Newton's method with a line
-search, from the functions of a sample of the rows. The steps of the primal–dual method
-end at the boundary of some row, the sooner the more rows there are; from there it needs
-but a few.
+It is Mehrotra's predictor–corrector method as in :mod:`lupi._convex.interior.path`. The
+rows are accessed by the passes of :mod:`.passes` only, so that no array here has the
+length of the data. If all losses are those of linear slacks, the method starts near the
+end of the path: the smoothed problem of :mod:`.smoothed` is solved for a few μ by
+Newton's method with a line search, from the functions of a sample of the rows. The
+boundary of single rows shortens the steps of the primal–dual method, the more so the
+more rows there are; from this start it needs few steps.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["BlockSolution", "certified", "solve_blocks"]
 
-# A step of this length changes nothing.
+# Length of a step below which there is no progress.
 SHORTEST_STEP = 1e-10
 # Largest ratio of costs with which the functions may start at zero.
 WIDEST = 1e6
-# Corrections of a step at most, and the share of the equations that may be missed: a
-# step need not be exact, and each correction is a pass over the rows.
+# Maximum number of refinements of a step, and the relative residual that is accepted: a
+# step need not be exact, and each refinement is a pass over the rows.
 REFINEMENTS, REFINED = 2, 1e-5
-# Where the predictor is short, it is a few rows that end it: the others need no more
-# centering than this.
+# Largest centering parameter: if the predictor is short, the reason is a few rows.
 MOST_CENTERING = 0.3
-# A step of the smoothed problem may end on a slope of this share of the first.
+# Slope, as a share of the first, that the line search of the smoothed problem accepts.
 STEEP = 0.3
 JITTERS = (1e-16, 1e-14, 1e-12, 1e-10, 1e-8)
 FAILURES = (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError)
@@ -43,7 +42,7 @@ FAILURES = (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError)
 
 @dataclass(eq=False)
 class BlockSolution:
-    """Functions and their certificate, as :class:`lupi._convex.Solution` has it."""
+    """Functions and their certificate, as in :class:`lupi._convex.Solution`."""
 
     weights: list[np.ndarray | None]
     biases: np.ndarray
@@ -54,7 +53,7 @@ class BlockSolution:
 
     @property
     def relative_gap(self) -> float:
-        """The duality gap in units of the objective; infinite where that is zero."""
+        """The duality gap relative to the objective; infinite if that is zero."""
         if self.duality_gap == 0.0:
             return 0.0
         size = abs(self.primal_value)
@@ -69,7 +68,7 @@ def solve_blocks(
     max_iter: int,
     tuning: Tuning = DEFAULT,
 ) -> BlockSolution:
-    """Solve to a relative duality gap of tol; ``rows`` end at what is returned."""
+    """Solve to a relative duality gap of tol; ``rows`` keep the final multipliers."""
     path = _Path(rows, layout, tuning)
     taken = path.start_smoothed(max_iter)
     if taken:
@@ -82,14 +81,14 @@ def solve_blocks(
 
 
 def certified(rows: RowBlocks, layout: Layout, theta: np.ndarray) -> BlockSolution:
-    """Return a point with the gap to the multipliers that the rows have now."""
+    """Return a point with its gap to the current multipliers of the rows."""
     path = _Path(rows, layout, DEFAULT)
     path.theta = theta
     return path._certified(rows.total("factorize", theta, 0.0, False), 0)
 
 
 class _Path:
-    """The iterate as far as it is no row's: θ, and what the last pass came to."""
+    """The part of the iterate that is not in the rows: θ."""
 
     def __init__(self, rows: RowBlocks, layout: Layout, tuning: Tuning):
         self.rows, self.layout, self.tuning = rows, layout, tuning
@@ -101,10 +100,10 @@ class _Path:
 
     # ------------------------------------------------------------------ start
     def start(self) -> None:
-        """Begin with multipliers inside their bounds and, if costs allow, at zero.
+        """Start with multipliers inside their bounds and, if costs allow, θ = 0.
 
-        Functions that start at zero move by the largest cost in the first step, which
-        would leave the bounds of the smallest.
+        Functions that start at zero change by the largest cost in the first step, which
+        would violate the bounds of much smaller ones.
         """
         size = self.sums["size"] / self.sums["rows"]
         typical = 1.0 / size if size > 0 else 1.0
@@ -121,7 +120,7 @@ class _Path:
         self.rows.total("open", self.theta, float(floor))
 
     def start_smoothed(self, max_iter: int) -> int:
-        """Start near the end of the path; return the steps taken, 0 for no start."""
+        """Start near the end of the path; return the steps, 0 if it failed."""
         tuning, sums = self.tuning, self.sums
         most = len(tuning.smoothed_path) * tuning.smoothed_steps
         few = sums["rows"] < tuning.many_rows
@@ -143,9 +142,9 @@ class _Path:
             return 0
 
     def _follow_smoothed(self) -> int:
-        """Newton's method for one μ after the other; 0 where the path is lost.
+        """Solve for decreasing μ by Newton's method; return the steps, 0 if it failed.
 
-        From one μ to the next the functions go along the tangent of the path.
+        From one μ to the next the functions follow the tangent of the path.
         """
         tuning, penalty = self.tuning, self.layout.penalty
         unit = self.sums["cost"] / self.sums["slacks"]
@@ -182,7 +181,7 @@ class _Path:
         return 0
 
     def _length(self, direction, mu: float, before: float, after: float) -> float:
-        """How far to go, from the slopes at both ends."""
+        """Return the length of a step, from the slopes at both ends."""
         bent = self.layout.penalty * direction
         start, bend = float(bent @ self.theta), float(bent @ direction)
 
@@ -221,7 +220,7 @@ class _Path:
             merit += here.peaks["stationarity"]
             stalled = 0 if merit < 0.9 * lowest else stalled + 1
             lowest = min(lowest, merit)
-            # What the products leave open is less than tol: the rest is rounding.
+            # The products are below tol: the rest of the gap is rounding.
             exhausted += here.sums["products"] <= tol * abs(best.primal_value)
             if (
                 length < SHORTEST_STEP
@@ -236,7 +235,7 @@ class _Path:
         return best
 
     def _step(self, here: Totals) -> float:
-        """Find a predictor–corrector step; return how far to go along it."""
+        """Compute a predictor–corrector step; return its length."""
         penalty, mu = self.layout.penalty, here.sums["products"] / self.sums["pairs"]
         factor = _Factor(here, penalty)
         wanted = penalty * self.theta - here.sums["pull"]
@@ -248,7 +247,7 @@ class _Path:
         after += length**2 * predictor.sums["products"]
         share = after / here.sums["products"]
         target = float(mu * min(max(share, 0.0) ** 3, MOST_CENTERING))
-        # The second-order term is that of a full step; a short one has less of it.
+        # The second-order term is that of a full step; it is smaller for a short one.
         trust = float(np.sqrt(min(length, 1.0)))
         right = right + trust * predictor.sums["second"]
         right = right + target * predictor.sums["unit"]
@@ -268,9 +267,9 @@ class _Path:
         return length
 
     def _certified(self, here: Totals, n_iter: int) -> BlockSolution:
-        """Return the point with its gap, plus what the residuals could hide.
+        """Return the point with its gap.
 
-        See :attr:`lupi._convex.Solution.duality_gap`.
+        See :attr:`lupi._convex.Solution.duality_gap` for the terms of the residuals.
         """
         layout, sums, peaks = self.layout, here.sums, here.peaks
         penalty, pull = layout.penalty, sums["pull"]
@@ -294,7 +293,7 @@ class _Path:
 
 
 def _step_length(fastest: float) -> float:
-    """Return the longest step that keeps everything positive; may exceed one."""
+    """Return the longest step that keeps all slacks positive; it may exceed one."""
     return 1.0 / fastest if fastest > 1.0 / 1e3 or np.isnan(fastest) else 1e3
 
 

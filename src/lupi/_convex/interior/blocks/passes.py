@@ -1,9 +1,9 @@
-"""The passes of the interior point over one block of rows.
+"""The passes of the interior-point method over one block of rows.
 
-Of the letters of :mod:`lupi._convex.interior.path`, a block keeps λ and z of its
-constraints, w and ζ of its slacks. A pass is given a step of the weights θ or how far
-to go, and returns sums over the rows: with D the barrier and A the coefficients of the
-constraints, eliminating the multipliers leaves for the weights::
+In the notation of :mod:`lupi._convex.interior.path`, a block stores λ and z of its
+constraints, w and ζ of its slacks. The argument of a pass is a step of the weights θ or
+a step length, and the result are sums over the rows. With D the barrier and A the
+coefficients of the constraints, eliminating the multipliers gives, for the weights::
 
     [ρ + Φ̃ᵀ Aᵀ D⁻¹ A Φ̃] dθ = Φ̃ᵀ Aᵀ D⁻¹ p − (ρ θ − Φ̃ᵀ v),    dλ = D⁻¹ (p − A Φ̃ dθ)
 
@@ -11,14 +11,14 @@ With g the gradient of the dual by λ, the right-hand side p is −g in the pred
 and ``−g + s + τ/λ`` in the corrector step, where s is of second order. A Mehrotra step
 is three passes:
 
-- `factorize` moves the rows along the last step and returns the matrix, the right-hand
-  side of the predictor and the certificate of the point reached;
-- `predict` returns how far the predictor can go and the right-hand side of the
-  corrector, with and without τ;
-- `correct` returns how far the corrector can go, and what the equations of the weights
-  miss: it is repeated where that is more than rounding.
+- `factorize` takes the last step and returns the matrix, the right-hand side of the
+  predictor and the certificate of the new point;
+- `predict` returns the longest predictor step and the right-hand sides of the corrector
+  with and without τ;
+- `correct` returns the longest corrector step and a part of the residual of the weights
+  equations; it is repeated if the residual is too large.
 
-Arrays are never changed in place: a copy of a block keeps its state.
+Arrays are never changed in place, so that a shallow copy of a block keeps its state.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ __all__ = ["Passes"]
 class Passes(Block):
     """A block with its part of the iterate.
 
-    ``multipliers`` are measured from the offset, ``distance`` from their lower bound.
-    Lists have an entry per family, or per linear slack.
+    ``multipliers`` are relative to the offset, ``distance`` to their lower bound. Lists
+    have an entry per family, or per linear slack.
     """
 
     multipliers: list
@@ -48,13 +48,13 @@ class Passes(Block):
     _best: tuple | None = None
 
     def measure(self, unit: float, least: float) -> Totals:
-        """Take the largest right-hand side and the least bend that counts."""
+        """Set the largest right-hand side and the least curvature."""
         self.unit, self.least = unit, least
         return Totals()
 
     # ---------------------------------------------------------------- start
     def begin(self, multipliers: list) -> Totals:
-        """Take multipliers inside their bounds; return the functions they make."""
+        """Set multipliers inside their bounds; return their functions."""
         self.multipliers = [self.arrays.vector(own) for own in multipliers]
         self.distance = self._from_bounds(self.multipliers)
         self.room = self._headroom()
@@ -78,7 +78,7 @@ class Passes(Block):
         return Totals({"slope": float(self.arrays.numbers(sums).sum())})
 
     def open(self, theta: np.ndarray, floor: float) -> Totals:
-        """Choose slacks and margins: where they can, so that stationarity holds."""
+        """Set slacks and margins such that, where possible, stationarity holds."""
         gradient, arrays = self._by(theta), self.arrays
         self.slack = []
         for slack in self.slacks:
@@ -91,7 +91,7 @@ class Passes(Block):
         return Totals()
 
     def _most(self, values: list, members: tuple[int, ...]) -> Any:
-        """Return the largest of some families, row by row."""
+        """Return the elementwise maximum over some families."""
         most = values[members[0]]
         for q in members[1:]:
             most = self.arrays.maximum(most, values[q])
@@ -101,7 +101,7 @@ class Passes(Block):
         return values if family.slack is None else values + self.slack[family.slack]
 
     def _by(self, theta: np.ndarray) -> list:
-        """``Σ_k a_qk t_k − r_q + λ_q/q``: the derivative of the dual, negated."""
+        """Return ``Σ_k a_qk t_k − r_q + λ_q/q``, the negative gradient of the dual."""
         margins = self.margins(self.values(theta))
         return self._gradient(margins)
 
@@ -116,9 +116,9 @@ class Passes(Block):
 
     # ------------------------------------------------------------------ steps
     def factorize(self, theta: np.ndarray, length: float, keep: bool) -> Totals:
-        """Go so far along the last step, to functions θ; prepare for the next one.
+        """Take the last step, which ends at functions θ; prepare the next one.
 
-        ``keep`` holds the point left, to be restored by `recall`.
+        ``keep`` stores the previous point for `recall`.
         """
         if keep:
             self._best = self._state()
@@ -136,7 +136,7 @@ class Passes(Block):
         return self.multipliers, self.distance, self.margin, self.room, self.slack
 
     def recall(self) -> Totals:
-        """Go back to the best point."""
+        """Restore the best point."""
         if self._best is not None:
             (
                 self.multipliers,
@@ -167,7 +167,7 @@ class Passes(Block):
         self.room, self.slack = moved(self.room, room), moved(self.slack, slack)
 
     def _set_barrier(self) -> None:
-        """D: a diagonal, and 2 × 2 blocks where two constraints share a slack."""
+        """Set D: a diagonal, and 2 × 2 blocks for constraints that share a slack."""
         self.diagonal = []
         for family, far, z in zip(
             self.families, self.distance, self.margin, strict=True
@@ -189,9 +189,9 @@ class Passes(Block):
             self.coupled.append((one, two, weight, determinant))
 
     def _invert(self, right: list) -> list:
-        """``D⁻¹ right``."""
+        """Return ``D⁻¹ right``."""
         out = [None] * len(right)
-        # (D + s·11ᵀ)⁻¹ of a pair in the form without differences of large numbers.
+        # (D + s·11ᵀ)⁻¹ of a pair in a form without cancellation.
         for one, two, weight, determinant in self.coupled:
             apart = weight * (right[one] - right[two])
             out[one] = (self.diagonal[two] * right[one] + apart) / determinant
@@ -229,7 +229,7 @@ class Passes(Block):
         return Totals({"matrix": self.gram(curvature), "pull": pull})
 
     def predict(self, direction: np.ndarray) -> Totals:
-        """Take the predictor step, to no more than its products."""
+        """Compute the predictor step and its products."""
         arrays = self.arrays
         across = self.margins(self.values(direction))
         step = self._invert(
@@ -266,9 +266,9 @@ class Passes(Block):
         )
 
     def correct(self, direction: np.ndarray, target: float, share: float) -> Totals:
-        """Take the corrector step, with a share of the second-order term.
+        """Compute the corrector step, with a share of the second-order term.
 
-        `factorize` goes along it.
+        `factorize` takes it.
         """
         arrays = self.arrays
         across = self.margins(self.values(direction))
@@ -384,7 +384,7 @@ class Passes(Block):
 
 
 def _combined(*terms: tuple[Any, Any]) -> Any:
-    """``Σ c x`` without the terms whose coefficient is zero."""
+    """Return ``Σ c x`` without the terms whose coefficient is zero."""
     kept = [
         times(coefficient, values)
         for coefficient, values in terms

@@ -1,11 +1,11 @@
 """The passes of the smoothed problem, in which every row is on the central path.
 
-With the functions given, the barrier problem of every row has its own solution::
+For given functions, the barrier problem separates into one problem per row::
 
     λ ∘ z = μ,   w ∘ ζ = μ,    z = Σ_k a_k t_k − r + ζ,   w = d − Σλ
 
-one equation for ζ. What is left is a smooth function of the weights and biases, whose
-derivative by ``Σ a_k t_k`` is −λ.
+This is one equation for ζ. The objective is then a smooth function of the weights and
+biases, whose derivative by ``Σ a_k t_k`` is −λ.
 
 References
 ----------
@@ -29,10 +29,13 @@ ROUNDING, MOST_ROOTS = 1e-12, 40
 
 
 class RowState(Passes):
-    """A block of rows with all passes; every family has a linear slack in these."""
+    """A block of rows with the passes of both problems.
+
+    The passes of the smoothed problem need a linear slack in every family.
+    """
 
     def center(self, theta: np.ndarray, mu: float) -> Totals:
-        """Put the rows on the path; return the Newton matrix and ``Φ̃ᵀ v``.
+        """Set the rows to the path; return the Newton matrix and ``Φ̃ᵀ v``.
 
         ``unit`` is the derivative of ``Φ̃ᵀ v`` by μ.
         """
@@ -54,7 +57,7 @@ class RowState(Passes):
     def slopes(
         self, theta: np.ndarray, direction: np.ndarray, lengths: list[float], mu: float
     ) -> Totals:
-        """Return the derivatives along a direction, of what is not a norm, there."""
+        """Return the slopes along a direction at some lengths, without the norms."""
         excess, moved = self._excess(theta), self.values(direction)
         across = self.margins(moved)
         costs = [self.dot(cost, moved[k]) for k, cost in self.cost.items()]
@@ -74,7 +77,7 @@ class RowState(Passes):
         ]
 
     def _balanced(self, excess: list, mu: float) -> tuple[list, list, list, list]:
-        """λ, z, w and ζ of every row, from ``Σ a_k t_k − r``."""
+        """Return λ, z, w and ζ of every row, from ``Σ a_k t_k − r``."""
         margin: list[Any] = [None] * len(excess)
         slacks = []
         for linear in self.slacks:
@@ -82,7 +85,7 @@ class RowState(Passes):
             low = self.arrays.floored(
                 self._most([-x for x in excess], linear.members), 0.0
             )
-            # Apart from what is common to them, so that no digits are lost.
+            # Relative to the largest, to avoid cancellation.
             shifts = [low, *(g + low for g in over)]
             root = self._root(shifts, times(linear.cost, 1.0 / mu))
             slacks.append(low + root)
@@ -92,10 +95,10 @@ class RowState(Passes):
         return [mu / z for z in margin], margin, rooms, slacks
 
     def _root(self, shifts: list, total: Any) -> Any:
-        """X > 0 with ``Σ 1/(h + x) = total``, of h ≥ 0 of which the least is 0.
+        """Return x > 0 with ``Σ 1/(h + x) = total``, for h ≥ 0 with minimum 0.
 
-        The reciprocal of the sum is concave in x, so that Newton's method climbs to
-        its root from below.
+        The reciprocal of the sum is concave in x, so that Newton's method converges
+        monotonically from below.
         """
         root = 1.0 / total + 0.0 * shifts[0]
         for _ in range(MOST_ROOTS):

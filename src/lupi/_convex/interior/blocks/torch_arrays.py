@@ -1,4 +1,4 @@
-"""The operations of :mod:`.arrays` on torch tensors, as they live on a GPU."""
+"""The operations of :mod:`.arrays` on torch tensors, usually on a GPU."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import torch
 
 __all__ = ["DEVICE_VALUES", "TorchArrays"]
 
-# Values of features in a block: few blocks, whose scaled copies fit beside them.
+# Number of feature values in a block: large, but with memory left for scaled copies.
 DEVICE_VALUES = 2**26
 
-# torch has no types where it is not installed.
+# An alias, because torch may not be installed.
 Tensor = Any
 
 
@@ -22,7 +22,7 @@ class TorchArrays:
     Parameters
     ----------
     device : str
-        The device, as torch calls it.
+        The name of the device in torch.
     """
 
     def __init__(self, device: str):

@@ -1,4 +1,4 @@
-"""What a pass over rows returns: sums and peaks, which add up over blocks."""
+"""`Totals`: the result of a pass over rows, sums and peaks that merge over blocks."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["RowBlocks", "Totals", "merged"]
 class Totals:
     """Named sums and named peaks of some rows; ``+`` merges those of others.
 
-    ``sums`` are scalars, vectors in the space of the weights or matrices there;
-    ``peaks`` are scalars, or one per function, of which the largest counts.
+    ``sums`` are scalars, vectors or matrices in the space of the weights; ``peaks`` are
+    scalars, or one per function, of which the maximum is taken.
     """
 
     sums: dict[str, Any] = field(default_factory=dict)
@@ -36,19 +36,19 @@ class Totals:
 
 
 def merged(totals: Iterable[Totals]) -> Totals:
-    """Return what several totals come to, in their order."""
+    """Merge several totals, in their order."""
     return reduce(Totals.__add__, totals, Totals())
 
 
 class RowBlocks(Protocol):
-    """Rows in blocks, wherever they are, with the part of the iterate that is theirs.
+    """Rows in blocks, on one or several machines, with their part of the iterate.
 
     The passes are the methods of :class:`.passes.Passes`. A pass changes the state of
     the rows and returns totals; arguments and totals are small.
     """
 
     def total(self, name: str, *arguments: Any) -> Totals:
-        """Run a pass on every block and return what they come to."""
+        """Run a pass on every block and return the totals."""
 
     def sample(self, n_rows: int) -> Problem:
-        """Return the problem of about so many rows, each counting for several."""
+        """Return the problem of about this many rows, with costs scaled up."""
