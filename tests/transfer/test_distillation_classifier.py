@@ -180,12 +180,17 @@ def test_sparse_equals_dense():
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     "teacher",
-    [LinearSVC(), RandomForestClassifier(10), Ridge(), SVR(), None],
+    [LinearSVC(), RandomForestClassifier(10, random_state=0), Ridge(), SVR(), None],
     ids=lambda e: type(e).__name__,
 )
 @pytest.mark.parametrize(
     "student",
-    [SVR(), RandomForestClassifier(10), make_pipeline(StandardScaler(), SVR()), None],
+    [
+        SVR(),
+        RandomForestClassifier(5, random_state=0),
+        make_pipeline(StandardScaler(), SVR()),
+        None,
+    ],
     ids=lambda e: type(e).__name__,
 )
 def test_any_teacher_and_any_student(teacher, student, n_classes):

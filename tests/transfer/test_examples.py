@@ -30,6 +30,7 @@ def test_the_later_counts_help_when_rows_are_few(example):
     assert abs(table.loc["shuffled", "gain"]) < 0.01
 
 
+@pytest.mark.slow
 def test_a_teacher_alone_with_shuffled_counts_is_much_worse(example):
     """First trials: −0.08 of AUC and worse."""
     table = example.gains(example.compare(60, imitation_weight=1.0))
@@ -37,6 +38,7 @@ def test_a_teacher_alone_with_shuffled_counts_is_much_worse(example):
     assert table.loc["shuffled", "gain"] < -0.04
 
 
+@pytest.mark.slow
 def test_the_gain_melts_as_rows_get_many(example):
     """First trials: +0.017 ± 0.004 at 200 rows, +0.003 at 600 and more."""
     few, many = (
@@ -48,6 +50,7 @@ def test_the_gain_melts_as_rows_get_many(example):
     assert many.loc["oracle", "gain"] > 0.04
 
 
+@pytest.mark.slow
 def test_regressed_counts_help_and_shuffled_ones_do_not():
     table = load("plot_knowledge_transfer_actg175").compare(n_splits=6)
     mean = table.groupby(["trained on", "frames"])[["gain", "shuffled", "lost"]].mean()

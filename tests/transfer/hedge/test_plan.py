@@ -107,7 +107,7 @@ def test_sums_of_sparse_products():
 
 
 def _forest():
-    return RandomForestClassifier(5, random_state=0)
+    return RandomForestClassifier(2, random_state=0)
 
 
 def _logistic():
@@ -144,7 +144,7 @@ def test_moving_a_label_leaves_its_own_prediction_where_it_was(kind, unlabelled)
         return _predicted(learner, held_out)
 
     before = predict(rows.target)
-    for row in (0, 17, 44):
+    for row in (0, 44):
         target = rows.target.copy()
         if n_classes:
             target[row] = 1 - target[row] if n_classes == 2 else np.roll(target[row], 1)
