@@ -292,9 +292,9 @@ class Problem:
         return Structure.of(self)
 
     @cached_property
-    def bends(self) -> np.ndarray:
+    def hessian_diagonal(self) -> np.ndarray:
         """``H_ii``, the curvature of the dual along each multiplier."""
-        bends = self.curvature.copy()
+        entries = self.curvature.copy()
         for k, f in enumerate(self.functions):
             if f.space is None:
                 continue
@@ -304,11 +304,11 @@ class Problem:
             ):
                 if k in family.on:
                     at = self._positions[q, k]
-                    bends[part] += family.on[k] ** 2 * diagonal[at]
+                    entries[part] += family.on[k] ** 2 * diagonal[at]
             for g, row in enumerate(self.global_rows, self._globals.start):
                 if k in row.on:
-                    bends[g] += row.on[k] @ f.space.apply(row.on[k]) / f.weight
-        return bends
+                    entries[g] += row.on[k] @ f.space.apply(row.on[k]) / f.weight
+        return entries
 
     def balance_columns(self) -> np.ndarray:
         """Return the matrix of the balance equations, one row per biased function."""

@@ -213,10 +213,10 @@ class Solution:
         if self.primal_residual > 0:
             violation = np.maximum(self._shortfall, 0.0)
             # Only the biases change the value of a row whose kernel is zero.
-            least = max(FLATTEST * problem.bends.max(), np.finfo(float).tiny)
-            bends = np.maximum(problem.bends[hard], least)
+            least = max(FLATTEST * problem.hessian_diagonal.max(), np.finfo(float).tiny)
+            curvature = np.maximum(problem.hessian_diagonal[hard], least)
             with np.errstate(over="ignore"):  # for iterates far from the optimum
-                gain = 0.5 * violation[hard] ** 2 / bends
+                gain = 0.5 * violation[hard] ** 2 / curvature
             gap += gain.max(initial=0.0)
         unit = np.abs(problem.at_least).max(initial=0.0)
         for k, missed in zip(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from lupi._parts import Parts
 from lupi.base._privileged import name_of
+from lupi.base._training import Training
 
 MULTI_CLASS = ("ovo", "ovr")
 
@@ -180,6 +181,26 @@ def class_weights(
             "Remove the rows of a class to ignore it."
         )
     return weights
+
+
+def counted_classes(
+    training: Training, class_weight: Any, estimator: Any
+) -> tuple[Training, Labels]:
+    """Return the rows of positive weight, times class weights, and their classes.
+
+    Parameters
+    ----------
+    training : Training
+        The arguments of ``fit``.
+    class_weight : None, "balanced" or dict from label to positive number
+        As in `class_weights`.
+    estimator : estimator or str
+        Named in error messages.
+    """
+    labels = check_classes(training.y, training.weight, estimator)
+    counted = training.take(labels.rows)
+    factor = class_weights(class_weight, labels.classes, labels.codes, counted.weight)
+    return replace(counted, weight=counted.weight * factor[labels.codes]), labels
 
 
 def binary_problems(

@@ -17,8 +17,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from lupi.base._classes import (
     binary_problems,
-    check_classes,
-    class_weights,
+    counted_classes,
     decisions_of_classes,
 )
 from lupi.base._estimator import PrivilegedEstimator
@@ -171,19 +170,9 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
 
     def _fit_training(self, training: Training) -> Self:
         """Fit to checked arguments."""
-        labels = check_classes(training.y, training.weight, self)
-        counted = training.take(labels.rows)
-        factor = class_weights(
-            getattr(self, "class_weight", None),
-            labels.classes,
-            labels.codes,
-            counted.weight,
-        )
-        counted = replace(
-            counted,
-            weight=counted.weight * factor[labels.codes],
-            settled=self._begin(training),
-        )
+        class_weight = getattr(self, "class_weight", None)
+        counted, labels = counted_classes(training, class_weight, self)
+        counted = replace(counted, settled=self._begin(training))
         parts = [
             replace(counted.take(index), y=sign)
             for index, sign in binary_problems(

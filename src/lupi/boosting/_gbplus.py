@@ -33,14 +33,8 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from lupi.base import (
-    ModelInfo,
-    Privileged,
-    atomic_fit,
-    binary_problems,
-    check_classes,
-    class_weights,
-)
+from lupi.base import ModelInfo, Privileged, atomic_fit, binary_problems
+from lupi.base._classes import counted_classes
 from lupi.boosting._boosted_trees import BoostedTreesClassifier
 from lupi.boosting._engines import CartEngine
 from lupi.boosting._ensembles import CartEnsemble, readable_by_trees
@@ -183,17 +177,12 @@ class GBPlusClassifier(BoostedTreesClassifier):
         check_max_features(self.max_features)
         check_choice("schedule", self.schedule, ("side_by_side", "teacher_first"))
         training = self._validate_fit(X, y, privileged, sample_weight, dtype=np.float32)
-        labels = check_classes(training.y, training.weight, self)
-        training = training.take(labels.rows)
-        factor = class_weights(
-            self.class_weight, labels.classes, labels.codes, training.weight
-        )
-        weight = training.weight * factor[labels.codes]
+        training, labels = counted_classes(training, self.class_weight, self)
         rng = check_random_state(self.random_state)
         problems = binary_problems(labels.codes, len(labels.classes), "ovr")
         X = readable_by_trees(training.X)
         fitted = [
-            self._fit_binary(X, target, training.privileged, weight, rng)
+            self._fit_binary(X, target, training.privileged, training.weight, rng)
             for _, target in problems
         ]
         self.classes_ = labels.classes

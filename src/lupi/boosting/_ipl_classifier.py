@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lupi.base import (
-    ModelInfo,
-    atomic_fit,
-    binary_problems,
-    check_classes,
-    class_weights,
-)
+from lupi.base import ModelInfo, atomic_fit, binary_problems
+from lupi.base._classes import counted_classes
 from lupi.boosting._boosted_trees import BoostedTreesClassifier
 from lupi.boosting._ipl_base import IPL, BaseIPL
 from lupi.boosting._losses import LOSSES
@@ -219,16 +214,9 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
         self._check_parameters()
         check_choice("loss", self.loss, LOSSES)
         training = self._read(X, y, privileged, sample_weight, y_numeric=False)
-        labels = check_classes(training.y, training.weight, self)
-        training = training.take(labels.rows)
-        factor = class_weights(
-            self.class_weight, labels.classes, labels.codes, training.weight
-        )
+        training, labels = counted_classes(training, self.class_weight, self)
         self.classes_ = labels.classes
         problems = binary_problems(labels.codes, len(labels.classes), "ovr")
-        self._fit_targets(
-            training,
-            [target for _, target in problems],
-            training.weight * factor[labels.codes],
-        )
+        targets = [target for _, target in problems]
+        self._fit_targets(training, targets, training.weight)
         return self

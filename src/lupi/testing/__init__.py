@@ -23,7 +23,7 @@ from lupi.testing import (
     _tools,
     _unlabelled,
 )
-from lupi.testing._material import lupi_tags
+from lupi.testing._material import CLASSIFIER_CHECKS, lupi_tags
 
 __all__ = [
     "CheckResult",
@@ -32,7 +32,13 @@ __all__ = [
 ]
 
 Check = Callable[[Any], None]
-_GROUPS = (_interface, _rows, _unlabelled, _containers, _refusals, _tools)
+# The functions check_... that these modules define, by name.
+_CHECKS: dict[str, Check] = {
+    name: check
+    for group in (_interface, _rows, _unlabelled, _containers, _refusals, _tools)
+    for name, check in vars(group).items()
+    if name.startswith("check_") and check.__module__ == group.__name__
+}
 
 
 @dataclass(frozen=True)
@@ -147,10 +153,12 @@ def check_privileged_estimator(
 
 
 def _all_checks(estimator: Any) -> dict[str, Check]:
-    checks = [check for group in _GROUPS for check in group.CHECKS]
-    if is_classifier(estimator):
-        checks += [check for group in _GROUPS for check in group.CLASSIFIER_CHECKS]
-    return {check.__name__: _without_warnings(check) for check in checks}
+    chosen = {
+        name: _without_warnings(check)
+        for name, check in _CHECKS.items()
+        if name not in CLASSIFIER_CHECKS or is_classifier(estimator)
+    }
+    return dict(sorted(chosen.items(), key=lambda item: item[0] in CLASSIFIER_CHECKS))
 
 
 def _without_warnings(check: Check) -> Check:
@@ -167,15 +175,10 @@ def _without_warnings(check: Check) -> Check:
 
 def _cannot_hold(estimator: Any) -> dict[str, str]:
     off = dict(lupi_tags(estimator).cannot_hold)
-    known = {
-        check.__name__
-        for group in _GROUPS
-        for check in (*group.CHECKS, *group.CLASSIFIER_CHECKS)
-    }
-    unknown = sorted(set(off) - known)
+    unknown = sorted(set(off) - set(_CHECKS))
     if unknown:
         raise ValueError(
             f"The tags of {type(estimator).__name__} exclude {unknown}, but the "
-            f"checks are {sorted(known)}. Correct the keys of cannot_hold."
+            f"checks are {sorted(_CHECKS)}. Correct the keys of cannot_hold."
         )
     return off

@@ -9,7 +9,14 @@ import scipy.sparse as sp
 from sklearn.utils import get_tags
 
 from lupi._optional import installed
-from lupi.testing._material import assert_same, fitted, outputs, ready, task
+from lupi.testing._material import (
+    assert_same,
+    classifiers_only,
+    fitted,
+    outputs,
+    ready,
+    task,
+)
 
 _MISSING = np.array([3, 4, 20])
 
@@ -145,6 +152,7 @@ def check_feature_names(estimator: Any) -> None:
     )
 
 
+@classifiers_only
 def check_labels_of_any_type(estimator: Any) -> None:
     """Check that strings, booleans and any integers as labels give the same model."""
     data = task(estimator)
@@ -167,6 +175,7 @@ def check_labels_of_any_type(estimator: Any) -> None:
         )
 
 
+@classifiers_only
 def check_many_classes(estimator: Any) -> None:
     """Check labels and shapes of the outputs with three classes."""
     if not get_tags(estimator).classifier_tags.multi_class:
@@ -185,15 +194,3 @@ def check_many_classes(estimator: Any) -> None:
             assert np.array_equal(values.argmax(axis=1), predicted), (
                 f"predict is not the class of the largest {method}."
             )
-
-
-CHECKS = (
-    check_free_width,
-    check_sparse_privileged_equals_dense,
-    check_sparse_X_equals_dense,
-    check_lists_and_data_frames,
-    check_float32_input,
-    check_readonly_input,
-    check_feature_names,
-)
-CLASSIFIER_CHECKS = (check_labels_of_any_type, check_many_classes)

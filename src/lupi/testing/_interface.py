@@ -183,16 +183,3 @@ def check_clone_and_pickle(estimator: Any) -> None:
     assert np.array_equal(outputs(back, data.X_new), outputs(model, data.X_new)), (
         "The estimator predicts differently after pickling."
     )
-
-
-CHECKS = (
-    check_fit_signature,
-    check_predicting_takes_no_privileged,
-    check_trains_without_privileged,
-    check_privileged_has_an_effect,
-    check_fit_changes_nothing_it_is_given,
-    check_fit_is_repeatable,
-    check_failed_refit_keeps_the_model,
-    check_clone_and_pickle,
-)
-CLASSIFIER_CHECKS = ()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -48,6 +49,16 @@ def task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
         y = np.searchsorted(cuts, y)
     X, P = X.astype(np.float32).astype(float), P.astype(np.float32).astype(float)
     return Task(X[:n_rows], y[:n_rows], P[:n_rows], X[n_rows:])
+
+
+CLASSIFIER_CHECKS: set[str] = set()
+Check = TypeVar("Check", bound=Callable[[Any], None])
+
+
+def classifiers_only(check: Check) -> Check:
+    """Decorate a check that does not apply to regressors."""
+    CLASSIFIER_CHECKS.add(check.__name__)
+    return check
 
 
 def lupi_tags(estimator: Any) -> PrivilegedTags:

@@ -9,6 +9,7 @@ import numpy as np
 from lupi.testing._material import (
     Task,
     assert_refuses,
+    classifiers_only,
     fitted,
     lupi_tags,
     outputs,
@@ -101,6 +102,7 @@ def check_refuses_empty_data(estimator: Any) -> None:
     _refuses_privileged(estimator, data, data.P[:, :0], "of no columns", words)
 
 
+@classifiers_only
 def check_refuses_one_class(estimator: Any) -> None:
     """Check that one class among the rows of positive weight is refused."""
     data = task(estimator)
@@ -117,15 +119,3 @@ def check_refuses_one_class(estimator: Any) -> None:
         privileged=data.P,
         sample_weight=(data.y == 1).astype(float),
     )
-
-
-CHECKS = (
-    check_refuses_wrong_length,
-    check_refuses_one_dimension,
-    check_refuses_partly_missing_rows,
-    check_refuses_infinite_values,
-    check_refuses_text,
-    check_refuses_bad_weights,
-    check_refuses_empty_data,
-)
-CLASSIFIER_CHECKS = (check_refuses_one_class,)

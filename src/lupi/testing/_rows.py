@@ -117,16 +117,3 @@ def check_weight_zero_is_an_absent_row(estimator: Any) -> None:
         estimator,
         "Weights of zero and rows left out",
     )
-
-
-CHECKS = (
-    check_all_rows_missing_equals_none,
-    check_missing_rows_are_legal,
-    check_missing_rows_in_any_order,
-    check_permuted_rows,
-    check_privileged_rows_follow_their_rows,
-    check_weights_of_one_change_nothing,
-    check_weight_two_is_a_repeated_row,
-    check_weight_zero_is_an_absent_row,
-)
-CLASSIFIER_CHECKS = ()

@@ -23,7 +23,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from lupi.testing._material import Task, assert_same, fitted, outputs, ready, task
+from lupi.testing._material import (
+    Task,
+    assert_same,
+    classifiers_only,
+    fitted,
+    outputs,
+    ready,
+    task,
+)
 
 _MISSING = np.array([0, 9, 33])
 
@@ -161,6 +169,7 @@ def check_learning_curve(estimator: Any) -> None:
             )
 
 
+@classifiers_only
 def check_calibration(estimator: Any) -> None:
     """Check that `CalibratedClassifierCV` fits every fold with its rows of X*.
 
@@ -186,13 +195,3 @@ def check_calibration(estimator: Any) -> None:
                     estimator,
                     f"CalibratedClassifierCV with routing {'on' if routing else 'off'}",
                 )
-
-
-CHECKS = (
-    check_requested_by_default,
-    check_grid_search,
-    check_cross_validate,
-    check_pipeline,
-    check_learning_curve,
-)
-CLASSIFIER_CHECKS = (check_calibration,)

@@ -21,6 +21,7 @@ from lupi.testing._material import (
     Task,
     assert_refuses,
     assert_same,
+    classifiers_only,
     fitted,
     outputs,
     ready,
@@ -234,6 +235,7 @@ def check_refuses_infinite_y(estimator: Any) -> None:
         assert_refuses(estimator, "infinite y", ("inf",), data.X, y, privileged=data.P)
 
 
+@classifiers_only
 def check_unlabelled_rows_of_many_classes(estimator: Any) -> None:
     """Check that rows without y add no class to three classes."""
     many = get_tags(estimator).classifier_tags.multi_class
@@ -249,17 +251,3 @@ def check_unlabelled_rows_of_many_classes(estimator: Any) -> None:
         estimator,
         "Three classes and rows without y in another order",
     )
-
-
-CHECKS = (
-    check_unlabelled_rows_are_refused_or_used,
-    check_unlabelled_rows_in_any_order,
-    check_unlabelled_rows_have_weights,
-    check_unlabelled_rows_without_privileged_change_nothing,
-    check_missing_y_in_any_container,
-    check_complete_y_in_any_container,
-    check_unlabelled_rows_with_sparse_X,
-    check_refuses_y_without_any_value,
-    check_refuses_infinite_y,
-)
-CLASSIFIER_CHECKS = (check_unlabelled_rows_of_many_classes,)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupi._convex.interior.newton import Barrier
+from lupi._convex.interior.newton import Barrier, NewtonStep
 from lupi._convex.linalg import (
     NotPositiveDefinite,
     cholesky,
@@ -31,7 +31,7 @@ BLOCK_VALUES = 2**20
 REFINEMENTS = 2
 
 
-class FeatureNewton:
+class FeatureNewton(NewtonStep):
     """Newton step with a factorization in the space of the weights."""
 
     def __init__(self, problem: Problem):
@@ -54,7 +54,7 @@ class FeatureNewton:
     def start(self, multipliers: np.ndarray) -> None:
         """Set the functions to those of the multipliers."""
         self.coefficients = self.problem.coefficients(multipliers)
-        self.weights: list[np.ndarray | None] = [
+        self.weights = [
             None if f.space is None else f.space.matrix.T @ v / f.weight
             for f, v in zip(self.problem.functions, self.coefficients, strict=True)
         ]
@@ -71,14 +71,6 @@ class FeatureNewton:
         """Set the functions to these weights, independently of the multipliers."""
         self.weights = [None if w is None else w.copy() for w in weights]
         self.penalized = self._values(self.weights)
-
-    def hold(self) -> tuple:
-        """Return the current functions, for `resume`."""
-        return self.coefficients, self.weights, self.penalized
-
-    def resume(self, held: tuple) -> None:
-        """Restore functions that `hold` returned."""
-        self.coefficients, self.weights, self.penalized = held
 
     def advance(self, length: float, step: np.ndarray) -> None:
         """Update weights, coefficients and values for a step of the multipliers."""

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lupi._convex.interior.leaf import Leaf, Merged, times
-from lupi._convex.interior.newton import Barrier
+from lupi._convex.interior.newton import Barrier, NewtonStep
 from lupi._convex.linalg import (
     NotPositiveDefinite,
     add_diagonal,
@@ -67,7 +67,7 @@ class _Kept(NamedTuple):
     weak_diagonal: np.ndarray
 
 
-class KernelNewton:
+class KernelNewton(NewtonStep):
     """Newton step with a factorization of ``H + D`` in blocks."""
 
     def __init__(self, problem: Problem, tuning: Tuning):
@@ -107,14 +107,6 @@ class KernelNewton:
         self.coefficients = self.problem.coefficients(multipliers)
         self.weights = None
         self.penalized = self.problem.penalized(self.coefficients)
-
-    def hold(self) -> tuple:
-        """Return the current functions, for `resume`."""
-        return self.coefficients, self.weights, self.penalized
-
-    def resume(self, held: tuple) -> None:
-        """Restore functions that `hold` returned."""
-        self.coefficients, self.weights, self.penalized = held
 
     def advance(self, length: float, step: np.ndarray) -> None:
         """Update the functions for a step of the multipliers."""

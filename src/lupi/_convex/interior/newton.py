@@ -8,7 +8,7 @@ barrier and ``E`` the matrix of the balance equations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -42,10 +42,8 @@ class NewtonStep(Protocol):
 
     coefficients: list[np.ndarray]
     penalized: list[np.ndarray]
-
-    @property
-    def weights(self) -> list[np.ndarray | None] | None:
-        """One vector per function with features; None if the space has none."""
+    # One vector per function with features; None if the space has none.
+    weights: Any
 
     def start(self, multipliers: np.ndarray) -> None:
         """Set the functions to those of the multipliers."""
@@ -63,9 +61,11 @@ class NewtonStep(Protocol):
 
     def hold(self) -> tuple:
         """Return the current functions, for `resume`."""
+        return self.coefficients, self.weights, self.penalized
 
     def resume(self, held: tuple) -> None:
         """Restore functions that `hold` returned."""
+        self.coefficients, self.weights, self.penalized = held
 
 
 def newton_for(problem: Problem, tuning: Tuning = DEFAULT) -> NewtonStep:

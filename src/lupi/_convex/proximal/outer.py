@@ -95,8 +95,8 @@ class _Proximal:
             # shared multiplier and a private one change by opposite amounts.
             ridge[part] = self.share * min(root, *map(size, kernels))
         for g in range(problem.size - len(problem.global_rows), problem.size):
-            if problem.bends[g] > 0:
-                ridge[g] = self.share * problem.bends[g]
+            if problem.hessian_diagonal[g] > 0:
+                ridge[g] = self.share * problem.hessian_diagonal[g]
         for cost, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
             box = np.where(cost > 0, cost, 1.0)
             for q in sharing:
