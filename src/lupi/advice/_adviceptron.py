@@ -142,9 +142,9 @@ class Adviceptron(LinearAdvisedClassifier):
         title="Adviceptron",
         paper="Kunapuli et al. 2010, ECML",
         cite="kunapuli2010online",
-        helps="the same, for rows that come one by one",
+        helps="they are right for most of their region and rows arrive one by one",
         cost="a few products per row",
-        tune="`advice_weight` against `learning_rate`",
+        tune="`advice_weight`, `learning_rate`",
         needs="rules",
         rank=61,
     )

@@ -163,7 +163,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         cite="fung2002knowledge,kunapuli2010online",
         helps="they are right for most of their region and rows are few",
         cost="a sparse QP, with one point per rule and per row",
-        tune="`C`, `advice_weight` (0 included)",
+        tune="`C`, `advice_weight` (including 0)",
         needs="rules",
         rank=60,
     )

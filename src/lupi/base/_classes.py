@@ -259,7 +259,7 @@ def decisions_of_classes(
 
     Parameters
     ----------
-    values : ndarray of shape (n_rows, n_problems)
+    values : ndarray of shape (n_samples, n_problems)
         Decision values of the binary problems, in their order.
     n_classes : int
         Number of classes.
@@ -268,7 +268,7 @@ def decisions_of_classes(
 
     Returns
     -------
-    ndarray of shape (n_rows,) or (n_rows, n_classes)
+    ndarray of shape (n_samples,) or (n_samples, n_classes)
         One value per row for two classes, otherwise one per class: with ``"ovr"`` the
         values unchanged; with ``"ovo"`` the number of pairs won, plus the sum of
         margins mapped into (−1/3, 1/3), which only decides between equal counts

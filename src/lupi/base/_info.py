@@ -31,8 +31,8 @@ class ModelInfo:
     cite : str
         Keys in ``docs/references.bib``, separated by commas.
     helps, cost, tune : str
-        When X* helps it, what it costs, and which parameters are worth a search: the
-        row of the table in "How to choose a method", in Markdown.
+        When X* helps, what the model costs, and which parameters to tune: the cells of
+        its row in the table of "How to choose a method", in Markdown.
     formulas : str
         Module whose docstring has the formulas; by default that of the class.
     needs : str

@@ -160,7 +160,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _checked(y: Any, n_rows: int, estimator: Any, numeric: bool) -> np.ndarray:
-    # scikit-learn checks y together with X, for which zeros stand here.
+    # scikit-learn checks y together with X, which is replaced by zeros here.
     zeros = np.zeros((n_rows, 1))
     y = check_X_y(zeros, _plain(y), y_numeric=numeric, estimator=estimator)[1]
     return y.astype(np.float64, copy=False) if numeric else y

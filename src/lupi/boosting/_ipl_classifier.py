@@ -127,10 +127,10 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
 
     __lupi_info__ = ModelInfo(
         **IPL,
-        helps="the same, for labels; on Pima we saw nothing",
-        cost="the same",
-        tune="the same; `n_atoms` for the sparse form, with `privileged_reg` a hundred "
-        "times smaller than `privileged_weight`",
+        helps="X\\* explains noise in the labels that X cannot; no gain on Pima",
+        cost="about two trees a round",
+        tune="as `IPLRegressor`; for the sparse form `n_atoms`, with `privileged_reg` "
+        "a hundred times smaller than `privileged_weight`",
         rank=42,
     )
 

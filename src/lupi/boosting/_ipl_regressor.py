@@ -121,7 +121,7 @@ class IPLRegressor(RegressorMixin, BaseIPL):
         **IPL,
         helps="X\\* explains noise in y that X cannot",
         cost="about two trees a round",
-        tune="`privileged_weight`, `privileged_reg`; trees and rate as in boosting",
+        tune="`privileged_weight`, `privileged_reg`, and the parameters of boosting",
         rank=41,
     )
 

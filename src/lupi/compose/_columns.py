@@ -46,7 +46,9 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
     decision_columns_ : ndarray of int
         Positions of all other columns.
     n_features_in_, feature_names_in_
-        Of the whole table seen in ``fit``.
+        Those of the whole table in ``fit``.
+    classes_, objective_, duality_gap_, n_iter_, converged_
+        Those of the estimator, if it has them.
 
     See Also
     --------
@@ -71,9 +73,9 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
     __lupi_info__ = ModelInfo(
         title="Privileged columns",
         paper="",
-        helps="one table, some columns privileged",
+        helps="a single table of which some columns are privileged",
         cost="none",
-        tune="nothing of its own",
+        tune="no parameters",
         needs="an estimator",
         rank=80,
     )

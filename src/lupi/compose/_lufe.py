@@ -121,11 +121,10 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
         title="LUFe",
         paper="Taylor et al. 2016, feature selection with unselected features",
         cite="taylor2016lufe",
-        helps="unselected features indicate which rows are hard; we have not seen a "
-        "gain yet",
-        cost="selection and the model inside",
+        helps="features that a selection leaves out; no gain has been measured so far",
+        cost="that of the selection and of the model inside",
         tune="`n_features_to_select`, the model inside",
-        needs="X alone; makes its own X*",
+        needs="X only; X* is part of it",
         rank=82,
     )
 

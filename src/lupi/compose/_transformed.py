@@ -50,6 +50,8 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
         The fitted estimator.
     transformer_ : transformer or None
         The fitted transformer; None if there were no rows to fit it on.
+    classes_, objective_, duality_gap_, n_iter_, converged_
+        Those of the estimator, if it has them.
 
     See Also
     --------
@@ -72,9 +74,9 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
     __lupi_info__ = ModelInfo(
         title="Transformed privileged features",
         paper="",
-        helps="X\\* needs scaling, imputing or encoding: kernels nearly always do",
+        helps="scaling, imputation or encoding of X\\*; kernels nearly always need it",
         cost="that of the transformer",
-        tune="that of the transformer",
+        tune="the parameters of the transformer",
         needs="an estimator",
         rank=81,
     )

@@ -159,10 +159,9 @@ or callable, default="rbf"
         title="Fair SVMΔ+",
         paper=THOMAS,
         cite="thomas2017unified,zafar2017fairness,quadrianto2017recycling",
-        helps="not meant to raise scores: bounds the covariance of decisions with the "
-        "sensitive columns",
-        cost="2n",
-        tune="`covariance_threshold`, then as SVMΔ+",
+        helps="decisions must not covary with sensitive columns; scores do not improve",
+        cost="2n multipliers",
+        tune="`covariance_threshold`, then as `SVCDeltaPlus`",
         needs="sensitive features",
         functions=("signed",),
         rank=16,
@@ -332,7 +331,7 @@ or callable, default="rbf"
 
         Returns
         -------
-        ndarray of shape (n_rows,) or (n_rows, n_problems)
+        ndarray of shape (n_samples,) or (n_samples, n_problems)
             NaN for rows that are missing.
         """
         check_is_fitted(self)

@@ -115,8 +115,8 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     __lupi_info__ = ModelInfo(
         title="Linear forms",
         paper=VAPNIK_VASHIST,
-        helps="as `SVCPlus`, linear in both spaces; linear corrections often cannot "
-        "follow, use `Nystroem` on X\\*",
+        helps="as `SVCPlus`, with linear functions; a linear correction often cannot "
+        "represent the margin violations: use `Nystroem` on X\\*",
         cost="n(p+q)² a step, no n × n matrix",
         tune="`C`, `privileged_reg`",
         family="svc-linear",
@@ -212,9 +212,9 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     __lupi_info__ = ModelInfo(
         title="Linear forms",
         paper=VAPNIK_IZMAILOV,
-        helps="as `SVCDeltaPlus`, linear",
-        cost="the same",
-        tune="the same and `delta`",
+        helps="as `SVCDeltaPlus`, with linear functions",
+        cost="n(p+q)² a step, no n × n matrix",
+        tune="`C`, `privileged_reg`, `delta`",
         family="svc-linear",
         fixed=DELTA,
         space=LINEAR_SPACE,
@@ -300,8 +300,8 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     __lupi_info__ = ModelInfo(
         title="Linear forms",
         paper=VAPNIK_VASHIST,
-        helps="as `SVRPlus`, linear",
-        cost="the same",
+        helps="as `SVRPlus`, with linear functions",
+        cost="n(p+2q)² a step, no n × n matrix",
         tune="`C`, `epsilon`, `privileged_reg`",
         family="svr-linear",
         space=REGRESSION_SPACE,

@@ -304,7 +304,7 @@ class KernelMachine:
 
         Returns
         -------
-        ndarray of shape (n_rows,) or (n_rows, n_functions)
+        ndarray of shape (n_samples,) or (n_samples, n_functions)
             NaN for rows that are NaN. One column per learned function and per binary
             problem where there is more than one; NaN for a problem none of whose rows
             had privileged features.

@@ -164,10 +164,11 @@ or callable, default="rbf"
         title="SVMΔ+",
         paper=VAPNIK_IZMAILOV,
         cite="vapnik2015similarity,celik2015svmplus",
-        helps="the same, roughly: what X\\* cannot follow has an ordinary slack",
-        cost="2n",
-        tune="the same and `delta`; C downwards, as (1+Δ)C is the cost where X\\* is "
-        "of no use",
+        helps="the margin violation of a row is approximately a function of x\\*; an "
+        "ordinary slack covers the rest",
+        cost="2n multipliers",
+        tune="`C`, `privileged_reg`, `delta`, both kernels; `C` downwards, as the cost "
+        "is (1+Δ)C if X\\* is uninformative",
         family="svc",
         fixed=DELTA,
         space=KERNEL_SPACE,

@@ -165,10 +165,10 @@ or callable, default="rbf"
         title="SVMu",
         paper=THOMAS,
         cite="thomas2017unified",
-        helps="either of the two holds, and you do not know which; it need not be as "
-        "good as the better one",
-        cost="4n",
-        tune="the same and `similarity_reg`",
+        helps="the assumption of `SVCPlus` or of `SVCDeltaPlus` holds, unknown which; "
+        "it may be worse than the better of the two",
+        cost="4n multipliers",
+        tune="as `SVCDeltaPlus`, and `similarity_reg`",
         family="svc",
         fixed=DELTA,
         space=KERNEL_SPACE,

@@ -1,1 +1,1 @@
-"""The interior point on blocks of rows: the outer loop sees nothing but sums."""
+"""Interior-point method on blocks of rows; the outer loop only uses sums over them."""
