@@ -43,7 +43,7 @@ def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
     elif 0 < len(absent) < len(ours) and theirs.is_unique:
         remedy = (
             f"{len(absent)} of the {len(ours)} labels of X are not in privileged, "
-            f"{_plain(absent[0])!r} for one. Pass privileged.reindex(X.index), which "
+            f"{_shown(absent[0])} for one. Pass privileged.reindex(X.index), which "
             "makes them rows of NaN, without privileged information, or leave them out "
             "of X and pass privileged.loc[X.index]."
         )
@@ -103,7 +103,7 @@ def aligned(X: Any, privileged: Any) -> Any:
             again = index[index.duplicated()][0]
             raise ValueError(
                 f"X and privileged have different indexes, and {name} has two rows "
-                f"labelled {_plain(again)!r}, so that rows cannot be matched by label. "
+                f"labelled {_shown(again)}, so that rows cannot be matched by label. "
                 "Make the labels unique, or pass privileged.set_axis(X.index) if the "
                 "rows are in the same order."
             )
@@ -128,8 +128,8 @@ def _difference(ours: Any, theirs: Any) -> str:
         for row, (mine, other) in enumerate(zip(ours, theirs, strict=True))
         if type(mine) is not type(other) or bool(mine != other)
     )
-    return f"row {row} is {_plain(mine)!r} in X and {_plain(other)!r} in privileged."
+    return f"row {row} is {_shown(mine)} in X and {_shown(other)} in privileged."
 
 
-def _plain(label: Any) -> Any:
-    return label.item() if hasattr(label, "item") else label
+def _shown(label: Any) -> str:
+    return repr(label.item() if hasattr(label, "item") else label)

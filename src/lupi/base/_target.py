@@ -75,7 +75,7 @@ def read_target(
     """
     absent = missing_targets(y)
     if not absent.any() or len(absent) != n_rows:
-        return Target(_checked(y, n_rows, estimator, numeric))
+        return Target(_check_target(y, n_rows, estimator, numeric))
     name = name_of(estimator)
     if absent.all():
         raise ValueError(
@@ -91,9 +91,11 @@ def read_target(
             "or use an estimator that learns from them, such as "
             f"lupi.HedgedDistillation{kind}."
         )
-    known = _checked(_present(y, ~absent), n_rows - absent.sum(), estimator, numeric)
-    values = np.full(n_rows, np.nan if numeric else known[0], dtype=known.dtype)
-    values[~absent] = known
+    present = _check_target(
+        _nonmissing(y, ~absent), n_rows - absent.sum(), estimator, numeric
+    )
+    values = np.full(n_rows, np.nan if numeric else present[0], dtype=present.dtype)
+    values[~absent] = present
     return Target(values, absent)
 
 
@@ -117,32 +119,32 @@ def missing_targets(y: Any) -> np.ndarray:
     array([False,  True, False, False,  True])
     """
     if hasattr(y, "isna"):  # pandas
-        return _flat(y.isna())
+        return _column_mask(y.isna())
     try:
-        return _flat(missing_values(y))
+        return _column_mask(missing_values(y))
     except ValueError:  # ragged
         return np.zeros(0, dtype=bool)
 
 
-def _flat(mask: Any) -> np.ndarray:
+def _column_mask(mask: Any) -> np.ndarray:
     """Return a mask with one entry per row; empty if it is not a single column."""
     mask = np.asarray(mask, dtype=bool)
     column = mask.ndim == 1 or (mask.ndim == 2 and mask.shape[1] == 1)
     return mask.ravel() if column else np.zeros(0, dtype=bool)
 
 
-def _present(y: Any, known: np.ndarray) -> Any:
+def _nonmissing(y: Any, present: np.ndarray) -> Any:
     """Return the rows of y that are not missing, in a container of the same type."""
     if isinstance(y, np.ma.MaskedArray):
-        return y.data[known]
+        return y.data[present]
     if hasattr(y, "filter") and hasattr(y, "is_null"):  # Polars
-        return y.filter(known)
+        return y.filter(present)
     if hasattr(y, "dtype") or hasattr(y, "dtypes"):
-        return y[known]
-    return [value for value, there in zip(y, known, strict=True) if there]
+        return y[present]
+    return [value for value, keep in zip(y, present, strict=True) if keep]
 
 
-def _plain(y: Any) -> Any:
+def _plain_numbers(y: Any) -> Any:
     """Return numbers in a masked, nullable or object array as plain numbers."""
     if isinstance(y, np.ma.MaskedArray):
         return y.data
@@ -159,8 +161,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, bool | int | float | np.bool_ | np.number)
 
 
-def _checked(y: Any, n_rows: int, estimator: Any, numeric: bool) -> np.ndarray:
+def _check_target(y: Any, n_rows: int, estimator: Any, numeric: bool) -> np.ndarray:
     # scikit-learn checks y together with X, which is replaced by zeros here.
     zeros = np.zeros((n_rows, 1))
-    y = check_X_y(zeros, _plain(y), y_numeric=numeric, estimator=estimator)[1]
+    y = check_X_y(zeros, _plain_numbers(y), y_numeric=numeric, estimator=estimator)[1]
     return y.astype(np.float64, copy=False) if numeric else y

@@ -67,9 +67,9 @@ class _Comments:
         both = privileged_weight + privileged_reg
         # C1 (e − c)² + C2 c² is minimal at c = shrink · e.
         self.shrink = privileged_weight / both if both > 0 else 0.0
-        self.weigh(weight)
+        self.set_weights(weight)
 
-    def weigh(self, weight: np.ndarray) -> None:
+    def set_weights(self, weight: np.ndarray) -> None:
         """Set the row weights, which second-order losses change in every round."""
         self.weight = weight[self.rows]
 
@@ -78,7 +78,7 @@ class _Comments:
         penalty = self._square_penalty(comment.values[self.rows])
         return Comment(comment.values, penalty, comment.state)
 
-    def _spread(self, values: np.ndarray) -> np.ndarray:
+    def _on_all_rows(self, values: np.ndarray) -> np.ndarray:
         values = values.astype(self.dtype, copy=False)
         if isinstance(self.rows, slice):
             return values
@@ -106,9 +106,9 @@ class LinearComments(_Comments):
         self.basis = np.asfortranarray(table @ self._to_coef, dtype=self.dtype)
         self._metric: np.ndarray | None = None
 
-    def weigh(self, weight: np.ndarray) -> None:
+    def set_weights(self, weight: np.ndarray) -> None:
         """Set the row weights, for which B is no longer orthonormal."""
-        super().weigh(weight)
+        super().set_weights(weight)
         if hasattr(self, "basis"):
             gram = total(self.basis.T @ (self.weight[:, None] * self.basis))
             self._metric = np.linalg.pinv(gram.astype(np.float64), hermitian=True)
@@ -116,7 +116,7 @@ class LinearComments(_Comments):
     def start(self, coef: np.ndarray) -> Comment:
         """Return the comment of given w."""
         values = self.table @ coef
-        return Comment(self._spread(values), self._square_penalty(values), coef)
+        return Comment(self._on_all_rows(values), self._square_penalty(values), coef)
 
     def fit(self, error: np.ndarray, start: Comment) -> Comment:
         """Return the optimal comment for the errors e = h − r."""
@@ -125,7 +125,7 @@ class LinearComments(_Comments):
             beta = self._metric @ beta
         beta = (self.shrink * beta).astype(self.dtype, copy=False)
         values = self.basis @ beta
-        return Comment(self._spread(values), self._square_penalty(values), beta)
+        return Comment(self._on_all_rows(values), self._square_penalty(values), beta)
 
     def coef(self, comment: Comment) -> np.ndarray:
         """Return the w of a fitted comment."""
@@ -143,9 +143,9 @@ class AtomComments(_Comments):
         self._columns = self.table @ atoms
         self._scale_rows()
 
-    def weigh(self, weight: np.ndarray) -> None:
+    def set_weights(self, weight: np.ndarray) -> None:
         """Set the row weights."""
-        super().weigh(weight)
+        super().set_weights(weight)
         self._scale_rows()
 
     def _scale_rows(self) -> None:
@@ -166,7 +166,7 @@ class AtomComments(_Comments):
     def start(self, coef: np.ndarray) -> Comment:
         """Return the comment of given v."""
         return Comment(
-            self._spread(self._columns @ coef),
+            self._on_all_rows(self._columns @ coef),
             self._total * self.privileged_reg * float(np.abs(coef).sum()),
             coef,
         )
@@ -217,7 +217,7 @@ class RegressorComments(_Comments):
         if state is None:
             return Comment(np.zeros(self.n_rows, dtype=self.dtype), 0.0, None)
         values = np.ravel(state.predict(self.table))
-        return Comment(self._spread(values), self._square_penalty(values), state)
+        return Comment(self._on_all_rows(values), self._square_penalty(values), state)
 
     def fit(self, error: np.ndarray, start: Comment) -> Comment:
         """Return the comment of the regressor fitted to the errors."""

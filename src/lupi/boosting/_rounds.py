@@ -196,7 +196,7 @@ def boost(
             passes = 1
         else:
             if loss.second_order:
-                comments.weigh(weight)
+                comments.set_weights(weight)
                 comment = comments.refresh(comment)
             grown, comment, trace, passes = alternate(
                 engine, comments, residual, weight, comment, settings

@@ -69,7 +69,7 @@ class Space:
         self.rows, self.place = rows, place
 
     @cached_property
-    def _checked(self) -> tuple[Any, np.ndarray | None]:
+    def _gram_and_projection(self) -> tuple[Any, np.ndarray | None]:
         place = self.place
         if place.device != "cpu" and self.kernel.is_positive:
             return place.gram(self.kernel, self.rows), None
@@ -88,14 +88,14 @@ class Space:
     @cached_property
     def largest(self) -> float:
         """The largest k(x, x) of the rows."""
-        if "_checked" in self.__dict__:
-            return float(diagonal(self._checked[0]).max(initial=0.0))
+        if "_gram_and_projection" in self.__dict__:
+            return float(diagonal(self._gram_and_projection[0]).max(initial=0.0))
         with np.errstate(over="ignore"):
             return float(row_norms(self.rows, squared=True).max(initial=0.0))
 
     @property
     def gram(self) -> Gram:
-        gram = Gram(self._checked[0])
+        gram = Gram(self._gram_and_projection[0])
         self._check_size()
         return gram
 
@@ -115,8 +115,11 @@ class Space:
 
     def in_kernel(self, coefficients: np.ndarray) -> np.ndarray:
         """Convert coefficients of a projected Gram matrix into those of the kernel."""
-        if "_checked" in self.__dict__ and self._checked[1] is not None:
-            return self._checked[1] @ coefficients
+        if (
+            "_gram_and_projection" in self.__dict__
+            and self._gram_and_projection[1] is not None
+        ):
+            return self._gram_and_projection[1] @ coefficients
         return coefficients
 
     def expand(self, coefficients: np.ndarray, bias: float) -> Expansion:
