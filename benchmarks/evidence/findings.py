@@ -1,25 +1,25 @@
-"""What the numbers say, in sentences whose numbers are read from the results."""
+"""Findings of the evidence page, with numbers from the results."""
 
 import numpy as np
 
 from evidence import summary
 
-# Name, citation, names of the methods here, whether rows without y train.
+# Name, citation, names of the methods here, whether rows without y are used.
 PAPERS = (
     (
         "SVM+",
         "{cite:p}`vapnik2009lupi`",
         ("SVCPlus", "SVRPlus"),
         False,
-        "a faster rate of learning; fewer errors with poems beside digits, with the "
-        "structure of proteins, with the future of a series",
+        "a faster rate of learning; fewer errors with poetic descriptions of digits, "
+        "with the structure of proteins, with the future of a series",
     ),
     (
         "IPL",
         "{cite:p}`li2018ipl`",
         ("IPL",),
         False,
-        "boosted trees whose errors X\\* explains learn more than those without X\\*",
+        "trees whose errors are explained by X\\* are better than those without",
     ),
     (
         "LUFe",
@@ -33,15 +33,15 @@ PAPERS = (
         "{cite:p}`vapnik2015similarity`",
         ("KnowledgeTransfer",),
         False,
-        "frames of the space of X\\*, regressed on X, carry the knowledge over",
+        "frames of the space of X\\*, regressed on X, transfer the knowledge",
     ),
     (
         "generalized distillation",
         "{cite:p}`lopezpaz2016unifying`",
         ("GeneralizedDistillation",),
         False,
-        "soft labels of a teacher of X\\* teach with fewer rows; not where X\\* only "
-        "describes the noise",
+        "with soft labels of a teacher of X\\*, fewer rows are needed; not where X\\* "
+        "only describes the noise",
     ),
     (
         "PAST",
@@ -109,8 +109,8 @@ def findings(content):
     null = {table["name"] for table in content["tables"] if table["null"]}
     hedged = ("HedgedDistillation",)
     found = [
-        f"- **Seldom, over all.** Of {len(told)} lines {count(told, 'helps')} say "
-        f"*helps* ({100 * count(told, 'helps') / len(told):.0f} %), "
+        f"- **Overall rarely.** Of {len(told)} verdicts {count(told, 'helps')} are "
+        f"*helps* ({100 * count(told, 'helps') / len(told):.0f} %) and "
         f"{count(told, 'hurts')} *hurts* "
         f"({100 * count(told, 'hurts') / len(told):.0f} %)."
     ]
@@ -143,11 +143,11 @@ def _by_gap(lines, null):
     nothing = [line for line in part if line["table"] in null]
     text = (
         "- **Where: X\\* between x and y.** With 60 labels and rows without y, hedged "
-        f"distillation {seen(rich)}, where a model that sees X\\* gains significantly, "
-        f"and {seen(poor)}, where it does not"
+        f"distillation {seen(rich)}, where a model that has X\\* when predicting gains "
+        f"significantly, and {seen(poor)}, where it does not"
     )
     if nothing:
-        text += f"; where X\\* is known to say nothing, {gains(nothing)}"
+        text += f"; where X\\* is known to add nothing, {gains(nothing)}"
     return text + "."
 
 
@@ -168,9 +168,8 @@ def _first(lines):
         for _, name, hidden, part in rank[:3]
     ]
     return (
-        "- **Which first.** By tables helped less tables hurt at 60 labels: "
-        + ", ".join(words)
-        + "."
+        "- **First choice.** The numbers of tables helped minus tables hurt at 60 "
+        "labels are largest for " + ", ".join(words) + "."
     )
 
 
@@ -180,7 +179,7 @@ def _svm(lines):
     if not part or not delta:
         return ""
     return (
-        f"- **SVM+ is no first choice.** Tuned, with 60 labels, SVM+ {seen(part)}; "
+        f"- **SVM+ is not a first choice.** Tuned, with 60 labels, SVM+ {seen(part)}; "
         f"SVMΔ+ {seen(delta)}."
     )
 
@@ -196,10 +195,10 @@ def _never(lines):
             more.append(f"`{name}`")
     text = ""
     if never:
-        text = f"- **Never, in any line:** {', '.join(never)}."
+        text = f"- **Methods without the verdict *helps*:** {', '.join(never)}."
     if more:
         text += "\n" if text else ""
-        text += f"- **Hurts in more lines than it helps:** {', '.join(more)}."
+        text += f"- **Methods that hurt more often than they help:** {', '.join(more)}."
     return text
 
 
@@ -214,7 +213,7 @@ def _unlabelled(lines):
             )
     if not words:
         return ""
-    return "- **What rows without y add** at 60 labels: " + "; ".join(words) + "."
+    return "- **Effect of rows without y** at 60 labels: " + "; ".join(words) + "."
 
 
 def sentence(lines):
@@ -235,8 +234,8 @@ def sentence(lines):
 
 
 def papers(lines):
-    """Return the table of claims and what was seen."""
-    rows = ["| method | the paper says | seen at 60 labels |", "|---|---|---|"]
+    """Return the table of statements and measurements."""
+    rows = ["| method | statement of the paper | at 60 labels |", "|---|---|---|"]
     for name, cite, methods, hidden, claim in PAPERS:
         part = pick(lines, methods, 60, hidden)
         what = seen(part) if part else "not run"

@@ -16,10 +16,10 @@ PAGE = Path(__file__).parent / "page.md"
 PLACES = (
     (
         "../README.md",
-        "| what was seen | command |\n|---|---|\n| ",
+        "| result | command |\n|---|---|\n| ",
         " | `make evidence` |",
     ),
-    ("choosing.md", "## What we saw\n\n", " (`make evidence`)."),
+    ("choosing.md", "## Measured gains\n\n", " (`make evidence`)."),
 )
 REGIMES = {
     "labelled": "all training rows labelled",
@@ -165,8 +165,8 @@ def _outside(lines):
         )
         text.setdefault(n_labels, []).append(sentence)
     start = (
-        "Gradient boosting without X\\*, the outside baseline, against the ridge "
-        "regression without X\\* that hedged distillation is compared with: "
+        "Gradient boosting without X\\*, the external baseline, compared with ridge "
+        "regression without X\\*, the baseline of hedged distillation: "
     )
     return {n: start + "; ".join(each) + "." for n, each in text.items()}
 
@@ -176,8 +176,8 @@ def wanted(lines):
     found = summary.wanted(lines)
     if not found["all"]["n_gap"]:
         return "Not run."
-    head = ["", "tables", "with a gap", "helps (wanted ≥ 60 %)", "hurts (wanted none)"]
-    head += ["gap closed, median (wanted ≥ 15 %)", "hurts, other tables"]
+    head = ["", "tables", "with a gap", "helps (target ≥ 60 %)", "hurts (target none)"]
+    head += ["gap closed, median (target ≥ 15 %)", "hurts, other tables"]
     rows = []
     for name, label in {"all": "all", **TASKS}.items():
         each = found[name]
@@ -212,27 +212,26 @@ def truth(content):
 
     def words(each):
         share, low, high = (100 * each[key] for key in ("share", "low", "high"))
-        count = f"{each['hits']} of {each['count']} lines, {share:.1f} %"
+        count = f"{each['hits']} of {each['count']} rows, {share:.1f} %"
         return f"{count} (95 % interval {low:.1f} to {high:.1f} %)"
 
     met = _met(found["shuffled"]["share"] <= 0.05)
     text = (
-        '"Helps" must not be said of an X\\* that cannot help. With *shuffled* X\\* '
-        "in the place of X\\* (against *without*, a second shuffle and *self*) it is "
-        f"said in {words(found['shuffled'])}; wanted at most 5 %: {met}. Over all "
-        "methods, most of which have no second shuffle to beat, in "
+        'The verdict "helps" is an error for an X\\* that cannot help. With *shuffled* '
+        "X\\* in the place of X\\* (against *without*, a second shuffle and *self*) "
+        f"its frequency is {words(found['shuffled'])}; target at most 5 %: {met}. Over "
+        "all methods, most of which have no second shuffle as a control, it is "
         f"{words(found['shuffled_all'])}. With a copy of X in the place of X\\* it is "
-        f"said in none of {found['self']['count']} lines, by construction: the control "
-        "is the same model. Without that control it would be said in "
-        f"{words(found['self_uncontrolled'])}. Lines of one table are not independent, "
-        "so the intervals are too narrow."
+        f"0 of {found['self']['count']} rows by construction, because the control is "
+        "the same model. Without that control it would be "
+        f"{words(found['self_uncontrolled'])}. Rows of one table are not independent, "
+        "so that the intervals are too narrow."
     )
     power = content.get("generators")
     if not power:
         return (
-            f"{text}\n\nThe other side is power, on generators where there is a gain: "
-            "it stands under *Where the truth is known* and in the "
-            "[guide](guide/evaluation.md)."
+            f"{text}\n\nThe power on generated data with a gain is under *Generated "
+            "data* and in the [guide](guide/evaluation.md)."
         )
     head = ["data, method", "labels", "rows without y", "draws", "helps", "hurts"]
     head.append("gain")
@@ -242,8 +241,8 @@ def truth(content):
         for each in power
     ]
     return (
-        f"{text}\n\nThe other side is power, on generators where the truth is known "
-        "(`python benchmarks/leaderboard.py --generators`):\n\n"
+        f"{text}\n\nThe power was measured on generated data, for which the truth is "
+        "known (`python benchmarks/leaderboard.py --generators`):\n\n"
         + lines_of([head, ["---"] * len(head), *rows])
     )
 
