@@ -8,7 +8,7 @@ page per result that is shown there. What they share is here: save this file bes
 page to run it.
 
 The slides name neither the learning rate λ nor the scale of the columns. Here columns
-are standardised by the training rows, rules along with them, and there is no bias, as
+are standardized by the training rows, rules along with them, and there is no bias, as
 in the source. μ (the weight of the advice) and λ are varied; the legends of the source
 show a few μ of 0.001 or less.
 """

@@ -14,7 +14,7 @@ is a 3.
 which were not published. A rule is a box in four components: eight linear forms of all
 64 pixels.
 
-**Seen:** the boxes are small and right. In one split they hold 1 to 7 % of the test
+**Measured:** the boxes are small and right. In one split they hold 1 to 7 % of the test
 images, all of the right kind. Advice on a region is still advice on the side of a
 hyperplane, so the little that they hold is enough to tell most digits apart; the pages
 on 3 or 5, 3 or 8, and 5 or 8 say how well.

@@ -11,8 +11,8 @@ the 768 women of the Pima table, one at a time, and tests on the others after ev
 averaged over random orders (25 here). It concludes that good advice leads to a better
 solution with fewer examples.
 
-**Seen here:** true at the start, and it lasts only if the learning rate λ, about which
-the source is silent, is small. The text below the figure has the numbers.
+**Measured here:** true at the start, and it lasts only if the learning rate λ, about
+which the source is silent, is small. The text below the figure has the numbers.
 """
 
 # %%
@@ -85,8 +85,8 @@ for ax, learning_rate in zip(axes, (1.0, 0.01), strict=True):
 plt.show()
 
 # %%
-# What was seen
-# -------------
+# Results
+# -------
 # With the two rules alone 30 % of the test patients are wrong, before any row. The
 # perceptron without advice, after 200 rows, is where it would be by saying "no" to
 # everyone (35 %).

@@ -9,7 +9,7 @@ examples.
 **Here** 200 of scikit-learn's digits train, one at a time, and the rest test; ten
 typical images stand in for the experts' drawings.
 
-**Seen:** the start agrees, the middle does not, the end depends on the weights.
+**Measured:** the start agrees, the middle does not, the end depends on the weights.
 """
 
 import matplotlib.pyplot as plt
@@ -30,8 +30,8 @@ print(shown(errors).to_string())
 plt.show()
 
 # %%
-# What was seen
-# -------------
+# Results
+# -------
 # Before any row the advice is wrong on 7.9 % of the test images, for which the
 # perceptron needs more than ten rows. At μ = 0.001 the first mistakes throw the advice
 # away, whatever λ: after ten rows the error is 11.0 %, above the perceptron's 8.4 %. At

@@ -9,7 +9,8 @@ advice leads to a better solution with fewer examples.
 **Here** 200 of scikit-learn's digits train, one at a time, and the rest test; ten
 typical images stand in for the experts' drawings.
 
-**Seen:** as for 3 or 5: ahead at the start, and ahead throughout for one setting only.
+**Measured:** as for 3 or 5: ahead at the start, and ahead throughout for one setting
+only.
 """
 
 import matplotlib.pyplot as plt
@@ -30,8 +31,8 @@ print(shown(errors).to_string())
 plt.show()
 
 # %%
-# What was seen
-# -------------
+# Results
+# -------
 # The advice alone is wrong on 7.4 % of the test images; the perceptron needs some fifty
 # rows for that. At μ = 0.001 the error rises to 13 or 14 % within ten rows, no better
 # than the perceptron's 12.8 %. At μ = λ = 0.01 it stays at or below the perceptron's:

@@ -9,7 +9,7 @@ examples.
 **Here** 200 of scikit-learn's digits train, one at a time, and the rest test; ten
 typical images stand in for the experts' drawings.
 
-**Seen:** the clearest case for the source. The advice is so good that rows can only
+**Measured:** the clearest case for the source. The advice is so good that rows can only
 spoil it, and for a while they do.
 """
 
@@ -31,8 +31,8 @@ print(shown(errors).to_string())
 plt.show()
 
 # %%
-# What was seen
-# -------------
+# Results
+# -------
 # The advice alone is wrong on 2.7 % of the test images, less than the perceptron after
 # all 200 rows (3.0 %). With μ of 0.01 or less, rows first make it worse (7 to 10 %
 # after ten of them, 5 to 6 % after fifty) before the end is a little better than either

@@ -11,9 +11,9 @@ the picture here is drawn from 30 random rows.
 0; advice of either class has the same form; slacks soften the advice, so that it may be
 imperfect.
 
-**Seen:** all three. Where the rows leave the direction open, one rule is enough to turn
-the boundary (second panel), and a rule of the other class moves it on (third), at the
-price of a few rows. With a wrong rule among them and a weight of 1 nothing is taken
+**Measured:** all three. Where the rows leave the direction open, one rule is enough to
+turn the boundary (second panel), and a rule of the other class moves it on (third), at
+the price of a few rows. With a wrong rule among them and a weight of 1 nothing is taken
 literally any more (fourth): the boundary is a compromise that violates every rule
 somewhere and gets more rows right than the obedient ones.
 """

@@ -10,10 +10,10 @@ states, for rows with ‖x‖ ≤ X, any w° of margin γ and ‖w° - r‖ ≤ 
 mistakes, where M_a is the number of mistakes of the advice r in one place and the
 number of advice updates in another.
 
-**Seen:** it does not hold, with either meaning. A bound that does is (1) of the errata,
-proved there; `Adviceptron.mistake_bound` computes both. Streams that break the printed
-bound are rare: none of the 200 random ones below, 58 of 10 000 in the errata. Bound (1)
-is safe rather than sharp.
+**Measured:** it does not hold, with either meaning. A bound that does is (1) of the
+errata, proved there; `Adviceptron.mistake_bound` computes both. Streams that break the
+printed bound are rare: none of the 200 random ones below, 58 of 10 000 in the errata.
+Bound (1) is safe rather than sharp.
 """
 
 import matplotlib.pyplot as plt

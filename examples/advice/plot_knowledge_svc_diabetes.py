@@ -6,10 +6,10 @@ The two rules of the page on diabetes, given to `KnowledgeBasedSVC` with the fir
 of each random order at once. This is the batch machine from which the Adviceptron is
 derived (Fung, Mangasarian and Shavlik, 2003); the source has no figure of it.
 
-**Seen:** the rules help where rows are few and have nothing to add to 200 of them. With
-μ = 1, ten patients and the rules are about as good as forty patients without (error
-0.283 and 0.278). A weight of 10 takes the rules too literally and does harm at every
-size beyond five: the first rule is right for 70 % of its patients only.
+**Measured:** the rules help where rows are few and have nothing to add to 200 of them.
+With μ = 1, ten patients and the rules are about as good as forty patients without
+(error 0.283 and 0.278). A weight of 10 takes the rules too literally and does harm at
+every size beyond five: the first rule is right for 70 % of its patients only.
 """
 
 import matplotlib.pyplot as plt

@@ -19,7 +19,7 @@ MNIST+         scikit-learn's digits,    4 x 4 pixels, and 8 x 8 instead of a po
                5 or 8                    description
 a-Yahoo        scikit-learn's digits,    the same, instead of attributes
                one against the rest
-RGB-D Face     rendered heads            16 principal components of a grey image with
+RGB-D Face     rendered heads            16 principal components of a gray image with
                                          light from anywhere, and of its depth image
 ============== ========================= =========================================
 
@@ -73,7 +73,7 @@ CLASSES = {1: (1, 2, 12, 13), 2: (5, 6, 8, 9), 3: (3, 4, 10, 11)}
 
 
 def head(point, person, rng, size=16):
-    """A grey image and a depth image of one person looking at one point."""
+    """A gray image and a depth image of one person looking at one point."""
     # People turn the head only part of the way and never twice the same.
     turn = np.deg2rad([20.0, 16.0]) * POINTS[point] + rng.normal(scale=0.07, size=2)
     (cy, cp), (sy, sp) = np.cos(turn), np.sin(turn)

@@ -8,10 +8,10 @@ twice as many rows (GB_CCA), tested on X each time. It finds GB_PF and GB+ obvio
 worse than GB_EF on Pima, with GB_CCA about equal; on Galaxy GB_PF slightly lower and
 GB_CCA and GB+ slightly better. IPL is best in both.
 
-**Seen:** on Pima the order of the first three is the paper's, but over five splits the
-differences (0.705, 0.681, 0.684) are within one standard deviation or so. GB+ (0.700)
-is not behind, and IPL (0.687) is not ahead. On the stand-in for Galaxy, where the
-largest correlation is 0.91, all five lie between 0.774 and 0.790, less than their
+**Measured:** on Pima the order of the first three is the paper's, but over five splits
+the differences (0.705, 0.681, 0.684) are within one standard deviation or so. GB+
+(0.700) is not behind, and IPL (0.687) is not ahead. On the stand-in for Galaxy, where
+the largest correlation is 0.91, all five lie between 0.774 and 0.790, less than their
 scatter: the tables tell of the same thing, and nothing is gained or lost by exchanging
 them.
 """

@@ -5,14 +5,14 @@ Figure 3: thirteen points on a wall
 **The paper** (Li et al., 2018, section V-E-1) draws how the RGB-D Face data were taken:
 each of 31 people looks at thirteen points on a wall, three times, with the Kinect at
 point 7. The points on the vertical line are class 1, those on the horizontal line class
-2, those off both lines class 3. The colour image gives X and the depth image X*.
+2, those off both lines class 3. The color image gives X and the depth image X*.
 
 **Here** the wall is laid out as these classes ask for, and the heads are rendered: an
-ellipsoid with a nose, eyes and a mouth, turned part of the way to the point. The grey
+ellipsoid with a nose, eyes and a mouth, turned part of the way to the point. The gray
 image has its light from anywhere (which depth does not see); both have noise. The
 tables and figures about RGB-D Face use 16 principal components of each image.
 
-**Seen:** as many images as in the paper, 31 x 3 x 4 in each class.
+**Measured:** as many images as in the paper, 31 x 3 x 4 in each class.
 """
 
 import matplotlib.pyplot as plt

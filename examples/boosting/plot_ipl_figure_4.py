@@ -7,9 +7,9 @@ and C2, what keeps them small, on all five data sets. It finds accuracy poor whe
 large and C2 small; better again at large C1 as C2 grows; like GBDT where C1 is small;
 and best at middle values of C1.
 
-**Seen:** the first three hold on all five. At C1 = 1000 accuracy falls to between 0.52
-and 0.68 with C2 = 0.001, and with C2 = 1000 it is back to within 0.00 to 0.05 of the
-model without X*. At C1 = 0.001 it is that of the model without X*, to a few
+**Measured:** the first three hold on all five. At C1 = 1000 accuracy falls to between
+0.52 and 0.68 with C2 = 0.001, and with C2 = 1000 it is back to within 0.00 to 0.05 of
+the model without X*. At C1 = 0.001 it is that of the model without X*, to a few
 thousandths.
 
 The fourth does not hold. A middle C1 is no better than a small one: the best cell of 25

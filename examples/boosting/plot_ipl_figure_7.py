@@ -5,10 +5,10 @@ Figure 7: the learning rate of sparse IPL
 **The paper** (Li et al., 2018, section V-F-4) repeats the experiment on the learning
 rate for sparse IPL, on RGB-D Face: the larger β, the faster the objective converges.
 
-**Seen** on the rendered heads, with 70 atoms: yes, for both weights of the lasso. But
-at C2 = C1, where λ = 1/2, the lasso is zero in every round after the 70th (there is a
-step in the objective, as its terms change): sparse IPL then goes on as boosting without
-X*. With C2 = C1/100 every round has a comment. See the errata on λ.
+**Measured** on the rendered heads, with 70 atoms: yes, for both weights of the lasso.
+But at C2 = C1, where λ = 1/2, the lasso is zero in every round after the 70th (there is
+a step in the objective, as its terms change): sparse IPL then goes on as boosting
+without X*. With C2 = C1/100 every round has a comment. See the errata on λ.
 """
 
 import matplotlib.pyplot as plt

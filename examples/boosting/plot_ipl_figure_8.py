@@ -6,9 +6,9 @@ Figure 8: convergence within a round
 turns within a round, both steps being convex problems, and converge to the optimum
 after almost 5 passes.
 
-**Seen:** almost 5 passes, yes: 89 % of the rounds on the digits and all of them on the
-heads are done within 5, although the tolerance here is a strict 1e-6. Once the tree no
-longer changes its splits, each pass leaves at most (C1/(C1+1) · C1/(C1+C2))² of what
+**Measured:** almost 5 passes, yes: 89 % of the rounds on the digits and all of them on
+the heads are done within 5, although the tolerance here is a strict 1e-6. Once the tree
+no longer changes its splits, each pass leaves at most (C1/(C1+1) · C1/(C1+C2))² of what
 was to go, 1/16 at C1 = C2 = 1: the slope of the lines. But it is no optimum: the tree
 step is greedy, not solved, and 4 % and 13 % of the rounds end because a pass *raised*
 the objective (it is dropped). And little is at stake. Only in the first round, which

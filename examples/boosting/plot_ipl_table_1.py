@@ -4,13 +4,13 @@ Table I: the two simulated data sets
 
 **The paper** (Li et al., 2018) simulates privileged information on two tables, by
 declaring some columns privileged: 768 rows of Pima with 4 + 4 columns, and 505 galaxies
-with 21 privileged columns about shape and 127 about colour (the text says 100).
+with 21 privileged columns about shape and 127 about color (the text says 100).
 
 **Here** Pima is the same table. Galaxy is not public in this form; a generated table of
 as many rows stands in, whose X is a blurred image of X*.
 
-**Seen:** Pima agrees in every number. What the table does not tell is which half is the
-better one: in the picture, X* of Pima separates the classes better than X does. The
+**Measured:** Pima agrees in every number. What the table does not tell is which half is
+the better one: in the picture, X* of Pima separates the classes better than X does. The
 roles look exchanged in the text of the paper (see the errata).
 """
 

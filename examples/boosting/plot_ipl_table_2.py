@@ -11,10 +11,10 @@ grid by 3-fold cross-validation (5-fold in the paper). X and X* of Pima are as p
 Galaxy is a stand-in, whose numbers are not to be compared with the printed ones. The
 last line repeats IPL with the rows of X* shuffled.
 
-**Seen:** linear SVM+ finds its trivial solution, a decision function of zero, on which
-rounding decides: its line means nothing and differs from machine to machine. None of
-the rest reproduces. IPL is no better than GBDT (68.7 and 69.4 on Pima, 79.2 and 80.0 on
-the stand-in), nor than itself with shuffled X*. SVM+(rbf) and L2-SVM+ are about 4
+**Measured:** linear SVM+ finds its trivial solution, a decision function of zero, on
+which rounding decides: its line means nothing and differs from machine to machine. None
+of the rest reproduces. IPL is no better than GBDT (68.7 and 69.4 on Pima, 79.2 and 80.0
+on the stand-in), nor than itself with shuffled X*. SVM+(rbf) and L2-SVM+ are about 4
 points *below* the SVM on Pima and 2 below on the stand-in. GB+ is within a point of
 GBDT on both. All the others are below their printed figures on Pima; with the roles of
 the columns exchanged the baselines fit (see the errata). The guide on boosting has the

@@ -11,7 +11,7 @@ accuracies.)
 **Here** rendered heads stand in (see figure 3), 16 principal components of each image;
 40 % of the rows train, 30 % choose parameters, 30 % test, five times.
 
-**Seen:** L2-SVM+ is above the SVM in 3 cases of 3 and SVM+(rbf) in 2, by up to 1.7
+**Measured:** L2-SVM+ is above the SVM in 3 cases of 3 and SVM+(rbf) in 2, by up to 1.7
 points, less than the scatter. IPL equals GBDT: 0.5 points above, 0.5 below, 0.2 below;
 with shuffled X* it does better in all three. Sparse IPL is below IPL in two and level
 in one. GB+ is below GBDT in 3 of 3, and linear SVM+ is worst, as in the paper. The

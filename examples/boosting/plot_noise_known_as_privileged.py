@@ -2,10 +2,10 @@
 When comments help: X* knows the noise in y
 ===========================================
 
-Iterative privileged learning takes out of every residual the part that X* explains and
-the new tree does not. Where X* holds what disturbed the measurement of y, trees no
-longer chase it. Shuffling the rows of X* undoes the gain, so it is the content of X*
-that helps.
+Iterative privileged learning removes from every residual the part that X* explains and
+the new tree does not. If X* contains the disturbances of the measurement of y, trees no
+longer fit them. With the rows of X* shuffled there is no gain, so that the gain comes
+from the content of X*.
 """
 
 import matplotlib.pyplot as plt
@@ -40,8 +40,8 @@ left.set(xlabel="trees", ylabel="mean squared error on new rows", ylim=(0, 20))
 left.legend()
 
 # %%
-# The alternation of a round settles within a few passes, and a pass that would raise
-# the objective is dropped.
+# The alternation of a round converges within a few passes; a pass that would increase
+# the objective is discarded.
 for round_ in (0, 10, 50, 150):
     trace = commented.objective_trace_[round_]
     right.plot(np.arange(1, len(trace) + 1), trace / trace[0], "o-", label=round_ + 1)

@@ -38,7 +38,7 @@ BoostingTraceDisplay.from_estimator(models, X[test], truth[test])
 # %%
 # The score over C1 and C2
 # ------------------------
-# Coloured by the difference to the same model without X* on the same folds: white is no
+# Colored by the difference to the same model without X* on the same folds: white is no
 # gain.
 BoostingTraceDisplay.surface(
     IPLRegressor(n_estimators=30, random_state=0),

@@ -2,8 +2,9 @@
 Do X and X* tell of the same thing?
 ===================================
 
-:func:`lupi.evaluation.cca_quality` trains in the space that X and X* share, on X, on X*
-or on both, and always tests on X. :class:`~lupi.inspection.CCAQualityDisplay` draws it.
+:func:`lupi.evaluation.cca_quality` trains in the common space of X and X*, on X, on X*
+or on both, and tests on X. :class:`~lupi.inspection.CCAQualityDisplay` draws the
+scores.
 """
 
 import matplotlib.pyplot as plt

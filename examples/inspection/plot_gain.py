@@ -2,9 +2,10 @@
 What a comparison found
 =======================
 
-:func:`lupi.evaluation.compare` measures each method without X*, with it, with its rows
-shuffled, and with an oracle that sees X* when predicting. ``Comparison.plot`` draws a
-:class:`~lupi.inspection.GainDisplay`: scores with intervals, and the verdict.
+:func:`lupi.evaluation.compare` scores each method without X*, with X*, with the rows of
+X* shuffled, with X in the place of X*, and with an oracle that has X* when predicting.
+``Comparison.plot`` draws a :class:`~lupi.inspection.GainDisplay`: scores with
+intervals, and the verdict.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +30,7 @@ comparison.plot()
 # %%
 # Differences
 # -----------
-# Scores vary together from split to split, so the paired differences to *without* have
-# narrower intervals than the scores.
+# The scores of different arms are correlated over the splits, so that the paired
+# differences to *without* have narrower intervals than the scores.
 comparison.plot(kind="difference")
 plt.show()

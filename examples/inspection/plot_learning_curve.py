@@ -2,9 +2,9 @@
 The gain melts as rows are added
 ================================
 
-:class:`~lupi.inspection.PrivilegedLearningCurveDisplay` fits one estimator on growing
-parts of the training rows: without X*, with it, and with its rows shuffled. All three
-see the same rows.
+:class:`~lupi.inspection.PrivilegedLearningCurveDisplay` fits one estimator on training
+sets of several sizes: without X*, with X*, and with the rows of X* shuffled. All three
+have the same rows.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Rules before the first row
 ==========================
 
-:class:`~lupi.inspection.OnlineErrorDisplay` runs learners with ``partial_fit`` over the
-same orders of the rows. The Adviceptron knows two rules before it sees any row, the
+:class:`~lupi.inspection.OnlineErrorDisplay` trains learners with ``partial_fit`` on the
+same orders of the rows. The Adviceptron is given two rules before the first row, the
 perceptron none. Here the rules help for the first rows only.
 """
 

@@ -2,10 +2,10 @@
 Decision space and privileged space, side by side
 =================================================
 
-:class:`~lupi.inspection.SpacesDisplay` draws a fitted machine in both spaces. On the
-left the boundary f = 0 and the margins f = ±1; on the right the function that was
-learned on X*, with its zero line and unit lines. Support vectors are ringed. A row
-inside its margin has the same number in both panels; row 1 violates it most.
+:class:`~lupi.inspection.SpacesDisplay` draws a fitted machine in both spaces. The left
+panel shows the boundary f = 0 and the margins f = ±1, the right panel the function
+learned on X*, with its zero line and unit lines. Support vectors have a ring. A row
+inside its margin has the same number in both panels; row 1 is the largest violation.
 """
 
 import matplotlib.pyplot as plt
@@ -37,7 +37,7 @@ SpacesDisplay.from_estimator(model, *rows)
 # %%
 # SVM+ measures the slack, whatever the class
 # -------------------------------------------
-# Its function is negative where the panel is grey, and no row lies there.
+# Its function is negative where the panel is gray, and no row lies there.
 model = SVCPlus(kernel="linear", privileged_gamma=0.5, privileged_reg=0.1)
 model.fit(plane.data, plane.target, privileged=plane.privileged)
 SpacesDisplay.from_estimator(model, *rows)
@@ -53,7 +53,7 @@ SpacesDisplay.from_estimator(model, *rows, function=1)
 # %%
 # The fair model
 # --------------
-# It sees the group while it is trained, and never when it predicts.
+# The group is used for training, and not needed to predict.
 hiring = make_biased_hiring(120, bias=0.5, random_state=0, as_frame=True)
 fair = FairSVCDeltaPlus(
     kernel="linear", privileged_kernel="linear", delta=1.0, covariance_threshold=0.1

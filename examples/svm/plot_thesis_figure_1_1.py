@@ -5,7 +5,7 @@ Thesis, figure 1.1: the rate of convergence
 O. Thomas, *Learning Using Privileged Information: A Unified Approach* (University of
 Sussex, 2017), section 1.2.1 and figure 1.1.
 
-**What the source claims.** On separable data the error of an SVM falls like 1/ℓ with
+**Statement of the source.** On separable data the error of an SVM falls like 1/ℓ with
 the number of rows ℓ; on data that overlap only like 1/√ℓ. An oracle that tells the
 slack of every row brings the rate of the separable case back, and privileged
 information is meant to stand in for that oracle.
@@ -17,7 +17,7 @@ not sampled. The oracle gives the slacks of the best machine, f° = c u·x, to
 :class:`~lupi.svm.HardMarginSVC`. SVM+ gets the same slacks as its only privileged
 feature, once as they are and once under noise (standard deviation 0.1).
 
-**What was seen.** Both rates hold: the error falls like ℓ to the power −0.96 on
+**Result.** Both rates hold: the error falls like ℓ to the power −0.96 on
 separable data and −0.49 where labels are flipped. The oracle does better than claimed.
 It is not back at 1/ℓ but *exact* from 128 rows on: a slack that is known tells f° on
 its row, and a dozen such rows settle ten weights. SVM+ with the slack as X* is exact as

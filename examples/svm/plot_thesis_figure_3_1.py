@@ -5,14 +5,14 @@ Thesis, figure 3.1: the geometry of an SVM
 O. Thomas, *Learning Using Privileged Information: A Unified Approach* (University of
 Sussex, 2017), section 3.1 and figure 3.1.
 
-**What the source claims.** The boundary is w·x + b = 0 and lies halfway between the
+**Statement of the source.** The boundary is w·x + b = 0 and lies halfway between the
 support vectors of both classes, which are on the lines w·x + b = ±1. The distance from
 the boundary to the margin is treated as 1, "so 1/‖w‖ = 1". All rows but the support
 vectors could be removed, and the boundary would stay.
 
-**What was seen.** All of it holds but one sentence. The *value* of the function on the
+**Result.** All of it holds but one sentence. The *value* of the function on the
 margin is 1 by convention; the *distance* is 1/‖w‖, which is whatever the data make it
-(1.68 here, from 1.10 to 1.68 over ten draws). Only so can the machine maximise it.
+(1.68 here, from 1.10 to 1.68 over ten draws). Only so can the machine maximize it.
 """
 
 import matplotlib.pyplot as plt

@@ -5,10 +5,10 @@ Thesis, figure 3.2: the hard margin
 O. Thomas, *Learning Using Privileged Information: A Unified Approach* (University of
 Sussex, 2017), section 3.1.1 and figure 3.2.
 
-**What the source claims.** On separable data the SVM has the largest margin between the
-classes, and its support vectors lie on the margin.
+**Statement of the source.** On separable data the SVM has the largest margin between
+the classes, and its support vectors lie on the margin.
 
-**What was seen.** Both hold, on all ten draws. No row is inside the margin, the support
+**Result.** Both hold, on all ten draws. No row is inside the margin, the support
 vectors are off it by rounding alone, and none of 100 000 other lines through the gap
 has a wider one. Two or three rows of 60 carry the boundary.
 """

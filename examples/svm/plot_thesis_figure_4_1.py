@@ -6,21 +6,22 @@ O. Thomas, *Learning Using Privileged Information: A Unified Approach* (Universi
 Sussex, 2017), section 4.1.1 and figure 4.1. The data of the source are not published;
 these are clouds of the same shape, and every statement is measured on ten draws.
 
-**What the source claims, and what was seen.**
+**Statements of the source, and measurements.**
 
-- Claimed: A smaller γ makes the unit length in X* smaller, so that points count as
-  further away from the line of f*. Seen: holds with a Gaussian kernel on X*: as γ goes
-  from 10 to 0.01 the range of f* over the rows grows from 0.09 to 1.88. With a linear
-  kernel it does not hold: f is constant and f* = 1 everywhere, at every γ and in all
-  ten draws, because no line through X* follows the violations. This is the trivial
+- Statement: A smaller γ makes the unit length in X* smaller, so that points count as
+  further away from the line of f*. Measured: holds with a Gaussian kernel on X*: as γ
+  goes from 10 to 0.01 the range of f* over the rows grows from 0.09 to 1.88. With a
+  linear kernel it does not hold: f is constant and f* = 1 everywhere, at every γ and in
+  all ten draws, because no line through X* follows the violations. This is the trivial
   solution, of which the library warns; the warning is silenced here.
-- Claimed: All points lie on one side of f* = 0, usually. Seen: holds, and always: it is
-  a constraint of the model. The smallest f* is 0 up to rounding.
-- Claimed: The boundary in X is far off where the unit length in X* is small. Seen: the
-  reverse: it is far off where that length is large. At γ = 10 f* is between 0.94 and
-  1.03 on all rows, ‖w‖ falls to 0.04, and all 60 rows lie between the margins of X.
-- Claimed: Rows that are no support vectors are ignored in X*. Seen: does not hold: they
-  carry 55 to 68 % of the cost C Σ f*(x*), a sum over all rows.
+- Statement: All points lie on one side of f* = 0, usually. Measured: holds, and always:
+  it is a constraint of the model. The smallest f* is 0 up to rounding.
+- Statement: The boundary in X is far off where the unit length in X* is small.
+  Measured: the reverse: it is far off where that length is large. At γ = 10 f* is
+  between 0.94 and 1.03 on all rows, ‖w‖ falls to 0.04, and all 60 rows lie between the
+  margins of X.
+- Statement: Rows that are no support vectors are ignored in X*. Measured: does not
+  hold: they carry 55 to 68 % of the cost C Σ f*(x*), a sum over all rows.
 """
 
 import warnings
@@ -66,7 +67,7 @@ for kernel in ("rbf", "linear"):
 # One draw
 # --------
 # On the left the margins widen as γ grows and X* has less to say. On the right f* is
-# the size of the slack, whatever the class; it is negative where the panel is grey.
+# the size of the slack, whatever the class; it is negative where the panel is gray.
 data = make_plane("overlapping", 60, random_state=1)
 figure, grid = plt.subplots(3, 2, figsize=(10, 11), layout="constrained")
 for axes, reg in zip(grid, (1.0, 0.1, 0.01), strict=True):

@@ -7,19 +7,19 @@ Sussex, 2017), section 4.2.1 and figure 4.2. The data of the source are not publ
 these are clouds of the same shape (overlapping in X, separable in X*), and every
 statement is measured on ten draws. C = 1 throughout, linear kernels.
 
-**What the source claims, and what was seen.**
+**Statements of the source, and measurements.**
 
-- Claimed: (a) Points misclassified in X lie beyond the unit line in X*. Seen: mostly,
-  but not only they: 5.4 of 7.6 misclassified rows do, and so do 28.4 of the 52.4
-  others. y f* is a bound on the slack, and its size says little of it (rank correlation
-  0.07).
-- Claimed: (b) Halving γ shrinks the unit length of X* and leaves the line where it is.
-  Seen: the line stays, to a millionth of a degree. The unit length stays too: ‖w*‖ is
-  0.383 both times. The slacks set it, and γ is felt only when it is large: 0.350 at γ =
-  100, and then the line turns as well, by 4 degrees.
-- Claimed: (c) A smaller Δ puts less emphasis on classifying X*. Seen: holds, to the
-  point of none: at Δ = 1 f* is zero in all ten draws, and the machine is the SVM with
-  cost (1 + Δ)C. The library warns of that; the warning is silenced here.
+- Statement: (a) Points misclassified in X lie beyond the unit line in X*. Measured:
+  mostly, but not only they: 5.4 of 7.6 misclassified rows do, and so do 28.4 of the
+  52.4 others. y f* is a bound on the slack, and its size says little of it (rank
+  correlation 0.07).
+- Statement: (b) Halving γ shrinks the unit length of X* and leaves the line where it
+  is. Measured: the line stays, to a millionth of a degree. The unit length stays too:
+  ‖w*‖ is 0.383 both times. The slacks set it, and γ is felt only when it is large:
+  0.350 at γ = 100, and then the line turns as well, by 4 degrees.
+- Statement: (c) A smaller Δ puts less emphasis on classifying X*. Measured: holds, to
+  the point of none: at Δ = 1 f* is zero in all ten draws, and the machine is the SVM
+  with cost (1 + Δ)C. The library warns of that; the warning is silenced here.
 """
 
 import warnings

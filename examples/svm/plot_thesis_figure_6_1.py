@@ -5,11 +5,11 @@ Thesis, figure 6.1: folds within folds
 O. Thomas, *Learning Using Privileged Information: A Unified Approach* (University of
 Sussex, 2017), section 6.3 and figure 6.1 (the text calls it figure 4.1).
 
-**What the source claims.** Ten outer folds: each row is tested exactly once. Within the
-nine training folds, five inner folds choose the hyper-parameters. So no test row takes
-part in a choice.
+**Statement of the source.** Ten outer folds: each row is tested exactly once. Within
+the nine training folds, five inner folds choose the hyper-parameters. So no test row
+takes part in a choice.
 
-**What was seen.** It holds: 100 rows are tested once each, and no inner fold touches
+**Result.** It holds: 100 rows are tested once each, and no inner fold touches
 the test rows of its outer fold. It is also needed. On labels that are pure noise the
 chosen candidates score 0.57 on the inner folds that chose them and 0.49 on the outer
 folds; 0.50 is the truth.

@@ -6,10 +6,10 @@ O. Thomas, *Learning Using Privileged Information: A Unified Approach* (Universi
 Sussex, 2017), section 6.3.1 and figure 6.2, which defines accuracy and F-score by the
 confusion matrix.
 
-**What the source claims.** Accuracy is affected when the classes are not of equal size;
-the F-score is the more robust of the two, if less intuitive.
+**Statement of the source.** Accuracy is affected when the classes are not of equal
+size; the F-score is the more robust of the two, if less intuitive.
 
-**What was seen.** The two formulas are scikit-learn's. The claim holds for a classifier
+**Result.** The two formulas are scikit-learn's. The claim holds for a classifier
 that always answers the larger class: its accuracy is the share of that class (0.66
 here), its F-score for the other one is 0. It does not hold in general. A test that is
 right for 80 % of either class has accuracy 0.80 whatever their sizes, while its F-score

@@ -7,11 +7,11 @@ Sussex, 2017), section 7.4 and figure 7.1, which charts table 7.2 on an axis fro
 100 %. The first figure charts the printed numbers, the second the same protocol on two
 small sets, with smaller grids.
 
-**What the source claims.** SVM+ stands out on most data sets; SVMΔ+ falls back on the
+**Statement of the source.** SVM+ stands out on most data sets; SVMΔ+ falls back on the
 SVM where X* does not separate; SVMu surprises both ways (data sets 174 and 197).
 Knowledge transfer is left out of the chart because it did poorly.
 
-**What was seen.** On the printed numbers the picture is as described. An axis of bars
+**Result.** On the printed numbers the picture is as described. An axis of bars
 that starts at 80 % makes differences of one or two points look large, and there are no
 intervals. With them, on our data, most differences vanish: the largest one to the SVM
 is 6.7 points on the first set, where the folds of one classifier spread by up to 14.4.

@@ -9,18 +9,18 @@ is bounded by c. The data of the source are not published; here applicants are
 generated, half of them hired by group and half by merit, and every statement is
 measured on ten draws.
 
-**What the source claims, and what was seen.**
+**Statements of the source, and measurements.**
 
-- Claimed: Relaxing c turns the boundary from the fair rule towards the biased one.
-  Seen: holds where the bias is moderate: at c = 0, 0.1, 0.3, 1 w points at 44, 25, 21
-  and 7 degrees (45 is merit, −45 the group). If nine hires of ten are by group it does
-  not turn: −36 degrees at each c > 0, and only ‖w‖ grows. The bound is on f itself, and
-  a small w satisfies it too.
-- Claimed: A relaxed threshold gives a more accurate, less fair rule. Seen: holds:
+- Statement: Relaxing c turns the boundary from the fair rule towards the biased one.
+  Measured: holds where the bias is moderate: at c = 0, 0.1, 0.3, 1 w points at 44, 25,
+  21 and 7 degrees (45 is merit, −45 the group). If nine hires of ten are by group it
+  does not turn: −36 degrees at each c > 0, and only ‖w‖ grows. The bound is on f
+  itself, and a small w satisfies it too.
+- Statement: A relaxed threshold gives a more accurate, less fair rule. Measured: holds:
   accuracy 0.59, 0.62, 0.67, 0.74; disparity 0.02, 0.03, 0.18, 0.66.
-- Claimed: Relaxing brings the unit lines of X* closer, so that X* has more influence.
-  Seen: the reverse: the slope of f* is 0.72, 0.59, 0.31 and 0.00. The freer f is, the
-  less is left for f* to explain.
+- Statement: Relaxing brings the unit lines of X* closer, so that X* has more influence.
+  Measured: the reverse: the slope of f* is 0.72, 0.59, 0.31 and 0.00. The freer f is,
+  the less is left for f* to explain.
 
 At c = 0 f is constant in half of the draws (all of them with the stronger bias):
 nothing is both fair and right there. With Δ = 10, as in figure 4.2, it is constant in

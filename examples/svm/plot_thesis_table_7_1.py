@@ -7,12 +7,12 @@ Sussex, 2017), chapter 6, section 7.2 and table 7.1. The study of the source, 10
 folds on five text sets of about 1500 features, is too long for a gallery; this is the
 same protocol on two small sets, with smaller grids.
 
-**What the source claims.** One combination of kernels is consistently the best for each
-classifier over five data sets: always a linear kernel on X; on X* a quadratic one for
-SVM+, a linear one for SVMΔ+, margin transfer and knowledge transfer; for SVMu a
+**Statement of the source.** One combination of kernels is consistently the best for
+each classifier over five data sets: always a linear kernel on X; on X* a quadratic one
+for SVM+, a linear one for SVMΔ+, margin transfer and knowledge transfer; for SVMu a
 quadratic and a Gaussian one.
 
-**What was seen.** The kernels that win here are others, for each of the six; only the
+**Result.** The kernels that win here are others, for each of the six; only the
 linear kernel on X* of knowledge transfer and the Gaussian one on X** of SVMu agree. And
 the choice is no clear one: for every classifier a third of the combinations or more are
 within one row of 60 of the best, 18 of 27 for SVMu. A table of winners alone hides

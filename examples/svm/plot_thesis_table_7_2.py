@@ -7,11 +7,11 @@ Sussex, 2017), chapter 6, section 7.4 and table 7.2. The study of the source, 10
 folds on five text sets of about 1500 features, is too long for a gallery; this is the
 same protocol on two small sets, with smaller grids.
 
-**What the source claims.** With unselected features as X*, SVM+ is generally the best
+**Statement of the source.** With unselected features as X*, SVM+ is generally the best
 classifier; SVM+ and SVMu beat the SVM on all data sets by F-score and on all but one by
 accuracy; margin transfer and knowledge transfer do poorly.
 
-**What was seen.** The statements are right about the printed numbers: SVM+ is best on
+**Result.** The statements are right about the printed numbers: SVM+ is best on
 four of five sets, and the counts against the SVM are as said. The source gives no
 deviations, though. On our two sets classifiers gain up to 0.10 on one fold and lose up
 to 0.10 on another. SVM+ does not stand out (−0.033 and 0.000 against the SVM),
@@ -46,7 +46,7 @@ print(table.round(3).to_string(index=False))
 # %%
 # Differences to the SVM
 # ----------------------
-# Paired by outer fold (grey), and their mean (blue). Three folds say little, which is
+# Paired by outer fold (gray), and their mean (blue). Three folds say little, which is
 # the point: the standard deviations above are as large as the differences that the
 # source discusses.
 labels = table["dataset"].unique()

@@ -6,11 +6,11 @@ N. Sarafianos, C. Nikou and I. A. Kakadiaris, *Solving SVM, SVM+, SVR and SVR+ u
 Quadratic Programming* (2016), sections 3 and 4. Section 3 has a sketch of the ε-tube,
 without a caption; section 4 has none.
 
-**What the source claims.** ε-SVR looks for a flat function and does not care about
+**Statement of the source.** ε-SVR looks for a flat function and does not care about
 errors smaller than ε. ε-SVR+ replaces the free slacks of each row by two functions of
 X*, one above the tube and one below; its multipliers lie between 0 and C.
 
-**What was seen.** Rows inside the tube have no multiplier, and taking them away moves
+**Result.** Rows inside the tube have no multiplier, and taking them away moves
 the function by 3e-8. The multipliers of SVR+ are not bounded by C: the largest is 10.95
 at C = 1. The text of section 4 says α ≤ C, its matrices do not, and the matrices are
 right (see the errata). Where X* tells of the disturbance of each row, SVR+ halves the

@@ -6,10 +6,10 @@ O. Thomas, *Learning Using Privileged Information: A Unified Approach* (Universi
 Sussex, 2017), chapter 5, introduces SVMu, which is SVM+ and SVMΔ+ at once on two copies
 of X*. The source has no picture of it; this is one.
 
-**What the source claims.** The first function measures the slack as in SVM+, the second
-classifies X* as in SVMΔ+; each has its own weight, γ and Γ.
+**Statement of the source.** The first function measures the slack as in SVM+, the
+second classifies X* as in SVMΔ+; each has its own weight, γ and Γ.
 
-**What was seen.** They move as those of the parents do. The range of f* is 1.14, 1.67
+**Result.** They move as those of the parents do. The range of f* is 1.14, 1.67
 and 1.68 at γ = 1, 0.1 and 0.01, and f* is never negative. f** keeps the classes apart
 (0.1 to 0.5 rows of 60 are on the wrong side), and Γ = 100 instead of 1 lowers its range
 from 3.6 to 3.4. The source also expects SVMu to do at least as well as one of its

@@ -134,7 +134,7 @@ def two_stage_search(
 ):
     """Pick kernels on a coarse grid over all data sets, then search a wide grid.
 
-    ``datasets`` maps names to (X, y, X*) or to bunches; X and X* are standardised
+    ``datasets`` maps names to (X, y, X*) or to bunches; X and X* are standardized
     inside the folds. ``max_fits`` refuses to start a search that needs more fits;
     ``checkpoints`` is a folder that keeps finished outer folds; ``options`` go to
     `nested_cross_validate`.

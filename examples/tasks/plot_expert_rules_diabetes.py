@@ -2,10 +2,10 @@
 Expert rules for diabetes
 =========================
 
-A doctor can say something before the first patient is recorded: obese with high blood
-glucose is at risk, normal weight with low blood glucose is not. Such rules are
-privileged information too, about regions instead of rows.
-:class:`~lupi.advice.KnowledgeBasedSVC` learns from both.
+Experts know rules before the first patient is recorded: obese with high blood glucose
+is at risk, normal weight with low blood glucose is not. Such rules are privileged
+information about regions instead of rows. :class:`~lupi.advice.KnowledgeBasedSVC` uses
+rules and rows.
 """
 
 # %%
@@ -34,9 +34,9 @@ for text in rules:
 # %%
 # Rules beside few patients
 # -------------------------
-# Test error on 20 random choices of the training patients. Columns are standardised,
-# and the rules along with them; what is usual in the population is taken as known,
-# since five patients do not tell it.
+# Test error on 20 random choices of the training patients. Columns and rules are
+# standardized by the means and deviations of the whole table, because those of five
+# patients are too inaccurate.
 usual = (X.mean(), X.std(ddof=0))
 sizes = [5, 10, 20, 40, 80, 200]
 errors = {"no rules": [], "two rules": []}
@@ -60,11 +60,10 @@ for n_rows in sizes:
 print(pd.DataFrame(errors, index=sizes).T.round(3).to_string())
 
 # %%
-# Ten patients and the two rules do as well as twenty or thirty patients without (0.293
-# against 0.300 at twenty); at 200 patients the rules add nothing. The first one is
-# right for 70 % of its region only, so it must not be taken literally:
-# ``advice_weight`` says how seriously it is meant, and is best searched with 0 among
-# its values.
+# Ten patients with the two rules are as good as twenty or thirty patients without
+# (0.293 against 0.300 at twenty); with 200 patients the rules add nothing. The first
+# rule is right for only 70 % of its region, so that its weight must not be too large:
+# search ``advice_weight``, with 0 among the values.
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(sizes, errors["no rules"], "s--", color="#7A7A7A", label="patients alone")
 ax.plot(sizes, errors["two rules"], "o-", color="#0072B2", label="patients and rules")

@@ -4,18 +4,17 @@ A fair credit decision that never sees the sensitive column
 
 Chapter 8 of the source of `FairSVCDeltaPlus` takes the sensitive feature as privileged
 information of SVMΔ+ and bounds the covariance of the decision values with it. Neither
-is needed to predict. The claim: as the bound goes to zero, the decisions of both groups
-come closer, at some cost in accuracy.
+is needed to predict. According to the source, the decisions for both groups become more
+similar as the bound decreases, with some loss of accuracy.
 
-Here: German credit, being young (25 years or less) as the sensitive column, the
-disparities on rows that the model has not seen, measured with fairlearn: the
-demographic-parity difference (0 is fair) and the p-% rule, the ratio of the two
-acceptance rates (100 % is fair).
+This example uses German credit, with being young (25 years or less) as the sensitive
+column. The disparities on test rows are measured with fairlearn: the demographic-parity
+difference (0 is fair) and the p-% rule, the ratio of the two acceptance rates (100 % is
+fair).
 
-What was seen: the disparity halves and accuracy does not suffer. The correcting
-function is zero, though (the library says so in a warning, silenced here): being young
-does not tell which rows are hard. It is the constraint that acts, not the privileged
-part.
+Result: the disparity is halved without loss of accuracy. The correcting function is
+zero (with a warning of the library, silenced here): being young does not explain which
+rows are difficult. The effect is that of the constraint, not of the privileged part.
 """
 
 import warnings

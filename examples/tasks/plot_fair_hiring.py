@@ -2,12 +2,12 @@
 A fair hiring classifier that never sees the sensitive column
 =============================================================
 
-An employer has hired by group for years. The group itself may not be used to decide,
-but leaving it out is not enough: it shows in the other columns. The records of the past
-still say who belonged to which group, so it is known when training and not when
-predicting: privileged information.
+An employer has hired by group for years. The group must not be used for decisions, but
+leaving it out is not enough, because it is correlated with the other columns. The past
+records contain the group, so that it is known for training and not when predicting: it
+is privileged information.
 
-These applicants are generated, so that the truth is known: half of them were hired by
+The applicants are generated, so that the truth is known: half of them were hired by
 group, half by merit (experience plus education). For a real table see the example on
 German credit.
 """
@@ -67,10 +67,10 @@ for threshold in (0.3, 0.1, 0.02):
 
 # %%
 # Leaving the group out does not make the rule fair: it hires 69 % of one group and 23 %
-# of the other. With c = 0.1 it is 44 % and 42 %. The records are matched a little less
-# well (72 % instead of 74 %), because the records are biased; merit, which the model
-# was never told, is matched better (95 % instead of 76 %). That is because half of the
-# records do follow merit here; where none do, no bound can find it.
+# of the other. With c = 0.1 it is 44 % and 42 %. The agreement with the records is a
+# little lower (72 % instead of 74 %), because the records are biased; the agreement
+# with merit, which the model is not given, is higher (95 % instead of 76 %). This is
+# because half of the decisions follow merit here; otherwise no bound could recover it.
 #
 # What fairness costs
 # -------------------

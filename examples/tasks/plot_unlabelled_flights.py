@@ -3,13 +3,13 @@ Late or not: a few hundred known outcomes among 300 000 flights
 ===============================================================
 
 All flights that left New York in 2013 are listed with their schedule, their delay at
-departure and their time in the air. Whether one arrived more than 15 minutes late is
-known too, but suppose that somebody has to look it up: it is known for a few hundred
-flights, and for all others it is not known *yet*.
+departure and their time in the air. The target is whether a flight arrives more than 15
+minutes late. Suppose that this is known for a few hundred flights, and for all others
+not known *yet*.
 
-A traveller asks when the ticket is bought. The model may use the schedule (X) alone;
-delay and time in the air (X*) come later. The rows without an outcome still say how X*
-follows from X, and the few outcomes say how lateness follows from X*.
+Predictions are made when the ticket is bought. The model can use the schedule (X) only;
+delay and time in the air (X*) are known later. The rows without an outcome contain the
+dependence of X* on X, and the few outcomes the dependence of y on X*.
 
 Three models are trained for each number of known outcomes:
 
@@ -86,6 +86,6 @@ if __name__ == "__main__":
     plt.show()
 
 # %%
-# Without the hidden flights X* is of no use here: so few rows do not tell how a
-# schedule leads to a delay. With them, 60 known outcomes are worth nearly as much as
-# 200 are to labels alone, and the lead lasts to 800 and beyond.
+# Without the hidden flights X* does not help here: so few rows do not show how the
+# delay depends on the schedule. With them, 60 known outcomes are nearly as good as 200
+# without X*, and there is a gain up to 800 and more.

@@ -2,20 +2,20 @@
 What week 20 teaches about day 0: distillation on a clinical trial
 ==================================================================
 
-ACTG 175 followed 2139 patients with HIV under four treatments. A model that helps at
-the start of therapy knows the baseline only. But for the patients of the trial we
-also know their CD4 and CD8 counts at week 20, a later state of the same process: they
-lie *between* the baseline and the outcome, and say a good deal about it.
+ACTG 175 is a trial of 2139 patients with HIV under four treatments. At the start of the
+therapy only the baseline is known. For the patients of the trial the CD4 and CD8 counts
+at week 20 are known as well, a later state of the same process: they are *between* the
+baseline and the outcome.
 
-Generalized distillation trains a teacher on these counts alone. A student then learns,
-from the baseline, a mixture of the outcome (a noisy 0 or 1) and of the teacher's
-log-odds. Four models see the same random training rows and the same test rows:
+Generalized distillation trains a teacher on these counts. A student is then trained to
+predict, from the baseline, a mixture of the outcome (0 or 1) and of the teacher's
+log-odds. Four models have the same random training rows and the same test rows:
 
 - *without*: the student alone, a ridge regression of the labels;
 - *distillation*: the same student with the teacher;
-- *shuffled*: the same again, after the rows of X* have been permuted among the
-  training rows. What is gained here has nothing to do with week 20;
-- *oracle*: the student alone, allowed to see week 20 when predicting.
+- *shuffled*: the same, after the rows of X* have been permuted among the training rows.
+  A gain in this arm does not come from week 20;
+- *oracle*: the student alone, with week 20 as additional features.
 """
 
 # %%
@@ -65,10 +65,10 @@ def gains(scores):
 # %%
 # The gain, by the number of training rows
 # ----------------------------------------
-# With few rows the teacher helps, and it is the content of X* that helps: shuffled
-# counts give nothing. As rows get many the labels alone suffice and the gain melts,
-# which is what the theory of privileged information claims: a better rate of
-# convergence, not a better limit.
+# With few rows the teacher helps, because of the content of X*: shuffled counts have no
+# gain. With many rows the labels alone suffice, and the gain decreases, in agreement
+# with the theory of privileged information: a better rate of convergence, not a better
+# limit.
 def main():
     sizes = [60, 100, 200, 400, 800]
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True)
@@ -97,8 +97,8 @@ if __name__ == "__main__":
     plt.show()
 
 # %%
-# With weight 1 the student hears the teacher alone. At 60 rows that gains about as
-# much, with twice the spread, and it is reckless: a teacher with nothing to say
-# (shuffled) costs 0.07 of AUC at 60 rows and 0.19 at 800, and even a good one ends up
-# costing a little. A mixture gains as much and risks nothing, which is why 0.5 is the
-# default. Search over the weight, 0 included, when in doubt.
+# With weight 1 the student is trained on the soft labels only. With 60 rows this gains
+# about as much, with twice the standard error, but a useless teacher (shuffled) loses
+# 0.07 of AUC with 60 rows and 0.19 with 800, and a good one a little. A mixture gains
+# as much without this risk; 0.5 is therefore the default. Search the weight, with 0
+# among the values.

@@ -2,16 +2,15 @@
 How many frames of knowledge? Knowledge transfer on a clinical trial
 ====================================================================
 
-Knowledge transfer trains an SVM on the privileged features and takes its support
-vectors as *fundamental elements of knowledge*. What X* knows of a patient is how like
-each of them it is, the *frames*; they are learned from the baseline by regression, and
-a classifier decides by the learned frames.
+Knowledge transfer trains an SVM on the privileged features and uses its support vectors
+as *fundamental elements of knowledge*. The *frames* of a patient are the kernel values
+with these vectors; they are regressed on the baseline, and a classifier is trained on
+the regressed frames.
 
 Two questions are open in the source: how many elements are needed, and whether the
-classifier may be trained on frames that the regression has already seen. Both are
-parameters here, and this script varies them on ACTG 175, with the CD4 and CD8 counts
-of week 20 as X* and 60 patients to learn from. As always there is a control in which
-the rows of X* are shuffled.
+classifier may be trained on in-sample predictions of the frames. Both are parameters
+here, and this script varies them on ACTG 175, with the CD4 and CD8 counts of week 20 as
+X* and 60 training patients. There is a control in which the rows of X* are shuffled.
 """
 
 # %%
@@ -34,7 +33,7 @@ FRAMES = {"1": 1, "2": 2, "5": 5, "10": 10, "all": None, "X* itself": "features"
 
 
 def build(frames, cv):
-    """Return the model: X* standardised, frames learned by ridge regression."""
+    """Return the model: X* standardized, frames learned by ridge regression."""
     chosen = {"frames": "features"} if frames == "features" else {"n_frames": frames}
     final = make_pipeline(
         StandardScaler(), LogisticRegression(solver="newton-cholesky")
@@ -75,16 +74,16 @@ def compare(n_rows=60, n_splits=12, seed=0):
 
 
 # %%
-# Two things can be read off the figure. Five to ten elements do as well as all of
-# them; fewer lose too much of the rule learned in X*. And the two privileged features
-# themselves do better than any number of kernel frames: there are only two of them to
-# learn, and nothing is lost on the way.
+# The figure shows two results. Five to ten elements are as good as all of them; fewer
+# lose too much of the rule learned in X*. The two privileged features themselves are
+# better than any number of kernel frames: there are only two of them to predict,
+# without loss.
 #
-# Out-of-fold frames are the careful choice and the default. They protect the last
-# stage from a regressor that has learned its own rows by heart. A ridge regression has
-# not, and here in-sample frames do better: they stay close to the true X*, so that the
-# last stage learns how the outcome depends on X*, which 60 out-of-fold guesses hardly
-# show. The choice deserves a place in the search.
+# Out-of-fold frames are the conservative choice and the default. They protect the last
+# stage from a regressor that overfits. A ridge regression overfits little, and here
+# in-sample frames are better: they are close to the true X*, so that the last stage
+# finds how the outcome depends on X*, which 60 out-of-fold predictions hardly show. The
+# choice should be part of the search.
 def main():
     table = compare()
     groups = table.groupby(["trained on", "frames"], sort=False)

@@ -2,22 +2,21 @@
 From a table to a deployed model
 ================================
 
-A clinical trial recorded 2139 patients with HIV. The question is asked on day 0: will
-this patient have an event (a drop of the CD4 count by half, AIDS, or death)? The table
-of the trial contains columns that nobody knows on day 0, and while the trial runs, the
-outcome of most patients is not known yet. This tutorial takes the table through all
-steps: sort the columns, measure whether the later ones help, fit, test, save, and
-predict for new patients.
+A clinical trial recorded 2139 patients with HIV. The task is to predict on day 0
+whether a patient will have an event (a drop of the CD4 count by half, AIDS, or death).
+The table of the trial contains columns that are not known on day 0, and while the trial
+runs, the outcome of most patients is not known yet. This tutorial shows all steps:
+assign the columns, measure whether the later ones help, fit, test, save, and predict
+new patients.
 """
 
 # %%
 # 1. Which columns are known when predicting?
 # -------------------------------------------
-# Every column belongs to one of three groups. *Features* (X) are known when a
-# prediction is due. *Privileged* columns (X*) are known for the training rows only.
-# Columns that are consequences of the target, identifiers and duplicates of the target
-# are left out. A column that "predicts too well" is usually no error: it was recorded
-# later, and is privileged.
+# Every column belongs to one of three groups. *Features* (X) are known at the time of
+# prediction. *Privileged* columns (X*) are known for the training rows only. Columns
+# that are consequences of the target, identifiers and duplicates of the target are left
+# out. A column that "predicts too well" was usually recorded later, and is privileged.
 import tempfile
 from pathlib import Path
 
@@ -54,8 +53,8 @@ y_now = y_train.where(known)  # NaN: not known yet
 # %%
 # 2. A baseline
 # -------------
-# Any learner on X alone. The oracle has X* when predicting as well; it cannot be
-# deployed, and shows how much there is to gain.
+# The baseline is any model of X alone. The oracle has X* when predicting as well; it
+# cannot be deployed, and shows the possible gain.
 learners = {
     "logistic regression": GridSearchCV(
         make_pipeline(StandardScaler(), LogisticRegression()),
@@ -78,15 +77,14 @@ for name, learner in learners.items():
 # ----------------------------------------
 # ``compare`` trains every method in several *arms* with the same splits and the same
 # search: without X*, with X*, with the rows of X* shuffled, with X in place of X*, and
-# the oracle. ``labelled`` says how many rows of a training set have y; the others are
-# used without it. The verdict takes the correlation of the splits and the number of
-# methods into account. All outcomes of the trial are needed to score; in a trial in
-# progress, those that are known are all there is.
+# the oracle. ``labelled`` is the number of rows of a training set that have y; the
+# others are used without it. The verdict accounts for the correlation of the splits and
+# the number of methods. All outcomes of the trial are used for scoring; in a running
+# trial only the known ones are available.
 #
 # The setting of this example was chosen after a first one, 60 outcomes without the
-# other patients, had ended in "no evidence": its p-value shows what a verdict looks
-# like and is no evidence of its own. The evidence page has 28 tables that were chosen
-# beforehand.
+# other patients, had the verdict "no evidence": its p-value is an illustration and not
+# evidence. The evidence page has 28 tables that were chosen beforehand.
 comparison = compare(
     X_train,
     y_train,
@@ -105,16 +103,16 @@ plt.show()
 # %%
 # 4. The model
 # ------------
-# Hedged distillation blends a student of the labels with students of two teachers that
-# see X*. The weights say how much it relies on each of them.
+# Hedged distillation is a weighted average of a student of the labels and students of
+# two teachers that have X*. The weights are those of the students.
 model = lupi.HedgedDistillationClassifier().fit(X_train, y_now, privileged=P_train)
 print({name: round(float(weight), 2) for name, weight in model.weights_.items()})
 
 # %%
 # 5. The test
 # -----------
-# Patients that were not used so far, and X alone. Of the probabilities we ask that 20 %
-# means 20 of 100 patients.
+# The test uses patients that were not used so far, and X alone. The probabilities
+# should be calibrated: of patients with 20 %, 20 of 100 should have the event.
 plain = lupi.HedgedDistillationClassifier().fit(X_train, y_now)
 risk = model.predict_proba(X_test)[:, 1]
 print(f"with X*    AUC {roc_auc_score(y_test, risk):.3f}")
@@ -150,8 +148,8 @@ print(
 )
 
 # %%
-# The same from the shell
-# -----------------------
+# The same on the command line
+# ----------------------------
 # .. code-block:: sh
 #
 #    lupi compare trial.csv --target event --privileged cd420,cd820 --train-size 60
