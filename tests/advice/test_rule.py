@@ -213,9 +213,9 @@ def test_region_in_the_columns_of_a_data_set():
     assert half_spaces(counted, ["x2", "x1"]) == ([[-1, 0]], [-1])
     D, _ = counted.region(None, 3)
     assert D.tolist() == [[0, 0, -1]]
-    with pytest.raises(ValueError, match="mentions 'x2', but the columns are x0, x1"):
+    with pytest.raises(ValueError, match="'x2', but the columns are x0 and x1"):
         counted.region(None, 2)
-    with pytest.raises(ValueError, match="mentions 'x2', but the columns are x0, b"):
+    with pytest.raises(ValueError, match="mentions 'x2', but the columns are x0 and b"):
         counted.region(["x0", "b"], 2)
 
 

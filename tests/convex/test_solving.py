@@ -123,7 +123,7 @@ def test_budget_grows_with_the_square_of_the_rows():
 
 
 def test_unknown_solver():
-    with pytest.raises(ValueError, match="solver must be one of 'auto', 'interior'"):
+    with pytest.raises(ValueError, match="solver must be 'auto', 'interior'"):
         solve(svm(10), solver="newton")
 
 

@@ -86,7 +86,7 @@ def test_features_that_do_not_fit_are_told_of_before_the_work_starts(monkeypatch
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_other_devices_are_refused(model):
-    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda'"):
+    with pytest.raises(ValueError, match="device must be 'cpu' or 'cuda'"):
         clone(model).set_params(device="gpu0").fit(X, Y, privileged=P)
 
 

@@ -33,6 +33,7 @@ from lupi._convex.threads import limit_threads
 from lupi._convex.tuning import DEFAULT, Tuning
 from lupi._convex.working_set.flat import unsuited as unsuited_for_working_sets
 from lupi._convex.working_set.outer import solve_working_set
+from lupi._words import listed
 
 __all__ = ["SOLVERS", "in_features", "solve"]
 
@@ -54,7 +55,7 @@ def solve(
     """
     if solver not in SOLVERS:
         raise ValueError(
-            f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}."
+            f"solver must be {listed(map(repr, SOLVERS), 'or')}, but got {solver!r}."
         )
     # Gram matrices are factorized by SciPy, features multiplied by NumPy.
     has_gram = any(isinstance(space, Gram) for space in problem.spaces.values())

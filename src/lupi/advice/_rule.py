@@ -185,12 +185,11 @@ class Rule:
             position |= {f"x{j}": j for j in range(n_features)}
         unknown = [column for column in self.names if column not in position]
         if unknown:
-            shown = list(position)[:n_features]
-            shown = [*shown[:9], "…"] if len(shown) > 10 else shown
+            columns = listed(list(position)[:n_features], most=9)
             raise ValueError(
                 f"The rule {str(self)!r} mentions {listed(map(repr, unknown))}, but "
-                f"the columns are {', '.join(shown)}. Correct the rule, or fit on a "
-                "table with such columns."
+                f"the columns are {columns}. Correct the rule, or fit on a table with "
+                "such columns."
             )
         return [position[column] for column in self.names]
 

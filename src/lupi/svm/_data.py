@@ -115,12 +115,8 @@ class Space:
 
     def in_kernel(self, coefficients: np.ndarray) -> np.ndarray:
         """Convert coefficients of a projected Gram matrix into those of the kernel."""
-        if (
-            "_gram_and_projection" in self.__dict__
-            and self._gram_and_projection[1] is not None
-        ):
-            return self._gram_and_projection[1] @ coefficients
-        return coefficients
+        _, projection = self.__dict__.get("_gram_and_projection", (None, None))
+        return coefficients if projection is None else projection @ coefficients
 
     def expand(self, coefficients: np.ndarray, bias: float) -> Expansion:
         """Return the learned function as an expansion in its support vectors."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from lupi._convex import SOLVERS
 from lupi._device import DEVICES
+from lupi._words import listed
 from lupi.kernels import check_kernel
 
 __all__ = ["check_parameters"]
@@ -49,7 +50,7 @@ def check_parameters(estimator: Any) -> None:
         elif name in CHOICES and not (
             isinstance(value, str) and value in CHOICES[name]
         ):
-            expected = f"one of {', '.join(map(repr, CHOICES[name]))}"
+            expected = listed(map(repr, CHOICES[name]), "or")
         elif name.endswith("kernel"):
             prefix = name.removesuffix("kernel")
             others = (parameters[prefix + part] for part in KERNEL_PARAMETERS)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone, is_classifier
 
+from lupi._words import listed
 from lupi.base import PrivilegedTags
 
 
@@ -115,8 +116,8 @@ def assert_refuses(
     except ValueError as error:
         message = str(error)
         assert any(word.lower() in message.lower() for word in words), (
-            f"The error for {what} should contain {' or '.join(map(repr, words))}, but "
-            f"is: {message}"
+            f"The error for {what} should contain {listed(map(repr, words), 'or')}, "
+            f"but is: {message}"
         )
     except Exception as error:
         raise AssertionError(

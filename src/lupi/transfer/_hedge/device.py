@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lupi._device import DEVICES, Place
+from lupi._words import listed
 from lupi.base import Training
 from lupi.transfer._hedge.filling import BLOCK
 
@@ -24,7 +25,7 @@ def check_hedged_device(estimator: Any, given: Training, *, by_default: bool) ->
     name, device = type(estimator).__name__, estimator.device
     if device not in DEVICES:
         raise ValueError(
-            f"device must be one of {', '.join(map(repr, DEVICES))}, got {device!r}."
+            f"device must be {listed(map(repr, DEVICES), 'or')}, got {device!r}."
         )
     if device == "cpu":
         return
