@@ -118,6 +118,11 @@ def counted_passes(kind):
 def measure(client, name, n_rows, n_features, calls):
     X, y, P = client.persist(rows_on_workers(n_rows, n_features))
     distributed.wait([X, y, P])
+    sizes = client.nbytes(summary=False)
+    held = {
+        worker: sum(sizes[key] for key in keys)
+        for worker, keys in client.has_what().items()
+    }
     calls.clear()
     before = sent() + sum(client.run(sent).values())
     busy = sum(client.run(processor_time).values())
@@ -134,7 +139,7 @@ def measure(client, name, n_rows, n_features, calls):
     rival = time.process_time() - start
     off = np.abs(model.coef_ - local.coef_).max() / np.abs(local.coef_).max()
     n_steps = int(model.n_iter_.sum()) if hasattr(model, "n_iter_") else len(calls)
-    return n_steps, len(calls), bytes_sent, seconds, busy, rival, off, peaks
+    return n_steps, len(calls), bytes_sent, seconds, busy, rival, off, peaks, held
 
 
 def main():
@@ -170,11 +175,10 @@ def run_one(name, n_workers, n_rows, n_features, calls):
         client.run(imported)
         client.run(count_sent)
         before = client.run(peak_memory)
-        n_steps, passes, n_bytes, seconds, busy, rival, off, after = measure(
+        n_steps, passes, n_bytes, seconds, busy, rival, off, after, held = measure(
             client, name, n_rows, n_features, calls
         )
-    held = 8 * n_rows * (2 * n_features + 1) / n_workers
-    memory = max(after[worker] - before[worker] for worker in before) / held
+    memory = max((after[worker] - before[worker]) / held[worker] for worker in before)
     print(
         f"{name:30} {n_workers:7} {n_rows:8} {n_features:3} + {n_features:2} "
         f"{n_steps:6} {passes:7} {n_bytes / n_steps / 1e3:8.0f} "

@@ -22,6 +22,7 @@ from lupi._convex import (
     Tuning,
     solve,
 )
+from lupi._convex.biases import strict_products
 from lupi._convex.interior.blocks import outer
 from lupi._convex.interior.blocks.local import LocalRows, sampled
 from lupi._convex.interior.blocks.outer import solve_blocks
@@ -245,6 +246,30 @@ def test_a_sample_is_the_same_in_parts():
     parts = [sampled(a, b, 0.1) + a for a, b in ((0, 10), (10, 10), (10, 1000))]
     assert np.array_equal(np.concatenate(parts), whole)
     assert 60 < len(whole) < 140
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_chunks_are_the_problem(name):
+    """Sums over problems of some rows each are those of the whole problem."""
+    problem = made(name)
+    rows = blocks(problem)
+    rows.total("begin", 1.0, True)
+    multipliers = rows.multipliers()
+    chunks = list(rows.in_chunks(250))
+    assert [part.n_rows for part, _ in chunks] == [250, 250, 100]
+    weights = np.random.default_rng(1).normal(size=(len(problem.functions), 4))
+
+    def sums(part, own):
+        values = [
+            f.space.matrix @ w for f, w in zip(part.functions, weights, strict=True)
+        ]
+        short = np.abs(part.at_least - part.margins(values))
+        room = sum(room.sum() for room in part.headroom(own))
+        products = strict_products(part, own, 1.0)[1]
+        return np.array([short @ (own + part.offset), room, *products.ravel()])
+
+    found = sum(sums(*chunk) for chunk in chunks)
+    np.testing.assert_allclose(found, sums(problem, multipliers), rtol=1e-10)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,5 +1,7 @@
 """Linear kernels and many rows: one function, whichever attribute it is read from."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,7 @@ from lupi.svm import (
     DeviationSVCPlus,
     FairSVCDeltaPlus,
     L2SVCPlus,
+    LinearSVRPlus,
     MarginTransferSVC,
     SVCDeltaPlus,
     SVCPlus,
@@ -114,3 +117,15 @@ def test_the_teacher_keeps_the_function_that_was_found(monkeypatch):
         rtol=0,
         atol=1e-6,
     )
+
+
+def test_a_fit_takes_no_more_than_twice_the_data_and_a_half():
+    """Beside the data; of the linear models, SVR+ has the most multipliers."""
+    rng = np.random.default_rng(0)
+    X, P = rng.normal(size=(2, 20_000, 20))
+    y = X[:, 0] + P[:, 0]
+    tracemalloc.start()
+    LinearSVRPlus(tol=1e-3).fit(X, y, privileged=P)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.5 * (X.nbytes + P.nbytes)

@@ -25,6 +25,10 @@ from lupi._convex.interior.blocks.outer import BlockSolution, certified
 from lupi._convex.tuning import DEFAULT
 from lupi.dask._rows import DaskRows, State
 
+# The rows whose constraints are looked at at a time: what that takes is as large as
+# the rows.
+_CHUNK = 1 << 13
+
 
 def with_middle_bias(
     rows: DaskRows, layout: Layout, found: BlockSolution
@@ -34,11 +38,11 @@ def with_middle_bias(
     scales, products = zip(*rows.states.gather(_strict, largest), strict=True)
     if determined(np.max(scales, axis=0), np.sum(products, axis=0)):
         return found
-    bias_rows = rows.states.map(_bias_rows, found.weights)
-    size = np.asarray(bias_rows.largest(_size))
+    size = np.asarray(rows.states.largest(_size))
 
     def pieces(center: np.ndarray, reach: np.ndarray) -> list[Piece]:
-        return bias_rows.gather(_piece, center, reach)
+        found_in_parts = rows.states.gather(_pieces, found.weights, center, reach)
+        return [piece for part in found_in_parts for piece in part]
 
     biases = middle_of(found.biases, size, pieces)
     if biases is None:
@@ -50,25 +54,33 @@ def with_middle_bias(
 
 
 def _largest_multiplier(state: State) -> float:
-    rows = state[0]
-    return np.abs(rows.multipliers() + rows.problem.offset).max(initial=0.0)
+    return max(np.abs(own).max() for block in state[0].blocks for own in block.distance)
 
 
 def _strict(state: State, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    return strict_products(state[0].problem, state[0].multipliers(), largest)
+    scales, products = zip(
+        *(
+            strict_products(problem, multipliers, largest)
+            for problem, multipliers in state[0].in_chunks(_CHUNK)
+        ),
+        strict=True,
+    )
+    return np.max(scales, axis=0), np.sum(products, axis=0)
 
 
-def _bias_rows(state: State, weights: list[np.ndarray]) -> BiasRows:
-    problem = state[0].problem
-    values: list[Any] = [
-        problem.spaces[k].matrix @ own for k, own in enumerate(weights)
-    ]
-    return BiasRows.of(problem, problem.margins(values), DEFAULT.bias_kinds)
+def _size(state: State) -> np.ndarray:
+    columns = (problem.balance_columns() for problem, _ in state[0].in_chunks(_CHUNK))
+    return np.max([np.abs(c).max(axis=1, initial=0.0) for c in columns], axis=0)
 
 
-def _size(rows: BiasRows) -> np.ndarray:
-    return rows.size
-
-
-def _piece(rows: BiasRows, center: np.ndarray, reach: np.ndarray) -> Piece:
-    return rows.piece(center, reach)
+def _pieces(
+    state: State, weights: list[np.ndarray], center: np.ndarray, reach: np.ndarray
+) -> list[Piece]:
+    out = []
+    for problem, _ in state[0].in_chunks(_CHUNK):
+        values: list[Any] = [
+            problem.spaces[k].matrix @ own for k, own in enumerate(weights)
+        ]
+        rows = BiasRows.of(problem, problem.margins(values), DEFAULT.bias_kinds)
+        out.append(rows.piece(center, reach))
+    return out

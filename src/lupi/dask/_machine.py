@@ -61,14 +61,15 @@ class DaskLinearMachine(DaskModel):
         linear = Kernel("linear")
         kernels = Kernels(linear, [linear] * len(machine._spaces) if width else [])
         training = training.map(prepared, kernels, width)
-        problems = [training]
+        problems: list[tuple] = [()]
         if classifier:
             problems = self._binary_problems(machine, training)
-        models = [self._solved(part, machine) for part in problems]
+        models = [self._solved(machine, training, *problem) for problem in problems]
         machine._keep(Fitted(None, [], models))  # type: ignore[arg-type]
         self._take(vars(machine))
 
-    def _binary_problems(self, machine: Any, training: DaskParts) -> list[DaskParts]:
+    def _binary_problems(self, machine: Any, training: DaskParts) -> list[tuple]:
+        """Return the arguments of `binary` for every binary problem."""
         classes = machine.classes_ = classes_of(training, machine)
         totals = training.sum(class_totals, classes)
         factor = weights_of_classes(
@@ -76,13 +77,15 @@ class DaskLinearMachine(DaskModel):
         )
         how = machine.multi_class
         n_problems = len(binary_problems(np.arange(len(classes)), len(classes), how))
-        return [
-            _not_empty(training.map(binary, classes, factor, how, number))
-            for number in range(n_problems)
-        ]
+        return [(classes, factor, how, number) for number in range(n_problems)]
 
-    def _solved(self, parts: DaskParts, machine: Any) -> Model:
-        """Solve one problem, and recover its functions."""
+    def _solved(self, machine: Any, parts: DaskParts, *problem: Any) -> Model:
+        """Solve one problem, and recover its functions.
+
+        The rows of a binary problem are on the workers only as long as it is solved.
+        """
+        if problem:
+            parts = _not_empty(parts.map(binary, *problem))
         rows = DaskRows(parts, machine)
         first = DaskParts(parts.client, rows.states.futures[:1])
         (layout,) = first.gather(layout_of)

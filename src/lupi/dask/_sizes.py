@@ -26,6 +26,5 @@ def _size_of_fields(part: Any) -> int:
 
 @sizeof.register(LocalRows)
 def _size_of_rows(rows: LocalRows) -> int:
-    problem = rows.problem
-    tables = sum(sizeof(space.matrix) for space in problem.spaces.values())
-    return tables + 8 * _KEPT * problem.size
+    spaces = [f.space for f in rows.parts.functions if f.space is not None]
+    return sum(sizeof(s.matrix) for s in spaces) + 8 * _KEPT * rows.parts.size

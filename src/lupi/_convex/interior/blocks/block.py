@@ -125,12 +125,12 @@ class Block:
                         bend += a[part] ** 2 * sizes[k]
                 self.steepest = max(self.steepest, float(bend.max()))
                 bend = arrays.vector(bend)
-            offset = problem.offset[flat]
+            offset = problem.offset[flat][part].copy()
             self.families.append(
                 Family(
                     {names[k]: cut(a) for k, a in family.on.items()},
                     cut(np.asarray(family.at_least, dtype=float)),
-                    cut(offset) if offset.any() else None,
+                    self._compact(offset) if offset.any() else None,
                     None if squared is None else cut(squared),
                     family.equality,
                     bend,

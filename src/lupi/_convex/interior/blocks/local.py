@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class LocalRows:
         block_values: int | None = None,
         tuning: Tuning = DEFAULT,
     ):
-        self.problem, self.layout = problem, Layout.of(problem)
+        self.parts, self.layout = Parts.of(problem), Layout.of(problem)
         self.pool = pool
         self.kinds = _kinds(problem)
         self.blocks: list[RowState] = []
@@ -59,10 +59,10 @@ class LocalRows:
             )
         size = max(tuning.fewest_block_rows, block_values // max(self.layout.size, 1))
         for number, kind in enumerate(self.kinds):
-            n_rows = kind.problem.n_rows
-            for start in range(0, n_rows, size):
-                part = slice(start, min(start + size, n_rows))
-                block = RowState(kind.problem, kind.names, self.layout, part, arrays)
+            own = kind.problem
+            for start in range(0, own.n_rows, size):
+                part = slice(start, min(start + size, own.n_rows))
+                block = RowState(own, kind.names, self.layout, part, arrays)
                 self.blocks.append(block)
                 self._of_kind.append(number)
 
@@ -96,32 +96,46 @@ class LocalRows:
 
     def _begin(self, typical: float, centered: bool) -> Totals:
         """Set multipliers inside their bounds; return their functions."""
-        first = [
-            starting_multipliers(kind.problem, centered=centered, typical=typical)
-            for kind in self.kinds
-        ]
+        first = []
+        for kind in self.kinds:
+            own = kind.problem
+            flat = starting_multipliers(own, centered=centered, typical=typical)
+            first.append([flat[one] for one in own.slices])
 
         def run(number: int, block: RowState) -> Totals:
-            kind = self._of_kind[number]
-            slices = self.kinds[kind].problem.slices
-            return block.begin([first[kind][flat][block.part] for flat in slices])
+            start = first[self._of_kind[number]]
+            return block.begin([own[block.part] for own in start])
 
         return self._each(run)
 
     def multipliers(self) -> np.ndarray:
         """Return the multipliers of the problem, relative to their offset."""
-        out = np.empty(self.problem.size)
+        out = np.empty(self.parts.size)
         for number, block in zip(self._of_kind, self.blocks, strict=True):
-            kind = self.kinds[number]
-            for places, own in zip(kind.places, block.multipliers, strict=True):
-                out[places[block.part]] = block.arrays.to_host(own)
+            places = self.kinds[number].places(block.part)
+            for at, own in zip(places, block.multipliers, strict=True):
+                out[at] = block.arrays.to_host(own)
         return out
 
     def sample(self, n_rows: int) -> Problem:
         """Return the problem of a sample of rows, with costs scaled up."""
-        problem = self.problem
-        rows = sampled(0, problem.n_rows, n_rows / problem.n_rows)
-        return restricted(problem, rows, share=max(len(rows), 1) / problem.n_rows)
+        everything = self.parts.n_rows
+        rows = sampled(0, everything, n_rows / everything)
+        return restricted(self.parts, rows, share=max(len(rows), 1) / everything)
+
+    def in_chunks(self, n_rows: int) -> Iterator[tuple[Problem, np.ndarray]]:
+        """Yield the problems of so many rows each, and their multipliers."""
+        multipliers, families = self.multipliers(), self.parts.families
+        starts = np.cumsum([0, *(len(family.at_least) for family in families)])
+        for first in range(0, self.parts.n_rows, n_rows):
+            stop = min(first + n_rows, self.parts.n_rows)
+            own = []
+            for start, family in zip(starts[:-1], families, strict=True):
+                both = np.array([first, stop])
+                if family.rows is not None:
+                    both = np.searchsorted(family.rows, both)
+                own.append(multipliers[slice(*(start + both))])
+            yield _between(self.parts, first, stop), np.concatenate(own)
 
 
 def sampled(first: int, stop: int, share: float) -> np.ndarray:
@@ -134,19 +148,67 @@ def sampled(first: int, stop: int, share: float) -> np.ndarray:
     return np.flatnonzero(bits / 2.0**64 < share)
 
 
+class Parts(NamedTuple):
+    """What a problem is made of, without the vectors that it derives from that.
+
+    Those have the length of the multipliers, and are read at the start alone.
+    """
+
+    n_rows: int
+    functions: Sequence[Function]
+    families: Sequence[Rows]
+
+    @property
+    def size(self) -> int:
+        """The number of multipliers."""
+        return sum(len(family.at_least) for family in self.families)
+
+    @classmethod
+    def of(cls, problem: Problem) -> Parts:
+        """Return the parts; a vector of equal entries is a view of one number."""
+        slacks = {
+            id(slack): Slack(_thin(slack.linear), _thin(slack.squared))
+            for slack in (family.slack for family in problem.families)
+            if slack is not None
+        }
+        functions = [
+            replace(f, basis=_thin(f.basis), cost=_thin(f.cost))
+            for f in problem.functions
+        ]
+        families = [
+            replace(
+                family,
+                on={k: _thin(a) for k, a in family.on.items()},
+                at_least=_thin(family.at_least),
+                slack=None if family.slack is None else slacks[id(family.slack)],
+            )
+            for family in problem.families
+        ]
+        return cls(problem.n_rows, functions, families)
+
+
+def _thin(values: Any) -> Any:
+    """Return a view of one number where all entries are the same."""
+    if values is None or len(values) == 0 or (values != values[0]).any():
+        return values
+    return np.broadcast_to(values[0].copy(), values.shape)
+
+
 class _Kind:
     """The rows that have the same functions and families, as a separate problem."""
 
     def __init__(self, problem: Problem, rows: np.ndarray | None):
         if rows is None:
-            self.problem, self.names = problem, list(range(len(problem.functions)))
-            everything = np.arange(problem.size)
-            self.places = [everything[flat] for flat in problem.slices]
+            self._parts, self.names = (
+                Parts.of(problem),
+                [*range(len(problem.functions))],
+            )
+            self._starts, self._at = [flat.start for flat in problem.slices], None
             return
         here = restricted(problem, rows)
         self.names = [k for k, f in enumerate(here.functions) if here.length(k)]
         families = [q for q, f in enumerate(here.families) if len(f.at_least)]
-        self.problem = Problem(
+        own = Problem(
             len(rows),
             [replace(here.functions[k], rows=None) for k in self.names],
             [
@@ -158,11 +220,25 @@ class _Kind:
                 for q in families
             ],
         )
-        self.places = []
-        for q in families:
-            own = problem.families[q].rows
-            at = rows if own is None else np.searchsorted(own, rows)
-            self.places.append(problem.slices[q].start + at)
+        self._parts = Parts.of(own)
+        self._starts = [problem.slices[q].start for q in families]
+        self._at = [
+            rows if own is None else np.searchsorted(own, rows)
+            for own in (problem.families[q].rows for q in families)
+        ]
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of these rows, put together anew."""
+        return Problem(*self._parts)
+
+    def places(self, part: slice) -> list:
+        """Return where the multipliers of some of the rows are among all."""
+        if self._at is None:
+            return [slice(q + part.start, q + part.stop) for q in self._starts]
+        return [
+            start + at[part] for start, at in zip(self._starts, self._at, strict=True)
+        ]
 
 
 def _kinds(problem: Problem) -> list[_Kind]:
@@ -211,13 +287,14 @@ def _described(kind: _Kind, layout: Layout) -> Totals:
     )
 
 
-def restricted(problem: Problem, rows: np.ndarray, *, share: float = 1.0) -> Problem:
+def restricted(
+    problem: Problem | Parts, rows: np.ndarray, *, share: float = 1.0
+) -> Problem:
     """Return the problem of some of the rows, with costs divided by a share."""
     place = np.full(problem.n_rows, -1)
     place[rows] = np.arange(len(rows))
 
     def chosen(own: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
-        """Return the chosen rows of a function or family, and their new positions."""
         if own is None:
             return rows, None
         at = np.flatnonzero(place[own] >= 0)
@@ -225,6 +302,29 @@ def restricted(problem: Problem, rows: np.ndarray, *, share: float = 1.0) -> Pro
         whole = len(at) == len(own)
         return (slice(None) if whole else at), where
 
+    return _taken(problem, len(rows), chosen, share)
+
+
+def _between(parts: Parts, first: int, stop: int) -> Problem:
+    """Return the problem of the rows from the first on, on views of its vectors."""
+
+    def chosen(own: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
+        if own is None:
+            return slice(first, stop), None
+        at = slice(*np.searchsorted(own, [first, stop]))
+        return at, own[at] - first
+
+    return _taken(parts, stop - first, chosen, 1.0)
+
+
+def _taken(
+    problem: Problem | Parts, n_rows: int, chosen: Callable, share: float
+) -> Problem:
+    """Return the problem of the rows that are chosen.
+
+    ``chosen(own)`` returns which rows of a function or family these are, and their
+    numbers among the chosen.
+    """
     functions = []
     for f in problem.functions:
         at, own = chosen(f.rows)
@@ -251,4 +351,4 @@ def restricted(problem: Problem, rows: np.ndarray, *, share: float = 1.0) -> Pro
         on = {k: a[at] for k, a in family.on.items()}
         at_least = np.asarray(family.at_least, dtype=float)[at]
         families.append(Rows(on, at_least, own, slack, family.equality))
-    return Problem(len(rows), functions, families)
+    return Problem(n_rows, functions, families)

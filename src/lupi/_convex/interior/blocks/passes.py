@@ -118,10 +118,10 @@ class Passes(Block):
     def factorize(self, theta: np.ndarray, length: float, keep: bool) -> Totals:
         """Take the last step, which ends at functions θ; prepare the next one.
 
-        ``keep`` stores the previous point for `recall`.
+        ``keep`` stores the multipliers of the previous point for `recall`.
         """
         if keep:
-            self._best = self._state()
+            self._best = self.multipliers, self.distance
         if length > 0.0:
             self._move(length)
         values = self.values(theta)
@@ -132,23 +132,15 @@ class Passes(Block):
         totals.sums["right"] = self.project(self.spread(right))
         return totals
 
-    def _state(self) -> tuple:
-        return self.multipliers, self.distance, self.margin, self.room, self.slack
-
     def recall(self) -> Totals:
-        """Restore the best point."""
+        """Restore the multipliers of the best point."""
         if self._best is not None:
-            (
-                self.multipliers,
-                self.distance,
-                self.margin,
-                self.room,
-                self.slack,
-            ) = self._best
+            self.multipliers, self.distance = self._best
         return Totals()
 
     def _move(self, length: float) -> None:
-        step, margin, room, slack = self._step
+        step, target, share = self._step
+        margin, room, slack = self._changes(step, *self._centers(target, share))
 
         def moved(values, changes):
             return [
@@ -272,6 +264,32 @@ class Passes(Block):
         """
         arrays = self.arrays
         across = self.margins(self.values(direction))
+        centers, centers_of_slack = self._centers(target, share)
+        right = [
+            center - g - m
+            for center, g, m in zip(centers, self.gradient, across, strict=True)
+        ]
+        for linear, center in zip(self.slacks, centers_of_slack, strict=True):
+            for q in linear.members:
+                right[q] = right[q] - center
+        step = self._invert(right)
+        margin, room, slack = self._changes(step, centers, centers_of_slack)
+        bounded = [q for q, family in enumerate(self.families) if not family.equality]
+        pairs = [(step[q], self.distance[q]) for q in bounded]
+        pairs += [(margin[q], self.margin[q]) for q in bounded]
+        pairs += [
+            *zip(room, self.room, strict=True),
+            *zip(slack, self.slack, strict=True),
+        ]
+        fastest = [arrays.largest(-(change / value)) for change, value in pairs]
+        self._step = step, target, share
+        return Totals(
+            {"pull": self.project(self.spread(step))},
+            {"fastest": float(arrays.numbers(fastest).max(initial=0.0))},
+        )
+
+    def _centers(self, target: float, share: float) -> tuple[list, list]:
+        """Return ``τ/λ`` and ``τ/w`` with a share of the second-order terms."""
         centers = [
             0.0 if family.equality else share * second + target / far
             for family, second, far in zip(
@@ -282,35 +300,24 @@ class Passes(Block):
             share * second + target / w
             for second, w in zip(self.second_of_slack, self.room, strict=True)
         ]
-        right = [
-            center - g - m
-            for center, g, m in zip(centers, self.gradient, across, strict=True)
+        return centers, centers_of_slack
+
+    def _changes(self, step: list, centers: list, centers_of_slack: list) -> tuple:
+        """Return the changes of z, w and ζ along a step of the multipliers."""
+        margin = [
+            0.0 if family.equality else center - z * (1.0 + change / far)
+            for family, center, z, change, far in zip(
+                self.families, centers, self.margin, step, self.distance, strict=True
+            )
         ]
-        for linear, center in zip(self.slacks, centers_of_slack, strict=True):
-            for q in linear.members:
-                right[q] = right[q] - center
-        step = self._invert(right)
-        margin, room, slack, fastest = [], [], [], []
-        for q, family in enumerate(self.families):
-            if family.equality:
-                margin.append(0.0)
-                continue
-            far, z = self.distance[q], self.margin[q]
-            ratio = step[q] / far
-            margin.append(centers[q] - z * (1.0 + ratio))
-            fastest += [arrays.largest(-ratio), arrays.largest(-(margin[q] / z))]
-        for linear, center, w, zeta in zip(
-            self.slacks, centers_of_slack, self.room, self.slack, strict=True
-        ):
-            room.append(-sum(step[q] for q in linear.members))
-            ratio = room[-1] / w
-            slack.append(center - zeta * (1.0 + ratio))
-            fastest += [arrays.largest(-ratio), arrays.largest(-(slack[-1] / zeta))]
-        self._step = step, margin, room, slack
-        return Totals(
-            {"pull": self.project(self.spread(step))},
-            {"fastest": float(arrays.numbers(fastest).max(initial=0.0))},
-        )
+        room = [-sum(step[q] for q in linear.members) for linear in self.slacks]
+        slack = [
+            center - zeta * (1.0 + change / w)
+            for center, zeta, change, w in zip(
+                centers_of_slack, self.slack, room, self.room, strict=True
+            )
+        ]
+        return margin, room, slack
 
     # ------------------------------------------------------------ certificate
     def _certificate(self, values: dict[int, Any]) -> Totals:
