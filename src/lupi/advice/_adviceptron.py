@@ -55,6 +55,7 @@ from lupi.advice._reading import (
 from lupi.advice._rule import Rule, read_advice
 from lupi.advice._stream import compiled_stream
 from lupi.base import ModelInfo, atomic_fit
+from lupi.base._parameters import check_integer, check_number
 from lupi.base._rows import dense
 
 __all__ = ["Adviceptron"]
@@ -182,10 +183,9 @@ class Adviceptron(LinearAdvisedClassifier):
         self : Adviceptron
             The fitted estimator.
         """
-        if not self.n_epochs >= 1:
-            raise ValueError(f"n_epochs must be 1 or more, but is {self.n_epochs}.")
+        check_integer("n_epochs", self.n_epochs, 1)
         X, codes = self._begin(X, y, None)
-        for _ in range(int(self.n_epochs)):
+        for _ in range(self.n_epochs):
             self._learn(X, codes)
         return self
 
@@ -287,11 +287,7 @@ class Adviceptron(LinearAdvisedClassifier):
         self, X: Any, y: Any, classes: ArrayLike | None
     ) -> tuple[Any, NDArray[np.intp]]:
         """Read all arguments and start from the advice; return X and class codes."""
-        if not 0 < self.learning_rate < np.inf:
-            raise ValueError(
-                "learning_rate must be positive and finite, but is "
-                f"{self.learning_rate}."
-            )
+        check_number("learning_rate", self.learning_rate, above=True)
         rules = read_advice(self.advice)
         X, y = read_rows(self, X, y, reset=True, without_rows=bool(rules))
         weights = self._rule_weights(rules)
@@ -309,12 +305,14 @@ class Adviceptron(LinearAdvisedClassifier):
         return X, self._codes(y)
 
     def _rule_weights(self, rules: list[Rule]) -> NDArray[np.float64]:
-        if not (np.ndim(self.advice_weight) == 0 and self.advice_weight < np.inf):
-            raise ValueError(
-                "advice_weight must be one finite number for the Adviceptron, but is "
-                f"{self.advice_weight!r}. KnowledgeBasedSVC takes one per rule."
-            )
-        return read_weights(self.advice_weight, rules)
+        if np.ndim(self.advice_weight) == 0:
+            weights = read_weights(self.advice_weight, rules)
+            if self.advice_weight < np.inf:
+                return weights
+        raise ValueError(
+            "advice_weight must be one finite number for the Adviceptron, but is "
+            f"{self.advice_weight!r}. KnowledgeBasedSVC takes one per rule."
+        )
 
     def _start_from_advice(self, problems: list[list[Region]]) -> None:
         """Set the first hypothesis, the proofs and the advice estimate."""

@@ -50,6 +50,7 @@ from lupi.advice._reading import (
 )
 from lupi.advice._rule import Rule, numbered_width, read_advice
 from lupi.base import ModelInfo, atomic_fit, check_weight, class_weights
+from lupi.base._parameters import check_integer, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -275,10 +276,9 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        for name in ("C", "tol", "max_iter"):
-            value = getattr(self, name)
-            if not 0 < value < np.inf:
-                raise ValueError(f"{name} must be positive and finite, but is {value}.")
+        check_number("C", self.C, above=True)
+        check_number("tol", self.tol, above=True)
+        check_integer("max_iter", self.max_iter, 1)
 
     def _check_regions(
         self, rules: list[Rule], problems: list[list[Region]], n_rows: int

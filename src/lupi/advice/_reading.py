@@ -59,7 +59,13 @@ def read_classes(
 
 def read_weights(advice_weight: Any, rules: Sequence[Rule]) -> NDArray[np.float64]:
     """Return one weight per rule, ∞ for a hard one."""
-    weights = np.asarray(advice_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(advice_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "advice_weight must be one number or one number per rule "
+            f"({len(rules)}), but {advice_weight!r} was given."
+        ) from error
     if weights.ndim > 1 or (weights.ndim == 1 and len(weights) != len(rules)):
         raise ValueError(
             f"advice_weight must be one number or one number per rule ({len(rules)}), "
@@ -121,7 +127,7 @@ def scaling(
     The mean is 0 for a sparse matrix, which centering would make dense.
     """
     n_features = X.shape[1]
-    if isinstance(standardize, Sequence) and not isinstance(standardize, str):
+    if not isinstance(standardize, bool | np.bool_ | int):
         return _given_scaling(standardize, n_features, sparse=sp.issparse(X))
     if not standardize:
         return np.zeros(n_features), np.ones(n_features)
@@ -138,9 +144,12 @@ def scaling(
 
 
 def _given_scaling(
-    pair: Sequence[ArrayLike], n_features: int, sparse: bool
+    pair: Any, n_features: int, sparse: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    parts = [np.asarray(part, dtype=np.float64) for part in pair]
+    try:
+        parts = [np.asarray(part, dtype=np.float64) for part in pair]
+    except (TypeError, ValueError):
+        parts = []
     if len(parts) != 2 or any(part.shape not in ((), (n_features,)) for part in parts):
         raise ValueError(
             f"standardize must be True, False or a pair (mean, deviation) of "

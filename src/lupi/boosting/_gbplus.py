@@ -35,17 +35,15 @@ from sklearn.utils import check_random_state
 
 from lupi.base import ModelInfo, Privileged, atomic_fit, binary_problems
 from lupi.base._classes import counted_classes
+from lupi.base._parameters import check_choice, check_integer, check_number
 from lupi.boosting._boosted_trees import BoostedTreesClassifier
 from lupi.boosting._engines import CartEngine
 from lupi.boosting._ensembles import CartEnsemble, readable_by_trees
 from lupi.boosting._ipl_base import TREE_SPACE
 from lupi.boosting._losses import LogLoss
 from lupi.boosting._parameters import (
-    check_choice,
-    check_integer,
     check_leaf_fraction,
     check_max_features,
-    check_number,
 )
 from lupi.boosting._rounds import Boosted
 

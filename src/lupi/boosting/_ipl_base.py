@@ -45,6 +45,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lupi.base import PrivilegedTags, Training
+from lupi.base._parameters import check_choice, check_integer, check_number
 from lupi.base._rows import dense
 from lupi.boosting._boosted_trees import BoostedTrees
 from lupi.boosting._categories import CategoryEncoder
@@ -54,11 +55,8 @@ from lupi.boosting._engines import CartEngine, XGBoostEngine
 from lupi.boosting._ensembles import import_xgboost, readable_by_trees
 from lupi.boosting._parameters import (
     check_auxiliary,
-    check_choice,
-    check_integer,
     check_leaf_fraction,
     check_max_features,
-    check_number,
     check_tree_params,
     check_validation_fraction,
 )

@@ -6,10 +6,10 @@ from typing import Any
 
 from lupi.base import ModelInfo, atomic_fit, binary_problems
 from lupi.base._classes import counted_classes
+from lupi.base._parameters import check_choice
 from lupi.boosting._boosted_trees import BoostedTreesClassifier
 from lupi.boosting._ipl_base import IPL, BaseIPL
 from lupi.boosting._losses import LOSSES
-from lupi.boosting._parameters import check_choice
 
 
 class IPLClassifier(BoostedTreesClassifier, BaseIPL):
