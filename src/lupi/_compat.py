@@ -16,8 +16,15 @@ __all__ = [
     "joblib_dask_backend",
     "read_model_tree",
     "safe_indexing",
+    "scorer_parts",
     "tree_nodes",
 ]
+
+
+def scorer_parts(scorer: Any) -> tuple[Any, int, dict[str, Any]]:
+    """Return metric, sign and options of a scorer; None, 1, {} for other functions."""
+    metric = getattr(scorer, "_score_func", None)
+    return metric, getattr(scorer, "_sign", 1), getattr(scorer, "_kwargs", {})
 
 
 def joblib_dask_backend() -> Any:

@@ -23,15 +23,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from scipy import linalg
 from sklearn.base import clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import check_X_y
-from sklearn.utils.multiclass import type_of_target
 
 from lupi.base import check_privileged
+from lupi.base._rows import dense
+from lupi.evaluation._task import read_task
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def cca_quality(
     (5, 2)
     """
     X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
-    X = X.toarray() if sp.issparse(X) else X
+    X = dense(X)
     read = check_privileged(privileged, len(y), "cca_quality")
     if read is None:
         raise ValueError(
@@ -139,7 +139,7 @@ def cca_quality(
             "Give privileged features for at least some rows."
         )
     table, has = read.dense_full(), read.available
-    classes = type_of_target(y) != "continuous"
+    classes = read_task(y) == "classification"
     estimator = _default(classes, random_state) if estimator is None else estimator
     if cv is None:
         kind = StratifiedShuffleSplit if classes else ShuffleSplit

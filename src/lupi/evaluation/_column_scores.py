@@ -28,9 +28,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import column_or_1d
 
 from lupi.base import missing_targets
+from lupi.base._rows import dense
 from lupi.evaluation._methods import Task
 from lupi.evaluation._prepare import as_table, column_names, make_transformer
-from lupi.evaluation._scoring import check_scorer, choose_scorer
+from lupi.evaluation._scoring import best_score, check_scorer, choose_scorer
 from lupi.evaluation._task import read_task
 
 # Thresholds between chance (0) and a perfect score (1): an AUC of 0.9, an R² of 0.6.
@@ -118,8 +119,7 @@ def column_scores(
             "describe the same samples, in the same order."
         )
     if not isinstance(table, pd.DataFrame):
-        dense = table.toarray() if hasattr(table, "toarray") else table
-        table = pd.DataFrame(dense)
+        table = pd.DataFrame(dense(table))
     table = table.set_axis(names, axis=1)
     known = ~missing_targets(y)
     if not known.any():
@@ -139,7 +139,6 @@ def column_scores(
         y[rows], task, None if groups is None else groups[rows], cv, random_state
     )
     chance = _score(_dummy(task), np.zeros((len(rows), 1)), y[rows], scorer, folds)[0]
-    optimum = 0.0 if getattr(scorer, "_sign", 1) < 0 else 1.0
     kinds = [column_type(table[column]) for column in names]
     # Starting processes takes longer than scoring a small table.
     small = len(rows) * len(names) < CELLS_FOR_PROCESSES
@@ -157,7 +156,7 @@ def column_scores(
             "std": [std for _, std in scores],
         }
     ).sort_values("score", ascending=False, kind="stable", ignore_index=True)
-    way = (found["score"] - chance) / (optimum - chance)
+    way = (found["score"] - chance) / (best_score(scorer) - chance)
     return found.assign(suspicious=way >= SUSPICIOUS[task])[list(COLUMNS)]
 
 

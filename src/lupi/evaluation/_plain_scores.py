@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
 
+from lupi._compat import scorer_parts
+
 __all__ = ["plain_score"]
 
 Score = Callable[[np.ndarray], float]
@@ -34,8 +36,9 @@ def plain_score(
     callable or None
         None for a score that is not one of the default ones.
     """
-    make = _SCORES.get(getattr(scorer, "_score_func", None))
-    if make is None or scorer._kwargs:
+    metric, _, options = scorer_parts(scorer)
+    make = _SCORES.get(metric)
+    if make is None or options:
         return None
     return make(model, X, y, np.ones(len(y)) if weight is None else weight)
 

@@ -12,7 +12,7 @@ from lupi.base._index import aligned
 from lupi.evaluation._labels import Split, add_unlabelled, describe, few_labels
 from lupi.evaluation._methods import Task, as_list, choose_methods
 from lupi.evaluation._prepare import as_table, column_names, rows_with_values
-from lupi.evaluation._scoring import check_scorer, choose_scorer
+from lupi.evaluation._scoring import best_score, check_scorer, choose_scorer
 from lupi.evaluation._splits import (
     DEFAULT_SMALL_SPLITS,
     check_inner_groups,
@@ -90,15 +90,13 @@ def plan(
     design = describe(splits, few=labelled is not None)
     labels = _describe_labels(X, y, privileged, has_y, splits)
     name, scorer = choose_scorer(scoring, task, y[has_y])
-    # The best value of the score: 0 for a negated loss.
-    optimum = 0.0 if getattr(scorer, "_sign", 1) < 0 else 1.0
     if not callable(scoring):
         check_scorer(name, scorer, task, y[has_y])
     chosen = choose_methods(methods, task, design.n_train)
     settings = {
         "task": task,
         "scoring": name,
-        "optimum": optimum,
+        "optimum": best_score(scorer),
         "target": target_name,
         "classes": None if strata is None else np.unique(y).tolist(),
         "n_rows": n_rows,

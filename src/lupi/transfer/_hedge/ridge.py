@@ -28,6 +28,7 @@ from lupi._device import gram_on
 from lupi._parts import LocalParts
 from lupi._stored import stored
 from lupi.base import check_weight
+from lupi.base._rows import dense
 from lupi.transfer._hedge.filling import Filling, table_and_weight
 
 ALPHAS = np.logspace(-2, 4, 25)
@@ -124,8 +125,7 @@ def ridge_from_rows(
     # The Gram matrix is centered instead of X, so that a sparse X stays sparse.
     scaled = X @ sp.diags_array(1 / scale) if sp.issparse(X) else X / scale
     shift = scaled @ (mean / scale)
-    inner = scaled @ scaled.T
-    inner = inner.toarray() if sp.issparse(inner) else inner
+    inner = dense(scaled @ scaled.T)
     inner = inner - shift[:, None] - shift[None, :] + np.sum((mean / scale) ** 2)
     values, vectors = np.linalg.eigh(root * inner * root.T)
     values = np.maximum(values, 0.0)
