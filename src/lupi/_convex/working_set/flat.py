@@ -97,6 +97,9 @@ class Flat:
         lengths = [problem.length(k) for k in range(len(problem.functions))]
         self.offsets = np.concatenate([[0], np.cumsum(lengths)])
         self.grams = tuple(_by_rows(s.matrix) for s in problem.spaces.values())
+        # Code is compiled for every number of matrices, which takes seconds.
+        spare = [self.grams[0]] * (3 - len(self.grams))
+        self.compiled_grams = (*self.grams, *spare)
         self.scale = np.array([1.0 / f.weight for f in problem.functions])
         most = max(len(family.on) for family in problem.families)
         size = problem.size

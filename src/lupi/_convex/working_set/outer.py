@@ -71,7 +71,7 @@ class _State:
 
         flat = self.flat
         steps, worst = descend(
-            flat.grams,
+            flat.compiled_grams,
             flat.scale,
             flat.offsets,
             flat.fn,
@@ -223,7 +223,8 @@ class _Face:
     def __init__(self, flat, members, gradient, missing, ridge):
         from lupi._convex.working_set.steps import hessian
 
-        matrix = hessian(flat.grams, flat.scale, flat.fn, flat.pos, flat.a, members).T
+        grams = flat.compiled_grams
+        matrix = hessian(grams, flat.scale, flat.fn, flat.pos, flat.a, members).T
         index = np.arange(len(matrix))
         matrix[index, index] += ridge * matrix[index, index].mean()
         self.columns, self.missing = flat.columns[members], missing

@@ -3,7 +3,8 @@
 Multipliers are sorted by class: class c is ``starts[c]:starts[c + 1]``. Multiplier m
 acts on at most J functions: on function ``fn[j, m]`` at ``pos[j, m]`` with coefficient
 ``a[j, m]`` (0 if there are fewer). The values ``K_k v_k/ρ_k`` of all functions are one
-flat vector, in which ``at[j, m]`` is the position of (fn, pos).
+flat vector, in which ``at[j, m]`` is the position of (fn, pos). ``grams`` may be longer
+than there are functions: compiled code depends on its length.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def descend(
     size = rhs.size
     gradient = np.empty(size)
     image = np.zeros(value.size)
-    touched = np.zeros(len(grams), dtype=np.bool_)
+    touched = np.zeros(scale.size, dtype=np.bool_)
     low, high = np.empty(n_classes), np.empty(n_classes)
     up, down = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
     chosen = np.empty(max(n_classes, 2), np.int64)
@@ -189,7 +190,7 @@ def descend(
             for j in range(a.shape[0]):
                 if a[j, m] != 0.0:
                     bend += weight[s] * a[j, m] * image[at[j, m]]
-        for k in range(len(grams)):
+        for k in range(scale.size):
             if not touched[k]:
                 for at_row in range(offsets[k], offsets[k] + grams[k].shape[0]):
                     image[at_row] = 0.0
