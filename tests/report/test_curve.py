@@ -22,6 +22,7 @@ def comparison():
         train_size=40,
         cv=4,
         n_candidates=2,
+        inner_cv=2,
     )
 
 
