@@ -84,23 +84,12 @@ default="rbf"
         Degree of the polynomial kernel of X.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of X.
-    privileged_kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} \
-or callable, default="rbf"
-        Kernel of the SVM on X*.
-    privileged_gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel of the SVM on X*, as in `sklearn.svm.SVC`.
-    privileged_degree : int, default=3
-        Degree of the polynomial kernel of the SVM on X*.
-    privileged_coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels of the SVM on X*.
-    deviation_kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="rbf"
-        Kernel of the deviations.
-    deviation_gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel of the deviations, as in `sklearn.svm.SVC`.
-    deviation_degree : int, default=3
-        Degree of the polynomial kernel of the deviations.
-    deviation_coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels of the deviations.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        As `kernel`, `gamma`, `degree` and `coef0`, with the same defaults, for the SVM
+        on X*.
+    deviation_kernel, deviation_gamma, deviation_degree, deviation_coef0
+        As `kernel`, `gamma`, `degree` and `coef0`, with the same defaults, for the
+        deviations. The kernel cannot be "precomputed".
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are split into binary problems.
     class_weight : dict or "balanced", default=None

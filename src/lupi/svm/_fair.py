@@ -95,17 +95,9 @@ default="rbf"
         Degree of the polynomial kernel of X.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of X.
-    privileged_kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} \
-or callable, default="rbf"
-        Kernel of the privileged (or sensitive) features.
-    privileged_gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel of the privileged (or sensitive) features, as in
-        `sklearn.svm.SVC`.
-    privileged_degree : int, default=3
-        Degree of the polynomial kernel of the privileged (or sensitive) features.
-    privileged_coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels of the privileged (or sensitive)
-        features.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        As `kernel`, `gamma`, `degree` and `coef0`, with the same defaults, for the
+        privileged (or sensitive) features.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are split into binary problems, each of which is
         constrained.

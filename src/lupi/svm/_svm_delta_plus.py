@@ -107,15 +107,9 @@ default="rbf"
         Degree of the polynomial kernel of X.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of X.
-    privileged_kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} \
-or callable, default="rbf"
-        Kernel of the privileged features.
-    privileged_gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel of the privileged features, as in `sklearn.svm.SVC`.
-    privileged_degree : int, default=3
-        Degree of the polynomial kernel of the privileged features.
-    privileged_coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels of the privileged features.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        As `kernel`, `gamma`, `degree` and `coef0`, with the same defaults, for the
+        privileged features.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are split into binary problems.
     class_weight : dict or "balanced", default=None

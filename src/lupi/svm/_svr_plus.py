@@ -90,15 +90,9 @@ default="rbf"
         Degree of the polynomial kernel of X.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of X.
-    privileged_kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} \
-or callable, default="rbf"
-        Kernel of the privileged features.
-    privileged_gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel of the privileged features, as in `sklearn.svm.SVC`.
-    privileged_degree : int, default=3
-        Degree of the polynomial kernel of the privileged features.
-    privileged_coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels of the privileged features.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        As `kernel`, `gamma`, `degree` and `coef0`, with the same defaults, for the
+        privileged features.
     solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
         The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6

@@ -98,26 +98,12 @@ default="rbf"
         Degree of the polynomial kernel of X.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels of X.
-    privileged_kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} \
-or callable, default="rbf"
-        Kernel of X* for the function of SVM+.
-    privileged_gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel of X* for the function of SVM+, as in
-        `sklearn.svm.SVC`.
-    privileged_degree : int, default=3
-        Degree of the polynomial kernel of X* for the function of SVM+.
-    privileged_coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels of X* for the function of SVM+.
-    similarity_kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} \
-or callable, default="rbf"
-        Kernel of X* for the function of SVMΔ+.
-    similarity_gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernel of X* for the function of SVMΔ+, as in
-        `sklearn.svm.SVC`.
-    similarity_degree : int, default=3
-        Degree of the polynomial kernel of X* for the function of SVMΔ+.
-    similarity_coef0 : float, default=0.0
-        Constant of the polynomial and sigmoid kernels of X* for the function of SVMΔ+.
+    privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
+        As `kernel`, `gamma`, `degree` and `coef0`, with the same defaults, for X* in
+        the function of SVM+.
+    similarity_kernel, similarity_gamma, similarity_degree, similarity_coef0
+        As `kernel`, `gamma`, `degree` and `coef0`, with the same defaults, for X* in
+        the function of SVMΔ+.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are split into binary problems.
     class_weight : dict or "balanced", default=None
