@@ -205,7 +205,7 @@ def _solve_in_blocks(
             rows, rows.layout, tol=tol, max_iter=max_iter, tuning=tuning
         )
     multipliers = rows.multipliers()
-    del rows  # as large as the data; the certificate needs memory of its own
+    del rows  # frees memory of the size of the data for the certificate
     solution = Solution(
         problem,
         multipliers,

@@ -124,7 +124,7 @@ class LocalRows:
         return restricted(self.parts, rows, share=max(len(rows), 1) / everything)
 
     def in_chunks(self, n_rows: int) -> Iterator[tuple[Problem, np.ndarray]]:
-        """Yield the problems of so many rows each, and their multipliers."""
+        """Yield problems of this many rows each, and their multipliers."""
         multipliers, families = self.multipliers(), self.parts.families
         starts = np.cumsum([0, *(len(family.at_least) for family in families)])
         for first in range(0, self.parts.n_rows, n_rows):
@@ -149,9 +149,9 @@ def sampled(first: int, stop: int, share: float) -> np.ndarray:
 
 
 class Parts(NamedTuple):
-    """What a problem is made of, without the vectors that it derives from that.
+    """The parts of a problem, without the vectors that are derived from them.
 
-    Those have the length of the multipliers, and are read at the start alone.
+    These have the length of the multipliers and are only used at the start.
     """
 
     n_rows: int
@@ -188,7 +188,7 @@ class Parts(NamedTuple):
 
 
 def _thin(values: Any) -> Any:
-    """Return a view of one number where all entries are the same."""
+    """Return a view of one number if all entries are equal."""
     if values is None or len(values) == 0 or (values != values[0]).any():
         return values
     return np.broadcast_to(values[0].copy(), values.shape)
@@ -229,11 +229,11 @@ class _Kind:
 
     @property
     def problem(self) -> Problem:
-        """The problem of these rows, put together anew."""
+        """The problem of these rows, built from its parts."""
         return Problem(*self._parts)
 
     def places(self, part: slice) -> list:
-        """Return where the multipliers of some of the rows are among all."""
+        """Return the positions of the multipliers of some rows among all."""
         if self._at is None:
             return [slice(q + part.start, q + part.stop) for q in self._starts]
         return [
