@@ -26,7 +26,7 @@ ESTIMATORS = [
 
 @pytest.mark.parametrize("estimator", OTHERS, ids=repr)
 def test_core(estimator):
-    check_core(estimator, excused=(_DENSE, _SPARSE))
+    check_core(estimator, left_out=(_DENSE, _SPARSE))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
