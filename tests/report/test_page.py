@@ -169,7 +169,7 @@ def test_a_baseline_from_outside_stands_beside_the_arms(comparison):
         "std_error": 0.01,
     }
     text = Reader(render_html(comparison)).text
-    assert "HistGradientBoostingClassifier (outside) 0.612" in text
+    assert "HistGradientBoostingClassifier (external baseline) 0.612" in text
     assert "same splits: 0.612 ± 0.010." in text
 
 

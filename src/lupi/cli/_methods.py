@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.padding import Padding
 from rich.text import Text
 
 from lupi.cli._terminal import make_console
-
-if TYPE_CHECKING:
-    from lupi.evaluation import Method
-
-
-def _description(method: Method) -> str:
-    """Return the first sentence of the documentation of a method."""
-    first = (type(method.build()).__doc__ or "").strip().partition("\n\n")[0]
-    return " ".join(first.replace("``", "").replace("`", "").split())
 
 
 def show_methods() -> None:
@@ -41,7 +30,7 @@ def show_methods() -> None:
         for method in methods:
             name = Text(method.kebab, "bold")
             name.append(" *" if method.info.default else "", style="green")
-            about = Text(_description(method))
+            about = Text(method.summary.replace("`", ""))
             if method.needs != "privileged":
                 about.append(f" Needs {method.needs}.")
             about.append(f" {method.paper}.", style="dim")

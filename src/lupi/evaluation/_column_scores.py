@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -31,7 +30,12 @@ from lupi.base import missing_targets
 from lupi.base._rows import dense
 from lupi.evaluation._methods import Task
 from lupi.evaluation._prepare import as_table, column_names, make_transformer
-from lupi.evaluation._scoring import best_score, check_scorer, choose_scorer
+from lupi.evaluation._scoring import (
+    best_score,
+    check_scorer,
+    choose_scorer,
+    constant_model,
+)
 from lupi.evaluation._task import read_task
 
 # Thresholds between chance (0) and a perfect score (1): an AUC of 0.9, an R² of 0.6.
@@ -138,7 +142,8 @@ def column_scores(
     folds = _folds(
         y[rows], task, None if groups is None else groups[rows], cv, random_state
     )
-    chance = _score(_dummy(task), np.zeros((len(rows), 1)), y[rows], scorer, folds)[0]
+    X_none = np.zeros((len(rows), 1))
+    chance = _score(constant_model(task), X_none, y[rows], scorer, folds)[0]
     kinds = [column_type(table[column]) for column in names]
     # Starting processes takes longer than scoring a small table.
     small = len(rows) * len(names) < CELLS_FOR_PROCESSES
@@ -212,10 +217,6 @@ def _folds(
         # scikit-learn warns of a class with fewer rows than folds.
         warnings.simplefilter("ignore")
         return list(splitter.split(np.zeros((len(y), 1)), y, groups))
-
-
-def _dummy(task: Task) -> Any:
-    return DummyRegressor() if task == "regression" else DummyClassifier()
 
 
 def _column(

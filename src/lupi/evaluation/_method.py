@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pkgutil import resolve_name
 from typing import Any, Literal
 
 from sklearn.base import BaseEstimator, RegressorMixin, clone
@@ -110,7 +110,7 @@ class Method:
         # In alphabetical order an estimator comes before its own parameters.
         for name, value in sorted(self.fixed.items()):
             if isinstance(value, str) and value.startswith("lupi."):
-                value = _class(value)()
+                value = resolve_name(value)()
             is_estimator = isinstance(value, BaseEstimator)
             model.set_params(**{name: clone(value) if is_estimator else value})
         return model
@@ -142,11 +142,6 @@ def method_of(kind: type) -> Method:
         kind=kind,
         fixed=info.fixed,
     )
-
-
-def _class(path: str) -> Any:
-    module, name = path.rsplit(".", 1)
-    return getattr(importlib.import_module(module), name)
 
 
 def kebab(name: str) -> str:

@@ -100,9 +100,10 @@ def choose_methods(
 ) -> list[Method]:
     """Return the methods of the argument ``methods``, checked against the task."""
     listed: list[Method] = []
+    suitable = [each for each in all_methods() if each.task == task and each.comparable]
     for each in as_list(methods):
         if isinstance(each, str) and each in ("default", "all"):
-            named = _named_set(each, task, n_train)
+            named = default_methods(task, n_train) if each == "default" else suitable
             listed += [method for method in named if method not in listed]
         elif not (isinstance(each, str) and find_method(each, task) in listed):
             listed.append(_as_method(each, task))
@@ -128,12 +129,6 @@ def as_list(methods: Any) -> list[Any]:
     if isinstance(methods, str | Method | BaseEstimator | type):
         return [methods]
     return list(methods)
-
-
-def _named_set(name: str, task: Task, n_train: float) -> list[Method]:
-    if name == "all":
-        return [each for each in all_methods() if each.task == task and each.comparable]
-    return default_methods(task, n_train)
 
 
 def _as_method(given: Any, task: Task) -> Method:

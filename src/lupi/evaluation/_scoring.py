@@ -201,6 +201,11 @@ def _named_scorer(name: str, task: Task, y: np.ndarray) -> Callable[..., float]:
     return make_scorer(OF_ONE_CLASS[name], **more)
 
 
+def constant_model(task: Task) -> Any:
+    """Return a model whose predictions are constant."""
+    return DummyRegressor() if task == "regression" else DummyClassifier()
+
+
 def check_scorer(
     name: str, scorer: Callable[..., float], task: Task, y: np.ndarray
 ) -> None:
@@ -218,14 +223,11 @@ def check_scorer(
         ]
     )
     X, target = np.arange(len(rows), dtype=float)[:, None], y[rows]
-    dummy = (
-        DummyRegressor() if task == "regression" else DummyClassifier(strategy="prior")
-    )
     try:
         with warnings.catch_warnings():
             # Some scores of a constant prediction are undefined, with a warning.
             warnings.simplefilter("ignore")
-            scorer(dummy.fit(X, target), X, target)
+            scorer(constant_model(task).fit(X, target), X, target)
     except (ValueError, AttributeError) as error:
         if task == "regression":
             raise ValueError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import check_scoring
+from sklearn.metrics import accuracy_score, check_scoring, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from lupi.inspection._boosting_surface import BoostingSurfaceDisplay, score_surface
@@ -243,7 +243,7 @@ def _trace(model: Any, X_test: Any, y_test: Any, metric: Any) -> BoostingTrace:
     inner = [_held(t / t[0] if t[0] > 0 else np.ones(1), longest) for t in rounds]
     score = None
     if X_test is not None:
-        metric = metric or _default_metric(model)
+        metric = metric or (accuracy_score if hasattr(model, "classes_") else r2_score)
         score = np.array([metric(y_test, p) for p in model.staged_predict(X_test)])
     return BoostingTrace(
         np.sum(final, axis=0), np.array(inner), np.concatenate(passes), score
@@ -254,9 +254,3 @@ def _held(values: Any, length: int) -> np.ndarray:
     """Return the values, with the last one repeated up to a length."""
     values = np.asarray(values, dtype=float)
     return np.concatenate([values, np.full(length - len(values), values[-1])])
-
-
-def _default_metric(model: Any) -> Any:
-    from sklearn.metrics import accuracy_score, r2_score
-
-    return accuracy_score if hasattr(model, "classes_") else r2_score

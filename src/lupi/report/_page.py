@@ -74,7 +74,9 @@ def build_page(
         "arms": list(ARMS.values()),
         "n_splits": settings["splits"]["n_splits"],
         "test_note": _test_note(settings, several=len(comparison.methods) > 1),
-        "next_steps": comparison.next_steps(command_line=bool(usage.commands)),
+        "next_steps": comparison.next_steps(
+            command_line="command" in settings.get("made", {})
+        ),
         "made": _made(settings),
         "command": settings.get("made", {}).get("command"),
         "footer": f"Written by lupi {__version__}.",
@@ -171,7 +173,8 @@ def _table_notes(comparison: Comparison) -> list[str]:
         "oracle is not significant."
     ]
     if comparison.settings.get("outside"):
-        notes.append(f"Outside: {outside_words(comparison.settings['outside'])}")
+        words = outside_words(comparison.settings["outside"])
+        notes.append(f"External baseline: {words}")
     values = ", ".join(
         f"{line['method']} {p_value(line['p_helps_nadeau_bengio'])}"
         for line in comparison.summary.to_dict("records")
@@ -206,7 +209,7 @@ def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
 def _outside_line(outside: Mapping[str, Any] | None) -> list[list[str]]:
     if not outside:
         return []
-    name = f"{outside['name']} (outside)"
+    name = f"{outside['name']} (external baseline)"
     return [[name, number(outside["score"]), *[""] * (len(ARMS) + 2)]]
 
 

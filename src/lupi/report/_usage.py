@@ -67,17 +67,12 @@ def page_usage(usage: Usage, comparison: Comparison) -> CodePart:
     if others:
         sentences.append("The last command fits another method, or this one with X*.")
         commands.append(usage.commands[others[0]])
-    lines = use_lines(usage.model or SAVED)
-    if not commands:
-        lines.insert(1, f"lupi.save(comparison.best_estimator(), {SAVED!r})")
-    return CodePart(sentences, commands, "\n".join(lines))
-
-
-def use_lines(model: str) -> list[str]:
-    """Return the lines that load a model and predict."""
-    return [
+    lines = [
         "import lupi, pandas as pd",
-        f"model = lupi.load({model!r})",
+        f"model = lupi.load({usage.model or SAVED!r})",
         'table = pd.read_csv("new.csv")  # the privileged columns are not needed',
         "print(model.predict(table[model.feature_names_in_]))",
     ]
+    if not commands:
+        lines.insert(1, f"lupi.save(comparison.best_estimator(), {SAVED!r})")
+    return CodePart(sentences, commands, "\n".join(lines))

@@ -131,7 +131,9 @@ def hedge(
         for repeat, fold in enumerate(folds or [first]):
             learner = learner if repeat == 0 else learner.refold(fold)
             wanted = [*keeps, everything] if repeat == 0 else keeps
-            fitted = fit_candidates(learner, views, wanted, _jobs(learner, n_jobs))
+            # A fit from sums takes less time than starting another process.
+            n_processes = 1 if isinstance(learner, SumsLearner) else n_jobs
+            fitted = fit_candidates(learner, views, wanted, n_processes)
             if repeat == 0:
                 final = fitted.pop()
                 for name, student in final.students.items():
@@ -177,11 +179,6 @@ def _fits_from_sums(
     few = n_columns <= max(_SUMS_COLUMNS, min(n_labelled, LARGEST))
     # Class weights of rows without y depend on predictions, row by row.
     return pair.teacher is None and pair.student is None and factor is None and few
-
-
-def _jobs(learner: SumsLearner | EstimatorLearner, n_jobs: Any) -> Any:
-    # A fit from sums takes less time than starting another process.
-    return 1 if isinstance(learner, SumsLearner) else n_jobs
 
 
 # Functions of the labelled rows of one part.
