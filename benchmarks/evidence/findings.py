@@ -125,9 +125,8 @@ def findings(content):
         if part
     ]
     found.append(
-        "- **When: few labels, and rows whose y is not known.** Hedged distillation, "
-        + "; ".join(words)
-        + "."
+        "- **When: few labels, and rows whose y is not known.** Hedged distillation:"
+        + "".join(f"\n  - {each}." for each in words)
     )
     found += [_by_gap(lines, null), _first(lines), _svm(lines), _never(lines)]
     found.append(_unlabelled(lines))
