@@ -11,10 +11,10 @@ import pytest
 from lupi.datasets import make_mediator
 from lupi.evaluation import Comparison, compare
 from lupi.evaluation._plan import plan
+from tests.evaluation.test_compare import TAUGHT
 
-METHOD = "GeneralizedDistillationClassifier"
 OPTIONS = {
-    "methods": METHOD,
+    "methods": TAUGHT,
     "train_size": 24,
     "cv": 4,
     "n_candidates": 2,
