@@ -7,8 +7,9 @@ import pytest
 from lupi.datasets import make_mediator
 from lupi.evaluation import Comparison, compare
 from lupi.evaluation._curve import _resized
+from tests.evaluation.test_compare import TAUGHT
 
-METHOD = "GeneralizedDistillationClassifier"
+METHOD = TAUGHT.name
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def comparison():
         data.data,
         data.target,
         data.privileged,
-        methods=[METHOD],
+        methods=[TAUGHT],
         train_size=40,
         cv=4,
         n_candidates=2,
