@@ -47,7 +47,7 @@ def test_more_than_two_classes_and_words_for_labels(data):
     rank = np.digitize(data.data[:, 0], [-0.5, 0.5])
     labels = np.array(["low", "middle", "high"])[rank]
     result = compare(
-        data.data, labels, data.privileged, methods=TAUGHT, cv=2, n_candidates=2
+        data.data, labels, data.privileged, methods=TAUGHT, cv=2, n_candidates=1
     )
     assert result.settings["scoring"] == "accuracy"
     assert result.settings["classes"] == ["high", "low", "middle"]
@@ -56,7 +56,9 @@ def test_more_than_two_classes_and_words_for_labels(data):
 
 def test_sparse_tables(data):
     X, P = sp.csr_matrix(data.data), sp.csr_matrix(data.privileged)
-    result = compare(X, data.target, P, methods=TAUGHT, cv=2, n_candidates=2)
+    result = compare(
+        X, data.target, P, methods=TAUGHT, cv=2, n_candidates=2, inner_cv=2
+    )
     assert not result.failures
     dense = quick(data, n_candidates=2)
     assert np.abs(scores(result, "with") - scores(dense, "with")).max() < 0.2
@@ -72,7 +74,9 @@ def test_tables_as_people_have_them(data):
     P.loc[::5] = None
     P.loc[1::9, "later"] = np.nan
     y = pd.Series(data.target, name="outcome")
-    result = compare(X, y, P, methods=TAUGHT, cv=2, n_candidates=2)
+    result = compare(
+        X, y, P, methods=TAUGHT, train_size=80, cv=2, n_candidates=2, inner_cv=2
+    )
     assert result.failures == {}
     assert result.settings["target"] == "outcome"
     assert result.settings["n_privileged_rows"] == 96
