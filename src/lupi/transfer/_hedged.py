@@ -42,9 +42,11 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import is_regressor
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from lupi._parts import LocalParts, Parts
@@ -53,6 +55,7 @@ from lupi.base import (
     PrivilegedEstimator,
     PrivilegedTags,
     Training,
+    atomic_fit,
     check_privileged,
 )
 from lupi.base._data_frames import check_privileged_table
@@ -78,8 +81,7 @@ HEDGED: dict[str, Any] = {
     "formulas": __name__,
     "helps": "X\\* is between X and y, or acts on y besides X; rows without y increase "
     "the gain. Where X\\* says nothing about y, the loss is small",
-    "cost": "with the default ridge a few regressions on all rows; otherwise about 95 "
-    "fits",
+    "cost": "with the default ridge a few regressions on all rows; else about 95 fits",
     "tune": "nothing; `student`",
 }
 
@@ -98,39 +100,53 @@ class HedgedDistillation(PrivilegedEstimator):
         """Return the class weights, or None."""
         return None
 
-    def _hedge(
+    @atomic_fit
+    def fit(
         self,
         X: Any,
         y: Any,
-        privileged: Any,
-        sample_weight: Any,
-        groups: Any,
-        **how: Any,
-    ) -> None:
-        """Check the arguments of ``fit``, and fit."""
+        *,
+        privileged: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Fit all candidates and their weights, and for classes the calibration.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            Labels or targets; missing (NaN, None, NA) where the outcome is not known.
+        privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged), default=None
+            X*; a row of NaN is a row without it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are kept together in every fold.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
         self._check_parameters()
-        given = self._read(X, y, privileged, sample_weight, groups, **how)
-        by_default = all(
-            _is_ridge(model)
-            for pair in self._pairs()
-            for model in (pair.teacher, pair.student)
+        given = self._read(
+            X, y, privileged, sample_weight, groups, y_numeric=is_regressor(self)
         )
-        check_hedged_device(self, given, by_default=by_default)
+        models = [m for pair in self._pairs() for m in (pair.teacher, pair.student)]
+        check_hedged_device(self, given, by_default=all(map(_is_ridge, models)))
         self._fit_parts(
             LocalParts([given.learnable()]),
             grouped=groups is not None,
             weighted=sample_weight is not None,
             counted=given.weight[given.labelled] > 0,
         )
+        return self
 
     def _read(
-        self,
-        X: Any,
-        y: Any,
-        privileged: Any,
-        sample_weight: Any,
-        groups: Any,
-        **how: Any,
+        self, X: Any, y: Any, privileged: Any, weight: Any, groups: Any, **how: Any
     ) -> Training:
         """Check the arguments of ``fit``."""
         pairs = self._pairs()
@@ -138,7 +154,7 @@ class HedgedDistillation(PrivilegedEstimator):
             X,
             y,
             privileged,
-            sample_weight,
+            weight,
             keep_data_frame=not all(_is_ridge(pair.student) for pair in pairs),
             allow_nan_X=all(_takes_nan(pair.student) for pair in pairs),
             **how,
@@ -147,7 +163,13 @@ class HedgedDistillation(PrivilegedEstimator):
             self._check_numbers(given.X)
         if groups is None:
             return given
-        return replace(given, extra={"groups": _checked_groups(groups, given.n_rows)})
+        groups = np.asarray(groups)
+        if groups.shape != (given.n_rows,):
+            raise ValueError(
+                f"groups has the shape {groups.shape} for {given.n_rows} rows of X. "
+                "Give one group per row, as a 1-D array."
+            )
+        return replace(given, extra={"groups": groups})
 
     def _fit_parts(
         self,
@@ -179,7 +201,7 @@ class HedgedDistillation(PrivilegedEstimator):
                     outputs.check(model, role)
         rows = training.map(Rows.of, outputs)
         factor = self._class_factor(rows)
-        strata = rows.map(_strata, outputs)
+        strata = rows.map(Rows.strata, outputs)
         groups = training.map(_labelled_groups) if grouped else None
         units = Units.of(rows, strata, groups, few)
         whole = isinstance(self.cv, Integral)
@@ -294,7 +316,7 @@ class HedgedDistillation(PrivilegedEstimator):
         self, rows: Parts, n_taught: int, n_folds: int
     ) -> tuple[str, ...]:
         """Return the views that can be used; warn if X* cannot be used."""
-        if not rows.sum(_n_known):
+        if not rows.sum(Rows.n_privileged):
             return ()
         why = None
         if n_taught == 0:
@@ -358,35 +380,12 @@ class HedgedDistillation(PrivilegedEstimator):
 
 def _names(students: list[Any]) -> list[str]:
     """Name estimators by their classes, numbered where a class occurs twice."""
-    kinds = [type(GCVRidge() if one is None else one) for one in students]
-    names = [kind.__name__.lower() for kind in kinds]
-    return [
-        f"{name}-{names[: place + 1].count(name)}" if names.count(name) > 1 else name
-        for place, name in enumerate(names)
-    ]
-
-
-def _checked_groups(groups: Any, n_rows: int) -> np.ndarray:
-    groups = np.asarray(groups)
-    if groups.shape != (n_rows,):
-        raise ValueError(
-            f"groups has the shape {groups.shape} for {n_rows} rows of X. Give "
-            "one group per row, as a 1-D array."
-        )
-    return groups
+    models = [GCVRidge() if one is None else one for one in students]
+    return [name for name, _ in make_pipeline(*models).steps]
 
 
 def _labelled_groups(training: Training) -> np.ndarray:
     return training.extra["groups"][training.labelled]
-
-
-def _strata(rows: Rows, outputs: NumericOutput | ClassOutput) -> np.ndarray:
-    """Return twice the class of the labelled rows, and 1 more for those with X*."""
-    return 2 * outputs.codes(rows.target) + rows.taught
-
-
-def _n_known(rows: Rows) -> int:
-    return 0 if rows.privileged is None else len(rows.privileged.rows)
 
 
 def _is_ridge(estimator: Any) -> bool:

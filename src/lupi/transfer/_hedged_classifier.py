@@ -9,7 +9,7 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
 from lupi._parts import Parts
-from lupi.base import ModelInfo, atomic_fit, class_weights
+from lupi.base import ModelInfo, class_weights
 from lupi.base._classes import classes_of
 from lupi.transfer._hedge.calibration import Calibration, calibrate
 from lupi.transfer._hedge.outputs import ClassOutput
@@ -156,40 +156,6 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.device = device
-
-    @atomic_fit
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        privileged: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-    ) -> HedgedDistillationClassifier:
-        """Fit all candidates, their weights and the calibration.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            Labels; missing (NaN, None, NA) where the outcome is not known yet.
-        privileged : {array-like, sparse matrix, data frame} of shape \
-(n_samples, n_privileged), default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), default=None
-            Rows of one group are kept together in every fold.
-
-        Returns
-        -------
-        self : HedgedDistillationClassifier
-            The fitted estimator.
-        """
-        self._hedge(X, y, privileged, sample_weight, groups)
-        return self
 
     def _read_outputs(self, training: Parts) -> ClassOutput:
         self.classes_ = classes_of(training, self)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from lupi._parts import Parts
-from lupi.base import ModelInfo, atomic_fit
+from lupi.base import ModelInfo
 from lupi.transfer._hedge.outputs import NumericOutput
 from lupi.transfer._hedged import HEDGED, VIEWS, HedgedDistillation
 
@@ -127,40 +127,6 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.device = device
-
-    @atomic_fit
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        privileged: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-    ) -> HedgedDistillationRegressor:
-        """Fit all candidates and their weights.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            Targets; missing (NaN, None, NA) where the outcome is not known yet.
-        privileged : {array-like, sparse matrix, data frame} of shape \
-(n_samples, n_privileged), default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), default=None
-            Rows of one group are kept together in every fold.
-
-        Returns
-        -------
-        self : HedgedDistillationRegressor
-            The fitted estimator.
-        """
-        self._hedge(X, y, privileged, sample_weight, groups, y_numeric=True)
-        return self
 
     def _read_outputs(self, training: Parts) -> NumericOutput:
         return NumericOutput()

@@ -85,6 +85,14 @@ class Rows:
         """Positions of the rows without y; all of them have X*."""
         return np.setdiff1d(np.arange(self.n_rows), self.labelled, assume_unique=True)
 
+    def strata(self, outputs: Any) -> np.ndarray:
+        """Return twice the class of the labelled rows, plus 1 for those with X*."""
+        return 2 * outputs.codes(self.target) + self.taught
+
+    def n_privileged(self) -> int:
+        """Return the number of rows that have X*."""
+        return 0 if self.privileged is None else len(self.privileged.rows)
+
     def labels_only(self) -> Rows:
         """Return the labelled rows, without their X*."""
         return Rows(
