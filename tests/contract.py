@@ -39,6 +39,8 @@ READING = {
     "check_labels_of_any_type",
     "check_lists_and_data_frames",
     "check_readonly_input",
+    "check_sparse_X_equals_dense",
+    "check_sparse_privileged_equals_dense",
     "check_supervised_y_2d",
 }
 

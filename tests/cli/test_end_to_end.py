@@ -12,7 +12,7 @@ import pytest
 import lupi as library
 from lupi.cli import main
 from lupi.evaluation import Comparison
-from tests.cli.tables import QUICK, ROLES, TWO_SPLITS, clinic, lupi, lupi_here
+from tests.cli.tables import QUICK, ROLES, SWIFT, TWO_SPLITS, clinic, lupi, lupi_here
 
 KNOWN = ["age", "ward", "admitted", "complaint"]
 LATER = ["count_week_20", "remark_week_20"]
@@ -27,8 +27,8 @@ def run(tmp_path_factory):
     new[["complaint", "patient", "ward", "age", "admitted"]].to_csv(
         folder / "new.csv", index=False
     )
-    asked = ["compare", "table.csv", *ROLES, *QUICK, *TWO_SPLITS, "-j", 1]
-    compared = lupi_here(*asked, cwd=folder)
+    asked = [*ROLES, *QUICK[:2], *TWO_SPLITS, "--n-candidates", 1, "-j", 1]
+    compared = lupi_here("compare", "table.csv", *asked, cwd=folder)
     fitted = lupi_here(
         *("fit", "table.csv", *ROLES, "-m", "GeneralizedDistillationClassifier"),
         *("--n-candidates", "2", "--inner-cv", "2"),
@@ -122,10 +122,10 @@ def test_the_same_seed_gives_the_same_result_and_force_replaces(
     monkeypatch.chdir(tmp_path)
     table = clinic()[["age", "count_week_20", "outcome"]].dropna()
     table.to_parquet("table.parquet")
-    arguments = ["compare", "table.parquet", "-t", "outcome", "-p", "count*", "-j", "1"]
+    arguments = ["compare", "table.parquet", "-t", "outcome", "-p", "count*"]
     results = []
     for more in ([], ["--force", "--no-model"]):
-        assert main([*arguments, *QUICK, *TWO_SPLITS, "--quick", *more]) == 0
+        assert main([*arguments, *SWIFT, *more]) == 0
         stored = json.loads((tmp_path / "lupi-report" / "results.json").read_text())
         results.append([line["score"] for line in stored["folds"]])
     assert results[0] == results[1]
