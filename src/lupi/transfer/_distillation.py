@@ -30,16 +30,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.stats import loguniform
+from sklearn.base import is_regressor
 from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, get_tags
 
-from lupi.base import Privileged, PrivilegedEstimator, PrivilegedTags, Training
+from lupi.base import (
+    Privileged,
+    PrivilegedEstimator,
+    PrivilegedTags,
+    Training,
+    atomic_fit,
+)
 from lupi.base._data_frames import check_privileged_table, side_by_side
-from lupi.base._metadata import accepts, last_step
+from lupi.base._metadata import accepts, last_step, seeded
 from lupi.base._rows import is_data_frame, take_rows
 from lupi.transfer._fitting import precise_ridge, scaled, takes_nan
 from lupi.transfer._folds import fit_out_of_fold, splits
@@ -73,6 +81,42 @@ class Distillation(PrivilegedEstimator):
     """Base class of the classifier and the regressor: fits the teacher out of fold."""
 
     _privileged_state = ("teacher_", "soft_labels_", "soft_targets_")
+
+    @atomic_fit
+    def fit(
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Fit the teacher on X*, then the student on X.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            Labels or targets; missing (NaN, None, NA) where the outcome is not known.
+        privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged), default=None
+            X*; a row of NaN is a row without it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, for teacher and student.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        self._check_parameters()
+        training = self._learnable(
+            self._read(X, y, privileged, sample_weight, y_numeric=is_regressor(self))
+        )
+        student = seeded(self._student(sp.issparse(training.X)), self.random_state)
+        weighted = sample_weight is not None
+        self.student_ = self._fit_student(training, student, weighted=weighted)
+        return self
+
+    def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
+        """Fit the teacher if there is X*, and return the fitted student."""
+        raise TypeError(f"{type(self).__name__} does not define _fit_student.")
 
     def _check_parameters(self) -> None:
         if self.teacher_view not in ("privileged", "both"):

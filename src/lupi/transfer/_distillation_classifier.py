@@ -16,7 +16,6 @@ from lupi.base import (
     ModelInfo,
     Privileged,
     Training,
-    atomic_fit,
     check_classes,
     class_weights,
 )
@@ -193,44 +192,19 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         self.clip = clip
         self.random_state = random_state
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> GeneralizedDistillationClassifier:
-        """Fit the teacher on X*, then the student on X.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            Labels; missing (NaN, None, NA) where the outcome is not known yet.
-        privileged : {array-like, sparse matrix, data frame} of shape \
-(n_samples, n_privileged), default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, for teacher and student.
-
-        Returns
-        -------
-        self : GeneralizedDistillationClassifier
-            The fitted estimator.
-        """
-        self._check_parameters()
-        training = self._learnable(self._read(X, y, privileged, sample_weight))
+    def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
         known_y = training.labelled
         labels = check_classes(training.y[known_y], training.weight[known_y], self)
         self.classes_, factor = labels.classes, None
         codes = np.full(training.n_rows, -1)
         codes[known_y] = labels.codes
         weight = None
-        if sample_weight is not None or self.class_weight is not None:
+        if weighted or self.class_weight is not None:
             factor = class_weights(
                 self.class_weight, self.classes_, labels.codes, training.weight[known_y]
             )
             weight = training.weight.copy()
             weight[known_y] *= factor[labels.codes]
-        student = seeded(self._student(sp.issparse(training.X)), self.random_state)
         taught = expected = None
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
@@ -242,8 +216,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
             self.soft_labels_ = soft
         weight = self._student_weight(training, weight, expected)
         fit_student = self._fit_log_odds if is_regressor(student) else self._fit_copies
-        self.student_ = fit_student(student, training, codes, taught, weight)
-        return self
+        return fit_student(student, training, codes, taught, weight)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 
-from lupi.base import ModelInfo, atomic_fit
+from lupi.base import ModelInfo, Training
 from lupi.base._metadata import fit_with, seeded
 from lupi.transfer._distillation import DISTILLATION, Distillation
 from lupi.transfer._fitting import precise_ridge, scaled
@@ -111,35 +111,8 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
         self.cv = cv
         self.random_state = random_state
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> GeneralizedDistillationRegressor:
-        """Fit the teacher on X*, then the student on X.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            Targets; missing (NaN, None, NA) where the outcome is not known yet.
-        privileged : {array-like, sparse matrix, data frame} of shape \
-(n_samples, n_privileged), default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, for teacher and student.
-
-        Returns
-        -------
-        self : GeneralizedDistillationRegressor
-            The fitted estimator.
-        """
-        self._check_parameters()
-        training = self._learnable(
-            self._read(X, y, privileged, sample_weight, y_numeric=True)
-        )
-        weight = None if sample_weight is None else training.weight
-        student = seeded(self._student(sp.issparse(training.X)), self.random_state)
+    def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
+        weight = training.weight if weighted else None
         target = training.y.copy()
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
@@ -150,13 +123,8 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
             mixed = (1 - share) * target[rows] + share * self.soft_targets_
             # Where y is missing, the target is the teacher's prediction.
             target[rows] = np.where(np.isnan(mixed), self.soft_targets_, mixed)
-        self.student_ = fit_with(
-            student,
-            training.X,
-            target,
-            sample_weight=self._student_weight(training, weight),
-        )
-        return self
+        weight = self._student_weight(training, weight)
+        return fit_with(student, training.X, target, sample_weight=weight)
 
     def _fit_teacher(self, view: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
         teacher = self.teacher
