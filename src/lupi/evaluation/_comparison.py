@@ -60,12 +60,8 @@ class Comparison:
     >>> from lupi.evaluation import compare
     >>> data = make_mediator(60, random_state=0)
     >>> result = compare(
-    ...     data.data,
-    ...     data.target,
-    ...     data.privileged,
-    ...     methods="generalized-distillation-classifier",
-    ...     cv=2,
-    ...     n_candidates=1,
+    ...     data.data, data.target, data.privileged,
+    ...     methods="generalized-distillation-classifier", cv=2, n_candidates=1,
     ... )
     >>> list(result.table["arm"])
     ['without', 'with', 'shuffled', 'self', 'oracle']

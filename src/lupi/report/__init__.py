@@ -50,12 +50,8 @@ def render_html(
     >>> from lupi.report import render_html
     >>> data = make_mediator(60, random_state=0)
     >>> result = compare(
-    ...     data.data,
-    ...     data.target,
-    ...     data.privileged,
-    ...     methods="generalized-distillation-classifier",
-    ...     cv=2,
-    ...     n_candidates=1,
+    ...     data.data, data.target, data.privileged,
+    ...     methods="generalized-distillation-classifier", cv=2, n_candidates=1,
     ... )
     >>> render_html(result)[:15]
     '<!DOCTYPE html>'
@@ -113,12 +109,8 @@ def write_html(
     >>> from lupi.report import write_html
     >>> data = make_mediator(60, random_state=0)
     >>> result = compare(
-    ...     data.data,
-    ...     data.target,
-    ...     data.privileged,
-    ...     methods="generalized-distillation-classifier",
-    ...     cv=2,
-    ...     n_candidates=1,
+    ...     data.data, data.target, data.privileged,
+    ...     methods="generalized-distillation-classifier", cv=2, n_candidates=1,
     ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_html(result, os.path.join(folder, "report.html")).name

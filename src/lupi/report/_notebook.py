@@ -54,11 +54,8 @@ def notebook_html(comparison: Comparison) -> str:
     >>> from lupi.report import notebook_html
     >>> data = make_mediator(60, random_state=0)
     >>> result = compare(
-    ...     data.data,
-    ...     data.target,
-    ...     data.privileged,
-    ...     methods="hedged-distillation",
-    ...     cv=2,
+    ...     data.data, data.target, data.privileged,
+    ...     methods="hedged-distillation", cv=2,
     ... )
     >>> notebook_html(result)[:8]
     '<div><p>'
