@@ -99,6 +99,15 @@ def test_without_privileged_information(client):
 
 
 @pytest.mark.slow
+def test_a_client_that_knows_of_no_workers_is_no_worker_lost(client, monkeypatch):
+    """The client renews what it knows of the scheduler, at times without workers."""
+    monkeypatch.setattr(client, "scheduler_info", lambda **_: {"workers": {}})
+    X, _, score, _ = draw()
+    model = lupi.dask.IPLRegressor(n_estimators=2, client=client)
+    assert model.fit(in_chunks(X), in_chunks(score)).n_estimators_ == 2
+
+
+@pytest.mark.slow
 def test_a_worker_that_dies_ends_the_fit_with_a_sentence(client):
     X, P, score, _ = draw()
     given = [in_chunks(X), in_chunks(score)]

@@ -141,7 +141,9 @@ def in_step(training: DaskParts, function: Callable, *given: Any) -> Any:
         while not all(future.done() for future in futures):
             if any(future.status in ("error", "cancelled") for future in futures):
                 break
-            if not held.keys() <= client.scheduler_info(n_workers=-1)["workers"].keys():
+            # Not `scheduler_info`, which the client replaces from time to time by one
+            # without workers.
+            if not held.keys() <= client.nthreads().keys():
                 break
             time.sleep(_PAUSE)
         failed = [one.exception() for one in futures if one.status == "error"]
@@ -153,7 +155,7 @@ def in_step(training: DaskParts, function: Callable, *given: Any) -> Any:
         raise RuntimeError(
             "Boosting on the cluster broke off, as it does when a worker is lost: the "
             "others cannot go on without it. Start the fit again."
-        )
+        ) from next(iter(failed), None)
     finally:
         client.cancel(futures)
         client.run_on_scheduler(_stop_tracker, tracker["dmlc_tracker_port"])
