@@ -9,7 +9,11 @@ from dask.sizeof import sizeof
 
 import lupi
 import lupi.dask
+from lupi._convex import Features, Function, Problem, Rows, Slack
+from lupi._convex.biases import determined, middle_of
 from lupi._convex.interior.blocks.local import LocalRows
+from lupi._convex.interior.blocks.outer import solve_blocks
+from lupi.dask import _biases
 from lupi.dask._rows import prepared
 from lupi.kernels import Kernel
 from lupi.svm._machine import Kernels
@@ -175,3 +179,24 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
         given = {"X": dX, "y": dy, "privileged": in_chunks(P), **given}
         with pytest.raises((TypeError, ValueError), match=match):
             getattr(lupi.dask, name)(client=client, **how).fit(**given)
+
+
+def test_the_middle_bias_does_not_depend_on_the_chunks(monkeypatch):
+    """All multipliers are at their bound, so that the bias is free in an interval."""
+    n = 60
+    sign = np.where(np.arange(n) % 2, 1.0, -1.0)
+    X = np.random.default_rng(0).normal(size=(n, 2)) + 3.0 * sign[:, None]
+    function = Function(Features(X), 1.0, np.ones(n))
+    slack = Slack(linear=np.full(n, 1e-4))
+    rows = LocalRows(Problem(n, [function], [Rows({0: sign}, np.ones(n), slack=slack)]))
+    solved = solve_blocks(rows, rows.layout, tol=1e-9, max_iter=100)
+    state, found = (rows, None), []
+    for chunk in (n, 7):
+        monkeypatch.setattr(_biases, "_CHUNK", chunk)
+        scale, products = _biases._strict(state, _biases._largest_multiplier(state))
+        assert not determined(scale, products)
+        size = _biases._size(state)
+        pieces = partial(_biases._pieces, state, solved.weights)
+        found.append([*size, *middle_of(solved.biases, size, pieces)])
+        assert len(pieces(solved.biases, size)) == -(-n // chunk)
+    np.testing.assert_allclose(found[1], found[0], atol=1e-9)
