@@ -122,7 +122,7 @@ def compare(
         typer.Option(
             "--from",
             metavar="FILE",
-            help="Repeat the comparison of a results.json; other options replace its.",
+            help="Repeat the comparison of a results.json, changed by other options.",
         ),
     ] = None,
     quick: Annotated[
