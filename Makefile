@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
-# Modules are compiled when first imported: most files of the packages never are.
+# Modules are compiled when first imported: most files of the packages never are. That
+# is kept for the next process, also where the environment says otherwise.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := -m pip --disable-pip-version-check install --quiet --no-compile
 # Small problems run faster without BLAS threads, and the workers fill the cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
