@@ -42,6 +42,8 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     import numba
 
     compiled = numba.njit(**options)(function)
+    if compiled is function:  # with NUMBA_DISABLE_JIT
+        return function
     try:
         compiled.enable_caching()
     except RuntimeError:

@@ -42,8 +42,8 @@ class LinearSVCPlus(DecisionValues, DaskLinearMachine, LocalSVCPlus):
     >>> from lupi.dask import LinearSVCPlus
     >>> client = Client(processes=False, dashboard_address=":0")
     >>> rng = da.random.default_rng(0)
-    >>> X = rng.normal(size=(600, 2), chunks=(200, 2))
-    >>> noise = rng.normal(size=600, chunks=200)
+    >>> X = rng.normal(size=(200, 2), chunks=(100, 2))
+    >>> noise = rng.normal(size=200, chunks=100)
     >>> y = X.sum(axis=1) + noise > 0
     >>> violation = da.maximum(1 - da.where(y, 1, -1) * X.sum(axis=1), 0)
     >>> model = LinearSVCPlus().fit(X, y, privileged=violation[:, None])
@@ -85,8 +85,8 @@ class LinearSVCDeltaPlus(DecisionValues, DaskLinearMachine, LocalSVCDeltaPlus):
     >>> from lupi.dask import LinearSVCDeltaPlus
     >>> client = Client(processes=False, dashboard_address=":0")
     >>> rng = da.random.default_rng(0)
-    >>> X = rng.normal(size=(600, 2), chunks=(200, 2))
-    >>> noise = rng.normal(size=600, chunks=200)
+    >>> X = rng.normal(size=(200, 2), chunks=(100, 2))
+    >>> noise = rng.normal(size=200, chunks=100)
     >>> y = X.sum(axis=1) + noise > 0
     >>> violation = da.maximum(1 - da.where(y, 1, -1) * X.sum(axis=1), 0)
     >>> model = LinearSVCDeltaPlus().fit(X, y, privileged=violation[:, None])
@@ -127,8 +127,8 @@ class LinearSVRPlus(DaskLinearMachine, LocalSVRPlus):
     >>> from lupi.dask import LinearSVRPlus
     >>> client = Client(processes=False, dashboard_address=":0")
     >>> rng = da.random.default_rng(0)
-    >>> X = rng.normal(size=(600, 2), chunks=(200, 2))
-    >>> noise = rng.normal(size=600, chunks=200)
+    >>> X = rng.normal(size=(200, 2), chunks=(100, 2))
+    >>> noise = rng.normal(size=200, chunks=100)
     >>> y = 2 * X[:, 0] + noise
     >>> model = LinearSVRPlus().fit(X, y, privileged=abs(noise)[:, None])
     >>> model.coef_.round()
