@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # What type checkers and editors see is in __init__.pyi, which `make format` writes.
 _PACKAGES = (
