@@ -6,7 +6,7 @@ that occur in model files.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing as safe_indexing
@@ -21,10 +21,23 @@ __all__ = [
 ]
 
 
-def scorer_parts(scorer: Any) -> tuple[Any, int, dict[str, Any]]:
-    """Return metric, sign and options of a scorer; None, 1, {} for other functions."""
-    metric = getattr(scorer, "_score_func", None)
-    return metric, getattr(scorer, "_sign", 1), getattr(scorer, "_kwargs", {})
+class ScorerParts(NamedTuple):
+    """What a scorer of scikit-learn computes; the metric is None of any other."""
+
+    metric: Any
+    sign: int
+    options: dict[str, Any]
+    response: Any
+
+
+def scorer_parts(scorer: Any) -> ScorerParts:
+    """Return metric, sign and options of a scorer, and the method that it calls."""
+    return ScorerParts(
+        getattr(scorer, "_score_func", None),
+        getattr(scorer, "_sign", 1),
+        getattr(scorer, "_kwargs", {}),
+        getattr(scorer, "_response_method", None),
+    )
 
 
 def joblib_dask_backend() -> Any:

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import f1_score, get_scorer, get_scorer_names
+from sklearn.metrics import (
+    accuracy_score,
+    f1_score,
+    get_scorer,
+    get_scorer_names,
+    make_scorer,
+    roc_auc_score,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from lupi.evaluation._plain_scores import plain_score
@@ -99,6 +106,41 @@ def test_default_scores_are_those_of_scikit_learn_on_any_rows(name, model, weigh
         more = {"sample_weight": weight[rows]} if weighted else {}
         expected = scorer(model, table[rows], target[rows], **more)
         assert found(rows) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        make_scorer(accuracy_score, greater_is_better=False),
+        make_scorer(accuracy_score, normalize=False),
+        make_scorer(roc_auc_score, response_method="predict"),
+        make_scorer(roc_auc_score, response_method="predict_proba"),
+        get_scorer("roc_auc"),
+    ],
+    ids=["sign", "option", "labels", "probabilities", "default"],
+)
+def test_pseudo_values_are_those_of_the_scorer_itself(scorer):
+    rng = np.random.default_rng(2)
+    table = rng.normal(size=(60, 2))
+    target = (table[:, 0] + rng.normal(size=60) > 0).astype(int)
+    model, group = LogisticRegression().fit(table, target), np.arange(60) % 5
+    total, values = score_on(scorer, model, table, target, None, group, 5)
+    assert total == pytest.approx(scorer(model, table, target))
+    for name, value in enumerate(values):
+        rest = group != name
+        left = scorer(model, table[rest], target[rest])
+        assert value == pytest.approx(5 * total - 4 * left)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "roc_auc", "r2"])
+def test_rows_of_weight_zero_have_no_score(name):
+    table, target = np.arange(20.0)[:, None], np.resize([0, 1, 1], 20)
+    fitted = DummyRegressor if name == "r2" else DummyClassifier
+    model, group = fitted().fit(table, target), np.arange(20) % 5
+    weight = (group == 0).astype(float)
+    _, values = score_on(get_scorer(name), model, table, target, weight, group, 5)
+    assert np.isnan(values[0])
+    assert np.isfinite(values[1:]).all()
 
 
 def test_default_scores_of_rows_that_have_none():

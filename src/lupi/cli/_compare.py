@@ -208,11 +208,11 @@ def _demo(request: Request, *, few: bool) -> Data:
             "Columns were given without a FILE; write: lupi compare FILE ..."
         )
     trial = load_actg175(as_frame=True)
-    others = ""
+    patients = "Few patients are available."
     if few:
-        others = (
-            " and many more who are still under observation: their outcome is hidden, "
-            "their counts of week 20 are known"
+        patients = (
+            "Few patients have a known outcome. Many more are still under observation: "
+            "their counts of week 20 are known, their outcome is hidden."
         )
     return Data(
         X=trial.data,
@@ -225,7 +225,7 @@ def _demo(request: Request, *, few: bool) -> Data:
         about=(
             "Patients with HIV. At the start of the therapy only the baseline is "
             "known; the CD4 and CD8 counts of week 20 are privileged. The target is "
-            f"whether the disease gets worse. Few patients are available{others}."
+            f"whether the disease gets worse. {patients}"
         ),
     )
 

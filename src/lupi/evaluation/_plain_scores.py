@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score, roc_auc_score
+from sklearn.metrics import get_scorer
 
 from lupi._compat import scorer_parts
 
@@ -36,11 +36,11 @@ def plain_score(
     callable or None
         None for a score that is not one of the default ones.
     """
-    metric, _, options = scorer_parts(scorer)
-    make = _SCORES.get(metric)
-    if make is None or options:
-        return None
-    return make(model, X, y, np.ones(len(y)) if weight is None else weight)
+    parts = scorer_parts(scorer)
+    for name, make in _SCORES.items():
+        if parts == scorer_parts(get_scorer(name)):
+            return make(model, X, y, np.ones(len(y)) if weight is None else weight)
+    return None
 
 
 def _roc_auc(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score | None:
@@ -67,15 +67,20 @@ def _roc_auc(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score | N
 
 
 def _accuracy(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score:
-    right = np.asarray(model.predict(X) == y)
-    return lambda rows: float(np.average(right[rows], weights=weight[rows]))
+    right = weight * np.asarray(model.predict(X) == y)
+
+    def score(rows: np.ndarray) -> float:
+        total = weight[rows].sum()
+        return float(right[rows].sum() / total) if total else np.nan
+
+    return score
 
 
 def _r2(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score:
     squares = weight * (y - model.predict(X)) ** 2
 
     def score(rows: np.ndarray) -> float:
-        if len(rows) < 2:
+        if len(rows) < 2 or not weight[rows].any():
             return np.nan
         mean = np.average(y[rows], weights=weight[rows])
         left, spread = squares[rows].sum(), weight[rows] @ (y[rows] - mean) ** 2
@@ -86,8 +91,8 @@ def _r2(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score:
     return score
 
 
-_SCORES: dict[Any, Callable[..., Score | None]] = {
-    roc_auc_score: _roc_auc,
-    accuracy_score: _accuracy,
-    r2_score: _r2,
+_SCORES: dict[str, Callable[..., Score | None]] = {
+    "roc_auc": _roc_auc,
+    "accuracy": _accuracy,
+    "r2": _r2,
 }

@@ -100,7 +100,7 @@ def score_on(
         mean is approximately the score, and their variance divided by G estimates the
         variance of the score over samples of rows. NaN for a group without rows.
     """
-    if scorer_parts(scorer)[0] is not None:
+    if scorer_parts(scorer).metric is not None:
         # A scorer of scikit-learn needs predictions only, which are computed once.
         model, X = _CachedPredictions(model, X), np.arange(len(y))
 
@@ -175,13 +175,13 @@ def choose_scorer(
             f"scoring={scoring!r} is neither the name of a score nor a scorer; see "
             "sklearn.metrics.get_scorer_names() and make_scorer."
         )
-    function = scorer_parts(scoring)[0] or scoring
+    function = scorer_parts(scoring).metric or scoring
     return getattr(function, "__name__", "score"), scoring
 
 
 def best_score(scorer: Callable[..., float]) -> float:
     """Return the best value of a score: 0 for a negated loss, otherwise 1."""
-    return 0.0 if scorer_parts(scorer)[1] < 0 else 1.0
+    return 0.0 if scorer_parts(scorer).sign < 0 else 1.0
 
 
 def _named_scorer(name: str, task: Task, y: np.ndarray) -> Callable[..., float]:
