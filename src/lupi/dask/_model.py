@@ -63,7 +63,8 @@ default=None
         return self
 
     def _fit(self, X: Any, y: Any, privileged: Any, sample_weight: Any) -> None:
-        raise NotImplementedError
+        """Fit to Dask collections; subclasses define it, or ``fit`` itself."""
+        raise TypeError(f"{type(self).__name__} does not define _fit.")
 
     def predict(self, X: Any) -> Any:
         """Predict class labels or targets, lazily.
