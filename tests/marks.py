@@ -1,6 +1,16 @@
-"""Marks for some of the parameters of a test."""
+"""Marks for tests and for some of their parameters."""
+
+import signal
+import sys
 
 import pytest
+
+posix = pytest.mark.skipif(
+    sys.platform == "win32", reason="needs the signals and permissions of POSIX"
+)
+
+# Ends a process without warning; Windows has one way, and calls it SIGTERM.
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 def slow(*values):

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.marks import posix
+
+pytestmark = posix
+
 SOURCE = Path(__file__).parents[1] / "src"
 MODULE = """
 from lupi._jit import jit

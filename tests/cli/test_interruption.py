@@ -13,6 +13,7 @@ import pytest
 
 from lupi.cli import main
 from tests.cli.tables import clinic, command, environment, lupi_here
+from tests.marks import KILL, posix
 
 ASK = [
     *("compare", "table.csv", "--target", "outcome", "--privileged", "count_week_20"),
@@ -46,13 +47,14 @@ def results(folder):
 
 
 # `tests/evaluation/test_long_work.py` kills a run outright in the ordinary tests.
+@posix
 @pytest.mark.parametrize(
     ("stop", "jobs"),
     [
         (signal.SIGINT, 1),
         # Each process takes seconds to load its libraries.
         pytest.param(signal.SIGINT, 2, marks=pytest.mark.slow),
-        pytest.param(signal.SIGKILL, 1, marks=pytest.mark.slow),
+        pytest.param(KILL, 1, marks=pytest.mark.slow),
     ],
 )
 def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
@@ -74,7 +76,7 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
         running.wait()
         # Workers of a run killed outright idle for minutes; they are not the subject.
         with suppress(ProcessLookupError):
-            os.killpg(running.pid, signal.SIGKILL)
+            os.killpg(running.pid, KILL)
         errors.seek(0)
         said = errors.read()
     assert running.returncode == (130 if stop == signal.SIGINT else -stop)

@@ -1,7 +1,6 @@
 """A cluster of two worker processes on this machine, for all tests here."""
 
 import os
-import signal
 
 import pytest
 
@@ -10,6 +9,7 @@ pytest.importorskip("distributed")
 import distributed
 
 from lupi.dask._parts import DaskParts
+from tests.marks import KILL
 
 
 def start_cluster(n_workers):
@@ -46,4 +46,4 @@ def at_sum(monkeypatch):
 def kill_one(client):
     """End a worker process without warning, as a machine that fails does."""
     victim = min(client.run(os.getpid).values())
-    os.kill(victim, signal.SIGKILL)
+    os.kill(victim, KILL)

@@ -1,7 +1,6 @@
 """Comparisons and searches through joblib's Dask backend: data sent once, results."""
 
 import os
-import signal
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ import lupi
 from lupi.dask import JoblibBackend
 from lupi.evaluation import compare
 from lupi.evaluation._running import run_all
+from tests.marks import KILL
 
 
 def draw(n):
@@ -145,7 +145,7 @@ def test_a_search_survives_workers_that_die(client, n_killed, monkeypatch):
         n_fits.append("tasks" in how)
         if sum(n_fits) == 5:  # four were sent at once: one has ended, others run
             for pid in pids:
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, KILL)
         return real(*arguments, **how)
 
     monkeypatch.setattr(client, "submit", submit)

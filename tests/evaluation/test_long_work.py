@@ -24,6 +24,7 @@ from lupi.evaluation._plan import plan
 from lupi.evaluation._running import Checkpoint, progress_bar
 from lupi.kernels import Kernel
 from tests.evaluation.interrupted_run import run
+from tests.marks import KILL, posix
 from tests.toys import TaughtClassifier
 
 N_PIECES = 16
@@ -70,7 +71,7 @@ def start(checkpoint, result):
 
 # `tests/cli/test_interruption.py` interrupts a run in the ordinary tests.
 @pytest.mark.parametrize(
-    "how", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL]
+    "how", [pytest.param(signal.SIGINT, marks=[pytest.mark.slow, posix]), KILL]
 )
 def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path, uninterrupted, how):
     checkpoint, result = tmp_path / "run.checkpoint", tmp_path / "result.json"
@@ -229,7 +230,7 @@ def test_a_cluster_gives_the_same_result_though_a_worker_dies(tmp_path, uninterr
             def append(self, key, result):
                 super().append(key, result)
                 if len(lines(checkpoint)) == 4:
-                    os.kill(victim, signal.SIGKILL)
+                    os.kill(victim, KILL)
 
         with (
             pytest.MonkeyPatch.context() as patch,

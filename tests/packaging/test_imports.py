@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import subprocess
 import sys
 from functools import cache
@@ -44,7 +45,7 @@ def loaded_by(program: str) -> set[str]:
             "-c",
             f"import sys\n{program}\nprint(*list(sys.modules), sep='\\n')",
         ],
-        env={"PYTHONPATH": str(SOURCE.parent), "PATH": ""},
+        env=os.environ | {"PYTHONPATH": str(SOURCE.parent)},
         capture_output=True,
         text=True,
         check=True,
@@ -124,7 +125,7 @@ def test_lupi_dask_names_the_command_that_installs_dask():
     program = "import sys; sys.modules['dask'] = None; import lupi.dask"
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={"PYTHONPATH": str(SOURCE.parent), "PATH": ""},
+        env=os.environ | {"PYTHONPATH": str(SOURCE.parent)},
         capture_output=True,
         text=True,
         check=False,

@@ -65,7 +65,7 @@ def clean(wheel, tmp_path_factory) -> Path:
     dependencies = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     (place / "dependencies.pth").write_text("\n".join(dependencies) + "\n")
     run(
-        sys.executable, "-m", "pip", "--python", programs / "python", "--no-input",
+        sys.executable, "-m", "pip", "--python", folder, "--no-input",
         "install", "--quiet", "--no-deps", "--no-index", "--no-cache-dir",
         "--force-reinstall", wheel,
         folder=folder,
