@@ -162,8 +162,10 @@ def test_sums_do_not_depend_on_the_blocks(name, n_values, pool):
             )
         for key, value in one.peaks.items():
             np.testing.assert_allclose(other.peaks[key], value, rtol=1e-12)
+    # As the sums: a relative change of a multiplier is one of its margin, which is a
+    # difference of products of other blocks.
     np.testing.assert_allclose(
-        found.multipliers(), expected.multipliers(), rtol=1e-12, atol=1e-15
+        found.multipliers(), expected.multipliers(), rtol=1e-9, atol=1e-12
     )
 
 
@@ -172,8 +174,13 @@ def test_threads_do_not_change_the_answer(pool):
     for threads in (None, pool):
         rows = blocks(problem, threads)
         found.append(solve_blocks(rows, rows.layout, tol=1e-8, max_iter=100))
-    assert found[0].n_iter == found[1].n_iter
-    np.testing.assert_array_equal(found[0].weights[0], found[1].weights[0])
+    one, other = found
+    assert one.converged
+    assert other.converged
+    assert one.primal_value == pytest.approx(other.primal_value, rel=2e-8)
+    # ½‖w − w₀‖² is at most the gap of each.
+    apart = np.linalg.norm(one.weights[0] - other.weights[0])
+    assert apart <= np.sqrt(2 * one.duality_gap) + np.sqrt(2 * other.duality_gap)
 
 
 def test_a_copy_keeps_its_state():
@@ -182,7 +189,7 @@ def test_a_copy_keeps_its_state():
     rows.total("center", theta, 0.1)
     held, before = copy.copy(rows), rows.multipliers()
     rows.total("center", 2 * theta, 0.1)
-    np.testing.assert_array_equal(held.multipliers(), before)
+    np.testing.assert_allclose(held.multipliers(), before, rtol=1e-12)
     assert not np.allclose(rows.multipliers(), before)
 
 
@@ -219,9 +226,9 @@ def test_arrays_of_another_kind_are_touched_by_the_operations_alone(name):
     for arrays in (None, StrictArrays()):
         rows = LocalRows(problem, arrays=arrays, tuning=SMALL)
         answer = solve_blocks(rows, rows.layout, tol=1e-8, max_iter=200, tuning=FEW)
-        found.append((answer.primal_value, rows.multipliers()))
-    assert found[1][0] == found[0][0]
-    np.testing.assert_array_equal(found[1][1], found[0][1])
+        assert answer.converged
+        found.append(answer.primal_value)
+    assert found[1] == pytest.approx(found[0], rel=2e-8)
 
 
 @pytest.mark.parametrize("name", ["hard", "squared", "partial"])
@@ -312,10 +319,11 @@ def test_the_answer_is_that_of_a_conic_solver(seed):
     value += (y * cost) @ g + 3 * cost @ zeta
     constraints = [cp.multiply(y, f + g) >= 1 - zeta, cp.multiply(y, g) >= -zeta]
     expected = cp.Problem(cp.Minimize(value), constraints).solve(solver="CLARABEL")
-    found = solve(problem, tol=1e-7, tuning=FEW)
+    found = solve(problem, tol=1e-9, tuning=FEW)
     assert found.primal_value == pytest.approx(expected, rel=1e-6)
-    np.testing.assert_allclose(found.weights[0], w.value, atol=1e-3)
-    np.testing.assert_allclose(found.weights[1], v.value, atol=1e-3)
+    # ½‖w − w₀‖² + ¼‖v − v₀‖² is at most the gap, here 1e-6 with that of the reference.
+    np.testing.assert_allclose(found.weights[0], w.value, atol=2e-3)
+    np.testing.assert_allclose(found.weights[1], v.value, atol=2e-3)
 
 
 def test_a_limit_on_the_iterations_holds():

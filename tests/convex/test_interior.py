@@ -24,22 +24,28 @@ def two_points(C, space=Gram):
     )
 
 
+TOL = 1e-10
+
+
 @pytest.mark.parametrize("space", [Gram, Features])
 @pytest.mark.parametrize("C", [0.5001, 1.0, 1e4])
 def test_two_points_with_a_margin(space, C):
-    solution = solve(two_points(C, space))
-    np.testing.assert_allclose(solution.multipliers, 0.5, atol=1e-7)
-    np.testing.assert_allclose(solution.biases, -1.0, atol=1e-6)
-    assert solution.primal_value == pytest.approx(0.5, rel=1e-8)
+    solution = solve(two_points(C, space), tol=TOL)
+    # The gap is at least 2(α − ½)² and, with the bias, a row's share of it.
+    np.testing.assert_allclose(solution.multipliers, 0.5, atol=np.sqrt(TOL))
+    np.testing.assert_allclose(solution.biases, -1.0, atol=2 * np.sqrt(TOL))
+    assert solution.primal_value == pytest.approx(0.5, rel=TOL)
 
 
 @pytest.mark.parametrize("space", [Gram, Features])
 def test_two_points_at_their_bounds(space):
     """α = C: w = 2C, and every b from 1 − 4C to −1 is optimal; ours is the middle."""
     C = 0.2
-    solution = solve(two_points(C, space))
-    np.testing.assert_allclose(solution.multipliers, C, atol=1e-8)
-    assert solution.primal_value == pytest.approx(2 * C - 2 * C**2, rel=1e-8)
+    solution = solve(two_points(C, space), tol=TOL)
+    # A multiplier below its bound leaves (C − α)(1 − 2C) of the gap.
+    np.testing.assert_allclose(solution.multipliers, C, atol=TOL)
+    assert solution.primal_value == pytest.approx(2 * C - 2 * C**2, rel=TOL)
+    # The ends are where the cost has risen by a relative 1e-9.
     assert solution.biases[0] == pytest.approx(-2 * C, abs=1e-6)
 
 
@@ -52,10 +58,16 @@ def test_midpoint_of_an_interval_of_biases():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_features_and_kernels_agree(name):
-    gram, features = solve(problems()[name]), solve(problems(features=True)[name])
-    assert gram.primal_value == pytest.approx(features.primal_value, rel=1e-8)
-    for one, other in zip(gram.values, features.values, strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-5)
+    gram, features = (
+        solve(problems(features=given)[name], tol=TOL) for given in (False, True)
+    )
+    assert gram.primal_value == pytest.approx(features.primal_value, rel=2 * TOL)
+    # Without the biases: ρ/2 ‖f − f₀‖² is at most the gap of each.
+    gaps = np.sqrt(2 * gram.duality_gap) + np.sqrt(2 * features.duality_gap)
+    for k, space in features.problem.spaces.items():
+        rho = gram.problem.functions[k].weight
+        reach = np.sqrt(space.diagonal / rho) * (gaps + np.sqrt(TOL))
+        assert (np.abs(gram.penalized[k] - features.penalized[k]) <= reach).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -66,8 +78,8 @@ def test_a_factor_of_the_kernel_is_the_same_problem(name):
         if one.space is not None:
             Phi = other.space.matrix
             np.testing.assert_allclose(Phi @ Phi.T, one.space.matrix, atol=1e-10)
-    assert solve(factored).primal_value == pytest.approx(
-        solve(problem).primal_value, rel=1e-8
+    assert solve(factored, tol=TOL).primal_value == pytest.approx(
+        solve(problem, tol=TOL).primal_value, rel=2 * TOL
     )
 
 
@@ -114,21 +126,24 @@ def test_idle_constraints_have_no_multiplier(name):
     solution = solve(problem)
     margins = problem.margins(solution.values) - problem.at_least
     idle = ~problem.is_equality & (margins > 1e-3)
-    multipliers = np.abs(solution.multipliers + problem.offset)
-    assert multipliers[idle].max(initial=0.0) < 1e-8 * multipliers.max()
+    # The products of multipliers and margins are parts of the gap.
+    products = (solution.multipliers + problem.offset)[idle] * margins[idle]
+    rounding = 1e-12 * solution.primal_value
+    assert products.max(initial=0.0) <= solution.duality_gap + rounding
+    assert products.min(initial=0.0) >= -rounding
 
 
 def test_polishing_leaves_exact_zeros_and_exact_bounds():
     """A vertex, where the path alone would leave small numbers."""
     problem = problems()["hinge"]
-    solution = solve(problem)
+    solution = solve(problem, solver="interior")
     (slack,) = problem.slacks
     margins = problem.margins(solution.values) - problem.at_least
-    assert (solution.multipliers[margins > 1e-6] == 0).all()
-    short = margins < -1e-6
+    idle, short = margins > 1e-3, margins < -1e-3
+    assert (solution.multipliers[idle] == 0).all()
     np.testing.assert_array_equal(solution.multipliers[short], slack.linear[short])
     assert short.any()
-    assert (margins > 1e-6).any()
+    assert idle.any()
 
 
 def test_pivoted_factor_of_a_deficient_matrix():
@@ -147,9 +162,10 @@ def test_costs_over_eight_decades(C):
         problem.functions,
         [Rows({0: y}, np.ones(len(y)), slack=Slack(linear=C * np.ones(len(y))))],
     )
-    solution = solve(scaled)
+    tol = 1e-8 if 1e-2 <= C <= 1e2 else 1e-6
+    solution = solve(scaled, tol=tol)
     assert solution.converged
-    assert solution.relative_gap < (1e-8 if 1e-2 <= C <= 1e2 else 1e-6)
+    assert solution.relative_gap <= tol
 
 
 def test_mixed_spaces_are_refused():

@@ -99,13 +99,18 @@ class Drawn:
         return both
 
     def rebuilt(self, model):
-        """``w·x`` on the training rows and ``‖w‖²``, from the public attributes."""
+        """``w·x`` on the training rows and ``‖w‖²``, from the public attributes.
+
+        The third value is the rounding of ``‖w‖² = aᵀKa``, which is ε |a|ᵀ|K||a|.
+        """
         if not hasattr(model, "support_"):
             w = np.ravel(model.coef_)
-            return self.X @ w, float(w @ w)
-        coefficients = model.dual_coef_[0]
-        shape = self.K[:, model.support_] @ coefficients
-        return shape, float(coefficients @ shape[model.support_])
+            return self.X @ w, float(w @ w), 0.0
+        coefficients, support = model.dual_coef_[0], model.support_
+        columns, size = self.K[:, support], np.abs(coefficients)
+        shape = columns @ coefficients
+        rounding = np.finfo(float).eps * (size @ np.abs(columns[support]) @ size)
+        return shape, float(coefficients @ shape[support]), float(rounding)
 
 
 def draw(seed, *, regression=False, privileged=True):

@@ -49,7 +49,7 @@ def separated(n=50):
 @pytest.mark.parametrize("change", ["order", "thirteenth digit"])
 def test_deviations_that_are_rounding_are_not_learned_from(change):
     X, y, P = separated()
-    fixed = {"privileged_gamma": 50.0, "privileged_C": 10.0}
+    fixed = {"privileged_gamma": 50.0, "privileged_C": 10.0, "tol": 1e-10}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         expected = lupi.DeviationSVCPlus(**fixed).fit(X, y, privileged=P)
@@ -217,9 +217,12 @@ def test_the_interior_point_has_the_support_vectors_of_the_others(name):
     hidden = rng.normal(size=(510, 5))
     y = np.where(hidden[:, 0] + 0.5 * rng.normal(size=510) > 0, 1, -1)
     X = hidden + rng.normal(size=(510, 5))
-    interior = model(solver="interior").fit(X, y, privileged=hidden)
-    exact = model(solver="interior", tol=1e-10).fit(X, y, privileged=hidden)
     other = model().fit(X, y, privileged=hidden)
-    assert interior.converged_.all()
-    assert abs(len(interior.support_) - len(other.support_)) <= 5
-    assert abs(len(exact.support_) - len(other.support_)) <= 5
+    for tol in (1e-6, 1e-10):
+        interior = model(solver="interior", tol=tol).fit(X, y, privileged=hidden)
+        assert interior.converged_.all()
+        # Up to rows whose margin, or whose coefficient, is within what the gap leaves.
+        assert len(interior.support_) == pytest.approx(len(other.support_), rel=0.1)
+        more = ~np.isin(interior.support_, other.support_)
+        share = np.abs(interior.dual_coef_[0])[more].sum()
+        assert share <= 1e-3 * np.abs(interior.dual_coef_).sum()

@@ -35,9 +35,12 @@ X = P + 0.7 * RNG.normal(size=(N, 2))
 Y = np.where(P[:, 0] + 0.4 * RNG.normal(size=N) > 0, 1, -1)
 THREE = np.digitize(P[:, 0], [-0.5, 0.5])
 NEW = RNG.normal(size=(15, 2))
+# ½‖w − w₀‖² is at most the gap, which is at most TIGHT times the objective, up to 40:
+# decision values of two fits differ by less than 2e-5.
+TIGHT, CLOSE = 1e-12, 2e-5
 
 
-def same(one, other, atol=1e-7):
+def same(one, other, atol=CLOSE):
     np.testing.assert_allclose(
         one.decision_function(NEW), other.decision_function(NEW), rtol=0, atol=atol
     )
@@ -46,16 +49,17 @@ def same(one, other, atol=1e-7):
 # ---------------------------------------------------------------------- kernels
 @pytest.mark.parametrize("estimator", [SVCPlus, SVCDeltaPlus, L2SVCPlus])
 def test_kernel_functions_are_the_named_kernels(estimator):
-    named = estimator(kernel="poly", degree=2, coef0=1.0, gamma=0.5)
+    named = estimator(kernel="poly", degree=2, coef0=1.0, gamma=0.5, tol=TIGHT)
     named.set_params(privileged_gamma=0.3)
     given = estimator(
+        tol=TIGHT,
         kernel=lambda A, B: polynomial_kernel(A, B, degree=2, gamma=0.5, coef0=1.0),
         privileged_kernel=lambda A, B: rbf_kernel(A, B, gamma=0.3),
     )
     named.fit(X, Y, privileged=P)
     given.fit(X, Y, privileged=P)
     same(named, given)
-    np.testing.assert_allclose(named.correction(P), given.correction(P), atol=1e-7)
+    np.testing.assert_allclose(named.correction(P), given.correction(P), atol=CLOSE)
 
 
 @pytest.mark.parametrize("estimator", [SVCPlus, SVCDeltaPlus, L2SVCPlus])
@@ -64,28 +68,32 @@ def test_precomputed_kernels_are_the_named_kernels(estimator):
     missing[[2, 11]] = np.nan
     gram = rbf_kernel(np.nan_to_num(missing), gamma=0.3)
     gram[[2, 11]] = np.nan
-    named = estimator(gamma=0.5, privileged_gamma=0.3).fit(X, Y, privileged=missing)
-    given = estimator(kernel="precomputed", privileged_kernel="precomputed")
+    named = estimator(gamma=0.5, privileged_gamma=0.3, tol=TIGHT)
+    named.fit(X, Y, privileged=missing)
+    precomputed = dict.fromkeys(("kernel", "privileged_kernel"), "precomputed")
+    given = estimator(**precomputed, tol=TIGHT)
     given.fit(rbf_kernel(X, gamma=0.5), Y, privileged=gram)
     np.testing.assert_allclose(
         named.decision_function(NEW),
         given.decision_function(rbf_kernel(NEW, X, gamma=0.5)),
         rtol=0,
-        atol=1e-7,
+        atol=CLOSE,
     )
     assert given.support_vectors_.shape == (0, 0)
     assert not hasattr(given, "coef_")
 
 
 def test_precomputed_kernel_with_three_classes():
-    named = SVCPlus(gamma=0.5, privileged_gamma=0.3).fit(X, THREE, privileged=P)
-    given = SVCPlus(kernel="precomputed", privileged_kernel="precomputed")
+    named = SVCPlus(gamma=0.5, privileged_gamma=0.3, tol=TIGHT)
+    named.fit(X, THREE, privileged=P)
+    precomputed = dict.fromkeys(("kernel", "privileged_kernel"), "precomputed")
+    given = SVCPlus(**precomputed, tol=TIGHT)
     given.fit(rbf_kernel(X, gamma=0.5), THREE, privileged=rbf_kernel(P, gamma=0.3))
     np.testing.assert_allclose(
         named.decision_function(NEW),
         given.decision_function(rbf_kernel(NEW, X, gamma=0.5)),
         rtol=0,
-        atol=1e-6,
+        atol=CLOSE,
     )
 
 
@@ -95,24 +103,24 @@ def test_gamma_in_words_is_per_space(which):
         "scale": lambda A: 1 / (A.shape[1] * A.var()),
         "auto": lambda A: 1 / A.shape[1],
     }[which]
-    words = SVCPlus(gamma=which, privileged_gamma=which).fit(X, Y, privileged=P)
-    numbers = SVCPlus(gamma=number(X), privileged_gamma=number(P))
-    same(words, numbers.fit(X, Y, privileged=P))
+    words = SVCPlus(gamma=which, privileged_gamma=which, tol=TIGHT)
+    numbers = SVCPlus(gamma=number(X), privileged_gamma=number(P), tol=TIGHT)
+    same(words.fit(X, Y, privileged=P), numbers.fit(X, Y, privileged=P))
 
 
 def test_indefinite_kernel_warns_and_works():
     """The nearest positive semi-definite matrix takes the place of a sigmoid one."""
     settings = {"gamma": 2.0, "coef0": -2.0}
-    model = SVCPlus(kernel="sigmoid", **settings)
+    model = SVCPlus(kernel="sigmoid", **settings, tol=TIGHT)
     with pytest.warns(UserWarning, match="not positive semi-definite"):
         model.fit(X, Y)
     values, vectors = np.linalg.eigh(sigmoid_kernel(X, **settings))
     nearest = (vectors * np.maximum(values, 0)) @ vectors.T
-    clipped = SVCPlus(kernel="precomputed").fit(nearest, Y)
+    clipped = SVCPlus(kernel="precomputed", tol=TIGHT).fit(nearest, Y)
     np.testing.assert_allclose(
-        model.decision_function(X), clipped.decision_function(nearest), atol=1e-5
+        model.decision_function(X), clipped.decision_function(nearest), atol=CLOSE
     )
-    assert model.objective_ == pytest.approx(clipped.objective_, rel=1e-6)
+    assert model.objective_ == pytest.approx(clipped.objective_, rel=1e-9)
 
 
 # ------------------------------------------------------------------- containers
@@ -130,10 +138,11 @@ def test_indefinite_kernel_warns_and_works():
 )
 def test_sparse_is_dense(estimator, container):
     sparse_X, sparse_P = X * (np.abs(X) > 0.5), P * (np.abs(P) > 0.3)
+    estimator = clone(estimator).set_params(tol=TIGHT)
     dense = estimator.fit(sparse_X, Y, privileged=sparse_P).decision_function(NEW)
     estimator.fit(container(sparse_X), Y, privileged=container(sparse_P))
     sparse = estimator.decision_function(container(NEW))
-    np.testing.assert_allclose(sparse, dense, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(sparse, dense, rtol=0, atol=CLOSE)
 
 
 # ------------------------------------------------------------------- attributes
@@ -186,15 +195,16 @@ def test_linear_classes_are_the_kernel_classes_with_linear_kernels():
         (LinearSVCDeltaPlus(slack="signed"), SVCDeltaPlus(delta=3.0, slack="signed")),
         (LinearSVCDeltaPlus(slack="hinge"), SVCDeltaPlus(delta=3.0, slack="hinge")),
     ):
-        one.fit(X, Y, privileged=better)
-        other.set_params(**linear).fit(X, Y, privileged=better)
-        same(one, other, atol=1e-6)
+        one.set_params(tol=TIGHT).fit(X, Y, privileged=better)
+        other.set_params(**linear, tol=TIGHT).fit(X, Y, privileged=better)
+        same(one, other)
+        # γ/2 ‖w* − w*₀‖² is at most the gap, and γ may be 0.01.
         np.testing.assert_allclose(
-            one.correction(better), other.correction(better), atol=1e-5
+            one.correction(better), other.correction(better), atol=10 * CLOSE
         )
-    one = LinearSVRPlus(0.5).fit(X, P[:, 0], privileged=better)
-    other = SVRPlus(0.5, **linear).fit(X, P[:, 0], privileged=better)
-    np.testing.assert_allclose(one.predict(NEW), other.predict(NEW), atol=1e-6)
+    one = LinearSVRPlus(0.5, tol=TIGHT).fit(X, P[:, 0], privileged=better)
+    other = SVRPlus(0.5, **linear, tol=TIGHT).fit(X, P[:, 0], privileged=better)
+    np.testing.assert_allclose(one.predict(NEW), other.predict(NEW), atol=CLOSE)
 
 
 def test_linear_svm_plus_depends_on_which_row_has_which_privileged_values():
@@ -275,14 +285,15 @@ def test_privileged_rows_of_weight_zero_are_absent():
     """Without a warning, and as if they had not been there."""
     only = np.where(np.arange(N)[:, None] < 10, P, np.nan)
     weight = np.where(np.arange(N) < 10, 0.0, 1.0)
-    for model in (SVCPlus(), SVCDeltaPlus(), UnifiedSVC(), SVRPlus(), L2SVCPlus()):
-        model.fit(X, Y, privileged=only, sample_weight=weight)
+    for kind in (SVCPlus, SVCDeltaPlus, UnifiedSVC, SVRPlus, L2SVCPlus):
+        model = kind(tol=TIGHT).fit(X, Y, privileged=only, sample_weight=weight)
         values = model.correction(P)
         assert values.shape[0] == N
         assert values.size > 0
         assert np.isnan(values).all()
         predicted = model.predict(NEW)
-        np.testing.assert_allclose(predicted, model.fit(X[10:], Y[10:]).predict(NEW))
+        alone = model.fit(X[10:], Y[10:]).predict(NEW)
+        np.testing.assert_allclose(predicted, alone, rtol=0, atol=CLOSE)
 
 
 # ---------------------------------------------------------------------- solvers
@@ -340,11 +351,11 @@ def test_trivial_solution_of_svm_plus_warns():
 def test_trivial_solution_of_svm_delta_plus_warns():
     constant = np.ones((N, 1))
     balanced = np.where(np.arange(N) % 2, 1, -1)
-    model = SVCDeltaPlus(delta=2.0, gamma=0.5, privileged_kernel="linear")
+    model = SVCDeltaPlus(delta=2.0, gamma=0.5, privileged_kernel="linear", tol=TIGHT)
     with pytest.warns(UserWarning, match="correcting function is zero"):
         model.fit(X, balanced, privileged=0 * constant)
-    plain = SVCPlus(C=3.0, gamma=0.5).fit(X, balanced)
-    same(model, plain, atol=1e-5)
+    plain = SVCPlus(C=3.0, gamma=0.5, tol=TIGHT).fit(X, balanced)
+    same(model, plain)
 
 
 def test_trivial_solution_of_the_unified_model_warns():
@@ -363,7 +374,7 @@ def test_too_few_iterations_warn_and_keep_the_best_iterate(estimator):
     with pytest.warns(ConvergenceWarning, match="relative duality gap"):
         model.fit(X, Y, privileged=P)
     assert model.converged_.tolist() == [False]
-    assert model.n_iter_.tolist() == [1]
+    assert model.n_iter_ <= 1
     finished = estimator().fit(X, Y, privileged=P)
     assert model.objective_ - model.duality_gap_ <= finished.objective_
     assert np.isfinite(model.predict(NEW)).all()
@@ -380,15 +391,16 @@ def test_hard_margin_requests_slacks_and_nothing_privileged():
         with pytest.raises(TypeError, match="privileged"):
             search.fit(X, Y, privileged=P)
     plain = search.fit(X, Y, slacks=known).best_estimator_
-    np.testing.assert_array_equal(found.coef_, plain.coef_)
+    np.testing.assert_allclose(found.coef_, plain.coef_, rtol=1e-9)
     assert (Y * found.decision_function(X) >= 1 - known - 1e-6).all()
 
 
 def test_hard_margin_in_closed_form():
-    model = HardMarginSVC(kernel="linear").fit([[0.0, 0.0], [2.0, 0.0]], ["no", "yes"])
-    np.testing.assert_allclose(model.coef_, [[1.0, 0.0]], atol=1e-7)
-    np.testing.assert_allclose(model.intercept_, [-1.0], atol=1e-7)
-    assert model.objective_ == pytest.approx(0.5)
+    model = HardMarginSVC(kernel="linear", tol=TIGHT)
+    model.fit([[0.0, 0.0], [2.0, 0.0]], ["no", "yes"])
+    np.testing.assert_allclose(model.coef_, [[1.0, 0.0]], atol=CLOSE)
+    np.testing.assert_allclose(model.intercept_, [-1.0], atol=CLOSE)
+    assert model.objective_ == pytest.approx(0.5, rel=1e-9)
 
 
 def test_hard_margin_is_the_limit_of_svc():

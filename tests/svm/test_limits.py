@@ -5,6 +5,7 @@ from dataclasses import replace
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from lupi.svm import (
     DeviationSVCPlus,
@@ -24,6 +25,9 @@ from tests.oracle.models import CASES
 from tests.oracle.problems import draw, with_sensitive
 
 FLAT = 1e9
+# ½‖w − w₀‖² is at most the gap: with an objective of up to 50, decision values are off
+# by at most 1e-4.
+TIGHT = {"tol": 1e-10}
 
 
 def rows(seed, n=40):
@@ -73,7 +77,7 @@ def test_svm_delta_plus_with_an_expensive_correction(slack, flat):
     case = CASES[f"SVCDeltaPlus-{slack}"]
     primal = case.primal(drawn)
     best = primal.solve()
-    model = fitted(case, drawn)
+    model = fitted(case, drawn, **TIGHT)
     assert model.objective_ == pytest.approx(best, rel=1e-6)
     decision = model.decision_function(drawn.X)
     np.testing.assert_allclose(decision, primal.f.value, rtol=0, atol=1e-4)
@@ -85,7 +89,7 @@ def test_svm_u_with_an_expensive_similarity(flat):
     case = CASES["UnifiedSVC"]
     primal = case.primal(drawn)
     best = primal.solve()
-    model = fitted(case, drawn)
+    model = fitted(case, drawn, **TIGHT)
     assert model.objective_ == pytest.approx(best, rel=1e-6)
     decision = model.decision_function(drawn.X)
     np.testing.assert_allclose(decision, primal.f.value, rtol=0, atol=1e-4)
@@ -104,13 +108,13 @@ def test_slack_forms_coincide_where_the_teacher_is_right():
         X, y, P = rows(seed, n=25)
         for reg in (0.01, 1.0):
             settings = {"privileged_reg": reg, "gamma": 0.4, "privileged_gamma": 0.6}
-            settings["delta"] = 10.0
+            settings |= {"delta": 10.0, **TIGHT}
             signed = SVCDeltaPlus(**settings).fit(X, y, privileged=P)
             hinge = SVCDeltaPlus(slack="hinge", **settings).fit(X, y, privileged=P)
-            right = tuple(
-                bool((y * model.correction(P) >= -1e-7).all())
-                for model in (signed, hinge)
-            )
+            least = [(y * model.correction(P)).min() for model in (signed, hinge)]
+            # Clearly negative, or negative by less than the accuracy of the functions.
+            assert all(value < -1e-2 or value > -1e-4 for value in least)
+            right = tuple(value > -1e-4 for value in least)
             same = signed.objective_ == pytest.approx(hinge.objective_, rel=1e-6)
             assert same == all(right)
             if same:
@@ -125,16 +129,16 @@ def test_slack_forms_coincide_where_the_teacher_is_right():
 def test_fair_model_without_a_binding_constraint(given):
     X, y, P = rows(2)
     Z = y[:, None] + np.random.default_rng(3).normal(size=(40, 1))
-    fair = FairSVCDeltaPlus(covariance_threshold=1e6)
+    fair = FairSVCDeltaPlus(covariance_threshold=1e6, **TIGHT)
     if given == "privileged":
         fair.fit(X, y, privileged=P, sensitive_features=Z)
-        plain = SVCDeltaPlus().fit(X, y, privileged=P)
+        plain = SVCDeltaPlus(**TIGHT).fit(X, y, privileged=P)
     else:
         fair.fit(X, y, sensitive_features=Z)
-        plain = SVCDeltaPlus().fit(X, y, privileged=Z)
-    assert fair.objective_ == pytest.approx(plain.objective_, rel=1e-8)
+        plain = SVCDeltaPlus(**TIGHT).fit(X, y, privileged=Z)
+    assert fair.objective_ == pytest.approx(plain.objective_, rel=2e-10)
     np.testing.assert_allclose(
-        fair.decision_function(X), plain.decision_function(X), rtol=0, atol=1e-6
+        fair.decision_function(X), plain.decision_function(X), rtol=0, atol=1e-4
     )
 
 
@@ -147,7 +151,10 @@ def test_fair_svm(threshold):
     primal = conic.fair(drawn)
     best = primal.solve()
     model = FairSVCDeltaPlus(
-        covariance_threshold=threshold, sensitive_as_privileged=False, gamma=0.4
+        covariance_threshold=threshold,
+        sensitive_as_privileged=False,
+        gamma=0.4,
+        **TIGHT,
     ).fit(X, y, sensitive_features=drawn.Z)
     assert model.objective_ == pytest.approx(best, rel=1e-6)
     covariance = conic.covariances(drawn) @ model.decision_function(X)
@@ -194,6 +201,7 @@ def test_a_row_twice_is_a_row_of_weight_two(estimator):
     twice = np.r_[np.arange(40), [1, 4, 20, 33]]
     weight = np.ones(40)
     weight[[1, 4, 20, 33]] = 2.0
+    estimator = clone(estimator).set_params(**TIGHT)
     estimator.fit(X, y, privileged=P, sample_weight=weight)
     once, objective = estimator.predict(X), estimator.objective_
     if hasattr(estimator, "decision_function"):
@@ -203,7 +211,7 @@ def test_a_row_twice_is_a_row_of_weight_two(estimator):
     if hasattr(estimator, "decision_function"):
         again = estimator.decision_function(X)
     assert estimator.objective_ == pytest.approx(objective, rel=1e-7)
-    np.testing.assert_allclose(again, once, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(again, once, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["SVCPlus", "SVCDeltaPlus-signed", "SVRPlus"])
@@ -215,6 +223,6 @@ def test_missing_rows_in_any_order(name):
     drawn = drawn_like(X, y, P, reg=1.0)
     order = np.random.default_rng(8).permutation(40)
     shuffled = drawn_like(X[order], y[order], P[order], reg=1.0)
-    one, other = fitted(case, drawn), fitted(case, shuffled)
+    one, other = (fitted(case, each, **TIGHT) for each in (drawn, shuffled))
     assert_optimal(case, drawn, one)
-    np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=0, atol=1e-4)
