@@ -22,7 +22,7 @@ help:
 	@echo "make test         the ordinary tests, on two workers"
 	@echo "make test-slow    every test"
 	@echo "make test-oldest  the ordinary tests on the oldest supported packages"
-	@echo "make lint         style, formatting, types, and which package may import which"
+	@echo "make lint         style, formatting, types, imports, workflows and metadata"
 	@echo "make bench        the benchmarks"
 	@echo "make evidence     the leaderboard: all tables, all methods, and its page"
 	@echo "make docs         the site in docs/_build/html: gallery run, links checked"
@@ -49,6 +49,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy --cache-dir /dev/null
 	$(BIN)/lint-imports --no-cache
+	$(PYTEST) tests/packaging/test_publishing.py
 
 format: $(VENV)/.dev
 	$(BIN)/python .ci/stubs.py

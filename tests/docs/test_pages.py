@@ -48,7 +48,9 @@ def test_everything_in_the_bibliography_is_cited():
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=str
+    "page",
+    [*PAGES, *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY"))],
+    ids=str,
 )
 def test_local_links_lead_to_files(page):
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
