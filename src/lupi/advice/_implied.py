@@ -117,7 +117,7 @@ def _compatible(regions: Sequence[Region], fit_intercept: bool) -> bool:
         [
             sp.csr_array((len(regions), p)),
             sp.csr_array(sign[:, None]),
-            sp.block_diag([region.d[None, :] for region in regions]),
+            sp.block_diag([sp.csr_array(region.d[None, :]) for region in regions]),
         ]
     )
     n_u = equal.shape[1] - p - 1

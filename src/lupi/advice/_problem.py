@@ -199,13 +199,13 @@ class _Losses:
         weight = np.array([region.weight for region in regions])
         mentioned = [region.mentioned for region in regions]
         rule_of_eta = np.repeat(np.arange(m), [len(columns) for columns in mentioned])
-        cut = sp.block_diag([-region.d[None, :] for region in regions])
+        cut = sp.block_diag([sp.csr_array(-region.d[None, :]) for region in regions])
         bias = sp.csr_array(self.bias * sign[:, None])
         self._add(1.0, weight, None, b=bias, u=cut)
         self._add(0.0, np.full(self.n_u, np.inf), None, u=diagonal(np.ones(self.n_u)))
         eta_w = _unit_rows(np.concatenate(mentioned), self.p, sign[rule_of_eta])
         parts = zip(regions, mentioned, strict=True)
-        eta_u = sp.block_diag([region.D[:, columns].T for region, columns in parts])
+        eta_u = sp.block_diag([sp.csr_array(r.D[:, columns].T) for r, columns in parts])
         cost = weight[rule_of_eta]
         if squared:
             eta = sp.hstack([eta_w, sp.csr_array((len(cost), 1)), eta_u], format="csr")
