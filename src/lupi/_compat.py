@@ -10,14 +10,28 @@ from typing import Any, NamedTuple
 
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    Options,
+    RealNotInt,
+    StrOptions,
+    validate_params,
+)
 
 __all__ = [
     "BaseSearchCV",
+    "HasMethods",
+    "Interval",
+    "Options",
+    "RealNotInt",
+    "StrOptions",
     "joblib_dask_backend",
     "read_model_tree",
     "safe_indexing",
     "scorer_parts",
     "tree_nodes",
+    "validate_params",
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ from sklearn.metrics.pairwise import (
     sigmoid_kernel,
 )
 
+from lupi._compat import validate_params
 from lupi._gram_cache import gram_cache, shared_gram
+from lupi._parameters import FINITE, NOT_NEGATIVE, Constraints, Number, choice
 from lupi._stored import stored
 
 __all__ = [
@@ -31,6 +33,14 @@ __all__ = [
 # Sums of squares are known to this share of themselves, and a little more.
 ROUNDING = 64 * np.finfo(float).eps
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+# Constraints of the parameters of a kernel.
+KERNEL = {
+    "kernel": [*choice(*KERNELS), callable],
+    "gamma": [*choice("scale", "auto"), *NOT_NEGATIVE],
+    "degree": [Number(Integral, 0, None, "left")],
+    "coef0": FINITE,
+}
+COMPUTED = KERNEL | {"kernel": [*choice(*KERNELS[:-1]), callable]}
 
 
 @stored
@@ -136,6 +146,13 @@ class Kernel:
         return np.ascontiguousarray(values)
 
 
+def kernel_constraints(*prefixes: str, precomputed: bool = True) -> Constraints:
+    """Return the constraints of the parameters of kernels, named with prefixes."""
+    one = KERNEL if precomputed else COMPUTED
+    return {prefix + name: one[name] for prefix in prefixes for name in one}
+
+
+@validate_params(KERNEL, prefer_skip_nested_validation=True)
 def settle_kernel(
     kernel: str | Callable,
     gamma: float | str,
@@ -182,7 +199,6 @@ def settle_kernel(
     >>> settle_kernel("rbf", "scale", 3, 0.0, X, np.ones(2)).gamma
     1.0
     """
-    check_kernel(kernel, gamma, degree, coef0, prefix=prefix)
     if not isinstance(gamma, str):
         value = float(gamma)
     else:
@@ -192,39 +208,6 @@ def settle_kernel(
             else 1 / rows.shape[1]
         )
     return Kernel(kernel, value, int(degree), float(coef0))
-
-
-def check_kernel(
-    kernel: Any, gamma: Any, degree: Any, coef0: Any, *, prefix: str = ""
-) -> None:
-    """Refuse parameters that make no kernel, in a sentence.
-
-    Parameters
-    ----------
-    kernel, gamma, degree, coef0
-        What was given, as in `settle_kernel`.
-    prefix : str, default=""
-        What stands before the names of the parameters in messages.
-    """
-    if not callable(kernel) and not (isinstance(kernel, str) and kernel in KERNELS):
-        raise ValueError(
-            f"{prefix}kernel must be one of {', '.join(map(repr, KERNELS))} or a "
-            f"function of two matrices, got {kernel!r}."
-        )
-    in_words = isinstance(gamma, str) and gamma in ("scale", "auto")
-    if not in_words and not (_is_number(gamma) and gamma >= 0):
-        raise ValueError(
-            f"{prefix}gamma must be 'scale', 'auto' or a number that is not negative, "
-            f"got {gamma!r}."
-        )
-    if not _is_number(degree) or int(degree) != degree or degree < 0:
-        raise ValueError(f"{prefix}degree must be a whole number ≥ 0, got {degree!r}.")
-    if not _is_number(coef0):
-        raise ValueError(f"{prefix}coef0 must be a finite number, got {coef0!r}.")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and bool(np.isfinite(float(value)))
 
 
 def _scale_gamma(rows: Any, weight: np.ndarray, prefix: str) -> float:

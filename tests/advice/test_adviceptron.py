@@ -215,14 +215,6 @@ def test_sparse_rows_are_the_same_rows():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0"),
-        ({"learning_rate": None}, "learning_rate must be a finite number .* got None"),
-        ({"advice_weight": "a"}, "advice_weight must be one number .* 'a' was given"),
-        ({"standardize": "yes"}, "standardize must be True, False .* 'yes' was given"),
-        ({"advice_weight": np.inf}, "one finite number"),
-        ({"advice_weight": [1.0, 2.0]}, "one finite number"),
-        ({"advice_weight": -1.0}, "must not be negative"),
-        ({"n_epochs": 0}, "n_epochs must be an integer of at least 1"),
         ({"advice": "x0 >= 1 => 7"}, "concludes 7, but the classes are"),
         ({"advice": "age >= 1 => 1"}, "mentions 'age'"),
     ],

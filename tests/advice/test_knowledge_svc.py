@@ -269,14 +269,10 @@ def test_warns_when_it_did_not_converge():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"C": 0}, "C must be a finite number above 0"),
-        ({"C": "a"}, "C must be a finite number above 0, but got 'a'"),
-        ({"max_iter": 20.5}, "max_iter must be an integer of at least 1"),
         ({"advice_weight": [1.0]}, r"one number per rule \(2\)"),
-        ({"advice_weight": -1.0}, "must not be negative"),
+        ({"advice_weight": [-1.0, 1.0]}, "must not be negative"),
         ({"advice": "bmi >= 1 => sick"}, "concludes 'sick', but the classes are"),
         ({"advice": "weight >= 1 => 1"}, "mentions 'weight'"),
-        ({"class_weight": "equal"}, "class_weight must be"),
     ],
 )
 def test_errors_are_sentences(parameters, words):

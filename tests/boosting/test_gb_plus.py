@@ -73,19 +73,3 @@ def test_stages_and_many_classes():
     np.testing.assert_array_equal(probability.argmax(axis=1), fitted.predict(NEW))
     assert len(fitted.train_score_) == 3
     np.testing.assert_allclose(fitted.feature_importances_.sum(), 1.0)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"schedule": "student-first"}, '"side_by_side" or "teacher_first"'),
-        (
-            {"imitation_weight": -0.1},
-            "imitation_weight must be a finite number of at least 0",
-        ),
-        ({"max_depth": 0}, "max_depth must be an integer of at least 1 or None"),
-    ],
-)
-def test_impossible_parameters_are_refused_in_a_sentence(options, words):
-    with pytest.raises(ValueError, match=words):
-        model(**options).fit(X, LABEL, privileged=P)

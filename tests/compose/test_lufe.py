@@ -240,7 +240,7 @@ def test_grid_search(table, routing):
     [
         ({"estimator": SVC()}, "takes no 'privileged'"),
         ({"estimator": GeneralizedDistillationRegressor()}, "is a regressor"),
-        ({"selector": StandardScaler()}, "has no method get_support"),
+        ({"selector": StandardScaler()}, "implementing 'fit' and 'get_support'"),
         (
             {"selector": SelectKBest(), "n_features_to_select": 3},
             "for the default selector",

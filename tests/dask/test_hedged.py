@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
 
 import lupi
 import lupi.dask
@@ -186,7 +187,7 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
         (kind, {"sample_weight": in_chunks(0 * weight)}, "no row of positive weight"),
         (kind, {"sample_weight": in_chunks(weight - 1)}, "Partition .: .*negative"),
         (kind, {"X": text}, "Partition .: .*hold numbers only"),
-        (partial(kind, student=object()), {}, "default student and teacher"),
+        (partial(kind, student=Ridge()), {}, "default student and teacher"),
         (partial(kind, cv=[]), {}, "takes a number of folds"),
         (partial(kind, class_weight="balanced"), {}, "Multiply sample_weight"),
     ]:

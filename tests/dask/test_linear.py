@@ -165,7 +165,6 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
     unknown = y.astype(object)
     unknown[196:] = None
     for name, how, given, match in [
-        ("LinearSVCPlus", {"C": -1}, {}, "C must be a positive number"),
         ("LinearSVCPlus", {"device": "cuda"}, {}, 'Leave device="cpu"'),
         (
             "LinearSVCPlus",

@@ -84,12 +84,6 @@ def test_features_that_do_not_fit_are_told_of_before_the_work_starts(monkeypatch
     Place.of_features("cuda", 100_000, 40, 2, "LinearSVCPlus")
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_other_devices_are_refused(model):
-    with pytest.raises(ValueError, match="device must be 'cpu' or 'cuda'"):
-        clone(model).set_params(device="gpu0").fit(X, Y, privileged=P)
-
-
 def test_tensors_are_read_as_arrays():
     class Tensor:
         __module__ = "torch"

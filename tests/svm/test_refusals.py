@@ -7,13 +7,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi.svm import (
-    DeviationSVCPlus,
     FairSVCDeltaPlus,
     HardMarginSVC,
     L2SVCPlus,
     LinearSVCPlus,
     LinearSVRPlus,
-    MarginTransferSVC,
     SVCDeltaPlus,
     SVCPlus,
     SVRPlus,
@@ -57,62 +55,6 @@ def test_privileged(estimator, case):
 def test_one_class(estimator):
     with pytest.raises(ValueError, match="at least two classes"):
         estimator().fit(X, np.ones(12), privileged=P)
-
-
-PARAMETERS = [
-    (SVCPlus(C=0.0), "C must be a positive number, got 0.0"),
-    (SVCPlus(C=-1.0), "C must be a positive number"),
-    (SVCPlus(C=np.nan), "C must be a positive number"),
-    (SVCPlus(C="1"), "C must be a positive number"),
-    (SVCPlus(privileged_reg=0.0), "privileged_reg must be a positive number"),
-    (SVCPlus(tol=0.0), "tol must be a positive number"),
-    (SVCPlus(kernel="gauss"), "kernel must be one of .*'rbf'.* got 'gauss'"),
-    (SVCPlus(privileged_kernel="gauss"), "privileged_kernel must be one of"),
-    (SVCPlus(gamma="wide"), "gamma must be 'scale', 'auto' or"),
-    (SVCPlus(privileged_gamma=-1.0), "privileged_gamma must be 'scale'"),
-    (SVCPlus(degree=-1), "degree must be a whole number"),
-    (SVCPlus(solver="quick"), "solver must be 'auto'"),
-    (SVCPlus(C=np.ones(3)), r"C must be a positive number, got array"),
-    (SVCPlus(gamma=None), "gamma must be 'scale', 'auto' or a number.* got None"),
-    (SVCPlus(privileged_gamma=np.ones(2)), "privileged_gamma must be .* got array"),
-    (SVCPlus(degree="a"), "degree must be a whole number ≥ 0, got 'a'"),
-    (SVCPlus(degree=None), "degree must be a whole number ≥ 0, got None"),
-    (SVCPlus(coef0="a"), "coef0 must be a finite number, got 'a'"),
-    (SVCPlus(privileged_coef0=np.nan), "privileged_coef0 must be a finite number"),
-    (SVCPlus(kernel=np.array(["rbf", "poly"])), "kernel must be one of .* got array"),
-    (SVCPlus(max_iter="a"), "max_iter must be a positive integer.* got 'a'"),
-    (SVCPlus(max_iter=2.5), "max_iter must be a positive integer.* got 2.5"),
-    (SVCPlus(max_iter=0), "max_iter must be .* or -1 for the limit.* got 0"),
-    (
-        LinearSVCPlus(max_iter=0),
-        "max_iter must be a positive .* in LinearSVCPlus",
-    ),
-    (SVCDeltaPlus(delta=np.ones(2)), "delta must be a number that is not negative"),
-    (SVCPlus(multi_class="all"), "multi_class must be"),
-    (SVCPlus(class_weight="even"), "class_weight must be"),
-    (SVCDeltaPlus(delta=-0.1), "delta must be a number that is not negative"),
-    (SVCDeltaPlus(slack="squared"), "slack must be 'signed' or 'hinge'"),
-    (UnifiedSVC(similarity_reg=0), "similarity_reg must be a positive number"),
-    (UnifiedSVC(similarity_kernel="gauss"), "similarity_kernel must be one of"),
-    (MarginTransferSVC(method="copy"), "method must be 'simplified'"),
-    (MarginTransferSVC(privileged_C=0), "privileged_C must be a positive number"),
-    (DeviationSVCPlus(deviation_kernel="precomputed"), "computed inside fit"),
-    (DeviationSVCPlus(deviation_degree="a"), "deviation_degree must be a whole number"),
-    (FairSVCDeltaPlus(covariance_threshold=-1), "covariance_threshold must be"),
-    (FairSVCDeltaPlus(sensitive_as_privileged="no"), "must be True or False, got 'no'"),
-    (SVRPlus(epsilon=-0.1), "epsilon must be a number that is not negative"),
-]
-
-
-@pytest.mark.parametrize(("estimator", "sentence"), PARAMETERS, ids=repr)
-def test_parameters(estimator, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        estimator.fit(X, Y, privileged=P)
-
-
-def test_parameters_of_the_privileged_kernel_are_checked_without_privileged_rows():
-    with pytest.raises(ValueError, match="privileged_coef0 must be a finite number"):
-        SVCPlus(privileged_coef0=None).fit(X, Y)
 
 
 def test_precomputed_kernels_must_be_square():

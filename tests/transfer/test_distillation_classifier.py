@@ -268,17 +268,10 @@ def test_a_student_may_search_over_log_odds(routing):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"teacher_view": "X"}, "teacher_view='X'"),
-        ({"imitation_weight": 1.5}, "from 0"),
-        ({"imitation_weight": "half"}, "from 0"),
-        ({"temperature": 0}, "positive number"),
-        ({"temperature": "warm"}, "positive number"),
-        ({"clip": 0.5}, "between 0 and 0.5"),
         ({"student": KNeighborsClassifier()}, "takes no sample_weight"),
         ({"student": GridSearchCV(PRECISE, {})}, "Search the parameters of the whole"),
         ({"student": StandardScaler()}, "neither a classifier nor a regressor"),
         ({"teacher": StandardScaler()}, "gives no soft labels"),
-        ({"cv": 1}, "at least 2 folds"),
     ],
 )
 def test_refusals_are_sentences(parameters, words):

@@ -117,7 +117,6 @@ def test_more_folds_than_distinct_rows():
 @pytest.mark.parametrize(
     ("cv", "words"),
     [
-        (1, "at least 2 folds"),
         (ShuffleSplit(3, random_state=0), "exactly once"),
         ([(np.arange(10), np.arange(10, 20))], "exactly once"),
     ],

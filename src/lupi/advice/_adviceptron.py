@@ -34,12 +34,13 @@ it b = 0 in the constraints of the rules.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from lupi._parameters import COUNT, NOT_NEGATIVE, POSITIVE, Constraints
 from lupi.advice._bound import MistakeBound, evaluate
 from lupi.advice._implied import tightest_proof, warn_of_empty
 from lupi.advice._linear import LinearAdvisedClassifier
@@ -55,7 +56,6 @@ from lupi.advice._reading import (
 from lupi.advice._rule import Rule, read_advice
 from lupi.advice._stream import compiled_stream
 from lupi.base import ModelInfo, atomic_fit
-from lupi.base._parameters import check_integer, check_number
 from lupi.base._rows import dense
 
 __all__ = ["Adviceptron"]
@@ -150,6 +150,12 @@ class Adviceptron(LinearAdvisedClassifier):
         rank=61,
     )
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "advice_weight": NOT_NEGATIVE,
+        "learning_rate": POSITIVE,
+        "n_epochs": COUNT,
+    }
+
     def __init__(
         self,
         *,
@@ -183,7 +189,6 @@ class Adviceptron(LinearAdvisedClassifier):
         self : Adviceptron
             The fitted estimator.
         """
-        check_integer("n_epochs", self.n_epochs, 1)
         X, codes = self._begin(X, y, None)
         for _ in range(self.n_epochs):
             self._learn(X, codes)
@@ -253,6 +258,7 @@ class Adviceptron(LinearAdvisedClassifier):
         holds for every sequence with a margin; that of the paper does not.
         """
         model = clone(self)
+        model._validate_params()
         X, codes = model._begin(X, y, None)
         start = model._weights.copy()
         model._learn(X, codes)
@@ -287,10 +293,9 @@ class Adviceptron(LinearAdvisedClassifier):
         self, X: Any, y: Any, classes: ArrayLike | None
     ) -> tuple[Any, NDArray[np.intp]]:
         """Read all arguments and start from the advice; return X and class codes."""
-        check_number("learning_rate", self.learning_rate, above=True)
         rules = read_advice(self.advice)
         X, y = read_rows(self, X, y, reset=True, without_rows=bool(rules))
-        weights = self._rule_weights(rules)
+        weights = read_weights(self.advice_weight, rules)
         self.classes_ = read_classes(y, classes, rules, type(self).__name__)
         self.mean_, self.scale_ = scaling(X, self.standardize)
         names = getattr(self, "feature_names_in_", None)
@@ -303,16 +308,6 @@ class Adviceptron(LinearAdvisedClassifier):
         self._counts = np.zeros((2, len(problems)), dtype=np.int64)
         self.n_rows_seen_ = 0
         return X, self._codes(y)
-
-    def _rule_weights(self, rules: list[Rule]) -> NDArray[np.float64]:
-        if np.ndim(self.advice_weight) == 0:
-            weights = read_weights(self.advice_weight, rules)
-            if self.advice_weight < np.inf:
-                return weights
-        raise ValueError(
-            "advice_weight must be one finite number for the Adviceptron, but is "
-            f"{self.advice_weight!r}. KnowledgeBasedSVC takes one per rule."
-        )
 
     def _start_from_advice(self, problems: list[list[Region]]) -> None:
         """Set the first hypothesis, the proofs and the advice estimate."""

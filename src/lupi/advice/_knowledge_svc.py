@@ -29,13 +29,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._optional import optional
+from lupi._parameters import CLASS_WEIGHT, COUNT, POSITIVE, Constraints, Number
 from lupi._words import listed
 from lupi.advice._implied import conflict, least_value, warn_of_empty
 from lupi.advice._linear import LinearAdvisedClassifier
@@ -50,7 +52,6 @@ from lupi.advice._reading import (
 )
 from lupi.advice._rule import Rule, numbered_width, read_advice
 from lupi.base import ModelInfo, atomic_fit, check_weight, class_weights
-from lupi.base._parameters import check_integer, check_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,6 +170,16 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         rank=60,
     )
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "C": POSITIVE,
+        # An infinite weight makes a rule hard; there may be one weight per rule.
+        "advice_weight": [Number(Real, 0, None, "both"), tuple, list, np.ndarray],
+        "class_weight": CLASS_WEIGHT,
+        "classes": ["array-like", None],
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
+
     def __init__(
         self,
         C: float = 1.0,
@@ -244,7 +255,6 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         self : KnowledgeBasedSVC
             The fitted estimator.
         """
-        self._check_parameters()
         rules = read_advice(self.advice)
         X, y = read_rows(self, X, y, reset=True, without_rows=bool(rules))
         weight = np.empty(0)
@@ -274,11 +284,6 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         self._set_attributes(solutions, counted)
         self._check_rules(problems, solutions)
         return self
-
-    def _check_parameters(self) -> None:
-        check_number("C", self.C, above=True)
-        check_number("tol", self.tol, above=True)
-        check_integer("max_iter", self.max_iter, 1)
 
     def _check_regions(
         self, rules: list[Rule], problems: list[list[Region]], n_rows: int

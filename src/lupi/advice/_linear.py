@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lupi._parameters import FLAG, Constraints
+from lupi.advice._rule import Rule
 from lupi.base._info import Declared
 from lupi.base._probabilities import no_probabilities
 
@@ -17,6 +19,11 @@ from lupi.base._probabilities import no_probabilities
 class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
     """Predictions from `classes_`, `coef_` and `intercept_`."""
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "advice": [Rule, str, list, tuple, None],
+        "fit_intercept": FLAG,
+        "standardize": ["boolean", tuple, list, np.ndarray],
+    }
     classes_: NDArray[Any]
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]

@@ -127,7 +127,7 @@ def scaling(
     The mean is 0 for a sparse matrix, which centering would make dense.
     """
     n_features = X.shape[1]
-    if not isinstance(standardize, bool | np.bool_ | int):
+    if not isinstance(standardize, bool | np.bool_):
         return _given_scaling(standardize, n_features, sparse=sp.issparse(X))
     if not standardize:
         return np.zeros(n_features), np.ones(n_features)

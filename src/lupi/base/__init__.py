@@ -18,7 +18,6 @@ Each file has one task:
 - `_metadata`: passes weights and X* to an estimator inside another one
 - `_delegate`: predictions and certificates of an estimator inside another one
 - `_probabilities`: ``predict_proba`` of classifiers without probabilities
-- `_parameters`: checks of numbers and choices
 - `_info`: ``ModelInfo``, the declaration of a model, and the list of declared models
 - `_axes`: values of search spaces that are relative to the data
 - `_tags`: ``PrivilegedTags``, the exceptions of an estimator from the contract checks

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from lupi._parameters import Constraints
 from lupi._stored import stored
 
 _DECLARED: dict[str, type] = {}
@@ -87,6 +88,8 @@ class Declared:
     """Base of classes that may have a ``__lupi_info__`` of their own."""
 
     __lupi_info__: ClassVar[ModelInfo]
+    # Of the parameters, as in scikit-learn; a class inherits those of its bases.
+    _parameter_constraints: ClassVar[Constraints] = {}
     # The "?" in HTML representations links to the API reference, whose address is in
     # the environment variable LUPI_DOCS_URL.
     _doc_link_module = "lupi"
@@ -99,6 +102,13 @@ class Declared:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls._parameter_constraints = {
+            name: constraints
+            for kind in reversed(cls.__mro__)
+            for name, constraints in vars(kind)
+            .get("_parameter_constraints", {})
+            .items()
+        }
         if "__lupi_info__" in vars(cls):
             _DECLARED[f"{cls.__module__}.{cls.__name__}"] = stored(cls)
 

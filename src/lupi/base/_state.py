@@ -20,6 +20,8 @@ def atomic_fit(method: Method) -> Method:
     the method returns, the attributes of the copy replace those of the estimator. When
     it raises, or is interrupted, the estimator is unchanged.
 
+    The parameters are validated first, if the class has ``_parameter_constraints``.
+
     With ``warm_start=True``, and in ``partial_fit``, the copy keeps the earlier fit;
     the method must then copy what it changes in place.
 
@@ -52,6 +54,8 @@ def atomic_fit(method: Method) -> Method:
 
     @wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if hasattr(self, "_parameter_constraints"):
+            self._validate_params()
         keep = method.__name__ == "partial_fit" or getattr(self, "warm_start", False)
         earlier = vars(self).get(_NAMES, ())
         before = dict(vars(self))

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from lupi._parameters import CLASS_WEIGHT, Constraints, choice
 from lupi.base._classes import (
+    MULTI_CLASS,
     binary_problems,
     counted_classes,
     decisions_of_classes,
@@ -63,9 +65,6 @@ class Fitted:
 
 class _Template(PrivilegedEstimator):
     """The hooks that both templates call."""
-
-    def _check_parameters(self) -> None:
-        """Refuse invalid parameters; called before the data are read."""
 
     def _begin(self, training: Training) -> Any:
         """Return values that depend on all rows, such as that of ``gamma="scale"``.
@@ -129,6 +128,11 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
     array(['a', 'b'], dtype='<U1')
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "multi_class": choice(*MULTI_CLASS),
+        "class_weight": CLASS_WEIGHT,
+    }
+
     @atomic_fit
     def fit(
         self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
@@ -153,7 +157,6 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
         return self._fit_training(self._validate_fit(X, y, privileged, sample_weight))
 
     def _fit_binary(self, part: Training) -> Model:
@@ -266,7 +269,6 @@ class PrivilegedRegressorBase(RegressorMixin, _Template):
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
         training = self._validate_fit(X, y, privileged, sample_weight, y_numeric=True)
         part = replace(training.counted(), settled=self._begin(training))
         self._keep(Fitted(training, [part], [self._fit_real(part)]))

@@ -7,18 +7,39 @@ classes, otherwise one per class.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from lupi._parameters import (
+    CLASS_WEIGHT,
+    COUNT,
+    COUNT_OR_SHARE,
+    POSITIVE,
+    SEED,
+    Constraints,
+    Number,
+    choice,
+)
 from lupi.base import PrivilegedEstimator
 from lupi.boosting._ensembles import normalized, readable_by_trees
 
 
 class BoostedTrees(PrivilegedEstimator):
     """Base of estimators that predict by sums of trees on X."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_estimators": COUNT,
+        "learning_rate": POSITIVE,
+        "max_depth": [*COUNT, None],
+        "max_features": [*choice("sqrt", "log2"), *COUNT_OR_SHARE],
+        "min_weight_fraction_leaf": [Number(Real, 0, 0.5, "both")],
+        "class_weight": CLASS_WEIGHT,
+        "random_state": SEED,
+    }
 
     def _read_X(self, X: Any) -> Any:
         return readable_by_trees(self._validate_X(X))

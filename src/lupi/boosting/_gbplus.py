@@ -26,25 +26,21 @@ classes are fitted one-vs-rest.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
+from lupi._parameters import NOT_NEGATIVE, Constraints, choice
 from lupi.base import ModelInfo, Privileged, atomic_fit, binary_problems
 from lupi.base._classes import counted_classes
-from lupi.base._parameters import check_choice, check_integer, check_number
 from lupi.boosting._boosted_trees import BoostedTreesClassifier
 from lupi.boosting._engines import CartEngine
 from lupi.boosting._ensembles import CartEnsemble, readable_by_trees
 from lupi.boosting._ipl_base import TREE_SPACE
 from lupi.boosting._losses import LogLoss
-from lupi.boosting._parameters import (
-    check_leaf_fraction,
-    check_max_features,
-)
 from lupi.boosting._rounds import Boosted
 
 
@@ -121,6 +117,11 @@ class GBPlusClassifier(BoostedTreesClassifier):
         rank=43,
     )
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "imitation_weight": NOT_NEGATIVE,
+        "schedule": choice("side_by_side", "teacher_first"),
+    }
+
     def __init__(
         self,
         *,
@@ -167,13 +168,6 @@ class GBPlusClassifier(BoostedTreesClassifier):
         self : object
             The fitted estimator.
         """
-        check_integer("n_estimators", self.n_estimators, 1)
-        check_number("learning_rate", self.learning_rate, above=True)
-        check_integer("max_depth", self.max_depth, 1, optional=True)
-        check_number("imitation_weight", self.imitation_weight)
-        check_leaf_fraction(self.min_weight_fraction_leaf)
-        check_max_features(self.max_features)
-        check_choice("schedule", self.schedule, ("side_by_side", "teacher_first"))
         training = self._validate_fit(X, y, privileged, sample_weight, dtype=np.float32)
         training, labels = counted_classes(training, self.class_weight, self)
         rng = check_random_state(self.random_state)

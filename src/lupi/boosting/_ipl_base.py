@@ -33,8 +33,10 @@ fit w. Classifiers boost on labels ±1, one-vs-rest for more than two classes.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import loguniform
@@ -44,8 +46,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from lupi._parameters import (
+    COUNT,
+    FLAG,
+    N_JOBS,
+    NOT_NEGATIVE,
+    Constraints,
+    Instance,
+    Number,
+    choice,
+)
 from lupi.base import PrivilegedTags, Training
-from lupi.base._parameters import check_choice, check_integer, check_number
 from lupi.base._rows import dense
 from lupi.boosting._boosted_trees import BoostedTrees
 from lupi.boosting._categories import CategoryEncoder
@@ -53,13 +64,6 @@ from lupi.boosting._collective import moments
 from lupi.boosting._comments import LinearComments, RegressorComments
 from lupi.boosting._engines import CartEngine, XGBoostEngine
 from lupi.boosting._ensembles import import_xgboost, readable_by_trees
-from lupi.boosting._parameters import (
-    check_auxiliary,
-    check_leaf_fraction,
-    check_max_features,
-    check_tree_params,
-    check_validation_fraction,
-)
 from lupi.boosting._rounds import Boosted, Rows, Settings, boost
 
 SETTINGS = fields(Settings)
@@ -81,23 +85,26 @@ IPL: dict[str, Any] = {
 class BaseIPL(BoostedTrees):
     """Boosting with comments from X*, for one or several targets."""
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "privileged_weight": NOT_NEGATIVE,
+        "privileged_reg": NOT_NEGATIVE,
+        "n_atoms": [*COUNT, None],
+        "max_inner_iter": COUNT,
+        "tol": NOT_NEGATIVE,
+        "auxiliary": [Instance(["fit", "predict"]), None],
+        "standardize_privileged": FLAG,
+        "n_iter_no_change": [*COUNT, None],
+        "validation_fraction": [Number(Real, 0, 1, "neither"), None],
+        "early_stopping_tol": NOT_NEGATIVE,
+        "engine": choice("cart", "xgboost"),
+        "tree_params": [Mapping, None],
+        "device": [str],
+        "n_jobs": N_JOBS,
+        "warm_start": FLAG,
+    }
+
     def _check_parameters(self) -> None:
-        check_integer("n_estimators", self.n_estimators, 1)
-        check_number("learning_rate", self.learning_rate, above=True)
-        check_integer("max_depth", self.max_depth, 1, optional=True)
-        check_number("privileged_weight", self.privileged_weight)
-        check_number("privileged_reg", self.privileged_reg)
-        check_integer("n_atoms", self.n_atoms, 1, optional=True)
-        check_integer("max_inner_iter", self.max_inner_iter, 1)
-        check_number("tol", self.tol)
-        check_integer("n_iter_no_change", self.n_iter_no_change, 1, optional=True)
-        check_number("early_stopping_tol", self.early_stopping_tol)
-        check_validation_fraction(self.validation_fraction)
-        check_leaf_fraction(self.min_weight_fraction_leaf)
-        check_max_features(self.max_features)
-        check_tree_params(self.tree_params)
-        check_auxiliary(self.auxiliary)
-        check_choice("engine", self.engine, ("cart", "xgboost"))
+        """Refuse parameters that contradict each other."""
         if self.n_atoms is not None and self.auxiliary is not None:
             raise ValueError(
                 f"n_atoms={self.n_atoms} (sparse IPL) combines linear functions of X*, "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from lupi._parameters import Constraints, choice
 from lupi.base import ModelInfo, atomic_fit, binary_problems
 from lupi.base._classes import counted_classes
-from lupi.base._parameters import check_choice
 from lupi.boosting._boosted_trees import BoostedTreesClassifier
 from lupi.boosting._ipl_base import IPL, BaseIPL
 from lupi.boosting._losses import LOSSES
@@ -134,6 +134,8 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
         rank=42,
     )
 
+    _parameter_constraints: ClassVar[Constraints] = {"loss": choice(*LOSSES)}
+
     def __init__(
         self,
         *,
@@ -212,7 +214,6 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
             The fitted estimator.
         """
         self._check_parameters()
-        check_choice("loss", self.loss, LOSSES)
         training = self._read(X, y, privileged, sample_weight, y_numeric=False)
         training, labels = counted_classes(training, self.class_weight, self)
         self.classes_ = labels.classes

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lupi._parameters import Constraints, Instance
 from lupi.base import ModelInfo, atomic_fit, feature_names
 from lupi.base._delegate import Wrapper
 from lupi.base._info import Declared
@@ -79,6 +80,11 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
         needs="an estimator",
         rank=80,
     )
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "estimator": [Instance("fit")],
+        "columns": "no_validation",  # `column_positions` reads them
+    }
 
     def __init__(self, estimator: Any, columns: Any = ()) -> None:
         self.estimator = estimator

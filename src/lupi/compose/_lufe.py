@@ -16,7 +16,7 @@ they are known for every training row. LUFe uses them as privileged information:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from lupi._parameters import COUNT_OR_SHARE, ESTIMATOR, SEED, Constraints, Instance
 from lupi.base import (
     ModelInfo,
     PrivilegedEstimator,
@@ -128,6 +129,13 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
         rank=82,
     )
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "estimator": ESTIMATOR,
+        "selector": [Instance(["fit", "get_support"]), None],
+        "n_features_to_select": COUNT_OR_SHARE,
+        "random_state": SEED,
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -207,12 +215,6 @@ default=None
                     f"n_features_to_select={self.n_features_to_select!r} is for the "
                     "default selector only. Set the number of features in the given "
                     "selector."
-                )
-            if not hasattr(self.selector, "get_support"):
-                raise ValueError(
-                    f"selector={self.selector!r} has no method get_support, which "
-                    "returns the selected features. Give a feature selector such as "
-                    "RFE, SelectKBest or SelectFromModel."
                 )
             return clone(self.selector)
         svm = scaled(LinearSVC(dual=False), sparse=sp.issparse(X))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from lupi._parameters import Constraints, Instance
 from lupi.base import (
     ModelInfo,
     PrivilegedEstimator,
@@ -82,6 +83,10 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
     )
 
     _privileged_state = ("transformer_",)
+    _parameter_constraints: ClassVar[Constraints] = {
+        "estimator": [Instance("fit")],
+        "transformer": [Instance(["fit", "transform"]), None],
+    }
 
     def __init__(self, estimator: Any, transformer: Any = None) -> None:
         self.estimator = estimator

@@ -20,10 +20,8 @@ from sklearn.utils import check_random_state
 
 from lupi.base import Training, binary_problems, class_weights
 from lupi.base._classes import classes_of
-from lupi.base._parameters import check_choice
 from lupi.boosting._collective import together
 from lupi.boosting._ensembles import import_xgboost
-from lupi.boosting._losses import LOSSES
 from lupi.dask._model import DaskModel
 from lupi.dask._parts import DaskParts
 from lupi.dask._reading import read_parts
@@ -67,8 +65,6 @@ class DaskIPL(DaskModel):
     def _check_distributed(self) -> None:
         self._check_parameters()  # type: ignore[attr-defined]
         name = type(self).__name__
-        if hasattr(self, "class_weight"):
-            check_choice("loss", self.loss, LOSSES)  # type: ignore[attr-defined]
         wrong = {
             "engine": (self.engine != "xgboost", 'engine="xgboost"'),  # type: ignore[attr-defined]
             "device": (self.device != "cpu", 'device="cpu"'),  # type: ignore[attr-defined]

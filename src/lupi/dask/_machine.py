@@ -40,7 +40,6 @@ class DaskLinearMachine(DaskModel):
     """What the linear models share: reading the partitions, solving, recovering."""
 
     def _fit(self, X: Any, y: Any, privileged: Any, sample_weight: Any) -> None:
-        self._check_parameters()  # type: ignore[attr-defined]
         if self.device != "cpu":  # type: ignore[attr-defined]
             raise ValueError(
                 f"device={self.device!r}: lupi.dask.{type(self).__name__} computes on "  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from lupi._parameters import Constraints
 from lupi.base import atomic_fit
 from lupi.dask._reading import find_client, is_collection, is_frame
 
@@ -24,6 +25,7 @@ class DaskModel:
 
     client: Any
     _defaults: ClassVar[Mapping[str, Any]] = {}
+    _parameter_constraints: ClassVar[Constraints] = {"client": "no_validation"}
 
     def __init_subclass__(cls, **options: Any) -> None:
         if cls._ordinary() is not None:

@@ -45,6 +45,7 @@ import numpy as np
 from lupi._convex import Problem
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
 from lupi.base._rows import n_rows_of
+from lupi.kernels import kernel_constraints
 from lupi.svm._data import Data, Space
 from lupi.svm._machine import KernelMachine, Model
 from lupi.svm._search import KERNEL_SPACE, REG, TEACHER_SPACE, VAPNIK_VASHIST
@@ -154,6 +155,8 @@ privileged_converged_
     )
 
     _trivial = (constant_decision,)
+    # The deviations are computed inside fit: no kernel of them can be given.
+    _parameter_constraints = kernel_constraints("deviation_", precomputed=False)
 
     def __init__(
         self,
@@ -201,14 +204,6 @@ privileged_converged_
         self.tol = tol
         self.max_iter = max_iter
         self.device = device
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.deviation_kernel == "precomputed":
-            raise ValueError(
-                "deviation_kernel cannot be 'precomputed': the deviations are computed "
-                "inside fit. Use 'rbf', 'linear', 'poly' or a function."
-            )
 
     def _fit_binary(self, part: Training) -> Model:
         data = self._data(part)

@@ -45,6 +45,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,6 +53,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._convex import GlobalRow, Problem, Solution
+from lupi._parameters import FLAG, Constraints, Number
 from lupi.base import ModelInfo, PrivilegedClassifierBase, atomic_fit
 from lupi.svm._covariance import (
     TOLERANCE,
@@ -165,6 +167,10 @@ default="rbf"
     }
 
     _trivial = (unused_correction,)
+    _parameter_constraints: ClassVar[Constraints] = {
+        "covariance_threshold": [Number(Real, 0, None, "both")],
+        "sensitive_as_privileged": FLAG,
+    }
 
     def __init__(
         self,
@@ -242,7 +248,6 @@ default="rbf"
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
         training = self._validate_fit(X, y, privileged, sample_weight)
         self.sensitive_columns_: list[str] = []
         # Set if the sensitive features are used as X*.

@@ -139,7 +139,6 @@ default="rbf"
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
         training = self._validate_fit(X, y)
         margins = 1.0 - read_slacks(slacks, training.n_rows)
         return self._fit_training(replace(training, extra={"margin": margins}))

@@ -16,16 +16,16 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
-from lupi._convex import Problem, Solution, one_thread, solve
+from lupi._convex import SOLVERS, Problem, Solution, one_thread, solve
 from lupi._convex.interior.blocks.outer import BlockSolution
-from lupi._device import HOST, Place
+from lupi._device import DEVICES, HOST, Place
+from lupi._parameters import MAX_ITER, NOT_NEGATIVE, POSITIVE, Constraints, choice
 from lupi._stored import stored
 from lupi.base import Fitted, Training
 from lupi.base._rows import n_rows_of
-from lupi.kernels import Kernel, settle_kernel
+from lupi.kernels import Kernel, kernel_constraints, settle_kernel
 from lupi.svm._data import Data, Expansion, Space, learned
 from lupi.svm._memory import check_memory
-from lupi.svm._parameters import check_parameters
 from lupi.svm._trivial import TRIVIAL, is_constant
 
 __all__ = ["Certificate", "KernelMachine", "Kernels", "Model", "certificates"]
@@ -108,10 +108,17 @@ class KernelMachine:
     # Checks for trivial solutions: see the module `_trivial`.
     _trivial: tuple[Callable[[object, Data, Solution], None], ...] = ()
 
-    # --------------------------------------------------------------- checks
-    def _check_parameters(self) -> None:
-        check_parameters(self)
+    _parameter_constraints: ClassVar[Constraints] = {
+        **dict.fromkeys(("C", "privileged_C", "privileged_reg", "tol"), POSITIVE),
+        **dict.fromkeys(("delta", "epsilon"), NOT_NEGATIVE),
+        **kernel_constraints("", "privileged_"),
+        "slack": choice("signed", "hinge"),
+        "solver": choice(*SOLVERS),
+        "max_iter": MAX_ITER,
+        "device": choice(*DEVICES),
+    }
 
+    # -------------------------------------------------------------- kernels
     def _settle(self, prefix: str, rows: Any, weight: np.ndarray) -> Kernel:
         kernel, gamma, degree, coef0 = (
             getattr(self, prefix + name)

@@ -52,10 +52,12 @@ information", ICCV 2013.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
 from lupi._convex import Function, GlobalRow, Problem, Rows, Slack
+from lupi._parameters import POSITIVE, Constraints, choice
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine, Model
@@ -161,6 +163,10 @@ privileged_converged_
     )
 
     _functions = ()
+    _parameter_constraints: ClassVar[Constraints] = {
+        "method": choice("simplified", "sharmanska"),
+        "margin_floor": POSITIVE,
+    }
 
     def __init__(
         self,

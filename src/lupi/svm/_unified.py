@@ -46,11 +46,14 @@ University of Sussex, 2017, chapter 5.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
+from lupi._parameters import POSITIVE, Constraints
 from lupi.base import ModelInfo, PrivilegedClassifierBase, SharedOver
+from lupi.kernels import kernel_constraints
 from lupi.svm._data import Data
 from lupi.svm._machine import KernelMachine
 from lupi.svm._search import (
@@ -173,6 +176,10 @@ default="rbf"
     _spaces = ("privileged_", "similarity_")
     _functions = (0, 1)
     _trivial = (constant_decision,)
+    _parameter_constraints: ClassVar[Constraints] = {
+        "similarity_reg": POSITIVE,
+        **kernel_constraints("similarity_"),
+    }
 
     def __init__(
         self,

@@ -29,8 +29,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,6 +38,7 @@ from sklearn.base import is_regressor
 from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, get_tags
 
+from lupi._parameters import CV, ESTIMATOR, SEED, SHARE, Constraints, choice
 from lupi.base import (
     Privileged,
     PrivilegedEstimator,
@@ -81,6 +81,14 @@ class Distillation(PrivilegedEstimator):
     """Base class of the classifier and the regressor: fits the teacher out of fold."""
 
     _privileged_state = ("teacher_", "soft_labels_", "soft_targets_")
+    _parameter_constraints: ClassVar[Constraints] = {
+        "teacher": ESTIMATOR,
+        "student": ESTIMATOR,
+        "teacher_view": choice("privileged", "both"),
+        "imitation_weight": SHARE,
+        "cv": CV,
+        "random_state": SEED,
+    }
 
     @atomic_fit
     def fit(
@@ -105,7 +113,6 @@ class Distillation(PrivilegedEstimator):
         self : estimator
             The fitted estimator.
         """
-        self._check_parameters()
         training = self._learnable(
             self._read(X, y, privileged, sample_weight, y_numeric=is_regressor(self))
         )
@@ -117,19 +124,6 @@ class Distillation(PrivilegedEstimator):
     def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
         """Fit the teacher if there is X*, and return the fitted student."""
         raise TypeError(f"{type(self).__name__} does not define _fit_student.")
-
-    def _check_parameters(self) -> None:
-        if self.teacher_view not in ("privileged", "both"):
-            raise ValueError(
-                f"teacher_view={self.teacher_view!r}: give 'privileged' (the teacher's "
-                "features are X*) or 'both' (X and X*)."
-            )
-        weight = self.imitation_weight
-        if not isinstance(weight, Real) or not 0 <= float(weight) <= 1:
-            raise ValueError(
-                f"imitation_weight={weight!r}: give a number from 0 (the labels alone) "
-                "to 1 (the teacher alone)."
-            )
 
     def _student(self, sparse: bool = False) -> Any:
         """Return the parameter ``student``, or the default student."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.metaestimators import available_if
 
+from lupi._parameters import CLASS_WEIGHT, POSITIVE, Constraints, Number
 from lupi.base import (
     ModelInfo,
     Privileged,
@@ -169,6 +170,12 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         rank=3,
     )
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "temperature": POSITIVE,
+        "class_weight": CLASS_WEIGHT,
+        "clip": [Number(Real, 0, 0.5, "neither")],
+    }
+
     def __init__(
         self,
         teacher: Any = None,
@@ -217,19 +224,6 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         weight = self._student_weight(training, weight, expected)
         fit_student = self._fit_log_odds if is_regressor(student) else self._fit_copies
         return fit_student(student, training, codes, taught, weight)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not isinstance(self.temperature, Real) or not float(self.temperature) > 0:
-            raise ValueError(
-                f"temperature={self.temperature!r}: give a positive number; 1 leaves "
-                "the teacher's log-odds as they are."
-            )
-        if not isinstance(self.clip, Real) or not 0 < float(self.clip) < 0.5:
-            raise ValueError(
-                f"clip={self.clip!r}: the smallest soft probability lies between 0 "
-                "and 0.5, both excluded."
-            )
 
     def _teacher_probabilities(
         self,

@@ -121,11 +121,6 @@ def splits(
         return None
     blocks = list(blocks)
     if isinstance(cv, Integral) and not isinstance(cv, bool):
-        if cv < 2:
-            raise ValueError(
-                f"cv={cv}: predictions out of fold need at least 2 folds. Give 2 or "
-                "more, or cv=None for in-sample predictions."
-            )
         fold = content_folds(
             [*blocks, y],
             int(cv),

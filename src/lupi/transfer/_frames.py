@@ -15,7 +15,6 @@ O(number of support vectors × number chosen).
 from __future__ import annotations
 
 from itertools import combinations
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -24,35 +23,6 @@ from sklearn.svm import SVC
 from lupi.base._rows import dense
 from lupi.kernels import Kernel, nearest_positive_semidefinite
 from lupi.transfer._folds import row_digests
-
-
-def check_frames(frames: Any, n_frames: Any, kernel: Any) -> None:
-    """Raise an error for parameters of the frames that contradict each other."""
-    if frames not in ("support_vectors", "features"):
-        raise ValueError(
-            f"frames={frames!r}: the frames are 'support_vectors' (kernel "
-            "values at the support vectors of an SVM on X*) or 'features' (the "
-            "privileged features themselves)."
-        )
-    if isinstance(kernel, str) and kernel == "precomputed":
-        raise ValueError(
-            "privileged_kernel='precomputed': the frames are kernel values between "
-            "any two privileged rows, and a precomputed matrix does not have those of "
-            "the rows that are left out. Give a kernel by name, or a function."
-        )
-    if n_frames is None:
-        return
-    if frames == "features":
-        raise ValueError(
-            f"n_frames={n_frames!r} chooses among support vectors, but "
-            "frames='features' has none. Leave n_frames=None, and reduce X* "
-            "itself (lupi.compose.TransformedPrivileged with a PCA, say)."
-        )
-    if not isinstance(n_frames, Integral) or n_frames < 1:
-        raise ValueError(
-            f"n_frames={n_frames!r}: give a positive whole number, or None "
-            "to keep every support vector."
-        )
 
 
 def fundamental_elements(

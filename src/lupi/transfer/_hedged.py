@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,6 +49,18 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
+from lupi._device import DEVICES
+from lupi._parameters import (
+    CLASS_WEIGHT,
+    COUNT,
+    CV,
+    ESTIMATOR,
+    N_JOBS,
+    NOT_NEGATIVE,
+    SEED,
+    Constraints,
+    choice,
+)
 from lupi._parts import LocalParts, Parts
 from lupi.base import (
     Privileged,
@@ -91,6 +103,18 @@ class HedgedDistillation(PrivilegedEstimator):
 
     # Teachers may hold rows of X* (neighbors, support vectors); predicting needs none.
     _privileged_state: ClassVar = ("teachers_",)
+    _parameter_constraints: ClassVar[Constraints] = {
+        "teacher": [*ESTIMATOR, list, tuple],
+        "student": [*ESTIMATOR, list, tuple],
+        "views": [*choice(*VIEWS), list, tuple],
+        "cv": CV,
+        "n_repeats": COUNT,
+        "prior_strength": NOT_NEGATIVE,
+        "class_weight": CLASS_WEIGHT,
+        "n_jobs": N_JOBS,
+        "random_state": SEED,
+        "device": choice(*DEVICES),
+    }
 
     def _read_outputs(self, training: Parts) -> NumericOutput | ClassOutput:
         """Return the description of the output; subclasses define it."""
@@ -255,21 +279,6 @@ class HedgedDistillation(PrivilegedEstimator):
             raise ValueError(
                 f"views={self.views!r}: give 'privileged' (a teacher that has X*), "
                 "'both' (one that has X and X*), or a tuple of the two."
-            )
-        if isinstance(self.cv, Integral) and (isinstance(self.cv, bool) or self.cv < 2):
-            raise ValueError(
-                f"cv={self.cv!r}: the weights of the candidates come from predictions "
-                "out of fold, which need at least 2 folds. Give 2 or more."
-            )
-        if not isinstance(self.n_repeats, Integral) or self.n_repeats < 1:
-            raise ValueError(
-                f"n_repeats={self.n_repeats!r}: give a positive whole number."
-            )
-        strength = self.prior_strength
-        if not isinstance(strength, Real) or not 0 <= float(strength) < np.inf:
-            raise ValueError(
-                f"prior_strength={strength!r}: give the number of rows that the prior "
-                "is equivalent to, 0 or more."
             )
 
     def _check_numbers(self, X: Any) -> None:

@@ -30,7 +30,7 @@ much. Step 4 is therefore given values out of fold, which differs from the sourc
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,6 +38,17 @@ from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import get_tags
 
+from lupi._parameters import (
+    CLASS_WEIGHT,
+    COUNT,
+    CV,
+    ESTIMATOR,
+    FLAG,
+    POSITIVE,
+    SEED,
+    Constraints,
+    choice,
+)
 from lupi.base import (
     ModelInfo,
     Privileged,
@@ -53,12 +64,12 @@ from lupi.base._data_frames import side_by_side
 from lupi.base._delegate import Delegate
 from lupi.base._metadata import accepts, fit_with, seeded
 from lupi.base._rows import dense
-from lupi.kernels import settle_kernel
+from lupi.kernels import kernel_constraints, settle_kernel
 from lupi.svm import SVCDeltaPlus
 from lupi.svm._search import LARGEST_C, TEACHER_SPACE, VAPNIK_IZMAILOV
 from lupi.transfer._fitting import for_outputs, precise_ridge, refuse_regressor, scaled
 from lupi.transfer._folds import fit_out_of_fold, splits
-from lupi.transfer._frames import check_frames, fundamental_elements
+from lupi.transfer._frames import fundamental_elements
 
 
 class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
@@ -181,6 +192,19 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
     )
 
     _privileged_state = ("machine_", "frame_vectors_")
+    _parameter_constraints: ClassVar[Constraints] = {
+        "final_estimator": ESTIMATOR,
+        "regressor": ESTIMATOR,
+        "frames": choice("support_vectors", "features"),
+        "n_frames": [*COUNT, None],
+        "passthrough": FLAG,
+        "cv": CV,
+        "privileged_C": POSITIVE,
+        # Kernel values between rows that do not occur in one matrix are needed.
+        **kernel_constraints("privileged_", precomputed=False),
+        "class_weight": CLASS_WEIGHT,
+        "random_state": SEED,
+    }
 
     def __init__(
         self,
@@ -236,7 +260,12 @@ default=None
         self : KnowledgeTransferClassifier
             The fitted estimator.
         """
-        check_frames(self.frames, self.n_frames, self.privileged_kernel)
+        if self.n_frames is not None and self.frames == "features":
+            raise ValueError(
+                f"n_frames={self.n_frames!r} chooses among support vectors, but "
+                "frames='features' has none. Leave n_frames=None, and reduce X* "
+                "itself (lupi.compose.TransformedPrivileged with a PCA, say)."
+            )
         training = self._validate_fit(X, y, privileged, sample_weight).learnable()
         answered = training.labelled
         labels = check_classes(training.y[answered], training.weight[answered], self)
