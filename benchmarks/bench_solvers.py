@@ -37,17 +37,12 @@ from sklearn.preprocessing import StandardScaler
 import lupi.svm as svm
 from lupi._convex import one_thread, solve
 from lupi._convex.proximal.layout import unsuited as unsuited_for_proximal
-from lupi._convex.working_set.flat import unsuited as unsuited_for_working_sets
 from lupi.svm import _machine
 
 SOLVE = importlib.import_module("lupi._convex.solve")
 ATTEMPTS = SOLVE._attempts
-SOLVERS = ("interior", "proximal", "working_set")
-UNSUITED = {
-    "interior": lambda problem: None,
-    "proximal": unsuited_for_proximal,
-    "working_set": unsuited_for_working_sets,
-}
+SOLVERS = ("interior", "proximal")
+UNSUITED = {"interior": lambda problem: None, "proximal": unsuited_for_proximal}
 TWO_STAGES = ("MarginTransferSVC", "DeviationSVCPlus")
 KINDS = ("easy", "random", "hard")
 
@@ -408,8 +403,6 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     with one_thread():
-        warm_up = problem_of("SVCPlus", *draw("easy", 60, 0))
-        solve(warm_up, solver="working_set")  # loads what is compiled
         for part in options.parts:
             PARTS[part](options)
 

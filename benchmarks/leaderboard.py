@@ -7,7 +7,7 @@
 
 The run falls into units (table, number of labels, split). Finished units are kept in
 a file, one JSON line each, and a run that was stopped continues there. It can be moved
-to another machine, which needs numpy, scipy, scikit-learn, joblib and numba only:
+to another machine, which needs numpy, scipy, scikit-learn and joblib only:
 
     python benchmarks/leaderboard.py --prepare tables     # here: needs lupi[evidence]
     python benchmarks/leaderboard.py --tables tables --out run --jobs 16 --minutes 9
@@ -43,7 +43,7 @@ from lupi.evaluation._running import Checkpoint
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_FOLDER = ROOT / "build" / "evidence"
 LINES = "units.jsonl"
-PACKAGES = ("numpy", "scipy", "sklearn", "joblib", "numba")
+PACKAGES = ("numpy", "scipy", "sklearn", "joblib")
 
 
 def commit():

@@ -9,6 +9,7 @@ from typing import Any
 # Which extra brings a package: pip install "lupi[extra]".
 EXTRAS = {
     "clarabel": "advice",
+    "numba": "advice",
     "pandas": "compare",
     "skrub": "compare",
     "jinja2": "cli",

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import cvxpy as cp
 import numpy as np
 import pandas as pd
@@ -274,3 +277,20 @@ def test_weights_that_do_not_fit_are_refused():
     model._weights = model._weights[:, :1]
     with pytest.raises(ValueError, match="Fit it anew"):
         model.partial_fit([[1.0, 2.0]], [0])
+
+
+def test_without_numba_the_result_is_the_same():
+    script = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import numpy as np; from lupi import Adviceptron\n"
+        "X = np.random.default_rng(0).normal(size=(30, 2))\n"
+        "model = Adviceptron().fit(X, X[:, 0] > 0.1)\n"
+        "print(*map(float.hex, [*model.coef_[0], *model.intercept_]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = Adviceptron().fit(X, X[:, 0] > 0.1)
+    expected = map(float.hex, [*model.coef_[0], *model.intercept_])
+    assert done.stdout.split() == list(expected)

@@ -1,6 +1,5 @@
 """The two solvers of the advice problem against each other, and at scale."""
 
-import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
@@ -110,20 +109,6 @@ def test_hundred_rules_thousand_columns_ten_thousand_rows(per_condition):
     model = KnowledgeBasedSVC(0.1, advice=rules, advice_weight=0.01).fit(X, y)
     assert model.converged_
     assert model.duality_gap_ <= 1e-8 * model.objective_
-
-
-def test_numba_is_loaded_by_the_stream_alone():
-    script = (
-        "import sys, numpy as np\n"
-        "from lupi.advice import Adviceptron, KnowledgeBasedSVC\n"
-        "X, y = np.eye(4), [0, 1, 0, 1]\n"
-        "KnowledgeBasedSVC(advice='x0 >= 1 => 0').fit(X, y)\n"
-        "assert 'numba' not in sys.modules\n"
-        "Adviceptron().fit(X, y)\n"
-        "assert 'numba' in sys.modules\n"
-    )
-    path = {"PYTHONPATH": ":".join(filter(None, sys.path)), "NUMBA_DISABLE_JIT": "1"}
-    subprocess.run([sys.executable, "-c", script], check=True, env=path)
 
 
 def test_a_missing_solver_is_named_with_the_command_that_brings_it(monkeypatch):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel, sigmoid_kernel
 from sklearn.model_selection import GridSearchCV
@@ -305,7 +304,7 @@ SOLVERS = [
 
 
 @pytest.mark.parametrize("estimator", SOLVERS)
-@pytest.mark.parametrize("solver", ["auto", "interior", "proximal", "working_set"])
+@pytest.mark.parametrize("solver", ["auto", "interior", "proximal"])
 def test_the_docstring_names_the_solvers_that_take_the_model(estimator, solver):
     entry = re.search(r"solver : {(.*?)}.*?\n(.*?)\ntol", getdoc(estimator), re.DOTALL)
     names, text = entry.groups()
@@ -316,26 +315,6 @@ def test_the_docstring_names_the_solvers_that_take_the_model(estimator, solver):
     else:
         with pytest.raises(ValueError, match=f"solver='{solver}' needs"):
             model.fit(X, Y, privileged=P, **extra)
-
-
-@pytest.mark.filterwarnings("ignore:.*no sensitive_features")
-@pytest.mark.parametrize(
-    ("model", "more"),
-    [
-        (SVCDeltaPlus(slack="hinge"), {"privileged": P}),
-        (MarginTransferSVC(method="sharmanska"), {"privileged": P}),
-        (UnifiedSVC(), {}),
-        (FairSVCDeltaPlus(), {}),
-    ],
-    ids=lambda value: "" if isinstance(value, dict) else repr(value),
-)
-def test_models_that_working_sets_take_under_a_condition(model, more):
-    expected = clone(model).set_params(solver="interior").fit(X, Y, **more)
-    model = clone(model).set_params(solver="working_set").fit(X, Y, **more)
-    np.testing.assert_allclose(model.objective_, expected.objective_, rtol=2e-6)
-    np.testing.assert_allclose(
-        model.decision_function(X), expected.decision_function(X), atol=5e-3
-    )
 
 
 # --------------------------------------------------------------------- warnings

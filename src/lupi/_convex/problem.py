@@ -335,6 +335,20 @@ class Problem:
         both = [(self.rest_costs[k], basis) for k, basis in self.bases.items()]
         return np.array([0.0 if c is None else c @ e for c, e in both])
 
+    @cached_property
+    def relative_cost(self) -> float:
+        """The median cost of a row times the largest mean of ``K_k/ρ_k``."""
+        costs = [np.abs(f.cost) for f in self.functions if f.cost is not None]
+        costs += self.slack_costs
+        costs += [1.0 / c[c > 0] for c in (self.curvature,) if c.any()]
+        kernels = [
+            space.diagonal.mean() / self.functions[k].weight
+            for k, space in self.spaces.items()
+        ]
+        return (
+            float(np.median(np.concatenate(costs)) * max(kernels)) if costs else np.inf
+        )
+
     # ----------------------------------------------------------- primal side
     def penalized(self, coefficients: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return ``f_k(rows) = K_k v_k/ρ_k``, without the unpenalized part."""

@@ -1,9 +1,8 @@
 """Choice of a solver.
 
-``auto`` chooses among three solvers by measured times. Kernels of low rank are solved
-by the interior-point method in the features of their factors. The working-set method is
-the fastest for one function, and for two if multipliers are small and no function is
-penalized much less than the other. The proximal method is the fastest otherwise. The
+``auto`` chooses by measured times. Kernels of low rank are solved by the interior-point
+method in the features of their factors. LIBSVM is the fastest for plain SVMs, which
+have one function and an ordinary slack, and the proximal method otherwise. The
 interior-point method also solves problems with explicit features, with constraints on
 all rows at once, and those that the others do not solve. The solution with the smallest
 duality gap is returned.
@@ -15,10 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from lupi._convex.biases import settle_biases
 from lupi._convex.interior.path import solve_interior
+from lupi._convex.libsvm import plain_svm, solve_libsvm
 from lupi._convex.linalg import (
     estimated_rank,
     is_on_host,
@@ -31,13 +29,11 @@ from lupi._convex.proximal.outer import solve_proximal
 from lupi._convex.solution import Solution
 from lupi._convex.threads import limit_threads
 from lupi._convex.tuning import DEFAULT, Tuning
-from lupi._convex.working_set.flat import unsuited as unsuited_for_working_sets
-from lupi._convex.working_set.outer import solve_working_set
 from lupi._words import listed
 
 __all__ = ["SOLVERS", "in_features", "solve"]
 
-SOLVERS = ("auto", "interior", "proximal", "working_set")
+SOLVERS = ("auto", "interior", "proximal")
 
 
 def solve(
@@ -92,9 +88,6 @@ def _attempts(
 ) -> Iterator[tuple[Callable, int]]:
     """Yield the solvers to try in this order, and their limits on iterations."""
     most = tuning.max_newton_steps
-    if solver == "working_set":
-        yield solve_working_set, tuning.max_working_set_steps
-        return
     if solver == "proximal":
         yield solve_proximal, most
         return
@@ -107,8 +100,8 @@ def _attempts(
             features = in_low_rank(problem, tuning)
         if features is not None:
             yield partial(_solve_other, features), most
-        if suits_working_sets(problem, tuning):
-            yield solve_working_set, working_set_budget(problem, tuning)
+        if plain_svm(problem) is not None:
+            yield solve_libsvm, libsvm_budget(problem, tuning)
         suited = unsuited_for_faces(problem) is None
         # With constraints on all rows at once, the inner problems need many steps.
         last = suited and any(0 in row.on for row in problem.global_rows)
@@ -125,35 +118,9 @@ def _attempts(
         yield solve_proximal, most
 
 
-def suits_working_sets(problem: Problem, tuning: Tuning = DEFAULT) -> bool:
-    """Return whether ``auto`` tries the working-set method first."""
-    few = problem.n_rows < tuning.working_set_size
-    if few or unsuited_for_working_sets(problem) is not None:
-        return False
-    if len(problem.functions) == 1:
-        return True
-    many = problem.n_rows >= tuning.working_set_size_two_functions
-    two = many and len(problem.functions) == 2
-    return two and _relative_cost(problem) <= tuning.working_set_largest_cost
-
-
-def _relative_cost(problem: Problem) -> float:
-    """Return the median cost of a row times the largest mean of ``K_k/ρ_k``."""
-    costs = [np.abs(f.cost) for f in problem.functions if f.cost is not None]
-    costs += problem.slack_costs
-    costs += [1.0 / c[c > 0] for c in (problem.curvature,) if c.any()]
-    kernels = [
-        space.diagonal.mean() / problem.functions[k].weight
-        for k, space in problem.spaces.items()
-    ]
-    return float(np.median(np.concatenate(costs)) * max(kernels)) if costs else np.inf
-
-
-def working_set_budget(problem: Problem, tuning: Tuning = DEFAULT) -> int:
-    """Return the working-set steps that take as long as the interior-point method."""
-    lengths = np.array([problem.length(k) for k in range(len(problem.functions))])
-    growing = (lengths.astype(float) ** 3).sum() / lengths.sum()
-    return tuning.interior_overhead + int(tuning.interior_price * growing)
+def libsvm_budget(problem: Problem, tuning: Tuning = DEFAULT) -> int:
+    """Return the steps of LIBSVM that take as long as the interior-point method."""
+    return tuning.interior_overhead + int(tuning.interior_price * problem.n_rows**2)
 
 
 def _solve_in_features(problem: Problem, **options) -> Solution:
@@ -171,7 +138,7 @@ def in_low_rank(problem: Problem, tuning: Tuning) -> Problem | None:
     matter, and the other methods converge slowly.
     """
     n, together = problem.n_rows, tuning.low_rank
-    if _relative_cost(problem) >= tuning.costly:
+    if problem.relative_cost >= tuning.costly:
         together = tuning.low_rank_if_costly
 
     def is_low(ranks: list[float]) -> bool:

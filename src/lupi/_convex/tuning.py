@@ -37,12 +37,6 @@ class Tuning:
     bias_kinds: int = 64
 
     # ----------------------------------------------------------- choice of solver
-    # Loading the compiled working-set steps takes half a second once per process.
-    working_set_size: int = 150
-    # The working-set method is the fastest for two functions from this size on, if the
-    # median cost of a row times the mean of K_ii/ρ is at most the second value.
-    working_set_size_two_functions: int = 3000
-    working_set_largest_cost: float = 3.0
     # Kernels whose ranks sum up to at most this share of the rows are solved in
     # features, where a step of the interior-point method costs n times the square of
     # that sum; the second share is for relative costs of at least `costly`. The rank of
@@ -51,13 +45,12 @@ class Tuning:
     low_rank_if_costly: float = 2.0
     low_rank_each: float = 0.7
     costly: float = 1e3
-    # Time of the interior-point method in working-set steps: this factor times Σn³/Σn
-    # over the functions, plus a constant.
+    # Time of the interior-point method in steps of LIBSVM: this factor times n², plus a
+    # constant.
     interior_price: float = 0.03
     interior_overhead: int = 10_000
     # Limits on the iterations; the last is for the proximal method within `auto`.
     max_newton_steps: int = 200
-    max_working_set_steps: int = 2_000_000
     max_faces: int = 200
 
     # ------------------------------------------------------- interior-point method
@@ -103,6 +96,16 @@ class Tuning:
     block_values: int = 2**17
     threaded_block_values: int = 2**19
     fewest_block_rows: int = 512
+
+    # -------------------------------------------------------------------- LIBSVM
+    # Relative costs up to which the gap is at most the violation at which LIBSVM stops
+    # over the second value.
+    libsvm_cost: float = 3.0
+    libsvm_violation: float = 10.0
+    # Violation if the gap requires less than the second value, which rounding in single
+    # precision does not allow: the proximal method follows.
+    first_violation: float = 1e-2
+    least_violation: float = 5e-6
 
     # ------------------------------------------------------------ proximal method
     # Proximal term relative to the mean of K_ii/ρ.
@@ -167,28 +170,6 @@ class Tuning:
     # cost by this factor.
     small_leaf: int = 400
     small_leaf_factor: float = 3.0
-
-    # ---------------------------------------------------------- working-set method
-    # Target of the largest violation, relative to the largest right-hand side, and the
-    # factor to the next target.
-    first_violation: float = 0.05
-    next_violation: float = 0.2
-    # Time of n³ operations of a Newton step relative to n of a working-set step.
-    newton_price: float = 0.0015
-    # Minimum number of working-set steps between Newton steps, per row.
-    least_batch: int = 3
-    # Number of multipliers that may leave their bounds in a Newton step, per free one.
-    released_share: float = 0.2
-    # A Newton step is followed by another if it leaves at most this share of the
-    # violation.
-    sharp_newton: float = 0.01
-    # Share of the multipliers that may be fixed with the same factor: each costs 2n², a
-    # new factor n³/3.
-    fixed_share: float = 0.1
-    # Regularization of H, relative to its diagonal, for rank-deficient kernels: smaller
-    # after a successful step, larger after a failed one.
-    ridge: float = 1e-10
-    largest_ridge: float = 1e-5
 
     # --------------------------------------------------------- piecewise problems
     # Number of entries of a dense block from which the dense solver is faster, and

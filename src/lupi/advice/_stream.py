@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 
 @cache
 def compiled_stream() -> Callable[..., None]:
-    """Return `stream` compiled; the first call imports numba."""
-    from lupi._jit import jit
-
-    return jit(stream)
+    """Return `stream`, compiled if numba is installed; the result is the same."""
+    try:
+        import numba
+    except ModuleNotFoundError:
+        return stream
+    compiled = numba.njit(stream)
+    # No folder may be writable, and NUMBA_DISABLE_JIT returns the function itself.
+    with suppress(RuntimeError, AttributeError):
+        compiled.enable_caching()
+    return compiled
 
 
 def stream(

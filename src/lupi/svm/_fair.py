@@ -105,9 +105,8 @@ default="rbf"
         constrained.
     class_weight : dict or "balanced", default=None
         Weights of the classes; they do not enter the covariance.
-    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        The solver; "working_set" only with neither sensitive nor
-        privileged features.
+    solver : {"auto", "interior", "proximal"}, default="auto"
+        The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1

@@ -58,7 +58,7 @@ default="rbf"
         Constant of the polynomial and sigmoid kernels of X.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How more than two classes are split into binary problems.
-    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
+    solver : {"auto", "interior", "proximal"}, default="auto"
         The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

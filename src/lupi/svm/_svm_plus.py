@@ -88,7 +88,7 @@ default="rbf"
         How more than two classes are split into binary problems.
     class_weight : dict or "balanced", default=None
         Weights of the classes; "balanced" takes sample weights into account.
-    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
+    solver : {"auto", "interior", "proximal"}, default="auto"
         The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

@@ -93,7 +93,7 @@ default="rbf"
     privileged_kernel, privileged_gamma, privileged_degree, privileged_coef0
         As `kernel`, `gamma`, `degree` and `coef0`, with the same defaults, for the
         privileged features.
-    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
+    solver : {"auto", "interior", "proximal"}, default="auto"
         The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.

@@ -111,8 +111,8 @@ default="rbf"
         How more than two classes are split into binary problems.
     class_weight : dict or "balanced", default=None
         Weights of the classes.
-    solver : {"auto", "interior", "proximal", "working_set"}, default="auto"
-        The solver; "working_set" only without privileged features.
+    solver : {"auto", "interior", "proximal"}, default="auto"
+        The solver; "auto" chooses by size and parameters.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=-1

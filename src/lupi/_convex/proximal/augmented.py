@@ -57,21 +57,24 @@ class Augmented:
     def __init__(
         self,
         problem: Problem,
-        center: np.ndarray,
+        start: Solution | None,
         ridge: np.ndarray,
         dtype: type,
         tuning: Tuning,
     ):
-        self.problem, self.tuning, self._begun = problem, tuning, False
+        self.problem, self.tuning, self._begun = problem, tuning, start is not None
         self.layout = Layout(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
         # On a GPU a new factorization is faster than the vectors of a change.
         self._takes_neighbors = is_on_host(problem.spaces[0].matrix)
         self._measure()
-        self.center = self.bounds.project(center)
+        self.biases = np.zeros(len(problem.biased))
+        self.center = np.zeros(problem.size)
+        if start is not None:
+            self.biases, self.center = start.biases.copy(), start.multipliers
+        self.center = self.bounds.project(self.center)
         self.coefficients = problem.coefficients(self.center)
         self.penalized = problem.penalized(self.coefficients)
-        self.biases = np.zeros(len(problem.biased))
         self.n_newton = 0
         self.lengths: list[float] = []
         self._none = np.zeros(len(problem.biased))

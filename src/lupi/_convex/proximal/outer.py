@@ -39,10 +39,14 @@ __all__ = ["solve_proximal"]
 class _Proximal:
     """The size of the proximal term, and the rules by which it changes."""
 
-    def __init__(self, problem: Problem, tuning: Tuning):
+    def __init__(self, problem: Problem, tuning: Tuning, *, near: bool = False):
         self.problem, self.tuning = problem, tuning
         self.share, self.wide = tuning.first_proximal, tuning.wide_proximal
         self.narrowing, self.least = tuning.narrowing, tuning.least_proximal
+        self.can_widen = False
+        if near:
+            self.share, self.wide = tuning.proximal, tuning.least_wide
+            return
         self.can_widen = len(problem.structure.leaves) == 1 and not problem.slacks
         if self.can_widen:
             self.share = self.narrowing = tuning.first_unbounded
@@ -111,9 +115,17 @@ def _better(best: Solution, candidate: Solution) -> Solution:
 
 
 def solve_proximal(
-    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning = DEFAULT
+    problem: Problem,
+    *,
+    tol: float,
+    max_iter: int,
+    tuning: Tuning = DEFAULT,
+    start: Solution | None = None,
 ) -> Solution:
-    """Solve to a relative duality gap of tol; otherwise return the best iterate."""
+    """Solve to a relative duality gap of tol; otherwise return the best iterate.
+
+    ``start`` is a point near the solution, with most multipliers at their bounds.
+    """
     reason = unsuited(problem)
     if reason is not None:
         raise ValueError(
@@ -123,14 +135,8 @@ def solve_proximal(
     precisions = list(factor_precisions(problem.spaces[0].matrix))
     if problem.n_rows < tuning.single_size:
         del precisions[:-1]
-    proximal = _Proximal(problem, tuning)
-    state = Augmented(
-        problem,
-        np.zeros(problem.size),
-        proximal.ridge(),
-        precisions.pop(0),
-        tuning,
-    )
+    proximal = _Proximal(problem, tuning, near=start is not None)
+    state = Augmented(problem, start, proximal.ridge(), precisions.pop(0), tuning)
     best, vertex_tried = state.solution(state.center, settled=False), False
     small = problem.n_rows <= tuning.polished_size
     # The gap bounds the error of the objective, but that of decision values only by its

@@ -1,1 +1,0 @@
-"""Working sets: steps along few multipliers, compiled."""
