@@ -19,7 +19,7 @@ from lupi import (
     TransformedPrivileged,
 )
 from lupi.evaluation import compare
-from lupi.evaluation._plan import plan
+from tests.comparisons import FirstColumn
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(
@@ -84,11 +84,15 @@ def test_cross_validation_slices_both_alike():
 
 
 def test_compare_matches_rows_by_label():
-    np.testing.assert_array_equal(plan(X, y, OTHER).privileged, P)
-    some = plan(X, y, OTHER.drop(index=["P3", "P7"]))
+    def study(privileged):
+        options = {"methods": FirstColumn(), "cv": 2, "n_candidates": 1}
+        return compare(X, y, privileged, **options).study
+
+    np.testing.assert_array_equal(study(OTHER).privileged, P)
+    some = study(OTHER.drop(index=["P3", "P7"]))
     assert np.flatnonzero(~some.has_privileged).tolist() == [3, 7]
     more = pd.concat([OTHER, P.set_axis(P.index + "b")])
-    np.testing.assert_array_equal(plan(X, y, more).privileged, P)
+    np.testing.assert_array_equal(study(more).privileged, P)
 
 
 def test_compare_refuses_labels_that_do_not_say_which_rows_belong_together():

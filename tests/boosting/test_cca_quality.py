@@ -8,8 +8,8 @@ from sklearn.model_selection import KFold
 
 from lupi.boosting import GBPlusClassifier, IPLClassifier
 from lupi.evaluation import cca_quality
-from lupi.evaluation._cca import _CommonSpace
 from tests.boosting.plain_reading import gradient_boosting
+from tests.comparisons import FirstColumn
 
 rng = np.random.default_rng(0)
 STATE = rng.normal(size=(240, 3))
@@ -19,16 +19,20 @@ y = np.where(STATE[:, 0] > 0, "high", "low")
 
 
 def test_correlations_are_those_of_scikit_learn():
-    space = _CommonSpace(X, P, None)
+    everything = np.arange(240)
+    FirstColumn.seen.clear()
+    quality = cca_quality(
+        X, y, P, estimator=FirstColumn(), cv=[(everything, everything)]
+    )
     theirs = CCA(n_components=3, max_iter=10_000, tol=1e-12).fit(X, P)
     u, v = theirs.transform(X, P)
     expected = [np.corrcoef(u[:, k], v[:, k])[0, 1] for k in range(3)]
-    np.testing.assert_allclose(space.correlations[:3], expected, atol=1e-6)
-    ours, others = space.from_x(X), space.from_privileged(P)
+    (correlations,) = quality.correlations
+    np.testing.assert_allclose(correlations[:3], expected, atol=1e-6)
+    # Trained on X and on X*, both in the common space.
+    (ours, *_), (others, *_), _ = FirstColumn.seen
     np.testing.assert_allclose(ours.T @ ours / 240, np.eye(4), atol=1e-12)
-    np.testing.assert_allclose(
-        ours.T @ others / 240, np.diag(space.correlations), atol=1e-12
-    )
+    np.testing.assert_allclose(ours.T @ others / 240, np.diag(correlations), atol=1e-12)
 
 
 def test_a_copy_of_X_is_as_good_as_X():

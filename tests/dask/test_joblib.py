@@ -2,8 +2,6 @@
 
 import os
 import time
-from dataclasses import dataclass
-from functools import partial
 
 import cloudpickle
 import joblib
@@ -15,7 +13,6 @@ from sklearn.model_selection import GridSearchCV
 import lupi
 from lupi.dask import JoblibBackend
 from lupi.evaluation import compare
-from lupi.evaluation._running import run_all
 from tests.marks import KILL
 
 
@@ -36,40 +33,6 @@ def sent(client, monkeypatch):
 
     monkeypatch.setattr(client, "submit", submit)
     return found
-
-
-@dataclass(frozen=True)
-class Column:
-    number: int
-
-    @property
-    def key(self):
-        return str(self.number)
-
-
-def mean(table, piece):
-    return {"mean": float(table[:, piece.number].mean())}
-
-
-@pytest.mark.slow
-def test_the_data_of_long_work_are_sent_once(client, sent):
-    table = np.arange(200_000.0).reshape(-1, 20)
-    with client.as_current(), joblib.parallel_config(backend="dask"):
-        found = run_all(
-            partial(mean, table),
-            [Column(number) for number in range(20)],
-            identity="",
-            fields=("mean",),
-            checkpoint=None,
-            n_jobs=None,
-            progress=False,
-            title="",
-        )
-    means = [result["mean"] for result in found.values()]
-    np.testing.assert_allclose(means, table.mean(axis=0))
-    work, *pieces = sent
-    assert table.nbytes < work < table.nbytes + 5_000
-    assert sum(pieces) < 20 * 5_000
 
 
 @pytest.mark.slow

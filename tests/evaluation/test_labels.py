@@ -1,5 +1,7 @@
 """Rows without y: who learns from them, and that none of them is tested."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,37 +14,15 @@ from sklearn.model_selection import (
 )
 from sklearn.preprocessing import StandardScaler
 
-from lupi.base import PrivilegedTags, missing_targets
+from lupi.base import missing_targets
 from lupi.datasets import make_mediator
 from lupi.evaluation import Comparison, LabelledSplits, LearningCurve, Method, compare
-from lupi.evaluation._plan import plan
-from lupi.evaluation._statistics import Design
 from lupi.transfer import (
     GeneralizedDistillationClassifier,
     HedgedDistillationClassifier,
     HedgedDistillationRegressor,
 )
-from tests.toys import TaughtClassifier
-
-
-class Recorder(TaughtClassifier):
-    """Keeps what it is given, and learns from the rows that have y."""
-
-    seen: list = []  # noqa: RUF012
-
-    def fit(self, X, y, *, privileged=None, sample_weight=None):
-        Recorder.seen.append((X, y, privileged, sample_weight))
-        known = ~missing_targets(y)
-        kept = [None if v is None else v[known] for v in (privileged, sample_weight)]
-        labels = np.array(np.asarray(y)[known].tolist())
-        return super().fit(X[known], labels, privileged=kept[0], sample_weight=kept[1])
-
-
-class User(Recorder):
-    """Says that it learns from rows without y."""
-
-    def __lupi_tags__(self):
-        return PrivilegedTags(uses_unlabelled=True)
+from tests.comparisons import FirstColumn, FirstColumnOfAll, of_scores
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +39,11 @@ def partly(data):
 
 
 def run(data, y, method=None, **options):
-    Recorder.seen = []
+    FirstColumn.seen.clear()
     options = {"cv": 2, "n_candidates": 1, "scoring": "accuracy"} | options
-    return compare(data.data, y, data.privileged, methods=method or User(), **options)
+    return compare(
+        data.data, y, data.privileged, methods=method or FirstColumnOfAll(), **options
+    )
 
 
 def test_rows_without_y_train_in_the_arms_with_privileged_information(data, partly):
@@ -77,7 +59,7 @@ def test_rows_without_y_train_in_the_arms_with_privileged_information(data, part
     for arm, found in counts.items():
         assert found.tolist() == [0 if arm in ("without", "oracle") else 80]
     # Per split: without, oracle, then with, shuffled and self.
-    for place, (X, y, privileged, _) in enumerate(Recorder.seen):
+    for place, (X, y, privileged, _) in enumerate(FirstColumn.seen):
         arm = place % 5
         assert missing_targets(y).sum() == (80 if arm > 1 else 0)
         assert (privileged is not None) == (arm > 1)
@@ -85,19 +67,19 @@ def test_rows_without_y_train_in_the_arms_with_privileged_information(data, part
 
 
 def test_other_methods_get_the_rows_with_y_alone(data, partly):
-    some = run(data, partly, Recorder())
+    some = run(data, partly, FirstColumn())
     known = ~missing_targets(partly)
-    Recorder.seen = []
+    FirstColumn.seen.clear()
     labelled = compare(
         data.data[known],
         data.target[known],
         data.privileged[known],
-        methods=Recorder(),
+        methods=FirstColumn(),
         cv=2,
         n_candidates=1,
         scoring="accuracy",
     )
-    assert not any(missing_targets(y).any() for _, y, _, _ in Recorder.seen)
+    assert not any(missing_targets(y).any() for _, y, _, _ in FirstColumn.seen)
     drop = ["seconds"]
     pd.testing.assert_frame_equal(
         some.folds.drop(columns=drop), labelled.folds.drop(columns=drop)
@@ -105,10 +87,10 @@ def test_other_methods_get_the_rows_with_y_alone(data, partly):
 
 
 def test_every_way_to_write_a_missing_outcome_gives_the_same(data, partly):
-    expected = run(data, partly, Recorder()).folds["score"]
+    expected = run(data, partly, FirstColumn()).folds["score"]
     floats = np.array([np.nan if v is None else float(v) for v in partly])
     for y in (floats, pd.Series(partly, dtype="Int64"), partly.tolist()):
-        result = run(data, y, Recorder())
+        result = run(data, y, FirstColumn())
         assert result.settings["classes"] == [0, 1]
         pd.testing.assert_series_equal(result.folds["score"], expected)
     words = np.array(["no", "yes"])[data.target].astype(object)
@@ -122,23 +104,47 @@ def test_rows_without_y_of_a_tested_group_are_left_out(data, partly):
     for split in result.study.splits:
         assert not np.intersect1d(groups[split.test], groups[split.unlabelled]).size
         assert 0 < len(split.unlabelled) < 80
-    # Inner folds keep them apart as well.
-    study = plan(
-        data.data, partly, data.privileged, methods=User(), groups=groups, cv=2
+
+
+class Watching(FirstColumnOfAll):
+    """Notices test rows of the groups it was fitted on, the second column of X."""
+
+    met = 0
+
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        self.groups_ = np.unique(X[:, 1])
+        return super().fit(X, y, privileged=privileged, sample_weight=sample_weight)
+
+    def decision_function(self, X):
+        Watching.met += int(np.isin(X[:, 1], self.groups_).any())
+        return super().decision_function(X)
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_inner_folds_keep_groups_apart_from_rows_without_y(data, partly, grouped):
+    groups = np.arange(120) // 6
+    X = np.column_stack([data.data[:, 0], groups])
+    space = {"alpha": [0.1, 100.0]}
+    method = Method("Watching", "classification", Watching(), space)
+    Watching.met = 0
+    compare(
+        X,
+        partly,
+        data.privileged,
+        methods=method,
+        groups=groups if grouped else None,
+        cv=2,
+        n_candidates=2,
+        inner_cv=2,
     )
-    split = study.splits[0]
-    training = study.training(study.methods[0], "with", split)
-    for fold in study._inner_folds("with", training, 0):
-        assert not np.intersect1d(groups[fold.test], groups[fold.train]).size
-        assert not missing_targets(partly[fold.test]).any()
-        assert fold.n_labelled < len(fold.train)
+    assert (Watching.met == 0) is grouped
 
 
 def test_inner_folds_split_the_rows_with_y(data, partly):
     space = {"alpha": [0.1, 100.0]}
-    method = Method("User", "classification", estimator=User(), space=space)
+    method = Method("All", "classification", FirstColumnOfAll(), space)
     run(data, partly, method, n_candidates=2, inner_cv=2)
-    sizes = {len(y): missing_targets(y).sum() for _, y, _, _ in Recorder.seen}
+    sizes = {len(y): missing_targets(y).sum() for _, y, _, _ in FirstColumn.seen}
     # 20 rows with y train, 10 in each inner fold; 80 without y.
     assert sizes == {10: 0, 20: 0, 90: 80, 100: 80}
 
@@ -147,19 +153,19 @@ def test_weights_and_missing_privileged_rows_follow_their_rows(data, partly):
     privileged = data.privileged.copy()
     privileged[::4] = np.nan
     weight = np.arange(1.0, 121.0)
-    Recorder.seen = []
+    FirstColumn.seen.clear()
     result = compare(
         data.data,
         partly,
         privileged,
-        methods=User(),
+        methods=FirstColumnOfAll(),
         cv=2,
         n_candidates=1,
         sample_weight=weight,
     )
     there = ~np.isnan(privileged).all(axis=1)
     split = result.study.splits[0]
-    _, y, given, weights = Recorder.seen[2]
+    _, y, given, weights = FirstColumn.seen[2]
     # A row with neither y nor X* is not passed on.
     rows = np.r_[split.train, split.unlabelled[there[split.unlabelled]]]
     np.testing.assert_array_equal(weights, weight[rows])
@@ -178,12 +184,12 @@ def test_few_labels(data):
         assert len(np.unique(rows)) == len(rows) == 120
         assert [len(part) for part in split] == [12, 54, 54]
     # Their outcome is hidden from the model.
-    for _, y, privileged, _ in Recorder.seen:
+    for _, y, privileged, _ in FirstColumn.seen:
         if privileged is not None:
             assert missing_targets(y).sum() == 54
     few = run(data, data.target, labelled=12, unlabelled=10, cv=3)
     assert [len(part) for part in few.study.splits[0]] == [12, 98, 10]
-    assert len(plan(data.data, data.target, data.privileged, labelled=6).splits) == 20
+    assert len(run(data, data.target, labelled=6, cv=None).study.splits) == 20
 
 
 def test_few_labels_beside_rows_without_y(data, partly):
@@ -230,7 +236,9 @@ def test_rows_that_differ_from_the_labelled_ones_are_told(data):
     X = data.data + 3.0 * later[:, None]
     y = np.where(later, None, data.target)
     with pytest.warns(UserWarning, match="are not alike"):
-        result = compare(X, y, data.privileged, methods=User(), cv=2, n_candidates=1)
+        result = compare(
+            X, y, data.privileged, methods=FirstColumnOfAll(), cv=2, n_candidates=1
+        )
     assert result.settings["labels"]["auc"] > 0.9
 
 
@@ -345,8 +353,11 @@ def test_a_learning_curve_counts_the_rows_without_y(data, partly):
     sizes, _, scores = learning_curve(*arguments, train_sizes=[90, 100], **options)
     assert sizes.tolist() == [90, 100]
     assert np.isfinite(scores).all()
-    with pytest.raises(ValueError, match="first 80 rows of every training set have no"):
-        learning_curve(*arguments, train_sizes=[50, 100], **options)
+    # The first 80 training rows have no y.
+    with pytest.raises(ValueError, match="y without a value for any"):
+        learning_curve(
+            *arguments, train_sizes=[50, 100], error_score="raise", **options
+        )
 
 
 def test_labelled_splits_need_y():
@@ -364,7 +375,10 @@ def curve(without, gain, *, noise=0.001, sizes=(15, 30, 60, 120, 240)):
     base = np.array([without(size) for size in sizes])[:, None] + 0 * wobble
     scores = {"without": base, "with": base + gain + wobble}
     pseudo = {arm: table[:, :, None] + groups for arm, table in scores.items()}
-    designs = [Design(size, 500, "few labels") for size in sizes]
+    design = of_scores({"A": {"without": np.zeros(2)}}).design
+    designs = [
+        replace(design, n_train=size, n_test=500, kind="few labels") for size in sizes
+    ]
     return LearningCurve("A", "roc_auc", 30, np.array(sizes), scores, pseudo, designs)
 
 
@@ -401,5 +415,5 @@ def test_the_interval_holds_the_sizes_that_do_not_differ(data):
     worth = found.worth()
     assert worth.low <= worth.labels <= worth.high
     # At the compared size the interval is that of the comparison itself.
-    gain = result._scores["HedgedDistillationClassifier"].difference("with", "without")
-    assert (worth.low > 0) == (gain.interval()[0] > 0)
+    gain = result.intervals("difference").set_index("arm").loc["with"]
+    assert (worth.low > 0) == (gain["low"] > 0)

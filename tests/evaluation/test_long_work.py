@@ -1,4 +1,4 @@
-"""Work that is interrupted, resumed, spread over processes and over a cluster."""
+"""Comparisons that are interrupted, resumed, and run by processes or a cluster."""
 
 import json
 import os
@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from functools import partial
 
 import joblib
 import numpy as np
@@ -16,23 +15,29 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import fbeta_score, make_scorer
 
-from lupi._gram_cache import gram_cache
 from lupi.datasets import make_mediator
-from lupi.evaluation import Comparison
-from lupi.evaluation._identity import fingerprint
-from lupi.evaluation._plan import plan
-from lupi.evaluation._running import Checkpoint, progress_bar
-from lupi.kernels import Kernel
+from lupi.evaluation import Comparison, compare
+from lupi.kernels import Kernel, gram_cache
+from tests.comparisons import FirstColumn
 from tests.evaluation.interrupted_run import run
 from tests.marks import KILL, posix
-from tests.toys import TaughtClassifier
 
 N_PIECES = 16
 
 
 @pytest.fixture(scope="module")
-def uninterrupted():
-    return run()
+def finished(tmp_path_factory):
+    """An uninterrupted run, and its checkpoint."""
+    path = tmp_path_factory.mktemp("run") / "run.checkpoint"
+    return run(path), path
+
+
+@pytest.fixture
+def checkpoint(finished, tmp_path):
+    """A copy of the checkpoint of a finished run."""
+    path = tmp_path / "run.checkpoint"
+    path.write_bytes(finished[1].read_bytes())
+    return path
 
 
 def same(one, other):
@@ -50,30 +55,21 @@ def lines(path):
 
 
 def start(checkpoint, result):
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)
-        + os.pathsep
-        + os.getcwd()
-    }
-    arguments = [checkpoint, result, "0.05"]
+    path = os.pathsep.join([*filter(None, sys.path), os.getcwd()])
+    words = ["-m", "tests.evaluation.interrupted_run", checkpoint, result, "0.05"]
     return subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "tests.evaluation.interrupted_run",
-            *map(str, arguments),
-        ],
-        env=environment,
+        [sys.executable, *map(str, words)],
+        env=os.environ | {"PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
 
 
 # `tests/cli/test_interruption.py` interrupts a run in the ordinary tests.
-@pytest.mark.parametrize(
-    "how", [pytest.param(signal.SIGINT, marks=[pytest.mark.slow, posix]), KILL]
-)
-def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path, uninterrupted, how):
+@pytest.mark.slow
+@posix
+@pytest.mark.parametrize("how", [signal.SIGINT, KILL])
+def test_an_interrupted_run_continues_and_ends_the_same(tmp_path, finished, how):
     checkpoint, result = tmp_path / "run.checkpoint", tmp_path / "result.json"
     process = start(checkpoint, result)
     while len(lines(checkpoint)) < 4:
@@ -85,38 +81,29 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(tmp_path, uninterrupted, h
     assert not result.exists()
     kept = lines(checkpoint)
     assert 4 <= len(kept) < 1 + N_PIECES
-    resumed = run(checkpoint)
-    same(resumed, uninterrupted)
+    same(run(checkpoint), finished[0])
     # What was done before the signal was not done again.
     assert lines(checkpoint)[: len(kept) - 1] == kept[:-1]
     assert len(lines(checkpoint)) == 1 + N_PIECES
 
 
-def test_a_finished_run_is_read_back_without_work(tmp_path, uninterrupted):
-    checkpoint = tmp_path / "run.checkpoint"
-    run(checkpoint)
+def test_a_finished_run_is_read_back_without_work(finished, checkpoint):
     before = checkpoint.read_bytes()
-    same(run(checkpoint, seconds=1e9), uninterrupted)
+    same(run(checkpoint, seconds=1e9), finished[0])
     assert checkpoint.read_bytes() == before
 
 
-def test_a_line_cut_short_is_dropped(tmp_path, uninterrupted):
-    checkpoint = tmp_path / "run.checkpoint"
-    run(checkpoint)
+def test_a_run_continues_from_its_pieces_and_drops_a_line_cut_short(
+    finished, checkpoint
+):
     content = checkpoint.read_bytes()
-    checkpoint.write_bytes(content[:-40])
-    same(run(checkpoint), uninterrupted)
+    checkpoint.write_bytes(b"".join(content.splitlines(keepends=True)[:9]) + b'{"pie')
+    same(run(checkpoint), finished[0])
+    assert lines(checkpoint)[:9] == content.splitlines()[:9]
     assert len(lines(checkpoint)) == 1 + N_PIECES
     # Even the first line can be cut.
     checkpoint.write_bytes(content[:10])
-    same(run(checkpoint), uninterrupted)
-
-
-def test_a_checkpoint_of_another_study_is_refused(tmp_path):
-    checkpoint = tmp_path / "run.checkpoint"
-    run(checkpoint)
-    with pytest.raises(ValueError, match="other data, methods or settings"):
-        run(checkpoint, random_state=1)
+    same(run(checkpoint), finished[0])
 
 
 @pytest.mark.parametrize("content", [b"hello\nworld\n", b"[1]\n", b'{"a": 1}\n', b"x"])
@@ -124,95 +111,106 @@ def test_other_files_are_not_overwritten(tmp_path, content):
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
     with pytest.raises(ValueError, match="not a checkpoint"):
-        Checkpoint(path, "study").read()
+        run(path)
     assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(
     "line", [b"{not json}", b"{}", b'{"piece": "a", "result": {}}', b"[]", b"3"]
 )
-def test_a_damaged_checkpoint_is_refused_in_a_sentence(tmp_path, line):
-    path = tmp_path / "run.checkpoint"
-    run(path)
-    content = path.read_bytes().splitlines()
-    path.write_bytes(b"\n".join([content[0], line, *content[2:], b""]))
+def test_a_damaged_checkpoint_is_refused_in_a_sentence(checkpoint, line):
+    content = lines(checkpoint)
+    checkpoint.write_bytes(b"\n".join([content[0], line, *content[2:], b""]))
     with pytest.raises(ValueError, match="not a checkpoint of lupi, or it is damaged"):
-        run(path)
+        run(checkpoint)
 
 
-def study_with(**options):
-    data = make_mediator(40, random_state=0)
-    return plan(data.data, data.target, data.privileged, **options)
+DATA = make_mediator(40, n_features=3, random_state=0)
+TABLE = pd.DataFrame(DATA.data, columns=["a", "b", "c"])
+OPTIONS = {
+    "X": TABLE,
+    "y": DATA.target,
+    "privileged": sp.csr_array(DATA.privileged),
+    "methods": FirstColumn(),
+    "scoring": make_scorer(fbeta_score, beta=0.5),
+    "cv": 2,
+    "n_candidates": 1,
+}
 
 
-def fbeta(beta):
-    return make_scorer(fbeta_score, beta=beta)
+class Other(FirstColumn):
+    """Another class with the same parameters."""
 
 
-class Other(TaughtClassifier):
-    """Another class with the parameters of its parent."""
+class Broken(FirstColumn):
+    """The name and parameters of a class that cannot be fitted any more."""
 
-    def _fit_binary(self, X, y, privileged, weight, *, rows):
-        return super()._fit_binary(X, y, None, weight, rows=rows)
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        raise AssertionError("Work that is done is done again.")
 
 
-def renamed(kind):
-    """The same class name and parameters, but another class."""
-    return type("TaughtClassifier", (kind,), {})
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("small") / "run.checkpoint"
+    return compare(**OPTIONS, checkpoint=path), path
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    "change",
     [
-        ({"scoring": fbeta(0.5)}, {"scoring": fbeta(5)}),
-        ({"scoring": lambda m, X, y: 1.0}, {"scoring": lambda m, X, y: 2.0}),
-        ({"methods": TaughtClassifier()}, {"methods": renamed(Other)()}),
-        ({"methods": TaughtClassifier()}, {"methods": TaughtClassifier(alpha=2.0)}),
-        ({"scoring": "roc_auc"}, {"scoring": "accuracy"}),
+        {"X": TABLE.assign(a=TABLE["a"] + 1e-9)},
+        {"X": TABLE.rename(columns={"a": "z"})},
+        {"X": TABLE.astype({"a": "float32"})},
+        {"X": TABLE.assign(ward="x")},
+        {"y": 1 - DATA.target},
+        {"privileged": sp.csr_array(2 * DATA.privileged)},
+        {"privileged": DATA.privileged},
+        {"scoring": make_scorer(fbeta_score, beta=5)},
+        {"scoring": "accuracy"},
+        {"methods": FirstColumn(alpha=2.0)},
+        {"methods": Other()},
+        {"sample_weight": np.ones(40)},
+        {"groups": np.arange(40)},
+        {"random_state": 1},
+        {"inner_cv": 2},
     ],
+    ids=lambda change: next(iter(change)),
 )
-def test_a_study_is_identified_by_content(one, other):
-    common = {"methods": TaughtClassifier()}
-    first, second = study_with(**common | one), study_with(**common | other)
-    assert first.identity == study_with(**common | one).identity
-    assert first.identity != second.identity
+def test_a_checkpoint_of_another_study_is_refused(small, change):
+    with pytest.raises(ValueError, match="other data, methods or settings"):
+        compare(**OPTIONS | change, checkpoint=small[1])
 
 
-def test_what_has_no_content_cannot_have_a_checkpoint(tmp_path):
-    lock = threading.Lock()
+def test_a_study_is_recognised_by_its_content(small, monkeypatch):
+    monkeypatch.setattr(FirstColumn, "fit", Broken.fit)
+    again = OPTIONS | {
+        "X": TABLE.copy(),
+        "privileged": sp.csr_array(DATA.privileged.copy()),
+        "scoring": make_scorer(fbeta_score, beta=0.5),
+        "methods": [FirstColumn()],
+    }
+    same(compare(**again, checkpoint=small[1]), small[0])
 
+
+def test_a_lambda_can_be_a_score_and_has_no_checkpoint(tmp_path):
     def score(model, X, y):
-        with lock:
-            return 1.0
+        return float(np.mean(model.predict(X) == y))
 
-    with pytest.raises(ValueError, match="checkpoint might be used"):
-        _ = study_with(methods=TaughtClassifier(), scoring=score).identity
-
-
-def test_values_behind_a_function_are_part_of_it():
-    def scorer(beta):
-        return lambda model, X, y: fbeta_score(y, model.predict(X), beta=beta)
-
-    assert fingerprint([scorer(1)]) == fingerprint([scorer(1)])
-    assert fingerprint([scorer(1)]) != fingerprint([scorer(2)])
-    assert fingerprint([partial(scorer, 1)]) != fingerprint([partial(scorer, 2)])
-    assert fingerprint([read_global]) != fingerprint([read_two_globals])
+    for scoring in (score, lambda model, X, y: score(model, X, y)):
+        change = OPTIONS | {"scoring": scoring}
+        result = compare(**change)
+        assert result.settings["made"]["fingerprint"] is None
+        with pytest.raises(ValueError, match="A checkpoint needs a scorer"):
+            compare(**change, checkpoint=tmp_path / "run.checkpoint")
+    assert not list(tmp_path.iterdir())
 
 
-def read_global():
-    return N_PIECES
-
-
-def read_two_globals():
-    return N_PIECES + read_global()
-
-
-def test_processes_give_the_same_result(uninterrupted):
-    same(run(n_jobs=2), uninterrupted)
+def test_processes_give_the_same_result(finished):
+    same(run(n_jobs=2), finished[0])
 
 
 @pytest.mark.slow
-def test_a_cluster_gives_the_same_result_though_a_worker_dies(tmp_path, uninterrupted):
+def test_a_cluster_gives_the_same_result_though_a_worker_dies(tmp_path, finished):
     import distributed
 
     checkpoint = tmp_path / "run.checkpoint"
@@ -224,59 +222,34 @@ def test_a_cluster_gives_the_same_result_though_a_worker_dies(tmp_path, uninterr
     ):
         victim = min(client.run(os.getpid).values())
 
-        class Killer(Checkpoint):
-            """Ends one worker process when the work is under way."""
+        def kill():
+            while len(lines(checkpoint)) < 4:
+                time.sleep(0.01)
+            os.kill(victim, KILL)
 
-            def append(self, key, result):
-                super().append(key, result)
-                if len(lines(checkpoint)) == 4:
-                    os.kill(victim, KILL)
-
-        with (
-            pytest.MonkeyPatch.context() as patch,
-            joblib.parallel_config(backend="dask"),
-        ):
-            patch.setattr("lupi.evaluation._running.Checkpoint", Killer)
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with joblib.parallel_config(backend="dask"):
             result = run(checkpoint, seconds=0.05)
+        killer.join()
         assert victim not in client.run(os.getpid).values()
-    same(result, uninterrupted)
+    same(result, finished[0])
 
 
 def test_the_bar_is_shown_on_request_and_only_on_standard_error(capsys):
-    with progress_bar("Comparing", 3, 1, True) as step:
-        step()
+    compare(**OPTIONS, progress=True)
     shown = capsys.readouterr()
     assert "Comparing" in shown.err
     assert shown.out == ""
-    with progress_bar("Comparing", 3, 0, None) as step:
-        step()
+    compare(**OPTIONS)
     assert capsys.readouterr().err == ""
 
 
-def test_fingerprints_tell_content_apart_and_nothing_else():
-    table = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
-    array = np.arange(6.0).reshape(2, 3)
-    for one, other, equal in [
-        (array, array.copy(), True),
-        (array, array.T, False),
-        (array, np.asfortranarray(array), True),
-        (array, array.astype("float32"), False),
-        (table, table.copy(), True),
-        (table, table.rename(columns={"a": "c"}), False),
-        (table, table.iloc[::-1], False),
-        (sp.csr_array(array), sp.csr_array(array), True),
-        (sp.csr_array(array), sp.csr_array(2 * array), False),
-        (np.array(["a", None], object), np.array(["a", None], object), True),
-        (None, 0, False),
-    ]:
-        assert (fingerprint([one]) == fingerprint([other])) is equal
-
-
-def test_json_of_a_resumed_run_is_the_json_of_a_whole_one(tmp_path, uninterrupted):
-    checkpoint = tmp_path / "run.checkpoint"
-    run(checkpoint)
+def test_json_of_a_resumed_run_is_the_json_of_a_whole_one(
+    tmp_path, finished, checkpoint
+):
     path = run(checkpoint).to_json(tmp_path / "a.json")
-    same(Comparison.from_json(path), uninterrupted)
+    same(Comparison.from_json(path), finished[0])
     assert json.loads(path.read_text())["format"] == "lupi-comparison"
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import ParameterSampler, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -10,7 +11,6 @@ from sklearn.svm import SVC
 
 from lupi.datasets import make_mediator, make_plane
 from lupi.evaluation import nested_cross_validate
-from lupi.evaluation._nested import best_candidate
 from lupi.svm import SVCPlus
 from tests.toys import TaughtClassifier, TaughtRegressor
 
@@ -72,12 +72,32 @@ def test_the_table_reports_both_selections(data):
     assert result.table.loc[1, "f1_std"] == pytest.approx(part["f1"].std())
 
 
-def test_ties_go_to_the_other_metric_and_then_to_the_first():
-    scores = np.array([[0.5, 0.2], [0.9, 0.1], [0.9, 0.3], [0.9, 0.3]])
-    assert best_candidate(scores, 0) == 2
-    assert best_candidate(scores, 1) == 2
-    rounding = np.array([[0.3, 0.1], [0.1 + 0.2, 0.0]])
-    assert best_candidate(rounding, 0) == 0
+class Always(ClassifierMixin, BaseEstimator):
+    """Predicts one class, whatever the rows."""
+
+    def __init__(self, label=0, copy=0):
+        self.label = label
+        self.copy = copy
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.label)
+
+
+def test_ties_go_to_the_other_metric_and_then_to_the_first(data):
+    y = np.resize([0, 1], 88)
+    options = {"cv": 2, "inner_cv": 2}
+    # Both labels are right for half of the rows; F is that of class 1.
+    grid = [{"label": 0, "copy": 0}, {"label": 1, "copy": 1}, {"label": 1, "copy": 2}]
+    grid = [{name: [value] for name, value in each.items()} for each in grid]
+    result = nested_cross_validate(
+        Always(), data.data[:88], y, param_grid=grid, **options
+    )
+    assert (result.inner_scores[:, :, 0] == 0.5).all()
+    assert [each["copy"] for each in result.folds["params"]] == [1] * 4
 
 
 def test_any_iterable_of_candidates_is_a_grid(data):
@@ -148,22 +168,17 @@ def test_bad_input_is_refused_in_words(data):
         nested(data, cv=60)
 
 
-def test_candidates_of_one_kernel_share_its_gram_matrix(monkeypatch):
-    computed = []
-    from lupi import _gram_cache
+def test_candidates_of_one_kernel_share_its_gram_matrix():
+    grams = []
 
-    original = _gram_cache.GramCache.get
+    def kernel(one, other):
+        if one is other:
+            grams.append(len(one))
+        return one @ other.T
 
-    def counted(self, key, compute):
-        before = self.computed
-        value = original(self, key, compute)
-        computed.append(self.computed > before)
-        return value
-
-    monkeypatch.setattr(_gram_cache.GramCache, "get", counted)
     data = make_plane("overlapping", 40, random_state=0)
     nested_cross_validate(
-        SVCPlus(),
+        SVCPlus(kernel=kernel),
         data.data,
         data.target,
         data.privileged,
@@ -171,6 +186,5 @@ def test_candidates_of_one_kernel_share_its_gram_matrix(monkeypatch):
         cv=2,
         inner_cv=2,
     )
-    # Four candidates and two kernels on each of four inner folds.
-    assert sum(computed) == 2 * 4
-    assert len(computed) == 2 * 4 * 4
+    # Four candidates share one matrix on each of the four inner folds, of 10 rows.
+    assert grams.count(10) == 4

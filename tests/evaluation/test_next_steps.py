@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from lupi.evaluation import Verdict
-from lupi.evaluation._next_steps import next_steps
+from tests.comparisons import of_scores
 
 HEDGED = "HedgedDistillationClassifier"
 
 
 def steps(kind, *, methods=(HEDGED,), shell=False, n=1000, splits=None, **fields):
-    settings = {
-        "splits": {"train_size": None, "labelled": None, "n_train": 800.0}
-        | (splits or {}),
-        "labels": {"n_labelled": n, "n_unlabelled": 0},
-        "privileged": ["cd4", "cd8"],
-    }
-    verdict = Verdict(kind, "A.", "B.", HEDGED, {}, **fields)
-    return next_steps(verdict, settings, methods, command_line=shell)
+    result = of_scores(
+        {name: {"without": np.zeros(2)} for name in methods},
+        splits={"n_train": 800.0} | (splits or {}),
+        labels={"n_labelled": n, "n_unlabelled": 0},
+        privileged=["cd4", "cd8"],
+    )
+    result.verdict = Verdict(kind, "A.", "B.", HEDGED, {}, **fields)
+    return result.next_steps(command_line=shell)
 
 
 @pytest.mark.parametrize("kind", ["helps", "no evidence", "hurts", "failed"])

@@ -1,110 +1,122 @@
-"""Preprocessing of X and X*: what is learned from which rows."""
+"""Preparation of X and X* inside the folds, as the models of a comparison see it."""
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lupi.compose import TransformedPrivileged
-from lupi.evaluation._folds import Recent
-from lupi.evaluation._prepare import (
-    PreparedPrivileged,
-    as_table,
-    beside,
-    make_transformer,
-    rows_with_values,
-)
-from tests.toys import TaughtClassifier
+from lupi.evaluation import compare
+from tests.comparisons import FirstColumn
 
-P = np.array([[1.0, 5.0], [np.nan, 7.0], [np.nan, np.nan], [4.0, 9.0], [7.0, 6.0]])
-
-
-def test_rows_that_have_privileged_values():
-    there = [True, True, False, True, True]
-    assert rows_with_values(P).tolist() == there
-    assert rows_with_values(pd.DataFrame(P)).tolist() == there
-    assert rows_with_values(sp.csr_array(P)).tolist() == there
-    # A row of a sparse matrix without entries is a row of zeros.
-    assert rows_with_values(sp.csr_array((3, 2))).all()
+N = 40
+rng = np.random.default_rng(0)
+X = rng.normal(size=(N, 2))
+Y = (X[:, 0] > 0).astype(int)
+P = rng.normal(loc=3.0, size=(N, 2))
+P[::3, 0] = np.nan
+P[1::5] = np.nan
+THERE = ~np.isnan(P).all(axis=1)
+TRAIN, TEST = np.arange(0, N, 2), np.arange(1, N, 2)
 
 
-def test_the_transformer_of_privileged_rows_learns_from_those_that_exist():
-    values = PreparedPrivileged(make_transformer(P), P).transform(P)
-    first = np.array([1.0, 4.0, 4.0, 7.0])  # the gap takes the mean, 4
-    expected = (first - 4) / first.std()
-    np.testing.assert_allclose(values[[0, 1, 3, 4], 0], expected)
-    assert np.isnan(values[2]).all()
+def seen(X=X, privileged=P, splits=((TRAIN, TEST), (TEST, TRAIN))):
+    """Return what the model is given in each arm of the first split."""
+    FirstColumn.seen.clear()
+    result = compare(X, Y, privileged, methods=FirstColumn(), cv=splits, n_candidates=1)
+    arms = ("without", "oracle", "with", "shuffled", "self")
+    return result, dict(zip(arms, FirstColumn.seen, strict=False))
 
 
-def test_folds_and_the_final_model_prepare_privileged_rows_alike():
-    X = np.arange(5.0)[:, None]
-    y = np.array([0, 1, 0, 1, 1])
-    values = PreparedPrivileged(make_transformer(P), P).transform(P)
-    plain = TaughtClassifier().fit(X, y, privileged=values)
-    wrapped = TransformedPrivileged(TaughtClassifier(), make_transformer(P))
-    wrapped.fit(X, y, privileged=P)
-    np.testing.assert_allclose(plain.decision_function(X), wrapped.decision_function(X))
+def filled(table, rows):
+    """Return rows imputed and standardized by those of them that have a value."""
+    steps = make_pipeline(SimpleImputer(), StandardScaler())
+    values = np.full((len(rows), table.shape[1]), np.nan)
+    there = ~np.isnan(table[rows]).all(axis=1)
+    values[there] = steps.fit_transform(table[rows][there])
+    return values
+
+
+def test_privileged_rows_are_prepared_by_those_that_have_a_value():
+    result, arms = seen()
+    assert result.settings["n_privileged_rows"] == THERE.sum() < N
+    np.testing.assert_allclose(arms["with"][2], filled(P, TRAIN))
+    np.testing.assert_allclose(arms["with"][0], filled(X, TRAIN))
+
+
+def test_the_final_model_prepares_rows_as_the_folds_do():
+    result, _ = seen()
+    model = result.best_estimator(method="FirstColumn")
+    X_last, _, privileged, _ = FirstColumn.seen[-1]
+    np.testing.assert_allclose(privileged, filled(P, np.arange(N)), atol=1e-12)
+    np.testing.assert_allclose(X_last, filled(X, np.arange(N)))
+    np.testing.assert_allclose(
+        model.decision_function(X), filled(X, np.arange(N))[:, 0]
+    )
 
 
 def test_training_rows_without_any_privileged_value_train_without():
-    nothing = np.full((3, 2), np.nan)
-    assert PreparedPrivileged(make_transformer(P), nothing).transform(P) is None
-    assert PreparedPrivileged(make_transformer(P), P).transform(nothing) is None
+    bare = np.flatnonzero(~THERE)
+    _, arms = seen(splits=[(bare, np.flatnonzero(THERE)), (TRAIN, TEST)])
+    assert arms["with"][2] is None
+    assert arms["self"][2] is None
+    # The oracle has columns of zeros, the mean.
+    assert arms["oracle"][0].shape == (len(bare), 2)
 
 
-def test_the_oracle_sees_averages_where_privileged_values_are_missing():
-    both = beside(np.ones((2, 1)), np.array([[2.0], [np.nan]]), 1)
-    np.testing.assert_array_equal(both, [[1, 2], [1, 0]])
-    nothing = beside(np.ones((2, 1)), None, 2)
-    np.testing.assert_array_equal(nothing, [[1, 0, 0], [1, 0, 0]])
-    sparse = beside(sp.csr_array(np.ones((2, 1))), np.array([[2.0], [0.0]]), 1)
-    assert sp.issparse(sparse)
-    np.testing.assert_array_equal(sparse.toarray(), [[1, 2], [1, 0]])
+def test_the_oracle_has_means_where_privileged_values_are_missing():
+    _, arms = seen()
+    expected = np.hstack([filled(X, TRAIN), np.nan_to_num(filled(P, TRAIN))])
+    np.testing.assert_allclose(arms["oracle"][0], expected)
 
 
-def test_sparse_tables_stay_sparse():
-    table = sp.csr_array(np.array([[0.0, 2.0], [4.0, 0.0]]))
-    values = make_transformer(table).fit_transform(table)
-    assert sp.issparse(values)
-    np.testing.assert_array_equal(values.toarray(), [[0, 1], [1, 0]])
+def test_sparse_tables_stay_sparse_and_empty_rows_are_zeros():
+    table = sp.csr_array(np.where(rng.random((N, 4)) < 0.3, 2.0, 0.0))
+    result, arms = seen(sp.csr_array(X), table)
+    assert result.settings["n_privileged_rows"] == N
+    assert all(sp.issparse(arms["with"][k]) for k in (0, 2))
+    assert sp.issparse(arms["oracle"][0])
+    np.testing.assert_array_equal(arms["with"][2].toarray(), table[TRAIN].toarray() / 2)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, sp.csr_array, pl.DataFrame])
+def test_containers_of_privileged_rows_give_the_same(kind):
+    _, expected = seen()
+    result, arms = seen(privileged=kind(P))
+    assert result.settings["n_privileged_rows"] == THERE.sum()
+    if kind is sp.csr_array:
+        # Sparse tables are scaled, not centered.
+        missing = np.isnan(arms["with"][2]).all(axis=1)
+        np.testing.assert_array_equal(missing, ~THERE[TRAIN])
+    else:
+        np.testing.assert_allclose(arms["with"][2], expected["with"][2], atol=1e-12)
+
+
+def test_one_column_may_be_a_series_or_a_list():
+    _, expected = seen(privileged=P[:, 1:])
+    for column in (pd.Series(P[:, 1], name="later"), P[:, 1], P[:, 1].tolist()):
+        _, arms = seen(privileged=column)
+        np.testing.assert_allclose(arms["with"][2], expected["with"][2], atol=1e-12)
 
 
 def test_numbers_of_every_kind_are_only_imputed_and_scaled():
-    table = pd.DataFrame(
-        {"a": [1, 2, 3], "b": [True, False, True], "c": [0.5, None, 1]}
-    )
-    steps = [type(step).__name__ for _, step in make_transformer(table).steps]
-    assert steps == ["SimpleImputer", "StandardScaler"]
-    filled = table.astype(float).fillna({"c": 0.75})
+    table = pd.DataFrame({"a": np.arange(N), "b": Y == 1, "c": P[:, 1]})
+    _, arms = seen(table)
     np.testing.assert_allclose(
-        make_transformer(table).fit_transform(table),
-        StandardScaler().fit_transform(filled.to_numpy()),
+        arms["without"][0], filled(table.astype(float).to_numpy(), TRAIN)
     )
 
 
-def test_tables_are_recognised():
-    assert isinstance(as_table(pd.Series([1, 2], name="a"), "privileged"), pd.DataFrame)
-    assert as_table([1.0, 2.0], "privileged").shape == (2, 1)
-    assert as_table([[1, "a"], [2, "b"]], "X").shape == (2, 2)
-    assert sp.issparse(as_table(sp.coo_array(np.eye(2)), "X"))
+def test_text_in_an_array_has_a_column_per_category():
+    words = np.where(X > 0, "well", "badly")
+    _, arms = seen(privileged=words[:, :1])
+    expected = StandardScaler().fit_transform((X[TRAIN, :1] > 0).astype(float))
+    np.testing.assert_allclose(arms["with"][2], np.hstack([-expected, expected]))
+
+
+def test_other_shapes_are_refused():
     with pytest.raises(ValueError, match="3 dimension"):
-        as_table(np.zeros((1, 2, 3)), "X")
-
-
-def test_recent_tables_are_kept_up_to_a_size():
-    recent = Recent(most_cells=7)
-    made = []
-
-    def make(value):
-        made.append(value)
-        return np.zeros((1, 2)), "no table", sp.eye_array(1)
-
-    for key in "abac":
-        recent.get(key, lambda key=key: make(key))
-    recent.get("a", lambda: make("a again"))
-    recent.get("b", lambda: make("b again"))
-    assert made == ["a", "b", "c", "b again"]
-    recent.get("large", lambda: (np.zeros(8),))
-    recent.get("large", lambda: make("large again"))
-    assert made[-1] == "large again"
+        seen(np.zeros((N, 2, 3)))

@@ -1,8 +1,7 @@
-"""Scores that suit the target, and sentences for those that do not."""
+"""Scores of a comparison: their choice, their pseudo-values, and refused ones."""
 
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
@@ -12,221 +11,227 @@ from sklearn.metrics import (
     make_scorer,
     roc_auc_score,
 )
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.preprocessing import StandardScaler
 
-from lupi.evaluation._plain_scores import plain_score
-from lupi.evaluation._scoring import check_scorer, choose_scorer, score_on
+from lupi.evaluation import column_scores, compare
+from tests.comparisons import FirstColumn, FirstNumber
 
-WORDS = np.array(["no", "yes", "no", "yes", "yes"] * 4)
-X = np.zeros((20, 1))
+N = 80
+rng = np.random.default_rng(0)
+X = rng.normal(size=(N, 2))
+P = rng.normal(size=(N, 1))
+Y = (X[:, 0] + rng.normal(size=N) > 0).astype(int)
+HALVES = [(np.arange(40), np.arange(40, N)), (np.arange(40, N), np.arange(40))]
+
+
+class Rounded(FirstColumn):
+    """Has probabilities with ties instead of decision values."""
+
+    decision_function = property()
+
+    def predict_proba(self, X):
+        up = (np.round(np.clip(X[:, 0], -1, 1)) + 2) / 4
+        return np.column_stack([1 - up, up])
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0.5).astype(int)]
+
+
+def scored(y=Y, model=None, **options):
+    model = FirstColumn() if model is None else model
+    return compare(X, y, P, methods=model, cv=HALVES, n_candidates=1, **options)
+
+
+def test_rows(result, split):
+    """Return a fitted model and the test rows of a split, as the arm *without*."""
+    train, test = HALVES[split]
+    scaler = StandardScaler().fit(X[train])
+    model = result.study.methods[0].build().fit(scaler.transform(X[train]), Y[train])
+    return model, scaler.transform(X[test]), test
+
+
+test_rows.__test__ = False
+
+
+def lines(result):
+    """Return score and pseudo-values of the arm *without*, by split."""
+    folds = result.folds[result.folds["arm"] == "without"].sort_values("split")
+    return list(zip(folds["score"], folds["group_scores"], strict=True))
 
 
 @pytest.mark.parametrize(
     "name", ["f1", "precision", "recall", "jaccard", "average_precision"]
 )
 def test_scores_of_one_class_take_the_last_of_two_whatever_it_is_called(name):
-    model = DummyClassifier(strategy="constant", constant="yes").fit(X, WORDS)
-    numbers = (WORDS == "yes").astype(int)
-    other = DummyClassifier(strategy="constant", constant=1).fit(X, numbers)
-    _, of_words = choose_scorer(name, "classification", WORDS)
-    _, of_numbers = choose_scorer(name, "classification", numbers)
-    assert of_words(model, X, WORDS) == of_numbers(other, X, numbers)
+    words = np.array(["no", "yes"])[Y]
+    of_numbers, of_words = (lines(scored(y, scoring=name)) for y in (Y, words))
+    assert of_numbers == of_words
     if name == "f1":
-        assert of_words(model, X, WORDS) == f1_score(numbers, np.ones(20))
+        model, table, test = test_rows(scored(), 0)
+        assert of_words[0][0] == f1_score(Y[test], model.predict(table))
 
 
-class Constant(DummyClassifier):
+class NearlyConstant(FirstColumn):
     """Decision values that differ in their last digits only."""
 
     def decision_function(self, X):
-        return 0.3 + self.size * np.linspace(0, 1, len(X))
+        return 0.3 + self.strength * np.linspace(0, 1, len(X))
 
 
-@pytest.mark.parametrize(("size", "score"), [(1e-12, 0.5), (1e-7, 1.0)])
-def test_the_last_digits_of_a_constant_do_not_rank_rows(size, score):
-    target = np.repeat([0, 1], 10)
-    model = Constant().fit(X, target)
-    model.size = size
-    assert score_on(get_scorer("roc_auc"), model, X, target) == (score, None)
-    # Probabilities and predictions are the model's own.
-    assert score_on(get_scorer("accuracy"), model, X, target) == (0.5, None)
+@pytest.mark.parametrize(("size", "chance"), [(1e-12, True), (1e-7, False)])
+def test_the_last_digits_of_a_constant_do_not_rank_rows(size, chance):
+    (score, _), _ = lines(scored(model=NearlyConstant(strength=size)))
+    expected = 0.5 if chance else roc_auc_score(Y[40:], np.arange(40))
+    assert score == pytest.approx(expected)
 
 
-class Asked(DummyClassifier):
-    times = 0
-
-    def predict_proba(self, X):
-        self.times += 1
-        return super().predict_proba(X)
-
-
-def test_pseudo_values_are_those_of_the_jackknife_and_ask_once():
-    rng = np.random.default_rng(0)
-    table, target = rng.normal(size=(60, 2)), np.resize([0, 1], 60)
-    group, weight = np.arange(60) % 4, rng.uniform(0.5, 2, 60)
-    model = LogisticRegression().fit(table, target)
-    for name in ("roc_auc", "accuracy", "neg_log_loss"):
-        scorer = get_scorer(name)
-        total, values = score_on(scorer, model, table, target, weight, group, 4)
-        expected = scorer(model, table, target, sample_weight=weight)
-        assert total == pytest.approx(expected)
-        for number, value in enumerate(values):
-            left = group != number
-            without = scorer(
-                model, table[left], target[left], sample_weight=weight[left]
-            )
-            assert value == pytest.approx(4 * expected - 3 * without)
-    asked = Asked(strategy="prior").fit(table, target)
-    score_on(get_scorer("neg_log_loss"), asked, table, target, None, group, 4)
-    assert asked.times == 1
+def share(model, X, y, sample_weight=None):
+    """A function as score, which is given the model and the rows."""
+    assert X.shape[0] == len(y)
+    return np.average(model.predict(X) == y, weights=sample_weight)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
-    ("name", "model"),
+    ("scoring", "model"),
     [
-        ("roc_auc", LogisticRegression()),
-        ("roc_auc", DecisionTreeClassifier(max_depth=2)),  # probabilities, with ties
-        ("accuracy", LogisticRegression()),
-        ("r2", DecisionTreeRegressor(max_depth=2)),
+        ("roc_auc", FirstColumn()),
+        ("roc_auc", Rounded()),
+        ("accuracy", FirstColumn()),
+        ("neg_log_loss", Rounded()),
+        (make_scorer(accuracy_score, greater_is_better=False), FirstColumn()),
+        (make_scorer(accuracy_score, normalize=False), FirstColumn()),
+        (make_scorer(roc_auc_score, response_method="predict"), FirstColumn()),
+        (make_scorer(roc_auc_score, response_method="predict_proba"), Rounded()),
+        (share, FirstColumn()),
     ],
+    ids=str,
 )
-def test_default_scores_are_those_of_scikit_learn_on_any_rows(name, model, weighted):
-    rng = np.random.default_rng(1)
-    table = rng.normal(size=(60, 2))
-    target = table[:, 0] + rng.normal(size=60)
-    if name != "r2":
-        target = np.where(target > 0, "yes", "no")
-    weight = rng.integers(0, 3, 60).astype(float) if weighted else None
-    model.fit(table[:30], target[:30])
-    scorer = get_scorer(name)
-    found = plain_score(scorer, model, table, target, weight)
-    for _ in range(20):
-        rows = rng.choice(60, rng.integers(8, 60), replace=False)
-        more = {"sample_weight": weight[rows]} if weighted else {}
-        expected = scorer(model, table[rows], target[rows], **more)
-        assert found(rows) == pytest.approx(expected, abs=1e-12)
+def test_pseudo_values_are_those_of_the_jackknife(scoring, model, weighted):
+    weight = rng.integers(1, 4, N).astype(float) if weighted else None
+    result = scored(model=model, scoring=scoring, sample_weight=weight)
+    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    group = result.study.group_of_row
+    for split, (total, values) in enumerate(lines(result)):
+        fitted, table, test = test_rows(result, split)
+
+        def score(rows, fitted=fitted, table=table, test=test):
+            more = {"sample_weight": weight[test][rows]} if weighted else {}
+            return scorer(fitted, table[rows], Y[test][rows], **more)
+
+        assert total == pytest.approx(score(np.arange(40)))
+        count = len(np.unique(group[test]))
+        assert count == len(values) > 2
+        for number, value in enumerate(values):
+            left = score(np.flatnonzero(group[test] != number))
+            assert value == pytest.approx(count * total - (count - 1) * left)
 
 
-@pytest.mark.parametrize(
-    "scorer",
-    [
-        make_scorer(accuracy_score, greater_is_better=False),
-        make_scorer(accuracy_score, normalize=False),
-        make_scorer(roc_auc_score, response_method="predict"),
-        make_scorer(roc_auc_score, response_method="predict_proba"),
-        get_scorer("roc_auc"),
-    ],
-    ids=["sign", "option", "labels", "probabilities", "default"],
-)
-def test_pseudo_values_are_those_of_the_scorer_itself(scorer):
-    rng = np.random.default_rng(2)
-    table = rng.normal(size=(60, 2))
-    target = (table[:, 0] + rng.normal(size=60) > 0).astype(int)
-    model, group = LogisticRegression().fit(table, target), np.arange(60) % 5
-    total, values = score_on(scorer, model, table, target, None, group, 5)
-    assert total == pytest.approx(scorer(model, table, target))
-    for name, value in enumerate(values):
-        rest = group != name
-        left = scorer(model, table[rest], target[rest])
-        assert value == pytest.approx(5 * total - 4 * left)
+def test_pseudo_values_of_regression():
+    target = X[:, 0] + rng.normal(size=N)
+    result = scored(target, FirstNumber(), scoring="r2")
+    group, scorer = result.study.group_of_row, get_scorer("r2")
+    (total, values), _ = lines(result)
+    train, test = HALVES[0]
+    table = StandardScaler().fit(X[train]).transform(X[test])
+    model = FirstNumber().fit(table, target[test])
+    assert total == pytest.approx(scorer(model, table, target[test]))
+    for number, value in enumerate(values):
+        rest = group[test] != number
+        left = scorer(model, table[rest], target[test][rest])
+        assert value == pytest.approx(len(values) * total - (len(values) - 1) * left)
+
+
+class Counting(FirstColumn):
+    times = 0
+
+    def decision_function(self, X):
+        Counting.times += 1
+        return super().decision_function(X)
+
+
+def test_a_model_predicts_once_for_all_its_pseudo_values():
+    Counting.times = 0
+    scored(model=Counting())
+    # Five arms on two splits.
+    assert Counting.times == 10
 
 
 @pytest.mark.parametrize("name", ["accuracy", "roc_auc", "r2"])
 def test_rows_of_weight_zero_have_no_score(name):
-    table, target = np.arange(20.0)[:, None], np.resize([0, 1, 1], 20)
-    fitted = DummyRegressor if name == "r2" else DummyClassifier
-    model, group = fitted().fit(table, target), np.arange(20) % 5
+    y, model = (Y, FirstColumn()) if name != "r2" else (X[:, 0].copy(), FirstNumber())
+    group = scored(y, model).study.group_of_row
     weight = (group == 0).astype(float)
-    _, values = score_on(get_scorer(name), model, table, target, weight, group, 5)
-    assert np.isnan(values[0])
-    assert np.isfinite(values[1:]).all()
-
-
-def test_default_scores_of_rows_that_have_none():
-    model = DummyRegressor().fit(X, np.ones(20))
-    target = np.r_[np.ones(10), np.arange(10.0)]
-    score = plain_score(get_scorer("r2"), model, X, target, None)
-    assert np.isnan(score(np.array([3])))
-    assert score(np.arange(10)) == 1.0
-    model = DummyRegressor().fit(X, np.arange(20.0))
-    score = plain_score(get_scorer("r2"), model, X, target, None)
-    assert score(np.arange(10)) == 0.0
-    for name in ("f1", "roc_auc_ovr"):
-        assert plain_score(get_scorer(name), model, X, target, None) is None
-
-
-def test_a_function_as_score_sees_the_model_and_the_rows():
-    table, target = np.arange(20.0)[:, None], np.resize([0, 1], 20)
-    model = DummyClassifier(strategy="constant", constant=1).fit(table, target)
-
-    def share(model, X, y):
-        assert X.shape == (len(y), 1)
-        return model.score(X, y)
-
-    total, values = score_on(share, model, table, target, None, np.arange(20) % 5, 5)
-    assert total == 0.5
-    assert values == pytest.approx([0.5] * 5)
-
-
-def test_a_group_without_rows_or_whose_rows_hold_a_class_has_no_value():
-    table, target = np.arange(10.0)[:, None], np.array([1, 1] + 8 * [0])
-    model = LogisticRegression().fit(table, target)
-    group = np.array([0, 0, 1, 1, 1, 3, 3, 3, 3, 3])
-    total, values = score_on(
-        get_scorer("roc_auc"), model, table, target, None, group, 5
+    (_, values), _ = lines(scored(y, model, scoring=name, sample_weight=weight))
+    assert np.isnan(np.array(values, dtype=float)).tolist() == [True] + [False] * (
+        len(values) - 1
     )
-    assert total == 1.0
-    assert np.isnan(values).tolist() == [True, False, True, False, True]
+
+
+def test_a_group_that_has_all_rows_of_a_class_has_no_pseudo_value():
+    # The class 1 occurs in one group of each half.
+    groups = np.arange(N) // 4
+    y = np.isin(groups, (0, 10)).astype(int)
+    result = scored(y, groups=groups, scoring="roc_auc")
+    for split, (_, values) in enumerate(lines(result)):
+        test = HALVES[split][1]
+        of_class = result.study.group_of_row[test][y[test] == 1][0]
+        there = np.unique(result.study.group_of_row[test])
+        assert np.isnan(np.array(values, dtype=float)[of_class])
+        assert np.isfinite(np.array(values, dtype=float)[there]).sum() > 0
 
 
 def test_variance_of_pseudo_values_is_that_of_another_draw_of_rows():
-    rng = np.random.default_rng(0)
-    scorer = get_scorer("roc_auc")
-    model = LogisticRegression().fit([[-1.0], [1.0]], [0, 1])
-    scores, variances = [], []
-    for _ in range(150):
-        target = np.resize([0, 1], 200)
-        table = target[:, None] + rng.normal(scale=1.5, size=(200, 1))
-        total, values = score_on(
-            scorer, model, table, target, None, np.arange(200) // 2 % 10, 10
-        )
-        scores.append(total)
-        variances.append(np.var(values, ddof=1) / 10)
-    assert np.mean(variances) == pytest.approx(np.var(scores), rel=0.2)
+    # One training set, and many test sets of 60 rows from the same population.
+    n_sets = 60
+    y = np.resize([0, 1], 20 + 60 * n_sets)
+    table = y[:, None] + rng.normal(scale=1.5, size=(len(y), 1))
+    splits = [
+        (np.arange(20), np.arange(20 + 60 * k, 80 + 60 * k)) for k in range(n_sets)
+    ]
+    result = compare(table, y, table, methods=FirstColumn(), cv=splits, n_candidates=1)
+    scores, pseudo = zip(*lines(result), strict=True)
+    # A test set may have no row of a group.
+    pseudo = np.array(pseudo, dtype=float)
+    counts = np.isfinite(pseudo).sum(axis=1)
+    expected = np.mean(np.nanvar(pseudo, axis=1, ddof=1) / counts)
+    # The variance of 60 scores has a relative standard error of 18 %.
+    assert np.var(scores) == pytest.approx(expected, rel=0.4)
 
 
 def test_defaults_by_target():
-    assert choose_scorer(None, "regression", np.arange(9.0))[0] == "r2"
-    assert choose_scorer(None, "classification", WORDS)[0] == "roc_auc"
-    three = np.resize(["a", "b", "c"], 20)
-    assert choose_scorer(None, "classification", three)[0] == "accuracy"
+    assert scored().settings["scoring"] == "roc_auc"
+    assert scored(X[:, 0], FirstNumber()).settings["scoring"] == "r2"
+    three = np.resize(["a", "b", "c"], N)
+    assert scored(three).settings["scoring"] == "accuracy"
 
 
 @pytest.mark.parametrize(
-    ("name", "task", "target", "words"),
+    ("name", "y", "words"),
     [
-        ("r2", "classification", np.resize([0, 1], 20), "is for numbers"),
-        ("neg_mean_squared_error", "classification", WORDS, "is for numbers"),
-        ("roc_auc", "classification", np.resize(["a", "b", "c"], 20), "roc_auc_ovr"),
-        ("accuracy", "regression", np.arange(20.0), "is for classes"),
-        ("roc_auc", "regression", np.arange(20.0), "is for classes"),
+        ("r2", Y, "is for numbers"),
+        ("neg_mean_squared_error", Y.astype(str), "is for numbers"),
+        ("roc_auc", np.resize(["a", "b", "c"], N), "roc_auc_ovr"),
+        ("f1", np.resize(["a", "b", "c"], N), "f1_macro"),
+        ("accuracy", X[:, 0], "is for classes"),
+        ("roc_auc", X[:, 0], "is for classes"),
     ],
 )
-def test_a_score_that_cannot_be_taken_is_refused_in_words(name, task, target, words):
-    chosen, scorer = choose_scorer(name, task, target)
+def test_a_score_that_cannot_be_computed_is_refused_in_words(name, y, words):
+    model = FirstNumber() if y.dtype == float else FirstColumn()
     with pytest.raises(ValueError, match=words):
-        check_scorer(chosen, scorer, task, target)
+        scored(y, model, scoring=name)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_every_score_of_scikit_learn_is_taken_or_refused_in_words(task):
-    target = np.resize([0, 1], 20) if task == "classification" else np.arange(1.0, 21.0)
+    # `column_scores` takes the scores of `compare`, and fits small trees only.
+    y = Y if task == "classification" else np.exp(X[:, 0])
     said = {}
     for name in get_scorer_names():
         said[name] = ""
         try:
-            check_scorer(*choose_scorer(name, task, target), task, target)
+            column_scores(X[:, :1], y, scoring=name, cv=2)
         except ValueError as error:
             said[name] = str(error)
     assert all(not words or words.startswith("The score ") for words in said.values())
@@ -239,3 +244,9 @@ def test_every_score_of_scikit_learn_is_taken_or_refused_in_words(task):
     assert usual[task] <= taken
     (other,) = set(usual) - {task}
     assert not usual[other] & taken
+
+
+def test_an_estimator_of_scikit_learn_has_its_arms_without_privileged_rows():
+    result = scored(model=LogisticRegression())
+    assert "takes no 'privileged'" in result.failures["LogisticRegression"]
+    assert all(np.isfinite(score) for score, _ in lines(result))

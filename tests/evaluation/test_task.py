@@ -6,53 +6,61 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from lupi import SVRPlus
-from lupi._tables import target_values
-from lupi.datasets import make_mediator
-from lupi.evaluation._plan import plan
-from lupi.evaluation._task import read_task
+from lupi.cli import main
+from lupi.evaluation import LabelledSplits, compare
+
+CLASSES = np.resize([0, 1], 24)
 
 
 @pytest.mark.parametrize(
-    ("values", "task"),
+    ("values", "classes"),
     [
-        ([0, 1, 1, 0], "classification"),
-        ([True, False], "classification"),
-        (["yes", "no"], "classification"),
-        ([1.0, 2.0, 1.0], "classification"),
+        ([0, 1, 1, 0], True),
+        ([True, False], True),
+        (["yes", "no"], True),
+        ([1.0, 2.0, 1.0], True),
         # Classifiers of scikit-learn refuse such labels.
-        ([0.5, 1.5, 0.5], "regression"),
-        ([0.5, 1.25, 2.75], "regression"),
-        (list(range(11)), "regression"),
-        (list(range(10)), "classification"),
+        ([0.5, 1.5, 0.5], False),
+        ([0.5, 1.25, 2.75], False),
+        (list(range(11)), False),
+        (list(range(10)), True),
     ],
 )
-def test_the_task_is_read_off_the_target(values, task):
-    assert read_task(np.array(values)) == task
-    assert read_task(target_values(pd.Series(values))) == task
+def test_the_task_is_read_off_the_target(
+    values, classes, tmp_path, monkeypatch, capsys
+):
+    y = np.sort(np.resize(values, 44))
+    # Splits are stratified for classes: every fold has all of them.
+    _, test = next(LabelledSplits(2).split(np.zeros((44, 1)), y))
+    assert (len(np.unique(y[test])) == len(np.unique(y))) is classes
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"a": np.arange(44.0), "y": y}).to_csv("t.csv", index=False)
+    assert main(["columns", "t.csv", "-t", "y"]) == 0
+    task = "classification" if classes else "regression"
+    assert f"predict y ({task})" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("methods", "task"),
     [
-        ("default", "classification"),
-        (["default", "ipl"], "classification"),
         (["ipl-regressor"], "regression"),
-        (["SVRPlus", "default"], "regression"),
         ([Ridge()], "regression"),
         (LogisticRegression(), "classification"),
         (SVRPlus, "regression"),
-        (["svc-plus", "svr-plus"], "classification"),
     ],
 )
 def test_a_method_settles_the_task(methods, task):
-    assert read_task(np.array([0, 1, 1, 0]), methods) == task
+    X = np.arange(24.0)[:, None]
+    options = {"cv": 2, "n_candidates": 1}
+    # Ridge takes no X*: it fails, and the task is settled before.
+    result = compare(X, CLASSES, X, methods=methods, **options)
+    assert result.settings["task"] == task
 
 
-def test_a_regression_method_on_grades_makes_them_numbers():
-    data = make_mediator(60, random_state=0)
-    study = plan(data.data, data.target, data.privileged, methods=["svr-plus"])
-    assert study.task == "regression"
-    assert study.y.dtype == float
-    words = np.array(["no", "yes"])[data.target]
+def test_methods_of_both_tasks_leave_the_target_to_decide():
+    X = np.arange(24.0)[:, None]
+    with pytest.raises(ValueError, match="SVRPlus is for regression"):
+        compare(X, CLASSES, X, methods=["svc-plus", "svr-plus"])
+    words = np.array(["no", "yes"])[CLASSES]
     with pytest.raises(ValueError, match="regression needs numbers"):
-        plan(data.data, words, data.privileged, methods=["svr-plus"])
+        compare(X, words, X, methods=["svr-plus"])

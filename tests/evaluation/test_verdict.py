@@ -8,62 +8,26 @@ import pytest
 from scipy import stats
 
 from lupi.evaluation import Comparison
-from lupi.evaluation._arms import ARMS
-from lupi.evaluation._json import FOLD_COLUMNS
+from tests.comparisons import ARMS, of_scores
 
 RNG = np.random.default_rng(0)
 JITTER = RNG.normal(0, 0.01, size=(10, 10))
 
 
-def comparison(levels, *, optimum=1.0, n_splits=10, failed=()):
+def comparison(levels, *, failed=(), **settings):
     """Build a comparison from a level per method and arm, with a little jitter."""
-    lines = []
-    for m, (method, scores) in enumerate(levels.items()):
+    scores = {}
+    for m, (method, means) in enumerate(levels.items()):
         # Without a level of its own, self is as good as without.
-        if len(scores) == 4:
-            scores = (*scores[:3], scores[0], scores[3])
-        for r, arm in enumerate(ARMS):
-            for split in range(n_splits):
-                score = scores[r] + JITTER[(5 * m + r) % 10, split]
-                if method in failed:
-                    score = np.nan
-                lines.append(
-                    {
-                        "method": method,
-                        "arm": arm,
-                        "split": split,
-                        "score": score,
-                        "inner_score": None,
-                        "params": {"C": 1.0},
-                        "n_train": 90,
-                        "n_test": 10,
-                        "seconds": 0.5,
-                        "group_scores": None,
-                    }
-                )
-    splits = {"kind": "folds", "n_splits": n_splits, "n_train": 90.0, "n_test": 10.0}
-    splits |= {"train_size": None}
-    splits |= {"grouped": False, "weighted": False}
-    settings = {
-        "task": "classification",
-        "scoring": "accuracy",
-        "optimum": optimum,
-        "target": "y",
-        "classes": [0, 1],
-        "n_rows": 100,
-        "labels": {"n_labelled": 100},
-        "n_privileged_rows": 100,
-        "features": ["x0"],
-        "privileged": ["x*0"],
-        "splits": splits,
-        "search": {"n_candidates": 1, "inner_cv": 3, "has_parameters": False},
-        "negligible": 0.01,
-        "random_state": 0,
-        "seconds": 1.0,
-    }
-    folds = pd.DataFrame(lines, columns=list(FOLD_COLUMNS))
+        if len(means) == 4:
+            means = (*means[:3], means[0], means[3])
+        scores[method] = {
+            arm: means[r] + JITTER[(5 * m + r) % 10] for r, arm in enumerate(ARMS)
+        }
+        if method in failed:
+            scores[method] = {"without": np.full(10, np.nan)}
     failures = {name: "ValueError: no" for name in failed}
-    return Comparison(folds, settings, failures)
+    return of_scores(scores, failures=failures, scoring="accuracy", **settings)
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,7 @@ def column_gains(
     results = run_all(
         partial(_run_variant, study, name),
         [Variant(chosen, split) for chosen in work for split in splits],
-        identity=f"{study.identity} {name}" if checkpoint is not None else "",
+        identity=study.identity and f"{study.identity} {name}",
         fields=FIELDS,
         checkpoint=checkpoint,
         n_jobs=n_jobs,

@@ -173,7 +173,7 @@ def run(
     results = run_all(
         study.run,
         study.pieces(),
-        identity="" if checkpoint is None else study.identity,
+        identity=None if checkpoint is None else study.identity,
         fields=FIELDS,
         checkpoint=checkpoint,
         n_jobs=n_jobs,

@@ -135,35 +135,15 @@ def few_labels(
     return splits
 
 
-class _TrainingRows(np.ndarray):
-    """Training rows whose first rows have no y; a slice must have more than these."""
-
-    n_unlabelled = 0
-
-    def __array_finalize__(self, other: Any) -> None:
-        self.n_unlabelled = getattr(other, "n_unlabelled", 0)
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, slice) and key.stop is not None and not key.start:
-            if 0 <= key.stop <= self.n_unlabelled:
-                raise ValueError(
-                    f"The training size is {key.stop}, but the first "
-                    f"{self.n_unlabelled} rows of every training set have no y. Give "
-                    f"train_sizes above {self.n_unlabelled}."
-                )
-            return np.asarray(self)[key]
-        return super().__getitem__(key)
-
-
 class LabelledSplits(BaseCrossValidator):
     """Folds of the rows that have y; rows without y are training rows in every fold.
 
     It is a splitter for scikit-learn's searches, ``cross_validate`` and
     ``learning_curve``. Rows without y come first in every training set, so that the
-    training sets of a learning curve differ in the number of rows with y; a training
-    size without any of these is an error. Scorers of scikit-learn accept numbers with
-    NaN and text with None as y, not other objects; the training scores of
-    ``learning_curve`` are NaN.
+    training sets of a learning curve differ in the number of rows with y; a model
+    cannot be fitted at a training size without any of these. Scorers of scikit-learn
+    accept numbers with NaN and text with None as y, not other objects; the training
+    scores of ``learning_curve`` are NaN.
 
     Parameters
     ----------
@@ -246,6 +226,4 @@ class LabelledSplits(BaseCrossValidator):
             np.zeros((len(known), 1)), values, None if names is None else names[known]
         )
         for train, test, unlabelled in add_unlabelled(list(inner), labelled, names):
-            rows = np.r_[unlabelled, train].view(_TrainingRows)
-            rows.n_unlabelled = len(unlabelled)
-            yield rows, test
+            yield np.r_[unlabelled, train], test

@@ -26,10 +26,9 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from lupi._gram_cache import gram_cache
 from lupi.base._metadata import fit_arguments, seeded
 from lupi.base._rows import take_rows
-from lupi.evaluation._identity import fingerprint
 from lupi.evaluation._methods import Task
 from lupi.evaluation._prepare import as_table
-from lupi.evaluation._running import run_all
+from lupi.evaluation._running import fingerprint, run_all
 from lupi.evaluation._scoring import choose_scorer
 from lupi.evaluation._splits import Splits, check_class_sizes, inner_splits
 
@@ -183,7 +182,7 @@ def nested_cross_validate(
     results = run_all(
         partial(_run_fold, work),
         [_OuterFold(split) for split in range(len(work.splits))],
-        identity="" if checkpoint is None else fingerprint([vars(work)]),
+        identity=None if checkpoint is None else fingerprint(*vars(work).values()),
         fields=("inner_scores", "chosen", "outer_scores"),
         checkpoint=checkpoint,
         n_jobs=n_jobs,

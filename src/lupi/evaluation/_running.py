@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,20 +19,51 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import joblib
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from lupi._optional import require
+from lupi.base._rows import is_data_frame
 from lupi.evaluation._json import to_plain
 
 CHECKPOINT_FORMAT = "lupi-checkpoint-1"
+
+
+def fingerprint(*parts: Any) -> str | None:
+    """Return a digest of tables, estimators, functions and plain values.
+
+    Functions and classes are identified by their names; the result is None if one of
+    them has none (a lambda), or if an object cannot be pickled.
+    """
+    try:
+        return joblib.hash([_content(part) for part in parts])
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
+
+
+def _content(part: Any) -> Any:
+    """Return the content of a table, whatever its layout in memory."""
+    if is_data_frame(part):
+        import pandas as pd
+
+        rows = pd.util.hash_pandas_object(part, index=False)
+        return (
+            [str(name) for name in part],
+            [str(t) for t in part.dtypes],
+            rows.to_numpy(),
+        )
+    if sp.issparse(part):
+        return part.shape, part.data, part.indices, part.indptr
+    return part
 
 
 def run_all(
     work: Callable[[Any], dict[str, Any]],
     pieces: list[Any],
     *,
-    identity: str,
+    identity: str | None,
     fields: tuple[str, ...],
     checkpoint: str | os.PathLike[str] | None,
     n_jobs: int | None,
@@ -46,8 +78,8 @@ def run_all(
         Function of a piece that returns plain data; pickled unless ``n_jobs`` is 1.
     pieces : list
         Objects with a ``key`` that is unique and the same in every run.
-    identity : str
-        Fingerprint of everything the results depend on; used with a checkpoint.
+    identity : str or None
+        Fingerprint of everything the results depend on, which a checkpoint needs.
     fields : tuple of str
         The entries of every result.
     checkpoint : path-like or None
@@ -60,7 +92,16 @@ def run_all(
     title : str
         Label of the progress bar.
     """
-    file = None if checkpoint is None else Checkpoint(checkpoint, identity, fields)
+    file = None
+    if checkpoint is not None:
+        if identity is None:
+            raise ValueError(
+                "A checkpoint needs a scorer and estimators that can be recognized "
+                "when the run is resumed; at least one is, or contains, a lambda, a "
+                "function inside a function or an object that cannot be pickled. "
+                "Define it in a module, or leave checkpoint out."
+            )
+        file = Checkpoint(checkpoint, identity, fields)
     done = {} if file is None else file.read()
     waiting = [piece for piece in pieces if piece.key not in done]
     work = _sent_once(work)

@@ -27,10 +27,10 @@ from lupi.base._metadata import fit_with, seeded
 from lupi.base._rows import take_rows
 from lupi.evaluation._arms import ARMS, FAMILY_ARMS, METHOD_ARMS
 from lupi.evaluation._folds import Fold, Folds, Training
-from lupi.evaluation._identity import fingerprint
 from lupi.evaluation._labels import Split
 from lupi.evaluation._methods import Method, Task
 from lupi.evaluation._prepare import make_transformer
+from lupi.evaluation._running import fingerprint
 from lupi.evaluation._scoring import score_on
 from lupi.evaluation._spaces import draw, join, resolve
 from lupi.evaluation._splits import NO_ROWS, evenly_mixed, inner_splits
@@ -97,29 +97,23 @@ class Study:
         return None if self.task == "regression" else self.y
 
     @cached_property
-    def identity(self) -> str:
-        """A fingerprint of everything that the results depend on."""
+    def identity(self) -> str | None:
+        """A fingerprint of everything that the results depend on, if there is one."""
         from lupi import __version__
 
-        candidates = [
-            [self.candidates(method, arm) for arm in ARMS] for method in self.methods
-        ]
         return fingerprint(
-            [
-                __version__,
-                self.X,
-                self.y,
-                self.has_y,
-                self.privileged,
-                self.sample_weight,
-                self.groups,
-                self.splits,
-                [(method.name, method.build()) for method in self.methods],
-                candidates,
-                self.scorer,
-                self.inner_cv,
-                self.seed,
-            ]
+            __version__,
+            self.X,
+            self.y.tolist(),
+            self.privileged,
+            self.sample_weight,
+            self.groups,
+            self.splits,
+            [(method.name, method.build()) for method in self.methods],
+            [[self.candidates(method, arm) for arm in ARMS] for method in self.methods],
+            self.scorer,
+            self.inner_cv,
+            self.seed,
         )
 
     def pieces(self) -> list[Piece]:

@@ -240,13 +240,15 @@ class PrivilegedLearningCurveDisplay:
         for arm in self.scores:
             if paired and arm == "without":
                 continue
+            scores = self._values(self.scores, arm, paired)
+            groups = [None] * len(scores)
+            if self.group_scores is not None:
+                groups = self._values(self.group_scores, arm, paired)
             lines = []
-            for size, design in enumerate(self.designs):
-                values = self._values(self.scores, arm, paired)[size]
-                groups = None
-                if self.group_scores is not None:
-                    groups = self._values(self.group_scores, arm, paired)[size]
-                level = corrected_contrast(values, design, groups, paired=paired)
+            for values, pseudo, design in zip(
+                scores, groups, self.designs, strict=True
+            ):
+                level = corrected_contrast(values, design, pseudo, paired=paired)
                 lines.append((level.mean, *level.interval(confidence)))
             found[arm] = np.array(lines).T
         return found
