@@ -53,16 +53,15 @@ def clinic(n=160, seed=0):
 
 
 ROLES = ["--target", "outcome", "--privileged", "*_week_20", "--drop", "patient"]
-QUICK = [
-    *("--methods", "generalized-distillation-classifier"),
-    *("--cv", "2", "--n-candidates", "2", "--inner-cv", "2"),
-]
-# Two splits in place of two folds dealt twice.
-TWO_SPLITS = ["--train-size", "100", "--cv", "2"]
-# The same without text and dates, whose encoding takes most of the time, and without a
-# search and curves: for tests of something else.
+# Without text and dates, whose encoding takes most of the time.
 PLAIN = [*ROLES, "complaint", "admitted"]
-SWIFT = [*QUICK[:2], *TWO_SPLITS, "--n-candidates", "1", "--quick", "--jobs", "1"]
+# Two splits and no search, in this process.
+SHORT = [
+    *("--methods", "generalized-distillation-classifier", "--n-candidates", "1"),
+    *("--train-size", "100", "--cv", "2", "--jobs", "1"),
+]
+# The same without learning curves and without a model.
+SWIFT = [*SHORT, "--quick", "--no-model"]
 
 
 def environment():

@@ -7,7 +7,7 @@ import pytest
 
 import lupi as library
 from lupi.cli import main
-from tests.cli.tables import QUICK, ROLES, clinic, lupi
+from tests.cli.tables import ROLES, clinic
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_no_row_has_privileged_information(capsys, folder):
 def test_output_that_cannot_be_written(capsys, folder):
     (folder / "file").write_text("in the way")
     said = refused(
-        capsys, folder, "compare", "table.csv", *ROLES, *QUICK, "--out", "file/report"
+        capsys, folder, "compare", "table.csv", *ROLES, "--out", "file/report"
     )
     assert "cannot be written to" in said
     said = refused(
@@ -110,9 +110,7 @@ def test_output_that_cannot_be_written(capsys, folder):
 def test_older_results_are_not_overwritten(capsys, folder):
     (folder / "older").mkdir()
     (folder / "older" / "report.html").write_text("precious")
-    said = refused(
-        capsys, folder, "compare", "table.csv", *ROLES, *QUICK, "--out", "older"
-    )
+    said = refused(capsys, folder, "compare", "table.csv", *ROLES, "--out", "older")
     assert "older run" in said
     assert "--force" in said
     (folder / "model.skops").write_text("precious")
@@ -181,7 +179,22 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
         (["compare", "table.csv", *ROLES, "--task", "regression"], "needs numbers"),
         (["compare", "table.csv", *ROLES, "--group", "admited"], "'admitted'"),
         (["compare", "table.csv", *ROLES, "--group", "outcome"], "is the target"),
-        (["compare", "table.csv", *ROLES, "--train-size", "159"], "159 training rows"),
+        (
+            ["compare", "table.csv", *ROLES, "--train-size", "159"],
+            "--train-size 159 gives 159 training rows",
+        ),
+        (
+            ["compare", "table.csv", *ROLES, "--labelled", "9", "--train-size", "9"],
+            "--labelled 9 and --train-size 9 both draw",
+        ),
+        (
+            ["compare", "table.csv", *ROLES, "--labelled", "2"],
+            "use a larger --labelled",
+        ),
+        (
+            ["compare", "table.csv", *ROLES, "--group", "ward"],
+            "Use --cv 3 or fewer",
+        ),
         (["compare", "table.csv", *ROLES, "--train-size", "0"], "'--train-size'"),
         (["compare", "table.csv", *ROLES, "--cv", "1"], "'--cv'"),
         (["compare", "table.csv", *ROLES, "--seed", "-1"], "'--seed'"),
@@ -189,7 +202,7 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
         (["compare", "table.csv", *ROLES, "--out", "table.csv"], "is a file"),
         (
             ["compare", "table.csv", *ROLES, "--group", "ward", "--cv", "2"],
-            "one group only",
+            "default parameters with --n-candidates 1",
         ),
         (
             ["compare", "table.csv", *ROLES, "--drop", "*_week_20"],
@@ -220,7 +233,7 @@ def test_a_score_for_two_classes_when_there_are_three(capsys, folder, metric, hi
 
 def test_cells_that_hold_several_values(capsys, folder):
     clinic().assign(visits=[[1, 2]] * len(clinic())).to_parquet("nested.parquet")
-    said = refused(capsys, folder, "compare", "nested.parquet", *ROLES, *QUICK)
+    said = refused(capsys, folder, "compare", "nested.parquet", *ROLES)
     assert "The column 'visits' has lists" in said
 
 
@@ -232,13 +245,24 @@ def test_a_column_name_cannot_break_the_one_line(capsys, folder):
     assert "is among the columns of --privileged" in said
 
 
-def test_the_installed_command_refuses_in_the_same_way(folder):
-    done = lupi("compare", "nowhere.csv", *ROLES, cwd=folder)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "lupi: No such file: nowhere.csv\n"
-
-
 def test_a_target_without_any_value_is_refused(capsys, folder):
     clinic().assign(outcome="").to_csv("empty.csv", index=False)
     said = refused(capsys, folder, "fit", "empty.csv", *ROLES)
     assert "'outcome' is missing in every row" in said
+
+
+def test_few_whole_numbers_are_classes_and_the_way_out_is_named(capsys, folder):
+    rating = 1 + np.arange(160) % 5
+    rating[0] = 6
+    changed(rating=rating, year=2024).to_csv("rated.csv", index=False)
+    words = ["compare", "rated.csv", "-t", "rating", "-p", "*_week_20"]
+    said = refused(capsys, folder, *words)
+    assert "Class 6 has 1 row(s), fewer than the 5 folds" in said
+    assert "with --task regression." in said
+    said = refused(capsys, folder, *words, "--train-size", "40")
+    assert "use a larger --train-size" in said
+    assert "--task regression" in said
+    said = refused(capsys, folder, *words, "-m", "svr-plus", "svc-plus", "--cv", "90")
+    assert "--task regression" in said
+    said = refused(capsys, folder, "compare", "rated.csv", "-t", "year", "-p", "age")
+    assert "The target 'year' is 2024 in every row" in said

@@ -1,13 +1,15 @@
 """`GainDisplay` draws the table of a comparison, mark for mark."""
 
+from itertools import combinations
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from scipy import stats
 
-from lupi.evaluation._arms import ARMS
 from lupi.inspection import GainDisplay
-from tests.report.made import made_comparison
+from tests.comparisons import ARMS, of_gains
 
 
 def marks(container):
@@ -18,7 +20,7 @@ def marks(container):
 
 
 def test_scores_and_intervals_are_those_of_the_folds():
-    comparison = made_comparison()
+    comparison = of_gains()
     display = comparison.plot()
     assert isinstance(display, GainDisplay)
     # Nadeau and Bengio's standard error, by hand: 10 splits of 180 and 20 rows.
@@ -42,7 +44,7 @@ def test_scores_and_intervals_are_those_of_the_folds():
 
 
 def test_differences_are_paired():
-    comparison = made_comparison()
+    comparison = of_gains()
     display = comparison.plot(kind="difference", confidence=0.8)
     assert set(display.intervals_) == set(ARMS) - {"without"}
     scores = comparison.folds.query("method == 'SVCPlus'").pivot(
@@ -56,21 +58,23 @@ def test_differences_are_paired():
 
 
 def test_intervals_are_those_of_the_tests():
-    comparison = made_comparison({"SVCPlus": 0.05})
+    comparison = of_gains({"SVCPlus": 0.05})
     comparison.settings["splits"] |= {"n_train": 20.0, "n_test": 180.0}
     rng = np.random.default_rng(0)
     folds = comparison.folds
     folds["group_scores"] = [list(s + rng.normal(size=4)) for s in folds["score"]]
     display = comparison.plot(kind="difference")
-    gain = comparison._scores["SVCPlus"].difference("with", "without")
+    expected = comparison.intervals("difference").set_index("arm").loc["with"]
     at, low, high = marks(display.intervals_["with"])
-    reach = stats.t.ppf(0.975, gain.freedom) * gain.std_error
-    assert (high - at)[0] == pytest.approx(reach)
-    assert (at - low)[0] == pytest.approx(reach)
+    assert at[0] == pytest.approx(expected["value"])
+    assert (low[0], high[0]) == pytest.approx((expected["low"], expected["high"]))
+    # The standard error is that of the tests, not that of the published formula.
+    summary = comparison.summary.loc[0]
+    assert summary["p_helps"] != summary["p_helps_nadeau_bengio"]
 
 
 def test_arms_are_told_by_marker_and_colour_and_name():
-    display = GainDisplay.from_results(made_comparison())
+    display = GainDisplay.from_results(of_gains())
     lines = [display.intervals_[arm][0] for arm in ARMS]
     assert len({line.get_marker() for line in lines}) == 5
     assert len({line.get_color() for line in lines}) == 5
@@ -85,7 +89,7 @@ def test_arms_are_told_by_marker_and_colour_and_name():
 
 
 def test_one_method_names_its_arms_and_shows_its_splits():
-    comparison = made_comparison()
+    comparison = of_gains()
     display = comparison.plot(kind="difference", methods=["SVCPlus"], splits=True)
     ticks = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert ticks == ["with X*", "shuffled X*", "X as X*", "oracle"]
@@ -106,7 +110,7 @@ def test_one_method_names_its_arms_and_shows_its_splits():
 
 def test_draws_on_given_axes():
     figure, ax = plt.subplots()
-    display = GainDisplay.from_results(made_comparison(), ax=ax)
+    display = GainDisplay.from_results(of_gains(), ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is figure
     assert display.plot() is display
@@ -114,9 +118,21 @@ def test_draws_on_given_axes():
 
 def test_refusals_are_sentences():
     with pytest.raises(ValueError, match="choose 'score' or 'difference'"):
-        made_comparison().plot(kind="gain")
+        of_gains().plot(kind="gain")
     with pytest.raises(ValueError, match="between 0 and 1"):
-        made_comparison().plot(confidence=95)
-    failed = made_comparison({"SVCPlus": np.nan})
+        of_gains().plot(confidence=95)
+    failed = of_gains({"SVCPlus": np.nan})
     with pytest.raises(ValueError, match="nothing to draw"):
         failed.plot()
+
+
+def test_colors_of_the_arms_differ_as_seen_without_red_cones():
+    # Protanopia by the matrix of Viénot, Brettel and Mollon (1999), in linear light.
+    matrix = [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1]]
+    marks = GainDisplay.from_results(of_gains()).intervals_.values()
+    colors = [to_rgb(container[0].get_color()) for container in marks]
+    seen = [
+        np.maximum(matrix @ np.power(each, 2.2), 0.0) ** (1 / 2.2) for each in colors
+    ]
+    for one, other in combinations(seen, 2):
+        assert np.linalg.norm(one - other) > 0.1

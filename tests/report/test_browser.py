@@ -12,7 +12,8 @@ import matplotlib.image
 import pytest
 
 from lupi.report import Usage, write_html
-from tests.report.made import SCRIPT, curve, made_comparison
+from tests.comparisons import learning_curve, of_gains
+from tests.report.test_page import SCRIPT
 
 pytestmark = pytest.mark.slow
 
@@ -48,12 +49,12 @@ def browser():
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    comparison = made_comparison(
+    comparison = of_gains(
         {"GeneralizedDistillationClassifier": 0.05, "SVCPlus": 0.0},
         features=("age", SCRIPT, "a_rather_long_name_of_a_column_" * 3),
     )
     name = "GeneralizedDistillationClassifier"
-    curves = {name: curve(name)}
+    curves = {name: learning_curve(name)}
     path = tmp_path_factory.mktemp("page") / "report.html"
     return write_html(comparison, path, Usage("patients.csv"), curves)
 

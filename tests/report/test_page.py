@@ -1,18 +1,20 @@
-"""What stands on the page, and that it stands alone."""
+"""The content of the report, which is one page without external resources."""
 
 from __future__ import annotations
 
 import ast
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from lupi.evaluation._arms import ARMS
-from lupi.report import Usage, render_html
-from tests.report.made import CURVES, SCRIPT, curve, made_comparison
+from lupi.evaluation import Comparison
+from lupi.report import Usage, notebook_html, render_html
+from tests.comparisons import ARMS, learning_curve, of_gains
+
+SCRIPT = "<script>document.title='run'</script>"
+CURVES = {"GBPlusClassifier": learning_curve("GBPlusClassifier")}
 
 
 class Reader(HTMLParser):
@@ -24,6 +26,7 @@ class Reader(HTMLParser):
         self.hidden = 0
         # Places where a name may break are not seen.
         self.feed(page.replace("<wbr>", ""))
+        self.text = " ".join(self.texts)
 
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
@@ -39,19 +42,38 @@ class Reader(HTMLParser):
         if not self.hidden and data.strip():
             self.texts.append(" ".join(data.split()))
 
-    @property
-    def text(self):
-        return " ".join(self.texts)
-
 
 @pytest.fixture(scope="module")
 def comparison():
-    return made_comparison()
+    """Two methods, one of which X* helps, with all that a comparison may add."""
+    result = of_gains()
+    result.settings["outside"] = {
+        "name": "HistGradientBoostingClassifier",
+        "score": 0.612,
+        "std_error": 0.01,
+    }
+    result.settings["made"] = {
+        "date": "2026-11-15T21:00:00+00:00",
+        "versions": {"lupi": "0.1", "numpy": "2.0"},
+        "command": "lupi compare patients.csv --seed 0",
+    }
+    message = "ConvergenceWarning: did not converge"
+    result.warnings.append({"method": "SVCPlus", "message": message, "count": 3})
+    return result
+
+
+def render(comparison):
+    return render_html(comparison, Usage("patients.csv", "out/model.skops"), CURVES)
 
 
 @pytest.fixture(scope="module")
 def page(comparison):
-    return render_html(comparison, Usage("patients.csv"), CURVES)
+    return render(comparison)
+
+
+@pytest.fixture(scope="module")
+def text(page):
+    return Reader(page).text
 
 
 def test_the_page_opens_with_the_verdict(page):
@@ -70,8 +92,7 @@ def test_the_page_loads_nothing_and_runs_nothing(page):
     assert not re.search(r"\son\w+=", page)
 
 
-def test_scores_gains_and_tests_are_those_of_the_folds(page, comparison):
-    text = Reader(page).text
+def test_scores_gains_and_tests_are_those_of_the_folds(text, comparison):
     folds = comparison.folds
     for method in comparison.methods:
         own = folds[folds["method"] == method]
@@ -82,32 +103,29 @@ def test_scores_gains_and_tests_are_those_of_the_folds(page, comparison):
         assert gain in text
 
 
-def test_facts_of_the_data_are_there(page):
-    text = Reader(page).text
+def test_facts_of_the_data_are_there(text):
     assert "200, of which 10 have no privileged information" in text
     assert "2: age and weight" in text
     assert "1: cd4" in text
     assert "10 splits, about 180 training and 20 test rows" in text
     assert "12 candidates for each arm, method and split, chosen by 3-fold" in text
+    assert "on the training rows" in text
+    assert "HistGradientBoostingClassifier (external baseline) 0.612" in text
+    assert "same splits: 0.612 ± 0.010." in text
+    assert "Holm" in text
 
 
-def test_a_method_without_parameters_is_not_said_to_be_searched():
-    comparison = made_comparison()
-    comparison.settings["search"]["has_parameters"] = False
-    text = Reader(render_html(comparison)).text
-    assert "no parameters to search" in text
-    assert "candidates for each arm" not in text
-
-
-def test_every_method_has_parameters_splits_curve_and_timing(page):
-    text = Reader(page).text
+def test_every_method_has_parameters_splits_curve_timing_and_warnings(text):
     assert "Pasunuri et al. 2016" in text
     assert text.count("Split by split") == 2
     assert text.count("10 (7×), 1 (3×)") == 2
     assert text.count("Learning curve") == 1
+    assert "keeps the parameters that were chosen with 100 rows" in text
     assert text.count("fits on all splits: 25 s") == 2
     assert text.count("The scores of all 10 splits") == 2
     assert text.count("Use the model") == 1
+    assert "did not converge (3 times)" in text
+    assert "ConvergenceWarning" not in text
 
 
 def test_every_score_of_every_split_is_on_the_page(page, comparison):
@@ -120,152 +138,21 @@ def test_every_score_of_every_split_is_on_the_page(page, comparison):
         np.testing.assert_allclose(np.array(cells, float), expected.ravel(), atol=6e-4)
 
 
-@pytest.mark.parametrize("gain", [0.05, 0.0])
-def test_the_page_says_which_model_was_saved(gain):
-    comparison = made_comparison({"SVCPlus": gain})
-    commands = {"SVCPlus": "lupi fit patients.csv --method svc-plus"}
-    usage = Usage("patients.csv", "out/model.skops", commands)
-    text = Reader(render_html(comparison, usage)).text
-    if gain:
-        assert "The model saved as out/model.skops is SVCPlus, trained with X*" in text
-        assert "lupi fit" not in text
-    else:
-        assert "is SVCPlus without X*, because there is no evidence" in text
-        assert "lupi fit patients.csv --method svc-plus" in text
-
-
-def test_four_lines_of_python_use_the_model(comparison):
-    page = render_html(comparison, Usage("t.csv", model="out/model.skops"))
-    code = re.findall(r"<pre><code>(.*?)</code></pre>", page, flags=re.DOTALL)[-1]
-    lines = code.replace("&#39;", "'").replace("&#34;", '"').splitlines()
+def test_four_lines_of_python_use_the_saved_model(page):
+    code = re.findall(r"<pre><code>(.*?)</code></pre>", page, flags=re.DOTALL)
+    (found,) = (part for part in code if "lupi.load" in part)
+    lines = found.replace("&#39;", "'").replace("&#34;", '"').splitlines()
     assert len(lines) == 4
     ast.parse("\n".join(lines))
     assert "lupi.load('out/model.skops')" in lines[1]
 
 
-def test_the_page_says_how_it_was_made_and_how_to_make_it_again(comparison):
-    comparison.settings["made"] = {
-        "date": "2026-11-15T21:00:00+00:00",
-        "versions": {"lupi": "0.1", "numpy": "2.0"},
-        "command": "lupi compare patients.csv --seed 0",
-    }
-    text = Reader(render_html(comparison)).text
+def test_the_page_says_how_it_was_made_and_how_to_make_it_again(text):
     assert "2026-11-15 21:00:00 UTC" in text
     assert "lupi 0.1, numpy 2.0" in text
     assert "Seed 0" in text
     assert "lupi compare patients.csv --seed 0" in text
     assert "lupi compare --from results.json" in text
-
-
-def test_long_names_break_between_their_words():
-    page = render_html(made_comparison({"KnowledgeTransferClassifier": 0.05}))
-    assert "Knowledge<wbr>Transfer<wbr>Classifier" in page
-
-
-def test_a_baseline_from_outside_stands_beside_the_arms(comparison):
-    comparison.settings["outside"] = {
-        "name": "HistGradientBoostingClassifier",
-        "score": 0.612,
-        "std_error": 0.01,
-    }
-    text = Reader(render_html(comparison)).text
-    assert "HistGradientBoostingClassifier (external baseline) 0.612" in text
-    assert "same splits: 0.612 ± 0.010." in text
-
-
-def test_the_curve_says_whether_it_was_tuned_anew():
-    page = Reader(render_html(made_comparison(), curves=CURVES)).text
-    assert "keeps the parameters that were chosen with 100 rows" in page
-    name = "GBPlusClassifier"
-    fixed = {name: replace(curve(name), tuned=False)}
-    assert "keeps the parameters" not in render_html(made_comparison(), curves=fixed)
-
-
-def test_notebooks_show_the_verdict_and_escape_names():
-    comparison = made_comparison({SCRIPT: 0.05, "SVCPlus": 0.0})
-    fragment = comparison._repr_html_()
-    assert comparison.verdict.headline.split(SCRIPT)[0] in fragment
-    assert "<script" not in fragment
-    assert "SVCPlus" in fragment
-    assert comparison.next_steps()[0] in Reader(fragment).text
-
-
-def test_holm_is_named_where_there_are_several_methods(page):
-    assert "Holm" in page
-    assert "Holm" not in render_html(made_comparison({"SVCPlus": 0.05}))
-
-
-def test_names_from_the_file_are_shown_and_never_run():
-    comparison = made_comparison(
-        {SCRIPT: 0.05, '"><img src=x onerror=alert(1)>': 0.0},
-        features=(SCRIPT, "a&b"),
-        privileged=("</style><script>x</script>",),
-        target="'onload='x",
-    )
-    comparison.failures[SCRIPT] = SCRIPT
-    comparison.warnings.append({"method": SCRIPT, "message": SCRIPT, "count": 2})
-    usage = Usage(SCRIPT, None, {SCRIPT: SCRIPT})
-    page = render_html(comparison, usage, {SCRIPT: curve(SCRIPT)})
-    reader = Reader(page)
-    assert "script" not in reader.tags
-    assert "img" not in reader.tags
-    assert reader.text.count(SCRIPT) >= 6
-    assert "a&b" in reader.text
-
-
-@pytest.mark.parametrize(
-    ("gains", "headline"),
-    [
-        ({"A": 0.05}, "The privileged information helps: with it, A scores 0.70"),
-        ({"A": 0.0, "B": 0.0}, "There is no evidence that the privileged information"),
-        ({"A": -0.05}, "The privileged information hurts: with it, A scores 0.600"),
-    ],
-)
-def test_headlines(gains, headline):
-    page = render_html(made_comparison(gains))
-    assert Reader(page).texts[1].startswith(headline)
-
-
-def test_nothing_to_gain_and_leaks_are_said():
-    comparison = made_comparison({"A": 0.0})
-    folds = comparison.folds
-    oracle = folds["arm"] == "oracle"
-    without = folds.loc[folds["arm"] == "without", "score"].to_numpy()
-    folds.loc[oracle, "score"] = without
-    assert "nothing to gain" in Reader(render_html(comparison)).texts[1]
-    leaking = made_comparison({"A": 0.0})
-    leaking.folds.loc[oracle, "score"] = 1.0
-    assert "likely contains the target" in render_html(leaking)
-
-
-def test_a_method_that_failed_is_named_with_its_reason():
-    comparison = made_comparison({"A": 0.05, "B": 0.0})
-    comparison.folds.loc[comparison.folds["method"] == "B", "score"] = np.nan
-    comparison.failures["B"] = "ValueError: needs two classes"
-    text = Reader(render_html(comparison)).text
-    assert "ValueError: needs two classes" in text
-    assert "helps: with it, A scores" in text
-
-
-def test_warnings_stand_with_their_method_without_class_names():
-    comparison = made_comparison()
-    message = "ConvergenceWarning: did not converge"
-    comparison.warnings.append({"method": "SVCPlus", "message": message, "count": 3})
-    text = Reader(render_html(comparison)).text
-    assert "did not converge (3 times)" in text
-    assert "ConvergenceWarning" not in text
-
-
-def test_a_comparison_writes_its_own_page(comparison, tmp_path):
-    path = comparison.to_html(tmp_path / "page.html")
-    assert "The privileged information helps" in path.read_text(encoding="utf-8")
-    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
-
-
-def test_a_comparison_read_from_a_file_has_the_same_page(comparison, tmp_path):
-    comparison.to_json(tmp_path / "c.json")
-    stored = type(comparison).from_json(tmp_path / "c.json")
-    assert render_html(stored) == render_html(comparison)
 
 
 def test_the_charts_are_the_displays_with_the_colors_of_the_page(page, comparison):
@@ -282,3 +169,82 @@ def test_the_charts_are_the_displays_with_the_colors_of_the_page(page, compariso
     labels = re.findall(r'aria-label="([^"]*)"', page)
     means = comparison.table.set_index(["method", "arm"])["score"]
     assert f"with X* {means['SVCPlus', 'with']:.3f}" in labels[0]
+
+
+def test_a_comparison_read_from_a_file_has_the_same_page(page, comparison, tmp_path):
+    comparison.to_json(tmp_path / "c.json")
+    assert render(Comparison.from_json(tmp_path / "c.json")) == page
+
+
+def test_a_page_of_one_method_that_is_helped(tmp_path):
+    comparison = of_gains({"KnowledgeTransferClassifier": 0.05})
+    comparison.settings["search"]["has_parameters"] = False
+    path = comparison.to_html(tmp_path / "page.html")
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+    page = path.read_text(encoding="utf-8")
+    assert "Knowledge<wbr>Transfer<wbr>Classifier" in page
+    text = Reader(page).text
+    assert "helps: with it, KnowledgeTransferClassifier scores 0.70" in text
+    assert "is KnowledgeTransferClassifier, trained with X*, because X* helps" in text
+    assert "no parameters to search" in text
+    assert "candidates for each arm" not in text
+    assert "Holm" not in text
+
+
+def test_a_page_without_evidence_names_the_model_that_was_saved():
+    comparison = of_gains({"SVCPlus": 0.0})
+    commands = {"SVCPlus": "lupi fit patients.csv --method svc-plus"}
+    usage = Usage("patients.csv", "out/model.skops", commands)
+    curves = {"SVCPlus": learning_curve("SVCPlus", tuned=False)}
+    text = Reader(render_html(comparison, usage, curves)).text
+    assert "There is no evidence that the privileged information" in text
+    assert "is SVCPlus without X*, because there is no evidence" in text
+    assert "lupi fit patients.csv --method svc-plus" in text
+    assert "keeps the parameters" not in text
+
+
+def test_a_method_that_hurts_and_one_that_failed():
+    comparison = of_gains({"A": -0.05, "B": 0.0})
+    comparison.folds.loc[comparison.folds["method"] == "B", "score"] = np.nan
+    comparison.failures["B"] = "ValueError: needs two classes"
+    reader = Reader(render_html(comparison))
+    assert reader.texts[1].startswith("The privileged information hurts: with it, A")
+    assert "ValueError: needs two classes" in reader.text
+
+
+def test_nothing_to_gain_and_leaks_are_said():
+    comparison = of_gains({"A": 0.0})
+    folds = comparison.folds
+    oracle = folds["arm"] == "oracle"
+    without = folds.loc[folds["arm"] == "without", "score"].to_numpy()
+    folds.loc[oracle, "score"] = without
+    assert "nothing to gain" in Reader(notebook_html(comparison)).text
+    leaking = of_gains({"A": 0.0})
+    leaking.folds.loc[oracle, "score"] = 1.0
+    assert "likely contains the target" in Reader(render_html(leaking)).text
+
+
+def test_names_from_the_file_are_shown_and_never_run():
+    comparison = of_gains(
+        {SCRIPT: 0.05, '"><img src=x onerror=alert(1)>': 0.0},
+        features=[SCRIPT, "a&b"],
+        privileged=["</style><script>x</script>"],
+        target="'onload='x",
+    )
+    comparison.failures[SCRIPT] = SCRIPT
+    comparison.warnings.append({"method": SCRIPT, "message": SCRIPT, "count": 2})
+    usage = Usage(SCRIPT, None, {SCRIPT: SCRIPT})
+    reader = Reader(render_html(comparison, usage, {SCRIPT: learning_curve(SCRIPT)}))
+    assert "script" not in reader.tags
+    assert "img" not in reader.tags
+    assert reader.text.count(SCRIPT) >= 6
+    assert "a&b" in reader.text
+
+
+def test_notebooks_show_the_verdict_and_escape_names():
+    comparison = of_gains({SCRIPT: 0.05, "SVCPlus": 0.0})
+    fragment = comparison._repr_html_()
+    assert comparison.verdict.headline.split(SCRIPT)[0] in fragment
+    assert "<script" not in fragment
+    assert "SVCPlus" in fragment
+    assert comparison.next_steps()[0] in Reader(fragment).text

@@ -1,0 +1,171 @@
+"""``lupi compare``: its output in the terminal and its files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lupi as library
+from lupi.cli import main
+from lupi.evaluation import Comparison
+from tests.cli.tables import PLAIN, SHORT, SWIFT, clinic, lupi_here
+
+KNOWN = ["age", "ward"]
+LATER = ["count_week_20", "remark_week_20"]
+
+
+def words(capsys):
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_it_prints_the_data_the_table_and_the_verdict(compared):
+    _, done = compared
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout
+    assert "table.csv, 160 rows" in said
+    assert "2: count_week_20 and remark_week_20" in said
+    assert "16 of 160 rows have no privileged information" in said
+    for word in ("without", "with", "shuffled", "oracle", "gain", "verdict"):
+        assert word in said
+    assert "Which privileged column helps?" in said
+    assert "baseline HistGradientBoostingClassifier" in said
+    assert "lupi-report/report.html" in said.splitlines()[-1]
+
+
+def test_it_writes_report_results_figures_and_model(compared):
+    folder = compared[0] / "lupi-report"
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
+    assert files == {
+        *("report.html", "results.csv", "results.json", "columns.csv", "model.skops"),
+        *("figures/comparison.png", "figures/comparison.svg"),
+        *("figures/columns.png", "figures/columns.svg"),
+    }
+    table = pd.read_csv(folder / "results.csv")
+    assert list(table["arm"]) == ["without", "with", "shuffled", "self", "oracle"]
+    stored = Comparison.from_json(folder / "results.json")
+    assert stored.settings["target"] == "outcome"
+    assert stored.settings["features"] == KNOWN
+    assert stored.settings["privileged"] == LATER
+    assert stored.settings["n_privileged_rows"] == 144
+    np.testing.assert_allclose(stored.table["score"], table["score"])
+    gains = pd.read_csv(folder / "columns.csv")
+    assert set(gains["group"]) == set(LATER)
+
+
+def test_the_report_has_columns_curves_and_the_saved_model(compared):
+    page = (compared[0] / "lupi-report" / "report.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Which privileged column helps?" in page
+    assert page.count('aria-label="Gains:') == 2
+    assert "Learning curve" in page
+    assert "lupi-report/model.skops" in page
+    assert "pd.read_csv" in page
+
+
+def test_the_saved_model_works_in_the_four_lines_of_the_report(compared):
+    model = library.load(compared[0] / "lupi-report" / "model.skops")
+    table = clinic(30, seed=1)
+    assert list(model.feature_names_in_) == KNOWN
+    assert set(model.predict(table[model.feature_names_in_])) == {"event", "none of it"}
+    with pytest.raises(ValueError, match=r"[Cc]olumns|order"):
+        model.predict(table[["ward", "age"]])
+
+
+def test_an_older_run_is_replaced_only_by_force(compared):
+    before = (compared[0] / "lupi-report" / "results.json").read_bytes()
+    again = lupi_here("compare", "table.csv", *PLAIN, *SHORT, cwd=compared[0])
+    assert again.returncode == 2
+    assert (compared[0] / "lupi-report" / "results.json").read_bytes() == before
+
+
+def test_force_replaces_an_older_run_and_leaves_nothing_of_it(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    table = clinic()[["age", "count_week_20", "outcome"]].dropna()
+    table.to_parquet("table.parquet")
+    out = tmp_path / "lupi-report"
+    out.mkdir()
+    for name in ("report.html", "model.skops", "columns.csv"):
+        (out / name).write_text("older")
+    arguments = ["compare", "table.parquet", "-t", "outcome", "-p", "count*"]
+    assert main([*arguments, *SWIFT, "--force"]) == 0
+    assert not (out / "model.skops").exists()
+    assert not (out / "columns.csv").exists()
+    page = (out / "report.html").read_text()
+    assert "lupi fit table.parquet" in page
+    assert "Learning curve" not in page
+
+
+def test_grades_are_numbers_and_groups_are_kept_together(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    ability, school = rng.normal(size=200), np.arange(200) // 2
+    grade = np.clip(np.round(10 + 4 * ability), 0, 20).astype(int)
+    table = pd.DataFrame(
+        {
+            "study": ability + rng.normal(size=200),
+            "G2": np.clip(grade + rng.integers(-1, 2, 200), 0, 20),
+            "school": school,
+            "G3": grade,
+        }
+    )
+    table.to_csv("school.csv", index=False)
+    roles = ["-t", "G3", "-p", "G2", "--group", "school", "--no-model", "-j", "1"]
+    assert main(["compare", "school.csv", *roles, "--quick", "--cv", "2"]) == 0
+    said = words(capsys)
+    assert "G3 (regression)" in said
+    assert "distinct whole numbers, which are treated as numbers; use --task" in said
+    assert "HedgedDistillationRegressor in 5 arms" in said
+    assert "R², higher is better; 4 splits (2 folds, repeated twice)" in said
+    assert "rows of a group kept together" in said
+
+
+def test_rows_without_an_outcome_train_and_are_never_tested(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    table = clinic().astype({"outcome": object})
+    table.loc[100:, "outcome"] = None
+    table.to_csv("gaps.csv", index=False)
+    arguments = ["compare", "gaps.csv", *PLAIN, "-m", "hedged-distillation"]
+    short = ["--labelled", "20", "--cv", "2", "--quick", "--no-model", "-j", "1"]
+    assert main([*arguments, *short]) == 0
+    said = words(capsys)
+    assert "100 of 160 rows; AUC against the others" in said
+    assert "60 of 160 rows have no outcome" in said
+    assert "never test rows" in said
+    assert "2 random splits with 20 training rows, 100 training rows without" in said
+    stored = Comparison.from_json("lupi-report/results.json")
+    assert stored.settings["labels"]["n_unlabelled"] == 60
+    assert stored.settings["splits"]["labelled"] == 20
+    assert "60 have no outcome" in (tmp_path / "lupi-report/report.html").read_text()
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["compare", "--help"]])
+def test_help_is_given(arguments, capsys):
+    assert main(arguments) == 0
+    assert "Usage: lupi" in capsys.readouterr().out
+
+
+def test_flags_take_no_value_in_the_help(capsys):
+    for command in ("compare", "fit", "predict", "columns"):
+        assert main([command, "--help"]) == 0
+        said = capsys.readouterr().out
+        assert "<bool>" not in said
+        assert command == "predict" or "Required." in said
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"lupi {library.__version__}\n"
+
+
+def test_methods_are_described_at_any_width(capsys, monkeypatch):
+    for width in ("60", "120"):
+        monkeypatch.setenv("COLUMNS", width)
+        assert main(["methods"]) == 0
+        said = words(capsys)
+        assert "svc-plus" in said
+        assert "slacks are a function of privileged features" in said

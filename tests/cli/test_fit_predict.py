@@ -1,0 +1,135 @@
+"""``lupi fit`` and ``lupi predict``: from a table to predictions of new rows."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lupi as library
+from lupi.cli import main
+from tests.cli.tables import PLAIN, ROLES, clinic, environment, lupi
+
+KNOWN = ["age", "ward", "admitted", "complaint"]
+LATER = ["count_week_20", "remark_week_20"]
+N_HIDDEN = 60
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """Fit a table with text and dates, then predict rows without later columns."""
+    folder = tmp_path_factory.mktemp("fitted")
+    clinic().to_csv(folder / "table.csv", index=False)
+    new = clinic(30, seed=1).drop(columns=["outcome", *LATER])
+    new[["complaint", "patient", "ward", "age", "admitted"]].to_csv(
+        folder / "new.csv", index=False
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        fit = ["fit", "table.csv", *ROLES, "--n-candidates", "1"]
+        assert main([*fit, "-m", "GeneralizedDistillationClassifier"]) == 0
+    predicted = lupi(
+        "predict", "model.skops", "new.csv", "--keep", "patient", cwd=folder
+    )
+    return folder, predicted
+
+
+def test_the_installed_command_predicts_without_the_privileged_columns(fitted):
+    folder, done = fitted
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "30 predictions written to predictions.csv\n"
+    predictions = pd.read_csv(folder / "predictions.csv")
+    assert list(predictions.columns[:2]) == ["patient", "prediction"]
+    assert list(predictions["patient"]) == [f"P{i:04d}" for i in range(30)]
+    truth = clinic(30, seed=1)["outcome"]
+    # The outcome follows the severity, which age and complaint tell of.
+    assert (predictions["prediction"] == truth).mean() >= 0.6
+    model = library.load(folder / "model.skops")
+    assert list(model.feature_names_in_) == KNOWN
+    by_hand = model.predict(pd.read_csv(folder / "new.csv")[KNOWN])
+    assert list(by_hand) == list(predictions["prediction"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a table whose last outcomes are empty cells, and its model."""
+    path = tmp_path_factory.mktemp("gaps")
+    table = clinic().astype({"outcome": object})
+    table.loc[len(table) - N_HIDDEN :, "outcome"] = None
+    table.to_csv(path / "gaps.csv", index=False)
+    return path
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def words(capsys):
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_hedged_distillation_is_the_default_and_uses_rows_without_outcome(here, capsys):
+    assert main(["fit", "gaps.csv", *PLAIN]) == 0
+    said = words(capsys)
+    assert "60 of 160 rows have no outcome (the cell of 'outcome' is empty)" in said
+    model = library.load("model.skops").named_steps["model"].estimator
+    assert isinstance(model, library.HedgedDistillationClassifier)
+    # Rows without outcome train where they have X*.
+    later = pd.read_csv("gaps.csv").filter(like="_week_20")
+    usable = int(later.iloc[-N_HIDDEN:].notna().any(axis=1).sum())
+    assert 0 < usable <= N_HIDDEN
+    assert f"{usable} of them are training rows of HedgedDistillationClassifier" in said
+    assert f"fitted on {100 + usable} rows" in said
+    # A probability per class.
+    assert main(["predict", "model.skops", "gaps.csv"]) == 0
+    predicted = pd.read_csv("predictions.csv")
+    classes = sorted(pd.read_csv("gaps.csv")["outcome"].dropna().unique())
+    names = [f"probability of {name}" for name in classes]
+    np.testing.assert_allclose(predicted[names].sum(axis=1), 1.0)
+    chosen = np.array(classes)[predicted[names].to_numpy().argmax(axis=1)]
+    np.testing.assert_array_equal(chosen, predicted["prediction"])
+
+
+def test_a_method_that_needs_outcomes_leaves_the_other_rows_out(here, capsys):
+    fit = ["fit", "gaps.csv", *PLAIN, "-m", "svc-plus", "--n-candidates=1"]
+    assert main([*fit, "--out", "svc.skops"]) == 0
+    said = words(capsys)
+    assert "0 of them are training rows of SVCPlus" in said
+    assert "SVCPlus fitted on 100 rows" in said
+
+
+def test_predictions_to_the_standard_output(here, capsys):
+    table = clinic()[["age", "count_week_20"]].fillna(0)
+    table.to_csv("numbers.csv", index=False)
+    model = library.SVCPlus().fit(table, table["age"] > 60)
+    library.save(model, "numbers.skops")
+    before = sorted(here.iterdir())
+    words = ["predict", "numbers.skops", "numbers.csv", "-o", "-", "--keep", "age"]
+    assert main(words) == 0
+    found = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    np.testing.assert_allclose(found["age"], table["age"])
+    np.testing.assert_array_equal(found["prediction"], model.predict(table))
+    np.testing.assert_allclose(
+        found["score of True"], model.decision_function(table), rtol=1e-6
+    )
+    assert sorted(here.iterdir()) == before
+
+
+def test_help_loads_nothing_heavy():
+    program = (
+        "import sys, lupi.cli; lupi.cli.main(['--help']);"
+        "sys.exit(bool({'sklearn', 'pandas', 'numba', 'skops'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment(),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
