@@ -46,7 +46,7 @@ def results(folder):
     return stored
 
 
-# `tests/evaluation/test_long_work.py` kills a run outright in the ordinary tests.
+# `tests/evaluation/test_long_work.py` interrupts and kills runs in the slow tests.
 @posix
 @pytest.mark.parametrize(
     ("stop", "jobs"),
