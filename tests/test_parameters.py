@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils._param_validation import Interval, StrOptions, make_constraint
 from sklearn.utils.validation import has_fit_parameter
 
@@ -17,6 +17,7 @@ ESTIMATORS = [
     for kind in (getattr(package, name) for name in package.__all__)
     if isinstance(kind, type) and issubclass(kind, BaseEstimator)
 ]
+LOCAL = [one for one in ESTIMATORS if not one.__module__.startswith("lupi.dask")]
 VALUES = (np.nan, np.inf, -1, "a", None, True)
 
 
@@ -25,13 +26,19 @@ def made(kind):
     return kind(estimator=lupi.LinearSVCPlus()) if needs else kind()
 
 
-def fitted(model):
+def data():
     X = np.repeat([[-2.0, 0.5], [2.0, -0.5]], 6, axis=0)
     X += np.random.default_rng(0).normal(scale=0.1, size=X.shape)
-    given = {"privileged": X} if has_fit_parameter(model, "privileged") else {}
+    return {"X": X, "y": np.repeat([0.0, 1.0], 6), "privileged": X.copy()}
+
+
+def fitted(model, **given):
+    given = data() | given
+    if not has_fit_parameter(model, "privileged"):
+        del given["privileged"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(X, np.repeat([0, 1], 6), **given)
+        return model.fit(**given)
 
 
 def plain_parameters(kind):
@@ -63,9 +70,7 @@ def test_values_outside_of_the_constraints_are_refused_by_name(kind):
     assert refused > 5 or kind.__module__.startswith("lupi.compose")
 
 
-@pytest.mark.parametrize(
-    "kind", [one for one in ESTIMATORS if not one.__module__.startswith("lupi.dask")]
-)
+@pytest.mark.parametrize("kind", LOCAL)
 def test_values_inside_of_the_constraints_fit_or_are_refused_by_name(kind):
     for name, constraints in plain_parameters(kind):
         for value in VALUES:
@@ -104,3 +109,16 @@ def test_bounds_that_are_sentences():
         fitted(lupi.DeviationSVCPlus(deviation_kernel="precomputed"))
     with pytest.raises(ValueError, match="'advice_weight' parameter of Adviceptron"):
         lupi.Adviceptron(advice_weight=[1.0]).mistake_bound([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize("kind", LOCAL)
+def test_huge_numbers_are_refused_in_a_sentence(kind):
+    model = made(kind)
+    names = ["X"]
+    names += ["privileged"] * has_fit_parameter(model, "privileged")
+    names += ["y"] * is_regressor(model)
+    for name in names:
+        values = data()[name]
+        values[3 if values.ndim == 1 else (3, 1)] = -1e160
+        with pytest.raises(ValueError, match=rf"{name}.*(-1e\+160|too large)"):
+            fitted(model, **{name: values})

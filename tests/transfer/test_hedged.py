@@ -314,6 +314,10 @@ def test_groups_are_kept_together(monkeypatch):
         assert len(np.unique(fold)) == 5
     with pytest.raises(ValueError, match=r"groups has the shape \(79,\) for 80 rows"):
         HedgedDistillationClassifier().fit(X, y, privileged=P, groups=groups[:79])
+    for absent in (None, np.nan):
+        some = np.where(np.arange(80) % 9 == 4, absent, groups.astype(object))
+        with pytest.raises(ValueError, match=r"groups is missing in 9 .* in row 4\."):
+            HedgedDistillationClassifier().fit(X, y, privileged=P, groups=some)
 
 
 def test_a_splitter_deals_the_labelled_rows():
@@ -517,6 +521,14 @@ def test_few_rows_of_a_class_make_fewer_folds(monkeypatch):
     assert model.calibration_slope_ == 1.0
     with pytest.raises(ValueError, match="at least two classes"):
         HedgedDistillationClassifier().fit(X, np.where(y == 1, 0.0, y), privileged=P)
+
+
+def test_one_labelled_row_of_a_regressor_is_no_class():
+    X, y, P, _ = draw()
+    y = np.where(np.arange(len(y)) == 3, 2.5, np.nan)
+    with pytest.warns(UserWarning, match="There are fewer than two distinct labelled"):
+        model = HedgedDistillationRegressor().fit(X, y, privileged=P)
+    np.testing.assert_allclose(model.predict(X), 2.5)
 
 
 def test_x_star_of_two_labelled_rows_is_not_enough():

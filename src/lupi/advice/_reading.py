@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from lupi.advice._problem import Region
 from lupi.advice._rule import Rule
+from lupi.base._estimator import refuse_huge
 from lupi.base._rows import n_rows_of
 
 
@@ -33,6 +34,7 @@ def read_rows(
             raise ValueError(f"X has no rows, but y has {len(y)} labels.")
         return validate_data(estimator, X, ensure_min_samples=0, **options), y
     X, y = validate_data(estimator, X, y, **options)
+    refuse_huge(X, "X", estimator)
     if reset:
         check_classification_targets(y)
     return X, y

@@ -26,6 +26,9 @@ from lupi.base._target import read_target
 from lupi.base._text import refuse_text_columns
 from lupi.base._training import Training
 
+# Largest absolute value of X, X* and y.
+LARGEST = 1e50
+
 
 class PrivilegedEstimator(Declared, BaseEstimator):
     """Base of every estimator whose ``fit`` takes ``privileged``.
@@ -103,6 +106,10 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         )
         weight = check_weight(as_numpy(sample_weight), n_rows, self)
         read = self._read_privileged(privileged, n_rows)
+        refuse_huge(X, "X", self)
+        refuse_huge(target.values, "y", self)
+        if read is not None:
+            refuse_huge(read.values, "privileged", self)
         self._remember_privileged(None if read is None else privileged)
         return Training(
             X,
@@ -189,6 +196,20 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def refuse_huge(values: Any, name: str, estimator: Any) -> None:
+    """Raise a ValueError for numbers whose fourth powers, summed, would overflow."""
+    values = values.data if sp.issparse(values) else values
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+        return
+    ends = (end.reduce(values, axis=None, initial=0.0) for end in (np.fmin, np.fmax))
+    largest = max(map(float, ends), key=abs)
+    if abs(largest) > LARGEST:
+        raise ValueError(
+            f"{name_of(estimator)} got {name} with the value {largest:.3g}, where "
+            f"numbers up to {LARGEST:g} are expected. Correct it, or scale the column."
+        )
 
 
 def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lupi._compat import safe_indexing
+from lupi.base._missing import missing_values
 
 
 def is_data_frame(table: Any) -> bool:
@@ -50,6 +51,26 @@ def as_numpy(values: Any) -> Any:
 def n_rows_of(table: Any) -> int:
     """Return the number of rows of a table; a sparse matrix has no ``len``."""
     return table.shape[0] if hasattr(table, "shape") else len(table)
+
+
+def read_groups(groups: Any, n_rows: int) -> np.ndarray:
+    """Return one group per row; raise a ValueError for missing groups."""
+    groups = np.asarray(groups)
+    if groups.shape != (n_rows,):
+        raise ValueError(
+            f"groups has the shape {groups.shape} for {n_rows} rows of X. "
+            "Give one group per row, as a 1-D array."
+        )
+    missing = np.flatnonzero(missing_values(groups))
+    if len(missing):
+        raise ValueError(
+            f"groups is missing in {len(missing)} of {n_rows} rows, first in row "
+            f"{missing[0]}. Give every row a group; a row that belongs to none is a "
+            "group of its own."
+        )
+    if groups.dtype == object and len({*map(type, groups)}) > 1:
+        groups = np.array([str(group) for group in groups])  # types do not compare
+    return groups
 
 
 def take_rows(table: Any, index: Any) -> Any:

@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import column_or_1d
 
 from lupi.base import missing_targets
-from lupi.base._rows import dense
+from lupi.base._rows import dense, read_groups
 from lupi.evaluation._methods import Task
 from lupi.evaluation._prepare import as_table, column_names, make_transformer
 from lupi.evaluation._scoring import (
@@ -134,7 +134,7 @@ def column_scores(
     table, y = table[known], y[known]
     task = task or read_task(y)
     y = y.astype(float) if task == "regression" else y
-    groups = None if groups is None else np.asarray(groups)[known]
+    groups = None if groups is None else read_groups(groups, len(known))[known]
     rows = _drawn(len(y), random_state)
     name, scorer = choose_scorer(scoring, task, y)
     if not callable(scoring):

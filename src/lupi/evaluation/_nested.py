@@ -25,7 +25,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from lupi._gram_cache import gram_cache
 from lupi.base._metadata import fit_arguments, seeded
-from lupi.base._rows import take_rows
+from lupi.base._rows import read_groups, take_rows
 from lupi.evaluation._methods import Task
 from lupi.evaluation._prepare import as_table
 from lupi.evaluation._running import fingerprint, run_all
@@ -153,7 +153,8 @@ def nested_cross_validate(
         privileged = as_table(privileged, "privileged")
     check_consistent_length(X, y, privileged, groups, sample_weight)
     strata = None if is_regressor(estimator) else y
-    groups = None if groups is None else np.unique(groups, return_inverse=True)[1]
+    if groups is not None:
+        groups = np.unique(read_groups(groups, len(y)), return_inverse=True)[1]
     if strata is not None and groups is None:
         check_class_sizes(strata, cv)
     grid: Any = param_grid

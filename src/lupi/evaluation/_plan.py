@@ -9,6 +9,7 @@ import numpy as np
 
 from lupi.base import read_target
 from lupi.base._index import aligned
+from lupi.base._rows import read_groups
 from lupi.evaluation._labels import Split, add_unlabelled, describe, few_labels
 from lupi.evaluation._methods import Task, as_list, choose_methods
 from lupi.evaluation._prepare import as_table, column_names, rows_with_values
@@ -63,7 +64,8 @@ def plan(
     strata = None if task == "regression" else y
     if sample_weight is not None:
         sample_weight = np.asarray(sample_weight, dtype=float)
-    groups = None if groups is None else np.unique(groups, return_inverse=True)[1]
+    if groups is not None:
+        groups = np.unique(read_groups(groups, n_rows), return_inverse=True)[1]
     if labelled is not None:
         _check_alone(labelled, unlabelled, train_size, cv)
         n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)

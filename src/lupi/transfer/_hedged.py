@@ -72,7 +72,7 @@ from lupi.base import (
 )
 from lupi.base._data_frames import check_privileged_table
 from lupi.base._metadata import seeded
-from lupi.base._rows import is_data_frame
+from lupi.base._rows import is_data_frame, read_groups
 from lupi.base._text import refuse_text_columns
 from lupi.transfer._fitting import takes_nan
 from lupi.transfer._hedge.device import check_hedged_device
@@ -187,13 +187,7 @@ class HedgedDistillation(PrivilegedEstimator):
             self._check_numbers(given.X)
         if groups is None:
             return given
-        groups = np.asarray(groups)
-        if groups.shape != (given.n_rows,):
-            raise ValueError(
-                f"groups has the shape {groups.shape} for {given.n_rows} rows of X. "
-                "Give one group per row, as a 1-D array."
-            )
-        return replace(given, extra={"groups": groups})
+        return replace(given, extra={"groups": read_groups(groups, given.n_rows)})
 
     def _fit_parts(
         self,
@@ -331,9 +325,10 @@ class HedgedDistillation(PrivilegedEstimator):
         if n_taught == 0:
             why = "No row that has y has X*, so that no teacher can be trained"
         elif n_folds < 2:
+            few = "There are" if is_regressor(self) else "A class has"
             why = (
-                "A class has fewer than two distinct labelled rows (or groups), so "
-                "that no prediction is out of fold"
+                f"{few} fewer than two distinct labelled rows (or groups), so that no "
+                "prediction is out of fold"
             )
         elif n_taught < min(3, n_folds):
             why = f"Only {n_taught} distinct rows (or groups) that have y also have X*"
