@@ -67,15 +67,16 @@ def test_labels_that_have_nothing_in_common():
 
 
 def test_what_has_no_index_is_matched_by_position():
-    expected = SVCPlus().fit(X, y, privileged=P).decision_function(X)
+    # Tables of another memory order are summed in another order.
+    tight = SVCPlus(tol=1e-10)
+    expected = tight.fit(X, y, privileged=P).decision_function(X)
     for table in (P.to_numpy(), pl.from_pandas(P.reset_index(drop=True))):
-        model = SVCPlus().fit(X, y, privileged=table)
-        np.testing.assert_array_equal(model.decision_function(X), expected)
-    by_position = SVCPlus().fit(X, y, privileged=OTHER.to_numpy())
-    model = SVCPlus().fit(X.to_numpy(), y, privileged=OTHER)
-    np.testing.assert_array_equal(
-        model.decision_function(X.to_numpy()), by_position.decision_function(X)
-    )
+        values = tight.fit(X, y, privileged=table).decision_function(X)
+        np.testing.assert_allclose(values, expected, atol=1e-4)
+    expected = tight.fit(X, y, privileged=OTHER.to_numpy()).decision_function(X)
+    model = tight.fit(X.to_numpy(), y, privileged=OTHER)
+    values = model.decision_function(X.to_numpy())
+    np.testing.assert_allclose(values, expected, atol=1e-4)
 
 
 def test_cross_validation_slices_both_alike():
@@ -125,6 +126,6 @@ def test_text_in_X_is_named_with_its_column(library):
 
 
 def test_columns_that_hold_numbers_as_objects_are_read():
-    model = SVCPlus().fit(X.astype(object), y)
-    expected = SVCPlus().fit(X, y).decision_function(X)
-    np.testing.assert_array_equal(model.decision_function(X), expected)
+    model = SVCPlus(tol=1e-10).fit(X.astype(object), y)
+    expected = SVCPlus(tol=1e-10).fit(X, y).decision_function(X)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-4)

@@ -23,7 +23,7 @@ def test_without_imitation_the_teacher_does_not_matter(schedule):
     # On the training rows, where splits that part them alike predict alike.
     alone = model().fit(X, LABEL).decision_function(X)
     beside = model(imitation_weight=0.0, schedule=schedule).fit(X, LABEL, privileged=P)
-    np.testing.assert_allclose(beside.decision_function(X), alone, atol=1e-12)
+    np.testing.assert_allclose(beside.decision_function(X), alone, atol=1e-9)
     pulled = model(schedule=schedule).fit(X, LABEL, privileged=P)
     assert np.abs(pulled.decision_function(X) - alone).max() > 1e-2
 
@@ -65,7 +65,7 @@ def test_stages_and_many_classes():
     fitted = model().fit(X, three, privileged=P)
     stages = list(fitted.staged_decision_function(NEW))
     assert len(stages) == 20
-    np.testing.assert_array_equal(stages[-1], fitted.decision_function(NEW))
+    np.testing.assert_allclose(stages[-1], fitted.decision_function(NEW), atol=1e-12)
     labels = list(fitted.staged_predict(NEW))
     np.testing.assert_array_equal(labels[-1], fitted.predict(NEW))
     probability = fitted.predict_proba(NEW)

@@ -168,6 +168,16 @@ def test_costs_over_eight_decades(C):
     assert solution.relative_gap <= tol
 
 
+@pytest.mark.parametrize("features", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_gap_below_rounding_is_not_reached_and_said_not_to_be(name, features):
+    problem = problems(features=features)[name]
+    solution = solve(problem, solver="interior", tol=1e-18)
+    assert not solution.converged or solution.duality_gap == 0.0
+    # Best iterates are kept, and none is lost to an overflow.
+    assert solution.relative_gap <= 1e-9
+
+
 def test_mixed_spaces_are_refused():
     one = np.ones(3)
     functions = [Function(Gram(np.eye(3))), Function(Features(np.eye(3)))]

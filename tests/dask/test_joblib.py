@@ -57,6 +57,11 @@ def searched(X, y, P):
     return search.fit(X, y, privileged=P).cv_results_["mean_test_score"]
 
 
+def same(found, expected):
+    """Shares of rows; of another process, a few may lie on the other side of zero."""
+    np.testing.assert_allclose(found, expected, atol=0.01)
+
+
 def count_sent():
     """Count the bytes that this process writes to its connections."""
     if not hasattr(TCP, "sent"):
@@ -87,7 +92,7 @@ def test_a_search_sends_the_data_once(client, sent):
     client.run(count_sent)
     with joblib.parallel_config(backend=JoblibBackend(client)):
         found = searched(X, y, P)
-    np.testing.assert_array_equal(found, expected)
+    same(found, expected)
     n_bytes = n_sent() + sum(client.run(n_sent).values())
     assert n_bytes < 4 * (X.nbytes + P.nbytes + y.nbytes)
     large = [size for size in sent if size >= X.nbytes]
@@ -114,7 +119,7 @@ def test_a_search_survives_workers_that_die(client, n_killed, monkeypatch):
     monkeypatch.setattr(client, "submit", submit)
     with joblib.parallel_config(backend=JoblibBackend(client)):
         found = searched(X, y, P)
-    np.testing.assert_array_equal(found, expected)
+    same(found, expected)
     assert sum(n_fits) == 6
 
 
@@ -125,5 +130,5 @@ def test_two_searches_do_not_share_what_changed_between_them(client):
         first = searched(X, y, P)
         X *= np.where(np.arange(20) > 0, 1.0, 0.0)
         second = searched(X, y, P)
-    np.testing.assert_array_equal(second, searched(X, y, P))
+    same(second, searched(X, y, P))
     assert (first > second).all()

@@ -17,11 +17,13 @@ def page_says(key, *values, within=0.0):
     """Check numbers of the page, to the digits that it prints.
 
     ``values`` are those under ``key`` in docs/errata.toml, which the page shows, when
-    rounded. Trees may differ a little from one release of scikit-learn to the next:
-    their numbers may be off by ``within``.
+    rounded. The last digit may be off by one: half of it is the rounding of the page,
+    the rest is for the accuracy of solvers, and for a case that they put on the other
+    side of a threshold. Trees may differ a little from one release of scikit-learn to
+    the next: their numbers may be off by ``within``.
     """
     for number, value in zip(PRINTED[key], values, strict=True):
         plain = number.replace("−", "-").replace(" ", "")
         unit = 10.0 ** -len(plain.partition(".")[2])
         difference = abs(float(plain) - np.asarray(value).item())
-        assert difference <= 0.51 * unit + within, (key, number, value)
+        assert difference <= 1.001 * unit + within, (key, number, value)

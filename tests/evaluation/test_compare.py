@@ -213,7 +213,7 @@ def test_configured_frames_change_nothing(data):
         framed = quick(data)
     assert framed.failures == {}
     for arm in ("with", "self"):
-        np.testing.assert_array_equal(scores(framed, arm), scores(expected, arm))
+        np.testing.assert_allclose(scores(framed, arm), scores(expected, arm))
 
 
 def test_routing_switched_on_changes_nothing(data):
@@ -409,6 +409,6 @@ def test_a_pipeline_can_be_a_method(data):
     result = quick(data, methods=[pipeline, TaughtClassifier()], n_candidates=1)
     assert result.failures == {}
     for arm in ("without", "with", "shuffled"):
-        np.testing.assert_array_equal(
+        np.testing.assert_allclose(
             scores(result, arm, "Pipeline"), scores(result, arm, "TaughtClassifier")
         )

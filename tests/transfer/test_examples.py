@@ -21,32 +21,31 @@ def example():
 
 
 def test_the_later_counts_help_when_rows_are_few(example):
-    """First trials with linear students: +0.035 ± 0.009 of AUC at 60 rows."""
+    """By several standard errors, and shuffled counts by none."""
     table = example.gains(example.compare(60))
     gain, error = table.loc["distillation"]
-    assert gain == pytest.approx(0.035, abs=0.018)
     assert gain > 3 * error
+    assert gain > 0.01
     assert table.loc["shuffled", "gain"] < gain - 3 * error
     assert abs(table.loc["shuffled", "gain"]) < 0.01
 
 
 @pytest.mark.slow
 def test_a_teacher_alone_with_shuffled_counts_is_much_worse(example):
-    """First trials: −0.08 of AUC and worse."""
     table = example.gains(example.compare(60, imitation_weight=1.0))
-    assert table.loc["distillation", "gain"] == pytest.approx(0.035, abs=0.018)
-    assert table.loc["shuffled", "gain"] < -0.04
+    gain, error = table.loc["distillation"]
+    assert gain > 3 * error
+    assert table.loc["shuffled", "gain"] < -gain
 
 
 @pytest.mark.slow
 def test_the_gain_melts_as_rows_get_many(example):
-    """First trials: +0.017 ± 0.004 at 200 rows, +0.003 at 600 and more."""
     few, many = (
         example.gains(example.compare(n, n_splits=10, imitation_weight=1.0))
         for n in (200, 800)
     )
     assert few.loc["distillation", "gain"] > 0.005
-    assert abs(many.loc["distillation", "gain"]) < 0.01
+    assert abs(many.loc["distillation", "gain"]) < few.loc["distillation", "gain"]
     assert many.loc["oracle", "gain"] > 0.04
 
 

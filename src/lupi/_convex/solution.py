@@ -10,9 +10,10 @@ All values are computed from the problem, the multipliers λ and the biases b:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,12 @@ FLATTEST = 1e-12
 # Functions whose values, relative to the largest right-hand side, are at most this may
 # vanish at the optimum: they are set to zero if the gap becomes smaller.
 IDLE = 1e-2
-# Shares of the largest coefficient above which rows are used in an expansion, and its
-# relative error.
-SUPPORTING, EXPANDED = (1e-5, 1e-8), 1e-12
+# Shares of the largest coefficient above which rows are used in an expansion: of the
+# weights of the primal, and of the multipliers.
+SUPPORTING, NEGLIGIBLE = (1e-5, 1e-8), (1e-8, 1e-11, 1e-14)
+EVERY_ROW = -1.0
+# Relative error of an expansion of weights.
+EXPANDED = 1e-12
 ROUNDING = np.finfo(float).eps
 
 
@@ -40,8 +44,6 @@ class Solution:
     multipliers up to rounding. ``weights`` are the primal functions of a solver in
     feature space; None if the functions are given by the expansions.
     """
-
-    MOST_EXPANDED: ClassVar[int] = 2000
 
     problem: Problem
     multipliers: np.ndarray
@@ -61,32 +63,126 @@ class Solution:
                 penalized[k] = self.problem.spaces[k].matrix @ w
         return penalized
 
-    def expansion(self, k: int) -> np.ndarray:
-        """Return the coefficients of function k, with which new rows are predicted.
+    def expansion(self, k: int, allowed: float) -> np.ndarray:
+        """Return coefficients of function k, with which new rows are predicted.
 
-        These are the v_k of the dual. If the primal has weights, they are the
-        coefficients closest to v_k that reproduce the weights up to rounding, nonzero
-        only in rows where v_k is, if these suffice.
+        They are as few as reproduce the function on the training rows so well that the
+        objective changes by at most `allowed`: those v_k of the dual that are not
+        small. A function that vanishes up to rounding errors has none. If the primal
+        has weights, the v_k are corrected where they do not reproduce them; if they are
+        so large that their rounding errors are not negligible, the smallest
+        coefficients that do take their place.
         """
-        weights = None if self.weights is None else self.weights[k]
-        if weights is None:
-            return self.coefficients[k]
-        function, features = self.problem.functions[k], self.problem.spaces[k].matrix
-        if not isinstance(features, np.ndarray) or len(features) > self.MOST_EXPANDED:
-            return self.coefficients[k]
-        wanted = function.weight * weights
-        size = np.abs(self.coefficients[k])
-        for share in (*SUPPORTING, -1.0):
-            used = size > share * size.max(initial=0.0)
-            found = np.where(used, self.coefficients[k], 0.0)
-            missing = wanted - features.T @ found
-            found[used] += np.linalg.lstsq(features[used].T, missing, rcond=None)[0]
-            error = np.linalg.norm(features.T @ found - wanted)
-            rounding = np.linalg.norm(features) * np.linalg.norm(found)
-            allowed = EXPANDED * np.linalg.norm(wanted) + ROUNDING * rounding
+        v, values = self.coefficients[k], self.penalized[k]
+        space, rho = self.problem.spaces[k], self.problem.functions[k].weight
+        allowed /= self._price(k)
+        best, least = v, np.inf
+        for found in self._expansions(k):
+            if self.weights is None and np.array_equal(found, v):
+                return v
+            error = np.abs(space.apply(found) / rho - values).max()
             if error <= allowed:
-                break
+                return found
+            if error < least:
+                best, least = found, error
+        return best
+
+    def support(self, k: int, allowed: float) -> np.ndarray:
+        """Return the v_k of the dual, without small ones as in `expansion`."""
+        return replace(self, weights=None).expansion(k, allowed)
+
+    def _price(self, k: int) -> float:
+        """Return how much the objective can change with a unit of function k.
+
+        This is a bound for slacks, and the multiplier for constraints without them.
+        """
+        problem, function = self.problem, self.problem.functions[k]
+        multipliers = np.abs(self.multipliers + problem.offset)
+        total = np.abs(self.coefficients[k]).sum()
+        if function.cost is not None:
+            total += np.abs(function.cost).sum()
+        for part, family in zip(problem.slices, problem.families, strict=True):
+            if k in family.on:
+                linear = None if family.slack is None else family.slack.linear
+                price = multipliers[part] if linear is None else linear
+                total += np.abs(family.on[k]) @ price
+        first = problem.size - len(problem.global_rows)
+        for row, multiplier in zip(
+            problem.global_rows, multipliers[first:], strict=True
+        ):
+            total += np.abs(row.on.get(k, 0.0)).sum() * multiplier
+        return float(total)
+
+    def _expansions(self, k: int) -> Iterator[np.ndarray]:
+        """Yield coefficients of function k, the first with the fewest rows."""
+        v, size = self.coefficients[k], np.abs(self.coefficients[k])
+        # |K_ij| ≤ r_i r_j, and every v_j has the rounding errors of the multipliers.
+        root = np.sqrt(self.problem.spaces[k].diagonal)
+        largest = np.abs(self.multipliers + self.problem.offset).max()
+        sums = root.max() * root.sum() * max(largest, size.max())
+        rounding = len(v) * ROUNDING * sums / self.problem.functions[k].weight
+        if np.abs(self.penalized[k]).max() <= rounding:
+            yield np.zeros_like(v)
+        weighted = self.weights is not None and self.weights[k] is not None
+        for share in (*(SUPPORTING if weighted else NEGLIGIBLE), EVERY_ROW):
+            used = size > share * size.max()
+            found = np.where(used, v, 0.0)
+            yield found
+            if weighted:
+                yield self._corrected(k, found, used)
+        if weighted:
+            yield self._corrected(k, np.zeros_like(v), used)
+
+    def _corrected(self, k: int, given: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """Return coefficients of the used rows that reproduce the weights.
+
+        They are ``a + δ`` for given a, where δ reproduces ``ρ w − Φᵀa`` along the
+        singular vectors of Φ with the largest singular values s, as few as suffice.
+        Along the other ones δ could exceed the v_k, which the costs bound, by any
+        factor, and would cancel in every sum: it is never larger than they are. The
+        function on the rows then lacks s times the part that is not reproduced.
+        """
+        weights: Any = self.weights
+        features = self.problem.spaces[k].matrix
+        wanted = self.problem.functions[k].weight * weights[k]
+        missing = wanted - features.T @ given
+        largest = np.linalg.norm(self.coefficients[k])
+        left, singular, right = np.linalg.svd(features[used].T, full_matrices=False)
+        parts = left.T @ missing
+        steps = parts / np.maximum(singular, np.finfo(float).tiny)
+        rest = np.sqrt(np.cumsum(parts[::-1] ** 2))[::-1]
+        needed = rest > EXPANDED * np.linalg.norm(wanted)
+        n_parts = int((needed & (np.sqrt(np.cumsum(steps**2)) <= largest)).sum())
+        found = given.copy()
+        found[used] += steps[:n_parts] @ right[:n_parts]
         return found
+
+    def with_function(
+        self, k: int, expansion: np.ndarray, bias: float | None = None
+    ) -> Solution:
+        """Return the solution whose primal has ``f_k = Σ_i a_i K_k(x_i, ·)/ρ_k``.
+
+        The multipliers, and with them the dual value, are those of this solution: the
+        gap is that of a primal with the given function. A bias of a function without
+        an unpenalized part is penalized as the weight of a constant feature.
+        """
+        weight, space = self.problem.functions[k].weight, self.problem.spaces[k]
+        values, biases = self.penalized[k], self.biases
+        if not expansion.any():
+            values = np.zeros_like(values)
+        elif expansion is not self.coefficients[k] or self.weights is not None:
+            values = space.apply(expansion) / weight
+        norm = expansion @ values
+        if bias is not None and k in self.problem.biased:
+            biases = biases.copy()
+            biases[self.problem.biased.index(k)] = bias
+        elif bias is not None:
+            values, norm = values + bias, norm + weight * bias**2
+        other = replace(self, biases=biases)
+        other.penalized = [*self.penalized[:k], values, *self.penalized[k + 1 :]]
+        other._norms = self._norms.copy()
+        other._norms[0, k] = norm
+        return other
 
     @cached_property
     def values(self) -> list[np.ndarray]:
@@ -104,32 +200,24 @@ class Solution:
         return self.problem.at_least - self.problem.margins(self.values)
 
     @cached_property
-    def _norms(self) -> tuple[float, float]:
-        """``Σ_k ρ_k ‖f_k‖²`` of the primal functions and of the dual expansions."""
-        primal = dual = 0.0
+    def _norms(self) -> np.ndarray:
+        """``ρ_k ‖f_k‖²`` of the primal functions and of the dual expansions."""
+        norms = np.zeros((2, len(self.coefficients)))
         weights = self.weights or [None] * len(self.coefficients)
-        for v, w, f, t in zip(
-            self.coefficients,
-            weights,
-            self.problem.functions,
-            self.penalized,
-            strict=True,
-        ):
-            if f.space is None:
-                continue
+        for k, space in self.problem.spaces.items():
+            v, w = self.coefficients[k], weights[k]
+            rho = self.problem.functions[k].weight
             if w is None:
-                both = float(v @ t)
-                primal, dual = primal + both, dual + both
+                norms[:, k] = v @ self.penalized[k]
             else:
-                primal += f.weight * float(w @ w)
-                dual += float(((f.space.matrix.T @ v) ** 2).sum()) / f.weight
-        return primal, dual
+                norms[:, k] = rho * (w @ w), ((space.matrix.T @ v) ** 2).sum() / rho
+        return norms
 
     @cached_property
     def primal_value(self) -> float:
         """The objective with the optimal slacks for the functions."""
         problem, short = self.problem, self._shortfall
-        value = 0.5 * self._norms[0]
+        value = 0.5 * self._norms[0].sum()
         for function, t in zip(problem.functions, self.values, strict=True):
             if function.cost is not None:
                 value += function.cost @ t
@@ -150,7 +238,7 @@ class Solution:
         return float(
             problem.at_least @ multipliers
             + problem.at_least @ problem.offset
-            - 0.5 * self._norms[1]
+            - 0.5 * self._norms[1].sum()
             - 0.5 * problem.curvature @ multipliers**2
         )
 

@@ -114,8 +114,8 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
     >>> model.fit(X, y).support_
     array([False,  True, False, False,  True, False])
     >>> X[:, 0] = 1e6
-    >>> round(model.score(X, y), 2)
-    0.94
+    >>> bool(model.score(X, y) > 0.8)
+    True
     """
 
     __lupi_info__ = ModelInfo(

@@ -131,7 +131,7 @@ class LinearSVRPlus(DaskLinearMachine, LocalSVRPlus):
     >>> noise = rng.normal(size=200, chunks=100)
     >>> y = 2 * X[:, 0] + noise
     >>> model = LinearSVRPlus().fit(X, y, privileged=abs(noise)[:, None])
-    >>> model.coef_.round()
-    array([2., 0.])
+    >>> bool(abs(model.coef_ - [2.0, 0.0]).max() < 0.3)
+    True
     >>> client.close()
     """

@@ -24,7 +24,7 @@ from lupi.kernels import Kernel, nearest_positive_semidefinite
 
 __all__ = ["Data", "Expansion", "Space", "learned"]
 
-# Relative size of coefficients, and of changes of the objective, that are negligible.
+# Relative change of the objective that is negligible.
 NEGLIGIBLE = 1e-8
 # Products of three such values do not overflow.
 LARGEST = 1e100
@@ -221,48 +221,31 @@ def learned(
     solution: Solution,
     k: int,
     space: Space,
-    cost: np.ndarray,
     *,
+    tol: float,
     in_features: bool,
     constant: bool = False,
-) -> tuple[np.ndarray, Expansion]:
+) -> tuple[np.ndarray, Expansion, Solution]:
     """Return the coefficients of function k on the rows of a space, and the function.
 
-    In feature space the function is given by the primal weights of the solver, which
-    the multipliers reproduce only up to the duality gap. ``constant``: the bias is the
+    The third value is the solution with this function, whose certificate is that of the
+    stored model: its objective differs by a relative 1e-8, or by `tol`, at most. In
+    feature space the function is given by the primal weights of the solver, which the
+    multipliers reproduce only up to the duality gap. ``constant``: the bias is the
     weight of a constant feature.
     """
     function, bias = solution.problem.functions[k], solution.bias(k)
+    allowed = min(NEGLIGIBLE, tol) * abs(solution.primal_value)
     if in_features:
         weights: Any = solution.weights
         width = space.rows.shape[1]
         if constant:
             bias = float(weights[k][width])
-        coefficients = without_negligible(solution, k, solution.coefficients[k], cost)
-        return coefficients, Expansion(space.kernel, None, weights[k][:width], bias)
-    coefficients = without_negligible(solution, k, solution.expansion(k), cost)
+        found = Expansion(space.kernel, None, weights[k][:width], bias)
+        return solution.support(k, allowed), found, solution
+    coefficients = solution.expansion(k, allowed)
+    stored = solution.with_function(k, coefficients)
     coefficients = space.in_kernel(coefficients)
     if constant:
         bias = coefficients.sum() / function.weight
-    return coefficients, space.expand(coefficients / function.weight, bias)
-
-
-def without_negligible(
-    solution: Solution, k: int, coefficients: np.ndarray, cost: np.ndarray
-) -> np.ndarray:
-    """Return the coefficients of function k with negligible ones set to zero.
-
-    These are below 1e-8 of the largest, or of a smaller threshold where large
-    coefficients nearly cancel: the objective may change by a relative 1e-8 only.
-    """
-    space: Any = solution.problem.functions[k].space
-    size = np.abs(coefficients)
-    allowed = NEGLIGIBLE * abs(solution.primal_value)
-    for threshold in (NEGLIGIBLE, 1e-3 * NEGLIGIBLE, 1e-6 * NEGLIGIBLE):
-        small = size <= threshold * size.max(initial=0.0)
-        removed = np.where(small, coefficients, 0.0)
-        if not removed.any() or (
-            np.abs(space.apply(removed)).max() * cost.sum() <= allowed
-        ):
-            return np.where(small, 0.0, coefficients)
-    return coefficients
+    return coefficients, space.expand(coefficients / function.weight, bias), stored

@@ -76,7 +76,7 @@ default="rbf"
     --------
     >>> from lupi import HardMarginSVC
     >>> model = HardMarginSVC(kernel="linear").fit([[0.0], [1.0]], ["no", "yes"])
-    >>> model.coef_.round(6), model.intercept_.round(6)
+    >>> model.coef_.round(2), model.intercept_.round(2)
     (array([[2.]]), array([-1.]))
     """
 

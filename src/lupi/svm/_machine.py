@@ -255,33 +255,35 @@ class KernelMachine:
         spaces = [data.decision]
         if data.with_privileged:
             spaces += [data.privileged[which] for which in self._functions]
-        coefficients, functions = zip(
-            *(
-                learned(
-                    solution,
-                    k,
-                    space,
-                    data.cost,
-                    in_features=data.in_features,
-                    constant=self._bias_in_kernel,
-                )
-                for k, space in enumerate(spaces)
-            ),
-            strict=True,
-        )
-        model = Model(
-            decision=functions[0],
-            corrections=list(functions[1:]),
-            dual_coef=coefficients[0],
-            certificate=Certificate.of(solution),
-        )
+        coefficients, functions, stored = [], [], solution
+        for k, space in enumerate(spaces):
+            found, function, stored = learned(
+                stored,
+                k,
+                space,
+                tol=self.tol,
+                in_features=data.in_features,
+                constant=self._bias_in_kernel,
+            )
+            coefficients.append(found)
+            functions.append(function)
         if is_constant(data, solution):
             # Exactly constant, because predictions are signs, here of rounding errors.
             value = float(np.mean(solution.values[0]))
-            value = 0.0 if abs(value) <= TRIVIAL else value
-            model.dual_coef = np.zeros(data.n_rows)
-            model.decision = data.decision.expand(model.dual_coef, value)
-        return model
+            value, nothing = (
+                0.0 if abs(value) <= TRIVIAL else value,
+                np.zeros(data.n_rows),
+            )
+            constant = stored.with_function(0, nothing, value)
+            if constant.is_optimal(self.tol) or not solution.converged:
+                coefficients[0], stored = nothing, constant
+                functions[0] = data.decision.expand(nothing, value)
+        return Model(
+            decision=functions[0],
+            corrections=functions[1:],
+            dual_coef=coefficients[0],
+            certificate=Certificate.of(stored),
+        )
 
     # ----------------------------------------------------------- attributes
     def _attributes(self, fitted: Fitted) -> dict[str, Any]:

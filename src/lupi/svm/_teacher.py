@@ -47,7 +47,9 @@ def train_teacher(estimator: Any, data: Data, C: float) -> Teacher:
         [Rows({0: y}, one, slack=Slack(linear=cost))],
     )
     solution = estimator._solve(problem)
-    _, function = learned(solution, 0, space, cost, in_features=data.in_features)
-    deviations = 1.0 - y * solution.values[0]
+    _, function, stored = learned(
+        solution, 0, space, tol=estimator.tol, in_features=data.in_features
+    )
+    deviations = 1.0 - y * stored.values[0]
     deviations[np.abs(deviations) < MARGIN] = 0.0
-    return Teacher(function, deviations, Certificate.of(solution))
+    return Teacher(function, deviations, Certificate.of(stored))

@@ -122,10 +122,9 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
     >>> model = HedgedDistillationClassifier().fit(X, y, privileged=later)
     >>> labels_only = HedgedDistillationClassifier().fit(X[:60], outcome[:60])
     >>> unknown = slice(60, None)
-    >>> round(labels_only.score(X[unknown], outcome[unknown]), 2)
-    0.7
-    >>> round(model.score(X[unknown], outcome[unknown]), 2)
-    0.76
+    >>> X_unknown, truth = X[unknown], outcome[unknown]
+    >>> bool(model.score(X_unknown, truth) > labels_only.score(X_unknown, truth))
+    True
     >>> model.classes_
     array([False,  True])
     """

@@ -95,10 +95,9 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
     >>> model = HedgedDistillationRegressor().fit(X, y, privileged=later)
     >>> labels_only = HedgedDistillationRegressor().fit(X[:30], y[:30])
     >>> unknown = slice(30, None)
-    >>> round(labels_only.score(X[unknown], outcome[unknown]), 2)
-    0.43
-    >>> round(model.score(X[unknown], outcome[unknown]), 2)
-    0.56
+    >>> X_unknown, truth = X[unknown], outcome[unknown]
+    >>> bool(model.score(X_unknown, truth) > labels_only.score(X_unknown, truth))
+    True
     >>> model.weights_["labels"] < 0.5
     True
     """

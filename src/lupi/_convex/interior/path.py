@@ -244,7 +244,9 @@ def _along_path(
     while n_iter < max_iter and aims:
         n_iter += 1
         try:
-            step = _predictor_corrector(state, newton, tuning.step_to_boundary)
+            # Beyond the accuracy of double precision, the barrier overflows.
+            with np.errstate(over="raise"):
+                step = _predictor_corrector(state, newton, tuning.step_to_boundary)
         except (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError):
             break
         candidate = state.solution(n_iter, False)

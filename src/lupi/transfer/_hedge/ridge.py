@@ -167,8 +167,8 @@ class GCVRidge(RegressorMixin, BaseEstimator):
     >>> import numpy as np
     >>> from lupi.transfer._hedge.ridge import GCVRidge
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> GCVRidge().fit(X, 3 * X[:, 0] + 1).coef_.round(2)
-    array([3., 0.])
+    >>> bool(np.allclose(GCVRidge().fit(X, 3 * X[:, 0] + 1).coef_, [3, 0], atol=0.01))
+    True
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GCVRidge:
