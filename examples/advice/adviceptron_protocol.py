@@ -15,6 +15,7 @@ show a few μ of 0.001 or less.
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
@@ -41,6 +42,21 @@ def shown(errors):
     """Mean errors at a few rounds, as a table."""
     means = {name: np.mean(runs, axis=0) for name, runs in errors.items()}
     return pd.DataFrame(means).T[SHOWN].rename_axis(columns="rows seen").round(3)
+
+
+def draw_errors(ax, errors, label):
+    """Draw the mean error of every learner over its runs, with a 95 % band."""
+    colors = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+    for color, (name, runs) in zip(colors, errors.items(), strict=False):
+        runs = np.asarray(runs)
+        rounds, mean = np.arange(runs.shape[1]), runs.mean(axis=0)
+        reach = stats.t.ppf(0.975, len(runs) - 1) * stats.sem(runs, axis=0)
+        ax.plot(rounds, mean, color=color, lw=2, label=name)
+        ax.fill_between(rounds, mean - reach, mean + reach, color=color, alpha=0.13)
+    ax.set(xlabel="training rows", ylabel=f"{label} (95 % band)", ylim=(0, None))
+    ax.grid(color="#E6E6E6")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
 
 
 # %%

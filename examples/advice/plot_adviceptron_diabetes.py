@@ -21,11 +21,10 @@ which the source is silent, is small. The text below the figure has the numbers.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from adviceptron_protocol import N_RUNS, errors_by_round, shown
+from adviceptron_protocol import N_RUNS, draw_errors, errors_by_round, shown
 
 from lupi.advice import Adviceptron, Rule
 from lupi.datasets import load_pima
-from lupi.inspection import OnlineErrorDisplay
 
 pima = load_pima(as_frame=True)
 X = pd.concat([pima.data, pima.privileged], axis=1)
@@ -71,12 +70,7 @@ for ax, learning_rate in zip(axes, (1.0, 0.01), strict=True):
         f"μ = {weight:g}": errors_of(weight, learning_rate)
         for weight in (0.001, 0.01, 0.1)
     }
-    OnlineErrorDisplay.from_results(
-        errors,
-        rounds=np.arange(201),
-        error_name=f"test error, mean of {N_RUNS} runs",
-        ax=ax,
-    )
+    draw_errors(ax, errors, f"test error, mean of {N_RUNS} runs")
     ax.axhline(np.mean(y), color="0.5", lw=1, zorder=0, label="always “no”")
     ax.set_ylim(0.2, 0.5)
     ax.legend(frameon=False, ncols=2, loc="lower left")

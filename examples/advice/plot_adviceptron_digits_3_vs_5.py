@@ -13,19 +13,13 @@ typical images stand in for the experts' drawings.
 """
 
 import matplotlib.pyplot as plt
-import numpy as np
-from adviceptron_protocol import N_RUNS, digit_errors, shown
-
-from lupi.inspection import OnlineErrorDisplay
+from adviceptron_protocol import N_RUNS, digit_errors, draw_errors, shown
 
 errors = digit_errors((3, 5))
-display = OnlineErrorDisplay.from_results(
-    errors,
-    rounds=np.arange(201),
-    error_name=f"test error, mean of {N_RUNS} runs",
-)
-display.ax_.set_ylim(0, 0.4)
-display.ax_.set_title("3 or 5", loc="left", fontweight="bold")
+figure, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
+draw_errors(ax, errors, f"test error, mean of {N_RUNS} runs")
+ax.set_ylim(0, 0.4)
+ax.set_title("3 or 5", loc="left", fontweight="bold")
 print(shown(errors).to_string())
 plt.show()
 

@@ -32,9 +32,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import LinearSegmentedColormap
 from sklearn.base import clone
 from sklearn.decomposition import PCA
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -243,3 +245,118 @@ def draw_table(ax, found, printed=None):
     ax.set_xlabel("accuracy (%)")
     ax.grid(axis="x", color="#E6E6E6")
     ax.spines[["top", "right"]].set_visible(False)
+
+
+# %%
+# Figures of a fit
+# ----------------
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+STYLES = ("-", "--", "-.", ":")
+# Pale enough for numbers on every color.
+GAINS = LinearSegmentedColormap.from_list("gains", ["#E69F00", "#FFFFFF", "#3C93C9"])
+
+
+def tidy(ax, title):
+    """A title on the left, a light grid, and no frame above and on the right."""
+    ax.set_title(title, loc="left", fontweight="bold")
+    ax.grid(color="#E6E6E6")
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def draw_traces(axes, models, X_test, y_test):
+    """Draw objective, passes and score of fitted models, on three axes.
+
+    The objective is that of the end of each round; the passes within a round are
+    relative to the first and averaged over the rounds; the score is that of the test
+    rows after each tree. Objectives and scores are returned, by model.
+    """
+    traces = {}
+    for (name, model), color, style in zip(
+        models.items(), COLORS, STYLES, strict=False
+    ):
+        rounds = model.objective_trace_
+        objective = np.array([each[-1] for each in rounds])
+        # A round that stopped keeps its last value; one that starts at 0 has no other.
+        longest = max(map(len, rounds))
+        passes = np.mean(
+            [
+                np.pad(each / each[0], (0, longest - len(each)), mode="edge")
+                if each[0] > 0
+                else np.ones(longest)
+                for each in rounds
+            ],
+            axis=0,
+        )
+        metric = accuracy_score if hasattr(model, "classes_") else r2_score
+        score = np.array([metric(y_test, p) for p in model.staged_predict(X_test)])
+        for ax, values in zip(axes, (objective, passes, score), strict=True):
+            steps = np.arange(1, len(values) + 1)
+            ax.plot(steps, values, color=color, linestyle=style, lw=2, label=name)
+        traces[name] = objective, score
+    axes[0].set(xlabel="round (trees)", ylabel="objective", ylim=(0, None))
+    axes[1].set(xlabel="pass", ylabel="objective, relative to the first pass")
+    axes[2].set(xlabel="number of trees", ylabel=metric.__name__.replace("_", " "))
+    axes[2].legend(frameon=False)
+    tidy(axes[0], "Objective of each round")
+    tidy(axes[1], "Passes within a round")
+    tidy(axes[2], "Test rows")
+    return traces
+
+
+def draw_surface(ax, model, X, y, privileged, grid, **how):
+    """Cross-validate over C1 and C2, and draw the difference to the model without X*.
+
+    Scores (one row per C2, one column per C1) and that of the model without X* on the
+    same folds are returned; ``how`` are arguments of `cross_val_score`.
+    """
+    baseline = cross_val_score(model, X, y, **how).mean()
+    scores = np.array(
+        [
+            [
+                cross_val_score(
+                    clone(model).set_params(privileged_weight=c1, privileged_reg=c2),
+                    X,
+                    y,
+                    params={"privileged": privileged},
+                    **how,
+                ).mean()
+                for c1 in grid
+            ]
+            for c2 in grid
+        ]
+    )
+    gain = scores - baseline
+    reach = np.abs(gain).max() or 1.0
+    image = ax.imshow(
+        gain, cmap=GAINS, vmin=-reach, vmax=reach, origin="lower", aspect="auto"
+    )
+    for (line, column), score in np.ndenumerate(scores):
+        ax.text(column, line, f"{score:.3f}", ha="center", va="center", fontsize=9)
+    ax.set_xticks(range(len(grid)), [f"{value:g}" for value in grid])
+    ax.set_yticks(range(len(grid)), [f"{value:g}" for value in grid])
+    ax.set(xlabel="C1 (privileged_weight)", ylabel="C2 (privileged_reg)")
+    ax.set_title(f"Without X*: {baseline:.3f}", loc="left", fontweight="bold")
+    ax.figure.colorbar(image, ax=ax, label="gained over the model without X*")
+    return scores, baseline
+
+
+SPACES = {
+    "GB_EF": "common space, trained on X",
+    "GB_PF": "common space, trained on X*",
+    "GB_CCA": "common space, trained on both",
+}
+
+
+def draw_quality(ax, quality):
+    """Draw the result of `cca_quality`: a dot per split, and the means."""
+    scores = quality.scores
+    for height, name in enumerate(scores):
+        ax.plot(scores[name], np.full(len(scores), height), "o", color="0.5", alpha=0.5)
+    heights = np.arange(scores.shape[1])
+    ax.plot(scores.mean(), heights, "D", color="#0072B2", markersize=8, label="mean")
+    ax.set_yticks(heights, [SPACES.get(name, name) for name in scores])
+    ax.set_ylim(scores.shape[1] - 0.5, -0.5)
+    ax.set_xlabel("score on test rows")
+    largest = ", ".join(f"{c:.2f}" for c in quality.correlations.mean(axis=0)[:3])
+    tidy(ax, f"Canonical correlations of X and X*: {largest}")

@@ -17,11 +17,10 @@ them.
 """
 
 import matplotlib.pyplot as plt
-from ipl_protocol import galaxy, pima
+from ipl_protocol import draw_quality, galaxy, pima
 
 from lupi.boosting import GBPlusClassifier, IPLClassifier
 from lupi.evaluation import cca_quality
-from lupi.inspection import CCAQualityDisplay
 
 trees = {"max_depth": 2, "random_state": 0}
 figure, axes = plt.subplots(2, 1, figsize=(8, 7), layout="constrained")
@@ -36,7 +35,7 @@ for ax, (name, data) in zip(
         also={"GB+": GBPlusClassifier(**trees), "IPL": IPLClassifier(**trees)},
         random_state=0,
     )
-    CCAQualityDisplay.from_results(quality, ax=ax)
+    draw_quality(ax, quality)
     ax.set_title(name, loc="left", fontweight="bold")
     largest = ", ".join(
         f"{value:.2f}" for value in quality.correlations.mean(axis=0)[:4]

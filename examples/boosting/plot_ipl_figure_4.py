@@ -23,13 +23,12 @@ has.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from ipl_protocol import TREES, digits, faces, galaxy, pima
+from ipl_protocol import TREES, digits, draw_surface, faces, galaxy, pima
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import Bunch
 
 from lupi import IPLClassifier
 from lupi.datasets import load_digits_lowres
-from lupi.inspection import BoostingTraceDisplay
 
 GRID = (0.001, 0.1, 1.0, 10.0, 1000.0)
 
@@ -60,22 +59,20 @@ lines = {}
 figure, axes = plt.subplots(3, 2, figsize=(12, 11), layout="constrained")
 axes.flat[-1].set_axis_off()
 for ax, (name, (data, rows)) in zip(axes.flat, cases.items(), strict=False):
-    display = BoostingTraceDisplay.surface(
+    scores, baseline = draw_surface(
+        ax,
         IPLClassifier(**TREES),
         data.data,
         data.target,
         data.privileged,
-        privileged_weights=GRID,
-        privileged_regs=GRID,
+        GRID,
         cv=StratifiedShuffleSplit(3, train_size=rows, random_state=0),
         scoring="accuracy",
-        ax=ax,
     )
     ax.set_title(f"{name}. {ax.get_title(loc='left')}", loc="left", fontweight="bold")
-    scores = display.scores
     best = np.unravel_index(scores.argmax(), scores.shape)
     lines[name] = {
-        "without X*": display.baseline,
+        "without X*": baseline,
         "best": scores.max(),
         "best C1, C2": f"{GRID[best[1]]:g}, {GRID[best[0]]:g}",
         **{f"C1 = {c:g}": m for c, m in zip(GRID, scores.mean(axis=0), strict=True)},

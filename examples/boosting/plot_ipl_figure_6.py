@@ -19,11 +19,10 @@ splits, as in the paper.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from ipl_protocol import digits, faces
+from ipl_protocol import digits, draw_traces, faces
 from sklearn.model_selection import train_test_split
 
 from lupi import IPLClassifier
-from lupi.inspection import BoostingTraceDisplay
 
 RATES = (0.05, 0.1, 0.2, 0.3)
 
@@ -48,13 +47,11 @@ for line, (name, data, n_train) in zip(
         ).fit(X, y, privileged=P)
         for rate in RATES
     }
-    display = BoostingTraceDisplay.from_estimator(models, X_test, y_test, ax=line)
+    traces = draw_traces(line, models, X_test, y_test)
     line[0].set_title(f"{name}: objective", loc="left", fontweight="bold")
-    for label, trace in display.traces.items():
-        settled = np.argmax(trace.objective < 0.01 * trace.objective[0]) + 1
-        settled = (
-            settled if trace.objective[-1] < 0.01 * trace.objective[0] else "> 500"
-        )
-        shown = "  ".join(f"{trace.score[n - 1]:.3f}" for n in (10, 50, 100, 500))
+    for label, (objective, score) in traces.items():
+        below = objective < 0.01 * objective[0]
+        settled = np.argmax(below) + 1 if below[-1] else "> 500"
+        shown = "  ".join(f"{score[n - 1]:.3f}" for n in (10, 50, 100, 500))
         print(f"{name:22} {label:8}: objective at 1 % after {settled} rounds; {shown}")
 plt.show()

@@ -13,11 +13,10 @@ without X*. With C2 = C1/100 every round has a comment. See the errata on λ.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from ipl_protocol import faces
+from ipl_protocol import draw_traces, faces
 from sklearn.model_selection import train_test_split
 
 from lupi import IPLClassifier
-from lupi.inspection import BoostingTraceDisplay
 
 data = faces()
 X, X_test, y, y_test, P, _ = train_test_split(
@@ -47,16 +46,15 @@ def models(privileged_reg):
 figure, axes = plt.subplots(2, 3, figsize=(13, 7.5), layout="constrained")
 for line, reg in zip(axes, (0.01, 1.0), strict=True):
     fitted = models(reg)
-    display = BoostingTraceDisplay.from_estimator(fitted, X_test, y_test, ax=line)
+    traces = draw_traces(line, fitted, X_test, y_test)
     line[0].set_title(f"C1 = 1, C2 = {reg:g}: objective", loc="left", fontweight="bold")
-    for label, trace in display.traces.items():
+    for label, (objective, score) in traces.items():
         coef = fitted[label].privileged_coef_[70:]
         used = np.mean(np.any(coef != 0, axis=1))
-        below = trace.objective < 0.01 * trace.objective[0]
+        below = objective < 0.01 * objective[0]
         settled = np.argmax(below) + 1 if below.any() else "> 500"
         print(
             f"C2 = {reg:4g}, {label:8}: objective at 1 % after {settled} rounds, "
-            f"comments in {used:4.0%} of the sparse rounds, accuracy "
-            f"{trace.score[-1]:.3f}"
+            f"comments in {used:4.0%} of the sparse rounds, accuracy {score[-1]:.3f}"
         )
 plt.show()

@@ -32,13 +32,9 @@ PICTURES = {
         "inspection-learning-curve",
         "inspection-learning-curve-difference",
     ],
-    "inspection/plot_cca_quality": ["inspection-cca-quality"],
-    "inspection/plot_boosting_trace": [
-        "inspection-boosting-trace",
-        "inspection-boosting-surface",
-    ],
-    "inspection/plot_online_error": ["inspection-online-error"],
-    "inspection/plot_fairness_frontier": ["inspection-fairness-frontier"],
+    "boosting/plot_cca_quality": ["cca-quality"],
+    "boosting/plot_boosting_trace": ["boosting-trace", "boosting-surface"],
+    "advice/plot_online_error": ["advice-online-error"],
     "svm/plot_thesis_figure_1_1": ["thesis-1-1"],
     "svm/plot_thesis_figure_3_2": ["thesis-3-2"],
     "svm/plot_thesis_figure_3_3": ["thesis-3-3"],
@@ -54,7 +50,9 @@ def main(wanted: list[str]) -> None:
         if wanted and Path(script).name not in wanted:
             continue
         plt.close("all")
-        runpy.run_path(str(EXAMPLES / f"{script}.py"), run_name="__main__")
+        path = EXAMPLES / f"{script}.py"
+        sys.path.insert(0, str(path.parent))  # for what the scripts of a folder share
+        runpy.run_path(str(path), run_name="__main__")
         for number, name in zip(plt.get_fignums(), names, strict=True):
             plt.figure(number).savefig(HERE / f"{name}.png", dpi=80)
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
-from lupi.inspection._planes import Plane, free_offsets, make_plane_of
-from lupi.inspection._reading import (
-    check_drawable,
-    check_training_rows,
-    column_names,
-    dense,
-    like,
-    one_function,
-    read_sensitive_space,
-    what_is_drawn,
-)
+from lupi._models import load_models
+from lupi._words import listed
+from lupi.base._rows import dense
 from lupi.inspection._style import BLACK, BLUE, GRAY, ORANGE, several_axes, tidy
 
 CLASS_COLORS = (ORANGE, BLUE)
@@ -34,6 +28,26 @@ ON_THE_MARGIN = 1e-3
 CONSTANT = 1e-6
 # With more rows, markers are smaller and support vectors have an edge, not a ring.
 CROWDED = 150
+# Margin of the panel around the points, as a share of their range.
+MARGIN = 0.12
+# Offsets of a number from its point, in typographic points, the best first.
+OFFSETS = [(9, 7), (9, -7), (-9, 7), (-9, -7), (12, 0), (-12, 0), (0, 11), (0, -11)]
+OFFSETS += [(2 * x, 2 * y) for x, y in OFFSETS]
+NUMBER_SIZE = np.array([13.0, 9.0])
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The content of one panel: rows, and a function on a grid."""
+
+    points: np.ndarray  # (n_rows, 2); NaN for rows that are missing
+    x: np.ndarray
+    y: np.ndarray
+    values: np.ndarray  # (n_y, n_x): the function on the grid
+    labels: tuple[str, str]  # of the axes
+    note: str = ""  # on columns or directions that are not drawn
+    one_column: bool = False  # the rows are spread over the height of the panel
+    projected: bool = False  # the points are projections of the rows
 
 
 @dataclass
@@ -172,30 +186,33 @@ default=(0, 1)
         """
         check_is_fitted(estimator)
         name = type(estimator).__name__
-        check_drawable(estimator, name, with_privileged=privileged is not None)
+        _check_drawable(estimator, name, with_privileged=privileged is not None)
         table = dense(X)
-        check_training_rows(estimator, table, name)
+        _check_training_rows(estimator, table, name)
         signs = np.where(np.asarray(y) == estimator.classes_[1], 1.0, -1.0)
         star_plane = corrections = None
         by_class, kind = False, "slack"
         space_name = "Privileged space X*"
         if privileged is not None:
-            sensitive = read_sensitive_space(estimator, privileged)
+            sensitive = _read_sensitive_space(estimator, privileged)
             if sensitive is not None:
                 space_name = "Sensitive features as privileged space X*"
-            star, star_names = sensitive or (privileged, column_names(privileged, "x*"))
+            star, star_names = sensitive or (
+                privileged,
+                _column_names(privileged, "x*"),
+            )
             star = np.asarray(dense(star), dtype=float)
-            kind = what_is_drawn(estimator, function, name)
-            corrections = one_function(estimator.correction(star), function)
+            kind = _what_is_drawn(estimator, function, name)
+            corrections = _one_function(estimator.correction(star), function)
             if by_class := kind.startswith("slack of class"):
                 own = estimator.correction(star)
                 corrections = np.where(signs > 0, own[:, 1], own[:, 0])
                 space_name += f", slack of class {estimator.classes_[function]}"
-            star_plane = make_plane_of(
+            star_plane = _make_plane(
                 star,
                 star_names,
                 privileged_features,
-                lambda rows: one_function(estimator.correction(rows), function),
+                lambda rows: _one_function(estimator.correction(rows), function),
                 grid_resolution,
                 signs > 0,
             )
@@ -205,11 +222,11 @@ default=(0, 1)
         violated = np.flatnonzero(slacks > ON_THE_MARGIN)
         order = violated[np.argsort(-slacks[violated], kind="stable")]
         display = cls(
-            decision=make_plane_of(
+            decision=_make_plane(
                 table.astype(float),
-                column_names(X, "x"),
+                _column_names(X, "x"),
                 features,
-                lambda rows: estimator.decision_function(like(X, rows)),
+                lambda rows: estimator.decision_function(_like(X, rows)),
                 grid_resolution,
                 signs > 0,
             ),
@@ -300,7 +317,7 @@ default=(0, 1)
         from matplotlib.patheffects import withStroke
 
         texts = []
-        offsets = free_offsets(panel, plane.points, self.numbered)
+        offsets = _free_offsets(panel, plane.points, self.numbered)
         for number, row in enumerate(self.numbered, start=1):
             if not np.isfinite(plane.points[row]).all():
                 continue
@@ -398,3 +415,206 @@ def _draw_function(
             bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 2},
         )
     return contours, "; ".join(notes)
+
+
+def _make_plane(
+    table: np.ndarray,
+    names: list[str],
+    columns: Sequence[int | str] | str,
+    function: Callable[[np.ndarray], np.ndarray],
+    resolution: int,
+    is_second_class: np.ndarray,
+) -> Plane:
+    """Evaluate a function over two columns, two components, or the only column."""
+    if isinstance(columns, str) and columns != "pca":
+        raise ValueError(
+            f"A panel shows two columns or the projection 'pca', not {columns!r}; "
+            f"choose two of {', '.join(names)}, by name or by position from 0."
+        )
+    width, note = table.shape[1], ""
+    one_column, projected = width == 1, False
+    labels: tuple[str, str]
+    to_rows: Callable[[np.ndarray], np.ndarray]
+    if one_column:
+        points = np.column_stack([table, _spread(is_second_class)])
+        labels = (names[0], "rows, spread out by class")
+        to_rows = lambda grid: grid[:, :1]  # noqa: E731
+    elif columns == "pca":
+        known = np.isfinite(table).all(axis=1)
+        # The exact solver, which is deterministic.
+        pca = PCA(2, svd_solver="full").fit(table[known])
+        points = np.full((len(table), 2), np.nan)
+        points[known] = pca.transform(table[known])
+        first, second = (
+            f"principal component {k} ({share:.0%})"
+            for k, share in enumerate(pca.explained_variance_ratio_, start=1)
+        )
+        labels, to_rows = (first, second), pca.inverse_transform
+        # Two columns are only rotated; with more columns the rows are projected.
+        projected = width > 2
+        note = "plane through the mean; rows projected onto it" if projected else ""
+    else:
+        chosen = _positions(columns, names)
+        points, labels = table[:, chosen], (names[chosen[0]], names[chosen[1]])
+        others = [name for j, name in enumerate(names) if j not in chosen]
+        if len(others) == 1:
+            note = f"{others[0]} held at its mean"
+        elif others:
+            note = f"the other {len(others)} columns held at their means"
+
+        def to_rows(grid: np.ndarray) -> np.ndarray:
+            rows = np.tile(np.nanmean(table, axis=0), (len(grid), 1))
+            rows[:, chosen] = grid
+            return rows
+
+    x, y = (_axis(values, resolution) for values in points.T)
+    across, up = np.meshgrid(x, y)
+    grid = np.column_stack([across.ravel(), up.ravel()])
+    values = function(to_rows(grid)).reshape(across.shape)
+    return Plane(points, x, y, values, labels, note, one_column, projected)
+
+
+def _positions(columns: Sequence[int | str], names: list[str]) -> list[int]:
+    positions = []
+    for column in columns:
+        position = names.index(column) if column in names else column
+        if not isinstance(position, int | np.integer) or not (
+            0 <= position < len(names)
+        ):
+            raise ValueError(
+                f"There is no column {column!r} to draw; choose two of "
+                f"{', '.join(names)}, by name or by position from 0."
+            )
+        positions.append(int(position))
+    if len(positions) != 2 or positions[0] == positions[1]:
+        raise ValueError(
+            f"A panel needs two different columns, but {list(columns)!r} was given; "
+            f"choose two of {', '.join(names)}."
+        )
+    return positions
+
+
+def _axis(values: np.ndarray, resolution: int) -> np.ndarray:
+    low, high = np.nanmin(values), np.nanmax(values)
+    margin = MARGIN * ((high - low) or 1.0)
+    return np.linspace(low - margin, high + margin, resolution)
+
+
+def _spread(is_second_class: np.ndarray) -> np.ndarray:
+    """Return heights of the rows that separate equal values, the second class above."""
+    heights = np.empty(len(is_second_class))
+    for second in (False, True):
+        rows = np.flatnonzero(is_second_class == second)
+        # Multiples of the golden ratio, which separate consecutive rows.
+        part = (np.arange(len(rows)) * 0.6180339887498949) % 1.0
+        heights[rows] = 0.48 * part + 0.52 * second
+    return heights
+
+
+def _free_offsets(
+    panel: Any, points: np.ndarray, rows: np.ndarray
+) -> list[tuple[int, int]]:
+    """Return offsets at which the numbers of rows do not overlap points or numbers."""
+    to_points = 72.0 / panel.figure.dpi
+    places = panel.transData.transform(points) * to_points
+    taken = places[np.isfinite(places).all(axis=1)]
+    chosen = []
+    for row in rows:
+        candidates = places[row] + np.array(OFFSETS)
+        gaps = np.abs(candidates[:, None] - taken[None]) / NUMBER_SIZE
+        crowding = (gaps.max(axis=2) < 1).sum(axis=1)
+        best = int(np.argmin(crowding))
+        chosen.append(OFFSETS[best])
+        # A number covers more than a point does.
+        taken = np.vstack([taken, candidates[[best, best, best]]])
+    return chosen
+
+
+def _check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None:
+    """Raise an error for estimators without two classes or without a function on X*."""
+    if with_privileged and not hasattr(estimator, "correction"):
+        raise ValueError(
+            f"SpacesDisplay draws the function of X* of a fitted machine, and {name} "
+            f"has none. Use {listed(_drawable(), 'or')}, or leave privileged out to "
+            "draw the decision space only."
+        )
+    if len(getattr(estimator, "classes_", ())) != 2:
+        raise ValueError(
+            "SpacesDisplay draws one boundary and needs a classifier of two "
+            f"classes; this {name} was fitted on "
+            f"{len(getattr(estimator, 'classes_', ()))}. Fit it on two of them."
+        )
+    for parameter, value in estimator.get_params(deep=False).items():
+        if parameter.endswith("kernel") and value == "precomputed":
+            raise ValueError(
+                f"SpacesDisplay evaluates functions at points that are not training "
+                f"rows, which {parameter}='precomputed' does not allow. Fit {name} on "
+                "the features with a kernel given by name or as a function."
+            )
+
+
+def _drawable() -> list[str]:
+    """Return the names of the classifiers that have a function on X* to draw."""
+    return [
+        kind.__name__
+        for kind in load_models()
+        if hasattr(kind, "correction")
+        and issubclass(kind, ClassifierMixin)
+        and kind.__lupi_info__.functions  # type: ignore[attr-defined]
+    ]
+
+
+def _check_training_rows(estimator: Any, table: np.ndarray, name: str) -> None:
+    """Raise an error for rows that do not contain the support vectors."""
+    support = getattr(estimator, "support_", None)
+    if support is None:
+        return
+    vectors = dense(estimator.support_vectors_)
+    outside = len(support) > 0 and support.max() >= len(table)
+    if outside or not np.allclose(table[support].astype(float), vectors):
+        raise ValueError(
+            f"X does not have the support vectors of this {name} at the positions "
+            "support_. Give the rows that it was fitted on, in the same order."
+        )
+
+
+def _read_sensitive_space(
+    estimator: Any, privileged: Any
+) -> tuple[Any, list[str]] | None:
+    """Return sensitive features as encoded by the fair model, if these are its X*."""
+    encoding = getattr(estimator, "_encoding", None)
+    if encoding is None:
+        return None
+    return encoding.encode(privileged), encoding.names
+
+
+def _what_is_drawn(estimator: Any, function: int, name: str) -> str:
+    """Return the kind of a function on X*: ``functions`` of `lupi.base.ModelInfo`."""
+    info = getattr(type(estimator), "__lupi_info__", None)
+    kinds = info.functions if info is not None else ()
+    kinds = kinds or ("slack",)
+    if function not in range(len(kinds)):
+        raise ValueError(
+            f"function={function!r}: this {name} has {len(kinds)} function(s) on X*; "
+            f"choose from {list(range(len(kinds)))}."
+        )
+    return kinds[function]
+
+
+def _one_function(values: np.ndarray, function: int) -> np.ndarray:
+    """Return the column of one function."""
+    return values.reshape(len(values), -1)[:, function]
+
+
+def _column_names(rows: Any, letter: str) -> list[str]:
+    """Return the names of the columns; an array has the letter and numbers."""
+    if hasattr(rows, "columns"):
+        return [str(column) for column in rows.columns]
+    return [f"{letter}{j}" for j in range(dense(rows).shape[1])]
+
+
+def _like(X: Any, rows: np.ndarray) -> Any:
+    """Return rows as a data frame if X is one, so that its names can be checked."""
+    if hasattr(X, "columns"):
+        return type(X)(rows, columns=X.columns)
+    return rows

@@ -13,12 +13,10 @@ import numpy as np
 
 from lupi._optional import require
 
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
-GRAY = "#7A7A7A"
+BLACK, GRAY, ORANGE = "#000000", "#7A7A7A", "#E69F00"
+BLUE, GREEN, PURPLE = "#0072B2", "#009E73", "#CC79A7"
 
-# The arms of a comparison look the same in every display; their labels are in
-# lupi.evaluation._arms.
+# The arms of a comparison look the same in every display.
 ARM_COLORS = {
     "without": GRAY,
     "with": BLUE,
@@ -35,29 +33,10 @@ ARM_STYLES = {
     "oracle": "-.",
 }
 
-CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BLACK)
-CYCLE_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-CYCLE_STYLES = ("-", "--", "-.", ":")
-
-
-def series_style(position: int) -> dict[str, Any]:
-    """Return color, marker and line style of the series at a position."""
-    return {
-        "color": CYCLE[position % len(CYCLE)],
-        "marker": CYCLE_MARKERS[position % len(CYCLE_MARKERS)],
-        "linestyle": CYCLE_STYLES[position % len(CYCLE_STYLES)],
-    }
-
 
 def one_axes(ax: Any, figsize: tuple[float, float]) -> Any:
     """Return the axes given, or those of a new figure."""
-    if ax is not None:
-        return ax
-    require("matplotlib", "Drawing")
-    import matplotlib.pyplot as plt
-
-    _, ax = plt.subplots(figsize=figsize, layout="constrained")
-    return ax
+    return several_axes(None, 1, figsize)[0] if ax is None else ax
 
 
 def several_axes(ax: Any, count: int, figsize: tuple[float, float]) -> np.ndarray:
@@ -66,10 +45,9 @@ def several_axes(ax: Any, count: int, figsize: tuple[float, float]) -> np.ndarra
         require("matplotlib", "Drawing")
         import matplotlib.pyplot as plt
 
-        _, axes = plt.subplots(
+        return plt.subplots(
             1, count, figsize=figsize, layout="constrained", squeeze=False
-        )
-        return axes[0]
+        )[1][0]
     axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
     if len(axes) != count:
         raise ValueError(

@@ -2,16 +2,17 @@
 Boosted trees with privileged information, round by round
 =========================================================
 
-:class:`~lupi.inspection.BoostingTraceDisplay` draws the objective of every round, the
-passes within a round, and the score against the number of trees. X* is a disturbance of
-y here, known for the training rows; the score is taken against the undisturbed truth.
+The attribute ``objective_trace_`` of a fitted model has the objective after every
+accepted pass of every round, and ``staged_predict`` the predictions after every tree.
+X* is a disturbance of y here, known for the training rows; the score is taken against
+the undisturbed truth.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+from ipl_protocol import draw_surface, draw_traces
 
 from lupi import IPLRegressor
-from lupi.inspection import BoostingTraceDisplay
 
 rng = np.random.default_rng(0)
 X = rng.uniform(size=(300, 5))
@@ -33,18 +34,22 @@ models = {
     ).fit(X[train], y[train], privileged=disturbance[train])
     for rate in (0.05, 0.1, 0.3)
 }
-BoostingTraceDisplay.from_estimator(models, X[test], truth[test])
+figure, axes = plt.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
+draw_traces(axes, models, X[test], truth[test])
 
 # %%
 # The score over C1 and C2
 # ------------------------
 # Colored by the difference to the same model without X* on the same folds: white is no
 # gain.
-BoostingTraceDisplay.surface(
+figure, ax = plt.subplots(figsize=(6.7, 4.7), layout="constrained")
+draw_surface(
+    ax,
     IPLRegressor(n_estimators=30, random_state=0),
     X[train],
     y[train],
     disturbance[train],
+    (0.01, 0.1, 1.0, 10.0, 100.0),
     cv=3,
     scoring="r2",
 )
