@@ -92,16 +92,7 @@ def run_all(
     title : str
         Label of the progress bar.
     """
-    file = None
-    if checkpoint is not None:
-        if identity is None:
-            raise ValueError(
-                "A checkpoint needs a scorer and estimators that can be recognized "
-                "when the run is resumed; at least one is, or contains, a lambda, a "
-                "function inside a function or an object that cannot be pickled. "
-                "Define it in a module, or leave checkpoint out."
-            )
-        file = Checkpoint(checkpoint, identity, fields)
+    file = None if checkpoint is None else Checkpoint(checkpoint, identity, fields)
     done = {} if file is None else file.read()
     waiting = [piece for piece in pieces if piece.key not in done]
     work = _sent_once(work)
@@ -145,9 +136,16 @@ class Checkpoint:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        identity: str,
+        identity: str | None,
         fields: tuple[str, ...] = (),
     ):
+        if identity is None:
+            raise ValueError(
+                "A checkpoint needs a scorer and estimators that can be recognized "
+                "when the run is resumed; at least one is, or contains, a lambda, a "
+                "function inside a function or an object that cannot be pickled. "
+                "Define it in a module, or leave checkpoint out."
+            )
         self.path = Path(path)
         self.identity = identity
         self.fields = fields

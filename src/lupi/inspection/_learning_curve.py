@@ -241,7 +241,7 @@ class PrivilegedLearningCurveDisplay:
             if paired and arm == "without":
                 continue
             scores = self._values(self.scores, arm, paired)
-            groups = [None] * len(scores)
+            groups: Any = [None] * len(scores)
             if self.group_scores is not None:
                 groups = self._values(self.group_scores, arm, paired)
             lines = []
