@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
+SITE := docs/_build/html
 BIN := $(VENV)/bin
 # Modules are compiled when first imported: most files of the packages never are. That
 # is kept for the next process, also where the environment says otherwise.
@@ -15,13 +16,16 @@ PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q
 TWO_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 CODE := $(wildcard src tests benchmarks examples docs .ci)
 
-.PHONY: help demo test test-slow test-oldest lint format bench evidence docs clean
+.PHONY: help demo test test-slow test-oldest test-kernels test-fresh
+.PHONY: lint format bench evidence docs clean
 
 help:
 	@echo "make demo         compare models with and without privileged information"
 	@echo "make test         the ordinary tests, on two workers"
 	@echo "make test-slow    every test"
 	@echo "make test-oldest  the ordinary tests on the oldest supported packages"
+	@echo "make test-kernels the numeric tests with the arithmetic of other processors"
+	@echo "make test-fresh   every target in a new clone, each with a new environment"
 	@echo "make lint         style, formatting, types, imports, workflows and metadata"
 	@echo "make bench        the benchmarks"
 	@echo "make evidence     the leaderboard: all tables, all methods, and its page"
@@ -44,6 +48,14 @@ test-oldest: $(OLDEST)/.test
 	$(ONE_THREAD) $(OLDEST)/bin/python -m pytest -q $(TWO_WORKERS) \
 	    -W ignore::DeprecationWarning
 
+# KERNELS="nehalem threads" runs a part of the sets: see .ci/kernels.py.
+test-kernels: $(VENV)/.test
+	$(BIN)/python .ci/kernels.py $(KERNELS)
+
+# FRESH="docs lint" runs a part of the targets: see .ci/fresh.py.
+test-fresh:
+	$(PYTHON) .ci/fresh.py $(FRESH)
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
@@ -56,20 +68,21 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 
+# Hours; BENCH=--small takes minutes. A script that lacks a package skips what needs it.
 bench: $(VENV)/.dev
 	@for script in benchmarks/bench_*.py; do \
-	    echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	    echo "== $$script $(BENCH)"; $(BIN)/python $$script $(BENCH) || exit 1; done
 
 # Hours on two cores; it can be stopped, and continues. EVIDENCE="--quick" takes minutes.
 evidence: $(VENV)/.dev
 	$(ONE_THREAD) $(BIN)/python benchmarks/leaderboard.py $(EVIDENCE)
 
-# A warning is an error. GALLERY_JOBS=2 runs two examples at a time, and a part of them
-# is run by SPHINXOPTS="-D sphinx_gallery_conf.filename_pattern=plot_pima".
+# A warning is an error. GALLERY_JOBS=2 runs two examples at a time, GALLERY=no none, and
+# SPHINXOPTS="-D sphinx_gallery_conf.filename_pattern=plot_pima" a part of them.
 docs: $(VENV)/.docs
 	MPLBACKEND=Agg $(ONE_THREAD) $(BIN)/python -m sphinx -b html -n -W --keep-going \
-	    $(SPHINXOPTS) docs docs/_build/html
-	$(BIN)/python docs/check_links.py docs/_build/html
+	    $(if $(filter no,$(GALLERY)),-D plot_gallery=0) $(SPHINXOPTS) docs $(SITE)
+	$(BIN)/python docs/check_links.py $(SITE)
 
 clean:
 	rm -rf $(VENV) $(OLDEST) demo-report dist build

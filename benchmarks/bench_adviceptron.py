@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 from sklearn.linear_model import Perceptron
+from small import parsed
 
 from lupi.advice import Adviceptron
 
@@ -38,7 +39,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+    options = parsed(parser, rows=2_000, features=5, repeats=1)
     X, y = stream(options.rows, options.features)
     rules = ["x0 >= 1 and x1 >= 1 => 1", "x0 <= -1 and x1 <= -1 => 0"]
     models = {

@@ -19,14 +19,13 @@ import argparse
 import time
 import warnings
 
-import dask
-import dask.array as da
-import distributed
 import numpy as np
+from small import needed, parsed
 
 import lupi
-import lupi.dask
-from lupi.dask._parts import DaskParts
+
+dask, da, distributed = map(needed, ("dask", "dask.array", "distributed"))
+DaskParts = needed("lupi.dask._parts").DaskParts
 
 N_PARTITIONS = 8
 MODELS = {
@@ -148,7 +147,7 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+", default=[40_000, 160_000])
     parser.add_argument("--features", type=int, nargs="+", default=[20, 60])
     parser.add_argument("--models", nargs="+", default=list(MODELS))
-    arguments = parser.parse_args()
+    arguments = parsed(parser, workers=[2], rows=[2_000], features=[5])
     warnings.simplefilter("ignore")
     count_sent()
     calls = counted_passes(DaskParts)

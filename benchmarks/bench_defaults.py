@@ -4,6 +4,7 @@
     python benchmarks/bench_defaults.py --grid              # and writes the page's data
     python benchmarks/bench_defaults.py --grid --tables DIR --out FOLDER --jobs 16
     python benchmarks/bench_defaults.py --page FOLDER       # the guide from its results
+    python benchmarks/bench_defaults.py --small             # one split of made tables
 
 Nobody tunes: every model has its defaults but for delta and privileged_reg. For each
 table of `lupi.datasets.list_tables`, and for an ideal X* (the latent score with a
@@ -19,6 +20,7 @@ that are done are kept in the folder of `--out`, where a stopped run continues.
 
 import argparse
 import json
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -31,6 +33,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import ParameterGrid, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from small import parsed
 
 import lupi
 from lupi._gram_cache import gram_cache
@@ -131,7 +134,7 @@ def one_split(data, key, models, deadline):
     return key, {"gains": gains, "without": baselines}
 
 
-def measure(data, models, folder, n_jobs, minutes):
+def measure(data, models, folder, n_jobs, minutes, n_splits=N_SPLITS):
     """Return gains by table and split; those that are in the folder are not run."""
     folder.mkdir(parents=True, exist_ok=True)
     identity = json.dumps([N_TRAIN, N_TEST, N_SPLITS, sorted(data), models])
@@ -139,7 +142,7 @@ def measure(data, models, folder, n_jobs, minutes):
     done = file.read()
     todo = [
         f"{name}:{number}"
-        for number in range(N_SPLITS)
+        for number in range(n_splits)
         for name in data
         if f"{name}:{number}" not in done
     ]
@@ -272,9 +275,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=120.0)
     parser.add_argument("--page", type=Path, help="write the guide from this folder")
-    asked = parser.parse_args()
+    asked = parsed(parser)
     if asked.page:
         write_page(asked.page)
+        return
+    if asked.small:
+        data, models = data_of({}), candidates(grid=False)
+        with tempfile.TemporaryDirectory() as folder:
+            judge(summarize(measure(data, models, Path(folder), 1, 60.0, 1), models))
         return
     if not (asked.tables / tables.LIST).exists():
         tables.prepare(asked.tables)

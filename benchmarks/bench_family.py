@@ -26,6 +26,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
+from small import parsed, part_of
 
 import lupi.svm
 from lupi._convex import solve
@@ -162,7 +163,9 @@ def run_cvxopt(matrices):
 
 def against_cvxopt(arguments):
     """Times of the convex problems, and objectives."""
-    n_rows = (arguments.rows or [1000])[0]
+    if part_of("cvxopt", "the comparison with CVXOPT") is None:
+        return
+    n_rows = (arguments.rows or ([60] if arguments.small else [1000]))[0]
     X, P, y = data(n_rows)
     print(f"n = {n_rows}, RBF kernels, default parameters, 20 + 20 features")
     for name in arguments.models:
@@ -243,10 +246,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rival", choices=["cvxopt", "svc"], default="cvxopt")
     parser.add_argument("--rows", type=int, nargs="+")
-    parser.add_argument("--small", action="store_true")
     parser.add_argument("--clock", choices=CLOCKS, default="wall")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
-    arguments = parser.parse_args()
+    arguments = parsed(parser)
     warnings.simplefilter("ignore")
     against_svc(arguments) if arguments.rival == "svc" else against_cvxopt(arguments)
 

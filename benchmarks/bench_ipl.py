@@ -4,18 +4,21 @@
     python benchmarks/bench_ipl.py large      200 000 x (50 + 50), 200 trees of depth 5
     python benchmarks/bench_ipl.py growth     rows from 1e3 to 1e6
 
-Sizes can be given, for a quick look: ``large --rows 20000 --trees 50``. On a machine
-that others use too, ``--cpu --threads 1`` counts processor time instead of the clock's.
+Without a name, all three are run. Sizes can be given, for a quick look: ``large --rows
+20000 --trees 50``. On a machine that others use too, ``--cpu --threads 1`` counts
+processor time instead of the clock's.
 """
 
 import argparse
 import time
 
 import numpy as np
-import xgboost
 from sklearn.ensemble import GradientBoostingRegressor
+from small import needed, parsed
 
 from lupi.boosting import IPLClassifier
+
+xgboost = needed("xgboost")
 
 # Li et al., section V-E-3, on a Xeon of 3.5 GHz.
 PAPER_SECONDS = {"IPL": 28.85, "sparse IPL": 20.03}
@@ -133,11 +136,13 @@ def growth(options):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("case", choices=["paper", "large", "growth"])
+    cases = {"paper": paper, "large": large, "growth": growth}
+    parser.add_argument("case", nargs="?", choices=cases)
     parser.add_argument("--rows", type=int, help="rows (of the largest table)")
     parser.add_argument("--trees", type=int)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--threads", type=int, default=None, help="of XGBoost")
     parser.add_argument("--cpu", action="store_true", help="processor time")
-    arguments = parser.parse_args()
-    {"paper": paper, "large": large, "growth": growth}[arguments.case](arguments)
+    arguments = parsed(parser, rows=2_000, trees=5)
+    for case in [arguments.case] if arguments.case else cases:
+        cases[case](arguments)

@@ -21,6 +21,7 @@ import warnings
 
 import numpy as np
 from sklearn.svm import LinearSVC
+from small import parsed
 
 from lupi.svm import LinearSVCDeltaPlus, LinearSVCPlus, LinearSVRPlus, SVCPlus
 
@@ -101,7 +102,7 @@ def main():
     parser.add_argument("--rows", type=int)
     parser.add_argument("--features", type=int, default=20)
     parser.add_argument("--linear", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parsed(parser, rows=3_000, features=5)
     if arguments.rows:
         size = arguments.rows, arguments.features
         run(*size, LinearSVCPlus(), rival(*size))

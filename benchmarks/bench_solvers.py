@@ -33,6 +33,7 @@ from unittest import mock
 import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
+from small import parsed, part_of
 
 import lupi.svm as svm
 from lupi._convex import one_thread, solve
@@ -332,10 +333,8 @@ def part_delta(options):
     mark("SVCDeltaPlus / SVCPlus, worst", f"{worst:.1f}", "≤ 4", worst <= 4)
 
 
-def solve_by_piqp(problem):
+def solve_by_piqp(piqp, problem):
     """The dual of SVM+, written out in (α, β); its optimal value."""
-    import piqp
-
     decision, correcting = problem.functions
     y, C = problem.families[0].on[0], correcting.cost
     n = len(y)
@@ -357,6 +356,9 @@ def solve_by_piqp(problem):
 
 def part_rival(options):
     """PIQP over ``auto`` on SVM+ with (C, γ) = (1, 1) and (10, 0.1)."""
+    piqp = part_of("piqp", "the comparison with PIQP")
+    if piqp is None:
+        return
     for n in options.rival_rows:
         ratios = []
         for C, reg in [(1.0, 1.0), (10.0, 0.1)]:
@@ -364,7 +366,7 @@ def part_rival(options):
             problem = problem_of("SVCPlus", X, P, y, C, reg, kernels, weight)
             _, ours, answer = timed_auto(problem)
             start = time.process_time()
-            value = solve_by_piqp(problem)
+            value = solve_by_piqp(piqp, problem)
             theirs = time.process_time() - start
             ratios.append(theirs / ours)
             print(
@@ -400,7 +402,9 @@ def main():
         "--each", type=int, default=5, help="of each model in *solvers*"
     )
     parser.add_argument("--verbose", action="store_true")
-    options = parser.parse_args()
+    options = parsed(
+        parser, rows=[60], delta_rows=[100], rival_rows=[60], draws=2, each=1
+    )
     warnings.simplefilter("ignore")
     with one_thread():
         for part in options.parts:

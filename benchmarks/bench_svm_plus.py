@@ -29,6 +29,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from small import parsed, part_of
 
 from lupi.svm import SVCPlus
 
@@ -93,12 +94,17 @@ def objective(X, P, y, C, reg, functions):
     The functions are given as (rows, coefficients) of X, b, (rows, coefficients) of P.
     """
     (rows, v), b, (star_rows, u) = functions
-    f = rbf_kernel(X, rows, gamma=GAMMA) @ v
-    g = rbf_kernel(P, star_rows, gamma=GAMMA) @ u
-    norm = v @ rbf_kernel(rows, gamma=GAMMA) @ v
-    star_norm = u @ rbf_kernel(star_rows, gamma=GAMMA) @ u
+    f, g = expanded(X, rows, v), expanded(P, star_rows, u)
+    norm, star_norm = v @ expanded(rows, rows, v), u @ expanded(star_rows, star_rows, u)
     slack = g + max((-g).max(), (1 - y * (f + b) - g).max())
     return 0.5 * norm + 0.5 * reg * star_norm + C * slack.sum()
+
+
+def expanded(rows, support, coefficients):
+    """``Σ_j a_j k(x_j, ·)`` on rows; a function that vanishes has no support."""
+    if not len(coefficients):
+        return np.zeros(len(rows))
+    return rbf_kernel(rows, support, gamma=GAMMA) @ coefficients
 
 
 def peak_bytes():
@@ -239,10 +245,12 @@ def main():
         help="cpu: time of all threads together, for a look on a busy machine",
     )
     parser.add_argument("--one", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parsed(parser, sizes=[60, 400], largest_cvxopt=400)
     if options.one:
         print(json.dumps(measure(*json.loads(options.one))))
         return
+    if part_of("cvxopt", "the comparison with CVXOPT") is None:
+        options.largest_cvxopt = 0
     for n in options.sizes:
         report(n, options)
 

@@ -22,7 +22,7 @@ CORE = {"numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "skops"}
 # Beside scikit-learn and its dependencies, whose sizes change with their releases.
 MOST_MEGABYTES = 20
 
-# Stands before the program: what is not in the core cannot be imported.
+# Stands before a program: some packages cannot be imported.
 BLOCK = """
 import sys
 class Blocker:
@@ -30,8 +30,15 @@ class Blocker:
         if name.split(".")[0] in {blocked!r}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Blocker())
+"""
+RUN = """
+import runpy
 sys.argv = ["core_only.py", {folder!r}]
-exec(compile(open({script!r}).read(), {script!r}, "exec"), {{"__name__": "__main__"}})
+runpy.run_path({script!r}, run_name="__main__")
+"""
+DOCUMENTED = """
+from tests.docs.public import modules, objects
+print(len(modules()), "modules,", len(list(objects())), "documented objects")
 """
 
 
@@ -60,6 +67,36 @@ def test_every_optional_package_has_the_extra_that_is_named_in_messages():
     assert "lupi[compare,plot]" in extras["cli"]
 
 
+def run_without(blocked, program):
+    """Run a program in which some packages cannot be imported; return its output."""
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCK.format(blocked=blocked) + program],
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def brought_by(extra):
+    """The optional packages of an extra, and of the extras that it names."""
+    requirements = PROJECT["optional-dependencies"][extra]
+    own = {package for package, known in EXTRAS.items() if known == extra}
+    own |= {name.removesuffix("-cpu") for name in names(requirements)}
+    for other in re.findall(r"lupi\[(.*?)\]", " ".join(requirements)):
+        own |= set().union(*map(brought_by, other.split(",")))
+    return own
+
+
+def test_every_documented_module_is_imported_with_the_extra_of_the_site():
+    found = run_without(set(EXTRAS) - brought_by("docs"), DOCUMENTED)
+    assert "documented objects" in found
+
+
 @pytest.mark.parametrize(
     "allowed",
     [
@@ -71,16 +108,8 @@ def test_every_optional_package_has_the_extra_that_is_named_in_messages():
 )
 def test_every_model_works_without_the_optional_packages(tmp_path, allowed):
     blocked = (set(EXTRAS) | {"polars"}) - allowed
-    program = BLOCK.format(blocked=blocked, folder=str(tmp_path), script=str(SCRIPT))
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "models with the core alone" in done.stdout
+    found = run_without(blocked, RUN.format(folder=str(tmp_path), script=str(SCRIPT)))
+    assert "models with the core alone" in found
 
 
 def megabytes(folder: Path) -> float:
