@@ -64,7 +64,6 @@ lint: $(VENV)/.dev
 	$(PYTEST) tests/packaging/test_publishing.py
 
 format: $(VENV)/.dev
-	$(BIN)/python .ci/stubs.py
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 

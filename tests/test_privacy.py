@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import lupi
-from lupi._models import load_models
 from lupi._privacy import without_privileged
 from lupi.exceptions import ModelFileError
+from tests import models
 
 RNG = np.random.default_rng(0)
 N = 80
@@ -44,9 +44,8 @@ NOT_ALONE = {"PrivilegedColumns", "TransformedPrivileged"}
 NO_PRIVILEGED = {"HardMarginSVC", "KnowledgeBasedSVC", "Adviceptron"}
 MODELS = {
     kind.__name__: lambda kind=kind: fitted(kind())
-    for kind in load_models()
-    if kind.__module__.startswith("lupi.")
-    and kind.__name__ not in NOT_ALONE | NO_PRIVILEGED
+    for kind in models.MODELS
+    if kind.__name__ not in NOT_ALONE | NO_PRIVILEGED
 }
 MODELS |= {
     "a teacher of neighbours": lambda: fitted(

@@ -15,17 +15,23 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lupi._models import ROOMS
+import lupi
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+PACKAGES = lupi._MODEL_PACKAGES
 MARKER = re.compile(r"^<!-- (table|formulas) of (lupi\.\w+) -->$", re.M)
 
 
 def models(package: str) -> list[type]:
     """Return the models of a package, in the order of lists."""
-    return list(importlib.import_module(package)._MODELS.values())
+    module = importlib.import_module(package)
+    kinds = [getattr(module, name) for name in module.__all__]
+    return sorted(
+        (kind for kind in kinds if hasattr(kind, "__lupi_info__")),
+        key=lambda kind: (kind.__lupi_info__.rank, kind.__name__),
+    )
 
 
 def citation(kind: Any) -> str:
@@ -88,7 +94,7 @@ def api_page(package: str, docs: Path) -> str:
 def write_api_pages(app: Sphinx, config: Any) -> None:
     """Write the API pages before Sphinx looks which pages there are."""
     docs = Path(app.srcdir)
-    for room in ROOMS:
+    for room in PACKAGES:
         text = api_page(f"lupi.{room}", docs)
         page = docs / "api" / f"{room}.rst"
         if not page.exists() or page.read_text(encoding="utf-8") != text:

@@ -7,7 +7,6 @@ so that the Markdown of the guide stays plain and reads well outside of the site
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from typing import Any
@@ -26,14 +25,14 @@ _CALL = re.compile(r"\(.*\)$")
 def public_homes() -> dict[str, str]:
     """Return the dotted home of every public name, by every way to write it."""
     homes = {}
-    for room in ("", *lupi._PACKAGES):
-        module = importlib.import_module(f"lupi.{room}".rstrip("."))
+    values = [getattr(lupi, name) for name in lupi.__all__]
+    for module in (lupi, *filter(inspect.ismodule, values)):
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.ismodule(value) or name.startswith("__"):
                 continue
             home = f"{module.__name__}.{name}"
-            if room or name not in lupi._HOMES:
+            if module is not lupi or inspect.isclass(value):
                 homes[name] = home
             else:
                 # `load` alone could be anybody's.

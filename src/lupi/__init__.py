@@ -13,12 +13,79 @@ before it is used.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lupi import (
+        advice,
+        base,
+        boosting,
+        compose,
+        datasets,
+        evaluation,
+        exceptions,
+        inspection,
+        svm,
+        testing,
+        transfer,
+    )
+    from lupi._persistence import load, save
+    from lupi._versions import show_versions
+    from lupi.advice import Adviceptron, KnowledgeBasedSVC, Rule
+    from lupi.boosting import GBPlusClassifier, IPLClassifier, IPLRegressor
+    from lupi.compose import LUFeClassifier, PrivilegedColumns, TransformedPrivileged
+    from lupi.svm import (
+        DeviationSVCPlus,
+        FairSVCDeltaPlus,
+        HardMarginSVC,
+        L2SVCPlus,
+        LinearSVCDeltaPlus,
+        LinearSVCPlus,
+        LinearSVRPlus,
+        MarginTransferSVC,
+        SVCDeltaPlus,
+        SVCPlus,
+        SVRPlus,
+        UnifiedSVC,
+    )
+    from lupi.transfer import (
+        GeneralizedDistillationClassifier,
+        GeneralizedDistillationRegressor,
+        HedgedDistillationClassifier,
+        HedgedDistillationRegressor,
+        KnowledgeTransferClassifier,
+    )
 
 __version__ = "0.1.0"
 
-# What type checkers and editors see is in __init__.pyi, which `make format` writes.
-_PACKAGES = (
+__all__ = [
+    "Adviceptron",
+    "DeviationSVCPlus",
+    "FairSVCDeltaPlus",
+    "GBPlusClassifier",
+    "GeneralizedDistillationClassifier",
+    "GeneralizedDistillationRegressor",
+    "HardMarginSVC",
+    "HedgedDistillationClassifier",
+    "HedgedDistillationRegressor",
+    "IPLClassifier",
+    "IPLRegressor",
+    "KnowledgeBasedSVC",
+    "KnowledgeTransferClassifier",
+    "L2SVCPlus",
+    "LUFeClassifier",
+    "LinearSVCDeltaPlus",
+    "LinearSVCPlus",
+    "LinearSVRPlus",
+    "MarginTransferSVC",
+    "PrivilegedColumns",
+    "Rule",
+    "SVCDeltaPlus",
+    "SVCPlus",
+    "SVRPlus",
+    "TransformedPrivileged",
+    "UnifiedSVC",
+    "__version__",
     "advice",
     "base",
     "boosting",
@@ -27,39 +94,37 @@ _PACKAGES = (
     "evaluation",
     "exceptions",
     "inspection",
+    "load",
+    "save",
+    "show_versions",
     "svm",
     "testing",
     "transfer",
-)
-_HOMES = {
+]
+
+_MODEL_PACKAGES = ("svm", "transfer", "advice", "boosting", "compose")
+_FUNCTIONS = {
     "load": "lupi._persistence",
     "save": "lupi._persistence",
     "show_versions": "lupi._versions",
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return importlib.import_module(f"lupi.{name}")
-    if name == "__all__":
-        value: Any = _all_names()
-    elif name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
-    elif name.startswith("_"):
-        raise AttributeError(f"module 'lupi' has no attribute {name!r}")
-    else:
-        from lupi._models import model_named
+if not TYPE_CHECKING:  # with it, a checker would accept every name
 
-        value = model_named(name)
-    globals()[name] = value
-    return value
-
-
-def _all_names() -> list[str]:
-    from lupi._models import public_names
-
-    return sorted(["__version__", *_PACKAGES, *_HOMES, *public_names()])
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module 'lupi' has no attribute {name!r}")
+        if name in _FUNCTIONS:
+            value = getattr(importlib.import_module(_FUNCTIONS[name]), name)
+        elif name.islower():
+            return importlib.import_module(f"lupi.{name}")
+        else:
+            packages = (importlib.import_module(f"lupi.{p}") for p in _MODEL_PACKAGES)
+            value = next(getattr(p, name) for p in packages if name in p.__all__)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return _all_names()
+    return __all__

@@ -13,8 +13,8 @@ plain containers of arrays and numbers, never true for a type whose ``__setstate
 
 from __future__ import annotations
 
-from lupi._models import load_models
 from lupi._stored import STORED
+from lupi.base._info import load_models
 
 # Decision trees are arrays of child indices that scikit-learn follows unchecked;
 # skops leaves them out for that reason. They are listed because `lupi._persistence`

@@ -30,7 +30,7 @@ def names(module: str) -> list[str]:
     found = []
     for name in loaded.__all__:
         value = getattr(loaded, name)
-        borrowed = module == "lupi" and name not in lupi._HOMES
+        borrowed = module == "lupi" and not inspect.isroutine(value)
         if not inspect.ismodule(value) and not borrowed:
             found.append(name)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import runpy
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import lupi
-from lupi._models import ROOMS
 from tests.docs.public import modules, names, objects
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -25,7 +25,7 @@ def filled(page: Path) -> str:
 def text_of(module: str) -> str:
     """The page of a module, as it is or as the site writes it."""
     page = "index" if module == "lupi" else module.removeprefix("lupi.")
-    if page in ROOMS:
+    if page in MODEL_PAGES["PACKAGES"]:
         return MODEL_PAGES["api_page"](module, DOCS)
     return (DOCS / "api" / f"{page}.rst").read_text(encoding="utf-8")
 
@@ -50,12 +50,14 @@ def test_every_module_has_a_page_in_the_table_of_contents():
     index = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
     rooms = {module.removeprefix("lupi.") for module in modules()} - {"lupi"}
     assert rooms == set(re.findall(r"^   (\w+)$", index.split("toctree::")[1], re.M))
-    pages = {path.stem for path in (DOCS / "api").glob("*.rst")} | set(ROOMS)
-    assert rooms == pages - {"index"}
+    pages = {path.stem for path in (DOCS / "api").glob("*.rst")}
+    assert rooms == pages.union(MODEL_PAGES["PACKAGES"]) - {"index"}
 
 
 def test_every_room_of_the_package_is_public():
-    assert {f"lupi.{room}" for room in lupi._PACKAGES} <= set(modules())
+    values = [getattr(lupi, name) for name in lupi.__all__]
+    rooms = {value.__name__ for value in values if inspect.ismodule(value)}
+    assert rooms <= set(modules())
 
 
 def estimators() -> set[str]:

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 import lupi
-from lupi._models import load_models
 from lupi.testing import check_privileged_estimator
 
 RNG = np.random.default_rng(0)
@@ -58,8 +57,10 @@ def refusal(action) -> str:
 def main(folder: Path) -> None:
     done = []
     has_pandas = any(type(table).__module__.startswith("pandas") for table in frames(X))
-    for kind in load_models():
-        name = kind.__name__
+    for name in lupi.__all__:
+        kind = getattr(lupi, name)
+        if not hasattr(kind, "__lupi_info__"):
+            continue
         model = NEEDED.get(name, lambda kind: kind())(kind)
         y = X[:, 0] if name.endswith(("Regressor", "SVRPlus")) else Y
         more = {} if name in TAKE_NO_PRIVILEGED else {"privileged": P}

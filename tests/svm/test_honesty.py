@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
 import lupi
-from lupi._models import load_models
 from lupi.kernels import settle_kernel
 from lupi.svm._machine import KernelMachine
 from tests.marks import slow
+from tests.models import MODELS
 
 RNG = np.random.default_rng(0)
 
@@ -96,11 +96,11 @@ def test_a_small_cost_makes_a_small_function_and_not_a_trivial_one(name, C):
 
 MACHINES = [
     kind
-    for kind in load_models()
+    for kind in MODELS
     if issubclass(kind, KernelMachine) and kind.__name__ != "FairSVCDeltaPlus"
 ]
 EVERY_PARAMETER = {
-    name for kind in load_models() for name in kind.__init__.__annotations__
+    name for kind in MODELS for name in kind.__init__.__annotations__
 } - {"return"}
 
 
@@ -187,7 +187,7 @@ def test_privileged_rows_that_are_all_missing_are_none_for_the_fair_model():
 
 WITHOUT = [
     kind
-    for kind in load_models()
+    for kind in MODELS
     if isinstance(getattr(kind, "predict_proba", None), property)
 ]
 

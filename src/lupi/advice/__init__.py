@@ -4,10 +4,9 @@ A `Rule` assigns a label to a region. `KnowledgeBasedSVC` learns from rules and 
 `Adviceptron` from rules and a stream of rows.
 """
 
+from lupi.advice._adviceptron import Adviceptron
 from lupi.advice._bound import MistakeBound
+from lupi.advice._knowledge_svc import KnowledgeBasedSVC
 from lupi.advice._rule import Rule, RuleError
-from lupi.base._info import models_in
 
-_MODELS = models_in(__name__, __path__)
-globals().update(_MODELS)
-__all__ = ["MistakeBound", "Rule", "RuleError", *_MODELS]
+__all__ = ["Adviceptron", "KnowledgeBasedSVC", "MistakeBound", "Rule", "RuleError"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
-import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import lupi
 from lupi._parameters import Constraints
 from lupi._stored import stored
 
@@ -113,42 +113,15 @@ class Declared:
             _DECLARED[f"{cls.__module__}.{cls.__name__}"] = stored(cls)
 
 
-def declared_models() -> list[type]:
-    """Return the classes with a ``__lupi_info__`` that have been imported so far.
+def load_models() -> list[type]:
+    """Import every model of the library and return all that are declared.
 
-    Returns
-    -------
-    list of type
-        Sorted by ``rank``, then by name.
+    They are sorted by ``rank``, then by name. Models of other libraries are among them
+    if they have been imported.
     """
+    for package in lupi._MODEL_PACKAGES:
+        importlib.import_module(f"lupi.{package}")
     return sorted(
         _DECLARED.values(),
         key=lambda kind: (kind.__lupi_info__.rank, kind.__name__),  # type: ignore[attr-defined]
     )
-
-
-def models_in(package: str, path: Iterable[str]) -> dict[str, type]:
-    """Import the modules of a package and return the models that they declare.
-
-    A new model is therefore one new file; its package does not list it.
-
-    Parameters
-    ----------
-    package : str
-        Name of the package.
-    path : iterable of str
-        Its ``__path__``. Packages inside it are not imported.
-
-    Returns
-    -------
-    dict from str to type
-        The classes that have a ``__lupi_info__``, by name, in the order of lists.
-    """
-    for module in pkgutil.iter_modules(path):
-        if not module.ispkg:
-            importlib.import_module(f"{package}.{module.name}")
-    return {
-        kind.__name__: kind
-        for kind in declared_models()
-        if kind.__module__.startswith(f"{package}.")
-    }

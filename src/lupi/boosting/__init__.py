@@ -1,7 +1,7 @@
 """Boosted trees with privileged information: IPL, sparse IPL and GB+."""
 
-from lupi.base._info import models_in
+from lupi.boosting._gbplus import GBPlusClassifier
+from lupi.boosting._ipl_classifier import IPLClassifier
+from lupi.boosting._ipl_regressor import IPLRegressor
 
-_MODELS = models_in(__name__, __path__)
-globals().update(_MODELS)
-__all__ = list(_MODELS)
+__all__ = ["GBPlusClassifier", "IPLClassifier", "IPLRegressor"]

@@ -5,8 +5,8 @@
 - `LUFeClassifier`: the features that a selection leaves out are privileged
 """
 
-from lupi.base._info import models_in
+from lupi.compose._columns import PrivilegedColumns
+from lupi.compose._lufe import LUFeClassifier
+from lupi.compose._transformed import TransformedPrivileged
 
-_MODELS = models_in(__name__, __path__)
-globals().update(_MODELS)
-__all__ = list(_MODELS)
+__all__ = ["LUFeClassifier", "PrivilegedColumns", "TransformedPrivileged"]

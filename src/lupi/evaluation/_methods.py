@@ -16,7 +16,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, is_regressor
 
-from lupi._models import load_models
+from lupi.base._info import load_models
 from lupi.evaluation._method import Method, Task, kebab, method_of
 
 # With more training rows the default set has linear models instead of kernel models:

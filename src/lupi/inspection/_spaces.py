@@ -11,8 +11,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._models import load_models
 from lupi._words import listed
+from lupi.base._info import load_models
 from lupi.base._rows import dense
 from lupi.inspection._style import BLACK, BLUE, GRAY, ORANGE, several_axes, tidy
 

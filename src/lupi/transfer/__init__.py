@@ -4,9 +4,19 @@ A teacher, or a set of functions of X*, is learned on the rows that have X*; a s
 learns to predict its outputs from x. Both may be any scikit-learn estimators.
 """
 
-from lupi.base._info import models_in
+from lupi.transfer._distillation_classifier import GeneralizedDistillationClassifier
+from lupi.transfer._distillation_regressor import GeneralizedDistillationRegressor
+from lupi.transfer._hedged_classifier import HedgedDistillationClassifier
+from lupi.transfer._hedged_regressor import HedgedDistillationRegressor
+from lupi.transfer._knowledge_transfer import KnowledgeTransferClassifier
 from lupi.transfer._propensity import LabelPropensity, label_propensity
 
-_MODELS = models_in(__name__, __path__)
-globals().update(_MODELS)
-__all__ = ["LabelPropensity", "label_propensity", *_MODELS]
+__all__ = [
+    "GeneralizedDistillationClassifier",
+    "GeneralizedDistillationRegressor",
+    "HedgedDistillationClassifier",
+    "HedgedDistillationRegressor",
+    "KnowledgeTransferClassifier",
+    "LabelPropensity",
+    "label_propensity",
+]
