@@ -36,7 +36,9 @@ def folder(tmp_path_factory):
 
 
 def settings(folder, name="lupi-report"):
-    return json.loads((folder / name / "results.json").read_text())["settings"]
+    return json.loads((folder / name / "results.json").read_text(encoding="utf-8"))[
+        "settings"
+    ]
 
 
 def test_results_have_command_date_seed_and_versions(folder):
@@ -45,7 +47,9 @@ def test_results_have_command_date_seed_and_versions(folder):
     assert set(found["made"]["versions"]) >= {"lupi", "python", "scikit-learn"}
     assert found["made"]["date"].endswith("+00:00")
     command = found["made"]["command"]
-    page = html.unescape((folder / "lupi-report/report.html").read_text())
+    page = html.unescape(
+        (folder / "lupi-report/report.html").read_text(encoding="utf-8")
+    )
     assert command in page
     assert shlex.split(command)[:3] == ["lupi", "compare", "table.csv"]
 
@@ -114,7 +118,9 @@ def test_data_that_changed_are_noted(folder, tmp_path, monkeypatch, capsys):
 )
 def test_what_cannot_be_repeated_is_said(folder, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(folder)
-    stored = json.loads((folder / "lupi-report/results.json").read_text())
+    stored = json.loads(
+        (folder / "lupi-report/results.json").read_text(encoding="utf-8")
+    )
     del stored["settings"]["made"]["asked"]
     (folder / "python.json").write_text(json.dumps(stored))
     (folder / "broken.json").write_text("{")

@@ -113,7 +113,7 @@ def test_a_key_without_a_second_file_and_empty_names(files, capsys):
 def test_compare_with_a_second_file(files, capsys):
     assert main(["compare", "first.csv", "-t", "outcome", *SECOND, *SWIFT]) == 0
     assert "count_week_20 and remark_week_20" in capsys.readouterr().out
-    report = (files / "lupi-report" / "report.html").read_text()
+    report = (files / "lupi-report" / "report.html").read_text(encoding="utf-8")
     assert "--privileged-file later.jsonl --key patient" in report
 
 

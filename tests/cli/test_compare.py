@@ -54,7 +54,7 @@ def test_it_writes_report_results_figures_and_model(compared):
 
 
 def test_the_report_has_columns_curves_and_the_saved_model(compared):
-    page = (compared[0] / "lupi-report" / "report.html").read_text()
+    page = (compared[0] / "lupi-report" / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "Which privileged column helps?" in page
     assert page.count('aria-label="Gains:') == 2
@@ -93,7 +93,7 @@ def test_force_replaces_an_older_run_and_leaves_nothing_of_it(
     assert main([*arguments, *SWIFT, "--force"]) == 0
     assert not (out / "model.skops").exists()
     assert not (out / "columns.csv").exists()
-    page = (out / "report.html").read_text()
+    page = (out / "report.html").read_text(encoding="utf-8")
     assert "lupi fit table.parquet" in page
     assert "Learning curve" not in page
 
@@ -140,7 +140,9 @@ def test_rows_without_an_outcome_train_and_are_never_tested(
     stored = Comparison.from_json("lupi-report/results.json")
     assert stored.settings["labels"]["n_unlabelled"] == 60
     assert stored.settings["splits"]["labelled"] == 20
-    assert "60 have no outcome" in (tmp_path / "lupi-report/report.html").read_text()
+    assert "60 have no outcome" in (tmp_path / "lupi-report/report.html").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["compare", "--help"]])

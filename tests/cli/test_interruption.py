@@ -38,7 +38,9 @@ def write_table(folder):
 
 def results(folder):
     """Everything in the result that does not tell the time."""
-    stored = json.loads((folder / "lupi-report" / "results.json").read_text())
+    stored = json.loads(
+        (folder / "lupi-report" / "results.json").read_text(encoding="utf-8")
+    )
     stored["settings"].pop("seconds")
     stored["settings"].pop("made", None)  # the date and the command
     for line in (*stored["summary"], *stored["table"], *stored["folds"]):
@@ -110,4 +112,4 @@ def test_an_unfinished_run_of_another_question_is_kept_apart(tmp_path):
     refused = lupi_here(*ASK, cwd=tmp_path)
     assert refused.returncode == 2
     assert "unfinished comparison with other data or settings" in refused.stderr
-    assert "another" in (folder / "unfinished.jsonl").read_text()
+    assert "another" in (folder / "unfinished.jsonl").read_text(encoding="utf-8")

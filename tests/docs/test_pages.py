@@ -68,7 +68,9 @@ def test_local_links_lead_to_files(page):
 def test_the_text_on_adding_a_model_is_included_not_copied():
     page = (DOCS / "contributing.md").read_text(encoding="utf-8")
     assert "{include} ../CONTRIBUTING.md" in page
-    assert "## How to add a model, in steps" in (ROOT / "CONTRIBUTING.md").read_text()
+    assert "## How to add a model, in steps" in (ROOT / "CONTRIBUTING.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def site(folder: Path, index: str, other: str = "<h1 id='there'>x</h1>") -> list[str]:

@@ -99,7 +99,9 @@ def test_missing_values_arrays_and_a_checkpoint(tmp_path):
     file = tmp_path / "columns.jsonl"
     first = result.columns(checkpoint=file)
     assert set(first.groups) == {"x*0", "x*1", "x*2"}
-    pieces = [json.loads(line) for line in file.read_text().splitlines()[1:]]
+    pieces = [
+        json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()[1:]
+    ]
     assert len(pieces) == 2 * 3 * 4
     again = result.columns(checkpoint=file)
     pd.testing.assert_frame_equal(again.table, first.table)

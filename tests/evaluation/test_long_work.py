@@ -250,7 +250,7 @@ def test_json_of_a_resumed_run_is_the_json_of_a_whole_one(
 ):
     path = run(checkpoint).to_json(tmp_path / "a.json")
     same(Comparison.from_json(path), finished[0])
-    assert json.loads(path.read_text())["format"] == "lupi-comparison"
+    assert json.loads(path.read_text(encoding="utf-8"))["format"] == "lupi-comparison"
 
 
 def test_gram_matrices_are_shared_by_content_and_never_mixed_up():

@@ -187,7 +187,7 @@ def test_json_holds_everything_and_reads_back(tmp_path):
         {"A": (0.7, 0.8, 0.7, 0.9), "B": (0.7, 0.8, 0.7, 0.9)}, failed=["B"]
     )
     path = result.to_json(tmp_path / "results.json")
-    stored = json.loads(path.read_text())
+    stored = json.loads(path.read_text(encoding="utf-8"))
     assert stored["verdict"]["kind"] == "helps"
     assert stored["summary"][1]["gain"] is None
     assert {line["arm"] for line in stored["folds"]} == set(ARMS)

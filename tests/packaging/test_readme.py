@@ -47,9 +47,13 @@ def test_every_name_in_the_table_exists():
 def test_the_two_ways_to_start_are_named():
     assert "make demo" in README
     assert "make test" in README
-    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(
+        r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert {"demo", "test", "lint", "bench", "test-slow", "test-oldest"} <= set(targets)
-    assert "make --no-print-directory test" in (ROOT / ".ci" / "run").read_text()
+    assert "make --no-print-directory test" in (ROOT / ".ci" / "run").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.slow

@@ -133,5 +133,7 @@ def test_metadata_files_agree():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert "## [Unreleased]" in changelog
     assert f"## [{lupi.__version__.partition('.dev')[0]}]" in changelog
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     assert (ROOT / project["license-files"][0]).exists()

@@ -31,6 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         standard error gives the reason, and nothing is written), 130 if interrupted.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    # A file or a pipe may have an encoding without Greek letters, as on Windows.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     for package in ("typer", "rich", "pandas", "jinja2", "matplotlib"):
         if find_spec(package) is None:
             return _refuse(
