@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pickle
+import re
 import sys
 import warnings
 import zipfile
@@ -292,14 +293,34 @@ def test_another_version_is_said(tmp_path, monkeypatch):
         lupi.load(path)
 
 
-def test_a_newer_format_is_refused(tmp_path):
-    path = forged(tmp_path, SVC())
+OLD = b"lupi.boosting._of_an_older_version"
+
+
+def rewrite(path, change):
+    """Write each part of a file anew: `change(name, content)` returns its content."""
     with zipfile.ZipFile(path) as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
-    parts["lupi.json"] = json.dumps({"format": 2, "lupi": "9.0"}).encode()
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
-            archive.writestr(name, content)
+            archive.writestr(name, change(name, content))
+
+
+def test_classes_that_moved_within_their_package_are_found(tmp_path):
+    path = tmp_path / "model.skops"
+    model = lupi.IPLClassifier(n_estimators=2).fit(X, LABELS, privileged=P)
+    lupi.save(model, path)
+    rewrite(path, lambda _, content: re.sub(rb"lupi\.boosting\.\w+", OLD, content))
+    again = lupi.load(path)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    rewrite(path, lambda _, content: content.replace(OLD, b"lupi.elsewhere._old"))
+    with pytest.raises(ModelFileError, match=r"lupi\.elsewhere\._old"):
+        lupi.load(path)
+
+
+def test_a_newer_format_is_refused(tmp_path):
+    path = forged(tmp_path, SVC())
+    newer = json.dumps({"format": 2, "lupi": "9.0"}).encode()
+    rewrite(path, lambda name, old: newer if name == "lupi.json" else old)
     with pytest.raises(ModelFileError, match=r"lupi 9\.0 in a newer format"):
         lupi.load(path)
 

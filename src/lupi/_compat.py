@@ -19,6 +19,8 @@ from sklearn.utils._param_validation import (
     validate_params,
 )
 
+from lupi._stored import follow_moves
+
 __all__ = [
     "BaseSearchCV",
     "HasMethods",
@@ -80,6 +82,7 @@ def read_model_tree(archive: Any, trusted: list[str]) -> Any:
     from skops.io._utils import read_schema
 
     schema, context = read_schema(archive)
+    follow_moves(schema)
     return get_tree(schema, context, trusted=trusted)
 
 
