@@ -4,9 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from lupi.svm import SVCDeltaPlus, SVCPlus, SVRPlus, UnifiedSVC
 from tests.oracle.checks import fitted
+from tests.oracle.extremes import extreme
 from tests.oracle.models import CASES
 
 KERNELS = [name for name in CASES if not name.startswith("Linear")]
@@ -80,3 +82,17 @@ def test_functions_that_vanish_are_stored_as_zero(model, objective):
     np.testing.assert_allclose(values, 0.0, atol=1e-6)
     if objective is not None:
         assert model.objective_ == pytest.approx(40 * objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", ["SVCPlus", "FairSVCDeltaPlus", "UnifiedSVC"])
+def test_what_is_said_to_have_converged_is_stored_within_tol(name, seed):
+    """Weights over twelve decades: rounding errors of a sum may cost more than tol."""
+    case = CASES[name]
+    drawn = case.adapt(extreme("weighted", seed))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = case.fit(case.make(drawn), drawn)
+    said = any(issubclass(each.category, ConvergenceWarning) for each in caught)
+    assert model.converged_.all() != said
+    assert said or model.duality_gap_ <= 1e-6 * model.objective_

@@ -229,13 +229,17 @@ def learned(
     """Return the coefficients of function k on the rows of a space, and the function.
 
     The third value is the solution with this function, whose certificate is that of the
-    stored model: its objective differs by a relative 1e-8, or by `tol`, at most. In
+    stored model. Its objective differs by at most a relative 1e-8, and a gap of at most
+    a relative `tol` remains one, unless rounding errors of the function exceed that. In
     feature space the function is given by the primal weights of the solver, which the
     multipliers reproduce only up to the duality gap. ``constant``: the bias is the
     weight of a constant feature.
     """
     function, bias = solution.problem.functions[k], solution.bias(k)
-    allowed = min(NEGLIGIBLE, tol) * abs(solution.primal_value)
+    value = abs(solution.primal_value)
+    allowed = NEGLIGIBLE * value
+    if solution.is_optimal(tol):
+        allowed = min(allowed, tol * value - solution.duality_gap)
     if in_features:
         weights: Any = solution.weights
         width = space.rows.shape[1]

@@ -270,14 +270,16 @@ class KernelMachine:
         if is_constant(data, solution):
             # Exactly constant, because predictions are signs, here of rounding errors.
             value = float(np.mean(solution.values[0]))
-            value, nothing = (
-                0.0 if abs(value) <= TRIVIAL else value,
-                np.zeros(data.n_rows),
-            )
+            value = 0.0 if abs(value) <= TRIVIAL else value
+            nothing = np.zeros(data.n_rows)
             constant = stored.with_function(0, nothing, value)
             if constant.is_optimal(self.tol) or not solution.converged:
                 coefficients[0], stored = nothing, constant
                 functions[0] = data.decision.expand(nothing, value)
+        if solution.converged and not stored.is_optimal(self.tol):
+            # With costs over ten decades, the rounding errors of a sum cost more.
+            stored.converged = False
+            self._warn_not_converged(stored)
         return Model(
             decision=functions[0],
             corrections=functions[1:],
