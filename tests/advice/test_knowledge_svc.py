@@ -33,13 +33,18 @@ def test_scikit_learn_agrees(standardize):
     check_estimator(KnowledgeBasedSVC(standardize=standardize))
 
 
+# ½‖w − w₀‖² is at most the gap, and that at most 1e-10 times the objective and one.
+CLOSE = 1e-4
+
+
 def test_two_half_spaces_alone_have_a_closed_form():
     """x0 >= 3 => 1, x0 <= 1 => 0: the widest margin is w = 1, b = 2."""
     model = KnowledgeBasedSVC.from_advice(
         ["x0 >= 3 => 1", "x0 <= 1 => 0"], advice_weight=100.0
     )
-    np.testing.assert_allclose(model.coef_, [[1.0]], atol=1e-8)
-    np.testing.assert_allclose(model.intercept_, [-2.0], atol=1e-8)
+    # To the root of the tolerance of 1e-10, since ½‖w − w₀‖² is at most the gap.
+    np.testing.assert_allclose(model.coef_, [[1.0]], atol=1e-5)
+    np.testing.assert_allclose(model.intercept_, [-2.0], atol=2e-5)
     assert model.objective_ == pytest.approx(0.5)
     assert model.advice_satisfied_.all()
     assert model.advice_violation_.tolist() == [0, 0]
@@ -54,9 +59,9 @@ def test_one_rule_acts_like_its_closest_point():
         row, label
     )
     points = KnowledgeBasedSVC(1e4).fit([[0.0, 0.0], [2.0, 2.0]], [0, 1])
-    np.testing.assert_allclose(hard.coef_, points.coef_, atol=1e-7)
-    np.testing.assert_allclose(hard.intercept_, points.intercept_, atol=1e-7)
-    np.testing.assert_allclose(hard.coef_, [[0.5, 0.5]], atol=1e-7)
+    np.testing.assert_allclose(hard.coef_, points.coef_, atol=1e-5)
+    np.testing.assert_allclose(hard.intercept_, points.intercept_, atol=1e-5)
+    np.testing.assert_allclose(hard.coef_, [[0.5, 0.5]], atol=1e-5)
 
 
 def test_violation_is_that_of_the_worst_corner():
@@ -173,7 +178,7 @@ def test_several_classes():
             ],
             advice_weight=5.0,
         ).fit(X, names[y] == label)
-        np.testing.assert_allclose(model.coef_[k], single.coef_[0], atol=1e-7)
+        np.testing.assert_allclose(model.coef_[k], single.coef_[0], atol=CLOSE)
     # Satisfied means that the label wins at every corner of the box.
     low, high = [4, 2, 0, 0], [6, 5, 2, 0.5]
     corners = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(4, -1).T
@@ -195,12 +200,12 @@ def test_weights_are_copies():
         X.loc[X.index.repeat(weight)], y.repeat(weight)
     )
     assert weighted.objective_ == pytest.approx(copies.objective_, rel=1e-6)
-    np.testing.assert_allclose(weighted.coef_, copies.coef_, atol=1e-6)
+    np.testing.assert_allclose(weighted.coef_, copies.coef_, atol=CLOSE)
     assert not np.isin(weighted.support_, np.flatnonzero(weight == 0)).any()
     balanced = KnowledgeBasedSVC(advice=RULES, class_weight="balanced").fit(X, y)
     share = len(y) / (2 * np.bincount(y))
     by_hand = KnowledgeBasedSVC(advice=RULES).fit(X, y, sample_weight=share[y])
-    np.testing.assert_allclose(balanced.coef_, by_hand.coef_, atol=1e-7)
+    np.testing.assert_allclose(balanced.coef_, by_hand.coef_, atol=CLOSE)
 
 
 @pytest.mark.parametrize("standardize", [False, True])
@@ -212,9 +217,11 @@ def test_sparse_rows_are_the_same_rows(standardize):
     sparse = clone(model).fit(sp.csr_matrix(X), y)
     dense = model.fit(X, y)
     # The intercept is free, so centring changes nothing but the numbers inside.
-    np.testing.assert_allclose(dense.coef_, sparse.coef_, atol=1e-6)
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, atol=CLOSE)
     np.testing.assert_allclose(
-        dense.decision_function(X), sparse.decision_function(sp.csr_array(X)), atol=1e-6
+        dense.decision_function(X),
+        sparse.decision_function(sp.csr_array(X)),
+        atol=CLOSE,
     )
 
 
@@ -232,7 +239,7 @@ def test_no_rows_at_all():
     assert model.feature_names_in_.tolist() == ["age", "bmi", "glucose"]
     same = KnowledgeBasedSVC.from_advice(RULES)
     assert same.feature_names_in_.tolist() == ["bmi", "glucose"]
-    np.testing.assert_allclose(model.coef_[0, 1:], same.coef_[0], atol=1e-8)
+    np.testing.assert_allclose(model.coef_[0, 1:], same.coef_[0], atol=CLOSE)
     arrays = KnowledgeBasedSVC(advice=["x1 >= 1 => a", "x0 <= 0 => b"])
     assert arrays.fit(np.empty((0, 2)), []).classes_.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="minimum of 1 is required"):
