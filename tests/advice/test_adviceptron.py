@@ -112,8 +112,8 @@ def test_without_advice_it_is_one_perceptron_per_class():
     X, y = X[::7], y[::7]
     model = Adviceptron(n_epochs=5).fit(X, y)
     theirs = Perceptron(shuffle=False, tol=None, max_iter=5).fit(X, y)
-    assert model.coef_.tolist() == theirs.coef_.tolist()
-    assert model.intercept_.tolist() == theirs.intercept_.tolist()
+    np.testing.assert_allclose(model.coef_, theirs.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.intercept_, theirs.intercept_, atol=1e-9)
     assert model.predict(X).tolist() == theirs.predict(X).tolist()
 
 
@@ -194,7 +194,7 @@ def test_several_classes_read_a_rule_as_one_against_the_rest():
         own = [Rule(r.D, r.d, s, names=r.names) for r, s in zip(model.advice_, signs)]  # noqa: B905
         single = Adviceptron(advice=own, advice_weight=0.05)
         single.fit(X, np.where(y == k, 1, -1))
-        assert model.coef_[k].tolist() == single.coef_[0].tolist()
+        np.testing.assert_allclose(model.coef_[k], single.coef_[0], rtol=1e-9)
         assert model.n_mistakes_[k] == single.n_mistakes_
         assert model.n_advice_updates_[k] == single.n_advice_updates_
 
@@ -205,7 +205,7 @@ def test_sparse_rows_are_the_same_rows():
     X, y = np.vstack([X] * 20), np.tile(y, 20)
     dense = Adviceptron(advice=rules).fit(X, y)
     sparse = Adviceptron(advice=rules).fit(sp.csr_array(X), y)
-    assert dense.coef_.tolist() == sparse.coef_.tolist()
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, rtol=1e-9, atol=1e-12)
     scaled = Adviceptron(advice=rules, standardize=True).fit(sp.csr_array(X), y)
     by_hand = Adviceptron(
         advice=[Rule(r.D * X.std(axis=0), r.d, r.label) for r in rules]

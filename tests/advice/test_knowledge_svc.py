@@ -96,7 +96,7 @@ def test_rules_in_original_units_are_standardised_exactly():
         np.testing.assert_allclose(
             inside.decision_function(X),
             outside.decision_function((X.to_numpy() - mean) / scale),
-            atol=1e-6,
+            atol=CLOSE,
         )
         assert (inside.advice_satisfied_ == outside.advice_satisfied_).all()
 
@@ -108,7 +108,7 @@ def test_units_do_not_matter_when_standardised():
     rules = [text.replace("bmi", "0.001*bmi") for text in RULES]
     other = KnowledgeBasedSVC(advice=rules, standardize=True).fit(grams, y)
     np.testing.assert_allclose(
-        model.decision_function(X), other.decision_function(grams), atol=1e-6
+        model.decision_function(X), other.decision_function(grams), atol=CLOSE
     )
 
 
