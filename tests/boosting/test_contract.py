@@ -4,8 +4,8 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.boosting import GBPlusClassifier, IPLClassifier, IPLRegressor
-from lupi.testing import check_privileged_estimator
-from tests.contract import check_core
+from lupi.testing import check_privileged_estimator, privileged_estimator_checks
+from tests.contract import OF_THE_FAMILY, READING, check_core
 from tests.marks import slow
 
 _TIES = (
@@ -29,6 +29,14 @@ def test_core(estimator):
     check_core(estimator, left_out=(_DENSE, _SPARSE))
 
 
+def test_core_of_xgboost():
+    estimator = IPLClassifier(n_estimators=2, engine="xgboost", n_jobs=1)
+    left_out = OF_THE_FAMILY | READING
+    for name, check in privileged_estimator_checks(estimator):
+        if name not in left_out:
+            check(estimator)
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_scikit_learn(estimator):
     excused = {_DENSE: _TIES, _SPARSE: _TIES}
@@ -46,8 +54,8 @@ def test_scikit_learn(estimator):
     "estimator",
     [
         *ESTIMATORS,
-        IPLClassifier(n_estimators=5, engine="xgboost", n_jobs=1),
         *slow(
+            IPLClassifier(n_estimators=5, engine="xgboost", n_jobs=1),
             GBPlusClassifier(n_estimators=20, schedule="teacher_first"),
             IPLRegressor(n_estimators=5, engine="xgboost", n_jobs=1),
         ),
