@@ -1,7 +1,6 @@
 """Boosted trees with privileged information: IPL, sparse IPL and GB+."""
 
 from lupi.boosting._gbplus import GBPlusClassifier
-from lupi.boosting._ipl_classifier import IPLClassifier
-from lupi.boosting._ipl_regressor import IPLRegressor
+from lupi.boosting._ipl import IPLClassifier, IPLRegressor
 
 __all__ = ["GBPlusClassifier", "IPLClassifier", "IPLRegressor"]

@@ -1,16 +1,21 @@
-"""Predictions, staged predictions and importances of boosted trees.
+"""Losses, fitted models and predictions of boosted trees.
 
-The attribute ``_models`` is a list of `Boosted`: one for a regressor and for two
-classes, otherwise one per class.
+Boosting approximates the loss at the current prediction G by its second-order expansion
+per row, ½ κ_i (h − r_i)² up to a constant, with r_i the Newton step and κ_i the
+curvature. For the squared error r = y − G and κ = 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit
+from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,12 +29,115 @@ from lupi._parameters import (
     Number,
     choice,
 )
+from lupi._stored import stored
 from lupi.base import PrivilegedEstimator
-from lupi.boosting._ensembles import normalized, readable_by_trees
+from lupi.boosting._engines import Ensemble, normalized, readable_by_trees
+
+# Keeps the Newton step finite for probabilities of 0 or 1; XGBoost uses the same value.
+_SMALLEST_CURVATURE = 1e-16
+
+
+class SquaredError:
+    """Squared error (y − G)², on real targets or on labels ±1."""
+
+    def residual(self, y: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        """Return the residual r = y − G."""
+        return y - raw
+
+    def mean(self, y: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
+        """Return the weighted mean of (y − G)²."""
+        return float(np.average(np.square(y - raw, dtype=np.float64), weights=weight))
+
+    def probabilities(self, raw: np.ndarray) -> np.ndarray:
+        """Return the projection of (1 + G_k) / 2 onto the probability simplex.
+
+        Squared error estimates the mean of a label ±1 given x, which is 2 P(k | x) − 1.
+        The estimates need not be in [0, 1] nor sum to one. The projection keeps the
+        order of the classes; with two classes it is (1 + G) / 2, clipped.
+        """
+        means = (1.0 + raw) / 2.0
+        ordered = -np.sort(-means, axis=1)
+        excess = np.cumsum(ordered, axis=1) - 1.0
+        count = np.arange(1, means.shape[1] + 1)
+        # The condition always holds in the first column, so that last is at least 1.
+        last = np.sum(ordered - excess / count > 0, axis=1)
+        shift = excess[np.arange(len(means)), last - 1] / last
+        return np.maximum(means - shift[:, None], 0.0)
+
+
+class LogLoss:
+    """Logistic loss log(1 + exp(−y G)) on labels ±1, to second order."""
+
+    def residual(self, y: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        """Return (t − p) / (p (1 − p)) with t = (y + 1) / 2 and p = σ(G)."""
+        gradient = (y > 0).astype(raw.dtype) - expit(raw)
+        return gradient / self.curvature(raw)
+
+    def curvature(self, raw: np.ndarray) -> np.ndarray:
+        """Return κ = p (1 − p)."""
+        probability = expit(raw)
+        return np.maximum(probability * (1 - probability), _SMALLEST_CURVATURE)
+
+    def mean(self, y: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
+        """Return the weighted mean of log(1 + exp(−y G))."""
+        return float(np.average(np.logaddexp(0.0, -y * raw), weights=weight))
+
+    def probabilities(self, raw: np.ndarray) -> np.ndarray:
+        """Return σ(G_k), divided by their sum over the classes."""
+        each = expit(raw)
+        return each / each.sum(axis=1, keepdims=True)
+
+
+TREE_SPACE = {"max_depth": [1, 2, 3], "learning_rate": loguniform(0.03, 0.3)}
+Loss = SquaredError | LogLoss
+LOSSES: dict[str, type[Loss]] = {"squared_error": SquaredError, "log_loss": LogLoss}
+
+
+@stored
+@dataclass
+class Boosted:
+    """One boosted model: its trees, its trace, and the state for a warm start."""
+
+    ensemble: Ensemble
+    rng: np.random.RandomState  # of the next tree
+    # Objective after each accepted pass, and trees grown, of every round.
+    traces: list[np.ndarray] = field(default_factory=list)
+    passes: list[int] = field(default_factory=list)
+    # w of every round, or the fitted auxiliary regressor.
+    coefs: list[Any] = field(default_factory=list)
+    # D of sparse IPL, once it is complete, and v of the last sparse round.
+    atoms: np.ndarray | None = None
+    sparse_coef: np.ndarray | None = None
+    # Mean loss after each round.
+    train_scores: list[float] = field(default_factory=list)
+    validation_scores: list[float] = field(default_factory=list)
+    lasso_converged: bool = True
+
+    def decision(self, X: Any) -> np.ndarray:
+        """Return the sum of the trees."""
+        return self.ensemble.decision(X)
+
+    def _without_privileged(self) -> Boosted:
+        """Return the model without regressors on X*, which may contain rows of X*."""
+        linear = [coef if isinstance(coef, np.ndarray) else None for coef in self.coefs]
+        changed = any(coef is None for coef in linear)
+        return replace(self, coefs=linear) if changed else self
+
+    def copy(self) -> Boosted:
+        """Return a copy to which rounds can be added."""
+        lists: dict[str, Any] = {
+            one.name: list(value)
+            for one in fields(self)
+            if isinstance(value := getattr(self, one.name), list)
+        }
+        rng = deepcopy(self.rng)
+        return replace(self, ensemble=self.ensemble.copy(), rng=rng, **lists)
 
 
 class BoostedTrees(PrivilegedEstimator):
     """Base of estimators that predict by sums of trees on X."""
+
+    _models: list[Boosted]  # one per class, or one for two classes and for targets
 
     _parameter_constraints: ClassVar[Constraints] = {
         "n_estimators": COUNT,
@@ -40,6 +148,11 @@ class BoostedTrees(PrivilegedEstimator):
         "class_weight": CLASS_WEIGHT,
         "random_state": SEED,
     }
+
+    loss: str
+
+    def _loss(self) -> Loss:
+        return LOSSES[self.loss]()
 
     def _read_X(self, X: Any) -> Any:
         return readable_by_trees(self._validate_X(X))
@@ -68,10 +181,6 @@ class BoostedTrees(PrivilegedEstimator):
 
 class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
     """Classifier by sums of trees; more than two classes are fitted one-vs-rest."""
-
-    def _loss(self) -> Any:
-        """Return the loss: see `lupi.boosting._losses`."""
-        raise TypeError(f"{type(self).__name__} does not define _loss.")
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return G(x), the sum of the shrunken trees.

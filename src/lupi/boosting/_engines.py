@@ -1,36 +1,35 @@
-"""The two tree learners: scikit-learn's exact CART and XGBoost's histogram trees.
+"""The trees: scikit-learn's exact CART, or XGBoost's histogram trees.
 
 An engine holds the training rows of X. Its method ``grow`` fits a tree to given targets
-and weights, and returns it with its values on the training rows.
+and weights. An ensemble is the fitted sum of such trees: `decision` is the whole sum,
+`staged` its value after each round, `importances` the share of each feature.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeRegressor
 
+from lupi._optional import require
+from lupi._stored import stored
+from lupi.base._rows import is_data_frame
 from lupi.boosting._collective import everywhere, total
-from lupi.boosting._ensembles import CartEnsemble, XGBoostEnsemble, import_xgboost
+
+if TYPE_CHECKING:
+    from lupi.boosting._ipl import BaseIPL
 
 
 @dataclass(frozen=True)
-class Grown:
-    """A new tree.
-
-    Attributes
-    ----------
-    tree : object
-        The tree, as the ensemble of the engine stores it.
-    values : ndarray of shape (n_rows,)
-        h on the training rows.
-    step : ndarray of shape (n_rows,)
-        β h on the training rows.
-    """
+class GrownTree:
+    """A new tree, with its values h and its steps β h on the training rows."""
 
     tree: Any
     values: np.ndarray
@@ -42,43 +41,24 @@ class CartEngine:
 
     dtype = np.float64
 
-    def __init__(
-        self,
-        X: Any,
-        weight: np.ndarray,
-        rng: np.random.RandomState,
-        *,
-        max_depth: int | None,
-        max_features: Any,
-        min_weight_fraction_leaf: float,
-        tree_params: dict[str, Any],
-    ):
+    def __init__(self, X: Any, rng: np.random.RandomState, **parameters: Any):
         self._X_fit = sp.csc_matrix(X) if sp.issparse(X) else X
         self._X_apply = X
-        self._params = {
-            "max_depth": max_depth,
-            "max_features": max_features,
-            "min_weight_fraction_leaf": min_weight_fraction_leaf,
-            **tree_params,
-            "random_state": rng,
-        }
-        self._checked = False
+        self._parameters = {**parameters, "random_state": rng}
+        self._validated = False
 
-    def grow(self, target: np.ndarray, weight: np.ndarray | None, rate: float) -> Grown:
+    def grow(
+        self, target: np.ndarray, weight: np.ndarray | None, rate: float
+    ) -> GrownTree:
         """Fit a tree to the targets."""
-        tree = DecisionTreeRegressor(**self._params)
+        tree = DecisionTreeRegressor(**self._parameters)
         # All trees have the same parameters, which are validated once.
-        with config_context(skip_parameter_validation=self._checked):
+        with config_context(skip_parameter_validation=self._validated):
             tree.fit(self._X_fit, target, sample_weight=weight, check_input=False)
-        self._checked = True
+        self._validated = True
         leaves = tree.tree_.apply(self._X_apply)
         values = tree.tree_.value[:, 0, 0].take(leaves)
-        return Grown(tree, values, rate * values)
-
-    @staticmethod
-    def ensemble() -> CartEnsemble:
-        """Return an ensemble without trees."""
-        return CartEnsemble()
+        return GrownTree(tree, values, rate * values)
 
 
 class XGBoostEngine:
@@ -94,61 +74,52 @@ class XGBoostEngine:
     def __init__(
         self,
         X: Any,
-        weight: np.ndarray,
         rng: np.random.RandomState,
-        *,
-        max_depth: int | None,
-        max_features: Any,
-        min_weight_fraction_leaf: float,
-        tree_params: dict[str, Any],
-        feature_types: list[str] | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
+        weight: np.ndarray,
+        settings: BaseIPL,
     ):
         self._xgboost = import_xgboost()
         self._rng = rng
-        self._params: dict[str, Any] = {
+        self._parameters: dict[str, Any] = {
             "tree_method": "hist",
             "base_score": 0.0,
-            "max_depth": 0 if max_depth is None else max_depth,
-            "colsample_bynode": _share_of_features(max_features, X.shape[1]),
-            "device": device,
+            "max_depth": 0 if settings.max_depth is None else settings.max_depth,
+            "colsample_bynode": _share_of_features(settings.max_features, X.shape[1]),
+            "device": settings.device,
         }
-        if min_weight_fraction_leaf > 0:
-            weight_of_all = float(total(weight.sum()))
-            self._params["min_child_weight"] = min_weight_fraction_leaf * weight_of_all
-        self._params.update(tree_params)
-        if n_jobs is not None:
-            self._params["nthread"] = n_jobs
+        if settings.min_weight_fraction_leaf > 0:
+            smallest = settings.min_weight_fraction_leaf * float(total(weight.sum()))
+            self._parameters["min_child_weight"] = smallest
+        self._parameters.update(settings.tree_params or {})
+        if settings.n_jobs is not None:
+            self._parameters["nthread"] = settings.n_jobs
+        types = settings._feature_types()
         # The quantiles of the histograms are weighted, as in XGBoost itself.
         self._rows = self._xgboost.QuantileDMatrix(
             X,
             weight=None if everywhere(bool(np.all(weight == 1))) else weight,
-            max_bin=int(self._params.get("max_bin", 256)),
-            feature_types=feature_types,
-            enable_categorical=feature_types is not None,
-            nthread=n_jobs,
+            max_bin=int(self._parameters.get("max_bin", 256)),
+            feature_types=types,
+            enable_categorical=types is not None,
+            nthread=settings.n_jobs,
         )
         self._ones = np.ones(X.shape[0], dtype=np.float32)
 
-    def grow(self, target: np.ndarray, weight: np.ndarray | None, rate: float) -> Grown:
+    def grow(
+        self, target: np.ndarray, weight: np.ndarray | None, rate: float
+    ) -> GrownTree:
         """Fit a tree to the targets."""
-        params = {**self._params, "eta": rate}
-        if params["colsample_bynode"] < 1:
-            params["seed"] = int(self._rng.randint(2**31 - 1))
-        booster = self._xgboost.Booster(params, [self._rows])
+        parameters = {**self._parameters, "eta": rate}
+        if parameters["colsample_bynode"] < 1:
+            parameters["seed"] = int(self._rng.randint(2**31 - 1))
+        booster = self._xgboost.Booster(parameters, [self._rows])
         # After a first call of predict, XGBoost caches the values of the training rows
         # while it grows the tree.
         booster.predict(self._rows, output_margin=True)
         hessian = self._ones if weight is None else weight
         booster.boost(self._rows, 0, grad=-target * hessian, hess=hessian)
         step = booster.predict(self._rows, output_margin=True)
-        return Grown(booster, step / np.float32(rate), step)
-
-    @staticmethod
-    def ensemble() -> XGBoostEnsemble:
-        """Return an ensemble without trees."""
-        return XGBoostEnsemble()
+        return GrownTree(booster, step / np.float32(rate), step)
 
 
 def _share_of_features(max_features: Any, n_features: int) -> float:
@@ -164,3 +135,247 @@ def _share_of_features(max_features: Any, n_features: int) -> float:
     else:
         count = min(int(max_features), n_features)
     return max(1, count) / n_features
+
+
+@stored
+class CartEnsemble:
+    """Sum Σ_t β_t h_t of scikit-learn's trees."""
+
+    def __init__(self) -> None:
+        self.trees: list[Any] = []
+        self.rates: list[float] = []
+
+    def copy(self) -> CartEnsemble:
+        """Return an ensemble of the same trees, to which others can be added."""
+        copied = CartEnsemble()
+        copied.trees, copied.rates = list(self.trees), list(self.rates)
+        return copied
+
+    def __len__(self) -> int:
+        return len(self.trees)
+
+    def append(self, tree: Any, rate: float) -> None:
+        """Add the tree of an accepted pass."""
+        self.trees.append(tree)
+        self.rates.append(rate)
+
+    def finish(self) -> None:
+        """Do nothing: there are no documents to join."""
+
+    def rows(self, X: Any) -> Any:
+        """Return rows in the container that `one` reads."""
+        return X
+
+    def one(self, tree: Any, rate: float, rows: Any) -> np.ndarray:
+        """Return the values of a single tree on rows, times its rate."""
+        return rate * tree.tree_.predict(rows)[:, 0]
+
+    def staged(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the sum after each round, a new array every time."""
+        total = np.zeros(X.shape[0])
+        for tree, rate in zip(self.trees, self.rates, strict=True):
+            total = total + self.one(tree, rate, X)
+            yield total
+
+    def decision(self, X: Any) -> np.ndarray:
+        """Return the sum of all trees."""
+        total = np.zeros(X.shape[0])
+        for tree, rate in zip(self.trees, self.rates, strict=True):
+            total += self.one(tree, rate, X)
+        return total
+
+    def importances(self, n_features: int) -> np.ndarray:
+        """Return mean decreases in impurity, summing to one, as in scikit-learn."""
+        grown = [tree.tree_ for tree in self.trees if tree.tree_.node_count > 1]
+        if not grown:
+            return np.zeros(n_features)
+        each = [tree.compute_feature_importances(normalize=False) for tree in grown]
+        return normalized(np.mean(np.array(each), axis=0))
+
+
+@stored
+class XGBoostEnsemble:
+    """XGBoost's sum of trees, stored as a JSON document."""
+
+    def __init__(self, feature_types: list[str] | None) -> None:
+        self.document = b""
+        self.feature_types = feature_types
+        self._n_trees = 0
+        self._new: list[bytes] = []
+        self._booster: Any = None
+
+    def copy(self) -> XGBoostEnsemble:
+        """Return an ensemble of the same trees, to which others can be added."""
+        copied = XGBoostEnsemble(self.feature_types)
+        copied.__dict__ |= self.__dict__ | {"_new": list(self._new)}
+        return copied
+
+    def __len__(self) -> int:
+        return self._n_trees
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_booster": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.document:
+            _check(self.document)
+
+    def append(self, tree: Any, rate: float) -> None:
+        """Add the tree of an accepted pass; its rate is in its leaves."""
+        self._new.append(bytes(tree.save_raw("json")))
+        self._n_trees += 1
+
+    def finish(self) -> None:
+        """Join the trees appended since the last call to the document."""
+        if self._new:
+            before = [self.document] if self.document else []
+            self.document = _join(before + self._new)
+            self._new = []
+            self._booster = None
+
+    def rows(self, X: Any) -> Any:
+        """Return rows in the container that `one` reads."""
+        return import_xgboost().DMatrix(
+            X,
+            feature_types=self.feature_types,
+            enable_categorical=self.feature_types is not None,
+        )
+
+    def one(self, tree: Any, rate: float, rows: Any) -> np.ndarray:
+        """Return the values of a single tree on rows, times its rate."""
+        return tree.predict(rows, output_margin=True)
+
+    def staged(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the sum after each round, a new array every time."""
+        rows, booster = self.rows(X), self._load()
+        total = np.zeros(X.shape[0], dtype=np.float32)
+        for round_ in range(len(self)):
+            total = total + booster.predict(
+                rows, output_margin=True, iteration_range=(round_, round_ + 1)
+            )
+            yield total.astype(np.float64)
+
+    def decision(self, X: Any) -> np.ndarray:
+        """Return the sum of all trees."""
+        raw = self._load().predict(self.rows(X), output_margin=True)
+        return raw.astype(np.float64)
+
+    def importances(self, n_features: int) -> np.ndarray:
+        """Return total gains of the splits on each feature, summing to one."""
+        gains = self._load().get_score(importance_type="total_gain")
+        total = np.zeros(n_features)
+        for name, gain in gains.items():
+            total[int(name[1:])] = gain
+        return normalized(total)
+
+    def _load(self) -> Any:
+        if self._booster is None:
+            self._booster = import_xgboost().Booster()
+            self._booster.load_model(bytearray(self.document))
+        return self._booster
+
+
+Engine = CartEngine | XGBoostEngine
+Ensemble = CartEnsemble | XGBoostEnsemble
+
+
+def import_xgboost() -> Any:
+    """Return the module xgboost, or raise an error that names the extra."""
+    return require("xgboost", 'engine="xgboost"')
+
+
+def _join(documents: list[bytes]) -> bytes:
+    """Return one booster with the trees of several, in their order."""
+    whole = json.loads(documents[0])
+    trees: list[dict[str, Any]] = []
+    for document in documents:
+        part = json.loads(document)["learner"]["gradient_booster"]["model"]
+        trees.extend(part["trees"])
+    for position, tree in enumerate(trees):
+        tree["id"] = position
+    model = whole["learner"]["gradient_booster"]["model"]
+    model["trees"] = trees
+    model["tree_info"] = [0] * len(trees)
+    model["iteration_indptr"] = list(range(len(trees) + 1))
+    model["gbtree_model_param"]["num_trees"] = str(len(trees))
+    return json.dumps(whole).encode()
+
+
+def _check(document: bytes) -> None:
+    """Refuse a stored model whose node or feature indices are invalid or cyclic.
+
+    XGBoost does not check the indices of a file.
+    """
+    learner = json.loads(document)["learner"]
+    n_features = int(learner["learner_model_param"]["num_feature"])
+    for tree in learner["gradient_booster"]["model"]["trees"]:
+        left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
+        feature = np.array(tree["split_indices"])
+        node = np.arange(len(left))
+        inner = left != -1
+        valid = (
+            len(left) == len(right) == len(feature) == len(tree["split_conditions"])
+            and np.array_equal(inner, right != -1)
+            and np.all(left[inner] > node[inner])
+            and np.all(right[inner] > node[inner])
+            and np.all(np.maximum(left, right) < len(node))
+            and np.all((feature >= 0) & (feature < n_features))
+        )
+        if not valid:
+            raise ValueError(
+                "The stored XGBoost model is damaged: one of its trees refers to nodes "
+                "or features that do not exist. Fit the model again and save it anew."
+            )
+
+
+def normalized(importances: np.ndarray) -> np.ndarray:
+    """Return importances that sum to one, or zeros if all are zero."""
+    total = importances.sum()
+    return importances / total if total > 0 else importances
+
+
+def readable_by_trees(X: Any) -> Any:
+    """Return a sparse X as scikit-learn's trees read it: float32, 32-bit indices."""
+    if not sp.issparse(X):
+        return X
+    X = sp.csr_matrix(X, dtype=np.float32)
+    X.indices = X.indices.astype(np.intc, copy=False)
+    X.indptr = X.indptr.astype(np.intc, copy=False)
+    return X
+
+
+@stored
+class CategoryEncoder:
+    """Ordinal encoder of categorical columns; unknown and missing values are NaN."""
+
+    def __init__(self, table: Any, categorical: list[Any]):
+        self.columns = list(table.columns)
+        self.categorical = categorical
+        # All categories of a column, including those that no row has.
+        self.encoder = OrdinalEncoder(
+            categories=[np.sort(table[name].cat.categories) for name in categorical],
+            handle_unknown="use_encoded_value",
+            unknown_value=np.nan,
+        ).fit(table[categorical].to_numpy())
+
+    @classmethod
+    def of(cls, table: Any) -> CategoryEncoder | None:
+        """Return the encoder of a table; None when it has no categorical column."""
+        if not is_data_frame(table):
+            return None
+        found = [c for c in table.columns if str(table[c].dtype) == "category"]
+        return cls(table, found) if found else None
+
+    def encode(self, table: Any) -> Any:
+        """Return the table with numbers in place of categories."""
+        if not is_data_frame(table) or any(
+            name not in table.columns for name in self.categorical
+        ):
+            return table  # the checks of the estimator refuse other columns
+        values = self.encoder.transform(table[self.categorical].to_numpy(dtype=object))
+        return table.assign(**dict(zip(self.categorical, values.T, strict=True)))
+
+    def feature_types(self) -> list[str]:
+        """Return XGBoost's feature types, "c" for categories and "q" for numbers."""
+        return ["c" if name in self.categorical else "q" for name in self.columns]

@@ -36,12 +36,13 @@ from sklearn.utils import check_random_state
 from lupi._parameters import NOT_NEGATIVE, Constraints, choice
 from lupi.base import ModelInfo, Privileged, atomic_fit, binary_problems
 from lupi.base._classes import counted_classes
-from lupi.boosting._boosted_trees import BoostedTreesClassifier
-from lupi.boosting._engines import CartEngine
-from lupi.boosting._ensembles import CartEnsemble, readable_by_trees
-from lupi.boosting._ipl_base import TREE_SPACE
-from lupi.boosting._losses import LogLoss
-from lupi.boosting._rounds import Boosted
+from lupi.boosting._boosted_trees import (
+    TREE_SPACE,
+    Boosted,
+    BoostedTreesClassifier,
+    LogLoss,
+)
+from lupi.boosting._engines import CartEngine, CartEnsemble, readable_by_trees
 
 
 class GBPlusClassifier(BoostedTreesClassifier):
@@ -117,6 +118,7 @@ class GBPlusClassifier(BoostedTreesClassifier):
         rank=43,
     )
 
+    loss = "log_loss"
     _parameter_constraints: ClassVar[Constraints] = {
         "imitation_weight": NOT_NEGATIVE,
         "schedule": choice("side_by_side", "teacher_first"),
@@ -183,9 +185,6 @@ class GBPlusClassifier(BoostedTreesClassifier):
         self.train_score_ = scores[0] if len(scores) == 1 else scores
         return self
 
-    def _loss(self) -> LogLoss:
-        return LogLoss()
-
     def _fit_binary(
         self,
         X: Any,
@@ -236,12 +235,10 @@ class _Grower:
             X = np.ascontiguousarray(X, dtype=np.float32)
         self.engine = CartEngine(
             X,
-            weight,
             rng,
             max_depth=settings.max_depth,
             max_features=settings.max_features,
             min_weight_fraction_leaf=settings.min_weight_fraction_leaf,
-            tree_params={},
         )
         self.rate = settings.learning_rate
         self.weight = None if np.all(weight == 1) else weight

@@ -1,131 +1,280 @@
-"""Boosting with comments from X*: one round (Algorithm 1, lines 3–9), and all rounds.
+"""The rounds of IPL (Algorithm 1, lines 3–9): comments, alternation, boosting.
 
 Every round minimizes alternately over the new tree h and the comment c::
 
     Σ s (h − r)² + C1 Σ s (h − r − c)² + penalty(c)
 
-The tree step fits a tree to the targets r + C1/(C1+1) c; the comment step is in
-`lupi.boosting._comments`. Without X* a round fits one tree to the residuals r.
+The tree step fits a tree to the targets r + C1/(C1+1) c. The comment step minimizes,
+with e = h − r the error of the tree, C1 Σ s_i (e_i − c_i)² + penalty(c):
+
+- `LinearComments`: c = w·x*, penalty C2 Σ s_i c_i² (IPL)
+- `AtomComments`: c = v·x̃ on the first projections, penalty C2 Σs ‖v‖₁ (sparse IPL)
+- `RegressorComments`: any scikit-learn regressor on X*, penalty C2 Σ s_i c_i²
+
+A row without X* has comment 0 and is not used to fit c. Without X*, a round fits one
+tree to the residuals r.
 """
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import lars_path_gram
+from sklearn.utils.validation import has_fit_parameter
 
-from lupi._stored import stored
-from lupi.boosting._collective import everywhere, total
-from lupi.boosting._comments import AtomComments, Comment, LinearComments
-from lupi.boosting._engines import Grown
+from lupi.base import Training
+from lupi.base._metadata import seeded
+from lupi.boosting._boosted_trees import Boosted, LogLoss, Loss
+from lupi.boosting._collective import everywhere, is_divided, stacked, total
+from lupi.boosting._engines import Engine, GrownTree
+
+if TYPE_CHECKING:
+    from lupi.boosting._ipl import BaseIPL
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The parameters of the estimator that `boost` uses."""
+class Comment:
+    """c_i of all training rows, its penalty, and w, v or the regressor behind it."""
 
-    n_estimators: int
-    learning_rate: float
-    privileged_weight: float
-    privileged_reg: float
-    n_atoms: int | None
-    max_inner_iter: int
-    tol: float
-    n_iter_no_change: int | None
-    early_stopping_tol: float
+    values: np.ndarray
+    penalty: float
+    state: Any
 
 
-@dataclass
-class Rows:
-    """Rows to train on, or to validate on for early stopping."""
+class _BaseComments:
+    """The rows that have X*, and the two trade-offs C1 and C2."""
 
-    X: Any
-    y: np.ndarray
-    weight: np.ndarray
+    def __init__(
+        self,
+        table: np.ndarray,
+        rows: np.ndarray,
+        weight: np.ndarray,
+        settings: BaseIPL,
+    ):
+        self.table = table
+        self.dtype = weight.dtype
+        self.n_rows = len(weight)
+        self.rows = slice(None) if len(rows) == self.n_rows else rows
+        self.auxiliary = settings.auxiliary
+        self.C1, self.C2 = settings.privileged_weight, settings.privileged_reg
+        # C1 (e − c)² + C2 c² is minimal at c = shrink · e.
+        self.shrink = self.C1 / (self.C1 + self.C2) if self.C1 + self.C2 > 0 else 0.0
+        self.set_weights(weight)
+
+    def set_weights(self, weight: np.ndarray) -> None:
+        """Set the row weights, which second-order losses change in every round."""
+        self.weight = weight[self.rows]
+
+    def refresh(self, comment: Comment) -> Comment:
+        """Return a comment with its penalty under changed weights."""
+        penalty = self._square_penalty(comment.values[self.rows])
+        return Comment(comment.values, penalty, comment.state)
+
+    def _on_all_rows(self, values: np.ndarray) -> np.ndarray:
+        values = values.astype(self.dtype, copy=False)
+        if isinstance(self.rows, slice):
+            return values
+        full = np.zeros(self.n_rows, dtype=self.dtype)
+        full[self.rows] = values
+        return full
+
+    def _square_penalty(self, values: np.ndarray) -> float:
+        own = np.sum(self.weight * np.square(values), dtype=np.float64)
+        return self.C2 * float(total(own))
 
 
-@stored
-@dataclass
-class Boosted:
-    """One boosted model: its trees, its trace, and the state for a warm start.
+class LinearComments(_BaseComments):
+    """c = w·x*, by least squares through a factorization of X* made once.
 
-    Attributes
-    ----------
-    ensemble : CartEnsemble or XGBoostEnsemble
-        The trees.
-    rng : RandomState
-        Generator of the next tree.
-    traces : list of ndarray
-        Objective after each accepted pass, one array per round.
-    passes : list of int
-        Trees grown per round, including a rejected one.
-    coefs : list
-        w per round, or the fitted auxiliary regressor.
-    atoms : ndarray or None
-        D of sparse IPL, once it is complete.
-    sparse_coef : ndarray or None
-        v of the last sparse round.
-    train_scores, validation_scores : list of float
-        Mean loss after each round.
-    lasso_converged : bool
-        Whether the lasso converged in every round.
+    With M = √s ∘ X* = UΣVᵀ, truncated at its rank, the columns of B = X*VΣ⁻¹ satisfy
+    BᵀSB = I. Then w = C1/(C1+C2) · VΣ⁻¹BᵀSe and c = Bβ: a pass needs two products and
+    no linear system, and X* may have linearly dependent columns.
     """
 
-    ensemble: Any
-    rng: np.random.RandomState
-    traces: list[np.ndarray] = field(default_factory=list)
-    passes: list[int] = field(default_factory=list)
-    coefs: list[Any] = field(default_factory=list)
-    atoms: np.ndarray | None = None
-    sparse_coef: np.ndarray | None = None
-    train_scores: list[float] = field(default_factory=list)
-    validation_scores: list[float] = field(default_factory=list)
-    lasso_converged: bool = True
+    def __init__(self, *rows: Any):
+        super().__init__(*rows)
+        self._to_coef = _whitening(np.sqrt(self.weight)[:, None] * self.table)
+        self.basis = np.asfortranarray(self.table @ self._to_coef, dtype=self.dtype)
+        self._metric: np.ndarray | None = None
 
-    def decision(self, X: Any) -> np.ndarray:
-        """Return the sum of the trees."""
-        return self.ensemble.decision(X)
+    def set_weights(self, weight: np.ndarray) -> None:
+        """Set the row weights, for which B is no longer orthonormal."""
+        super().set_weights(weight)
+        if hasattr(self, "basis"):
+            gram = total(self.basis.T @ (self.weight[:, None] * self.basis))
+            self._metric = np.linalg.pinv(gram.astype(np.float64), hermitian=True)
 
-    def _without_privileged(self) -> Boosted:
-        """Return the model without regressors on X*, which may contain rows of X*."""
-        linear = [coef if isinstance(coef, np.ndarray) else None for coef in self.coefs]
-        changed = any(coef is None for coef in linear)
-        return replace(self, coefs=linear) if changed else self
+    def start(self, coef: np.ndarray) -> Comment:
+        """Return the comment of given w."""
+        values = self.table @ coef
+        return Comment(self._on_all_rows(values), self._square_penalty(values), coef)
 
-    def copy(self) -> Boosted:
-        """Return a copy to which rounds can be added."""
-        lists: dict[str, Any] = {
-            one.name: list(value)
-            for one in fields(self)
-            if isinstance(value := getattr(self, one.name), list)
-        }
-        rng = deepcopy(self.rng)
-        return replace(self, ensemble=self.ensemble.copy(), rng=rng, **lists)
+    def fit(self, error: np.ndarray) -> Comment:
+        """Return the optimal comment for the errors e = h − r."""
+        beta = total(self.basis.T @ (self.weight * error[self.rows]))
+        if self._metric is not None:
+            beta = self._metric @ beta
+        beta = (self.shrink * beta).astype(self.dtype, copy=False)
+        values = self.basis @ beta
+        return Comment(self._on_all_rows(values), self._square_penalty(values), beta)
+
+    def coef(self, comment: Comment) -> np.ndarray:
+        """Return the w of a fitted comment."""
+        return self._to_coef @ comment.state
+
+
+class AtomComments(_BaseComments):
+    """c = v·x̃ with x̃ = Dᵀx*, D the projections of the first rounds; v by lasso."""
+
+    def __init__(self, dense: LinearComments, atoms: np.ndarray):
+        # The rows, weights and parameters are those of the dense rounds.
+        self.__dict__.update(dense.__dict__)
+        self.atoms = atoms
+        self.converged = True
+        self._columns = self.table @ atoms
+        self._scale_rows()
+
+    def set_weights(self, weight: np.ndarray) -> None:
+        """Set the row weights."""
+        super().set_weights(weight)
+        self._scale_rows()
+
+    def _scale_rows(self) -> None:
+        # With this scale, the lasso's 1/(2n) Σ becomes 1/(2Σs) Σ s.
+        self._n = int(total(len(self.weight)))
+        self._total = float(total(np.sum(self.weight, dtype=np.float64)))
+        mean = self._total / self._n
+        self._scale = np.sqrt(self.weight / mean, dtype=np.float64)
+        self._scaled = self._columns
+        if np.any(self._scale != 1):
+            self._scaled = np.asfortranarray(self._scale[:, None] * self._columns)
+        self._gram = total(self._scaled.T @ self._scaled)
+
+    def refresh(self, comment: Comment) -> Comment:
+        """Return a comment with its penalty under changed weights."""
+        return self.start(comment.state)
+
+    def start(self, coef: np.ndarray) -> Comment:
+        """Return the comment of given v."""
+        return Comment(
+            self._on_all_rows(self._columns @ coef),
+            self._total * self.C2 * float(np.abs(coef).sum()),
+            coef,
+        )
+
+    def fit(self, error: np.ndarray) -> Comment:
+        """Return the optimal comment for the errors.
+
+        Successive projections are nearly parallel, so that coordinate descent converges
+        slowly; the homotopy method (LARS) is exact after a few steps.
+        """
+        if self.C1 == 0:
+            return self.start(np.zeros(self.atoms.shape[1]))
+        threshold = self.C2 / (2 * self.C1)
+        own = self._scaled.T @ (self._scale * error[self.rows])
+        correlation = total(own) / self._n
+        if np.abs(correlation).max() <= threshold:
+            return self.start(np.zeros(self.atoms.shape[1]))
+        with warnings.catch_warnings():
+            # Convergence is checked below, by the optimality of the result.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            _, _, coef = lars_path_gram(
+                self._n * correlation,
+                self._gram,
+                n_samples=self._n,
+                alpha_min=threshold,
+                method="lasso",
+                return_path=False,
+            )
+        residual = np.abs(correlation - self._gram @ coef / self._n).max()
+        self.converged &= bool(residual <= 1.01 * threshold)
+        return self.start(coef)
+
+    def coef(self, comment: Comment) -> np.ndarray:
+        """Return the w = Dv of a comment."""
+        return self.atoms @ comment.state
+
+
+class RegressorComments(_BaseComments):
+    """c = f(x*) with f a scikit-learn regressor, fitted to C1/(C1+C2) · e."""
+
+    def __init__(self, rng: np.random.RandomState, *rows: Any):
+        super().__init__(*rows)
+        self.rng = rng
+
+    def start(self, state: Any) -> Comment:
+        """Return the comment of a fitted regressor; zero for None."""
+        if state is None:
+            return Comment(np.zeros(self.n_rows, dtype=self.dtype), 0.0, None)
+        values = np.ravel(state.predict(self.table))
+        return Comment(self._on_all_rows(values), self._square_penalty(values), state)
+
+    def fit(self, error: np.ndarray) -> Comment:
+        """Return the comment of the regressor fitted to the errors."""
+        regressor = seeded(self.auxiliary, self.rng)
+        target = self.shrink * error[self.rows].astype(np.float64)
+        if has_fit_parameter(regressor, "sample_weight"):
+            regressor.fit(self.table, target, sample_weight=self.weight)
+        elif np.ptp(self.weight) == 0:
+            regressor.fit(self.table, target)
+        else:
+            raise ValueError(
+                f"auxiliary={regressor!r} does not take sample_weight in fit, but rows "
+                "have different weights here (sample_weight, class_weight or "
+                'loss="log_loss"). Choose a regressor that takes sample_weight.'
+            )
+        return self.start(regressor)
+
+    def coef(self, comment: Comment) -> Any:
+        """Return the fitted regressor."""
+        return comment.state
+
+
+Comments = LinearComments | AtomComments | RegressorComments
+
+
+def _whitening(matrix: np.ndarray) -> np.ndarray:
+    """Return VΣ⁻¹ of the singular value decomposition, truncated at the rank."""
+    core, n_columns = matrix, matrix.shape[1]
+    if matrix.shape[0] > n_columns:
+        core = _triangle(matrix)
+    if is_divided():
+        padded = np.zeros((n_columns, n_columns))
+        padded[: len(core)] = core
+        core = _triangle(stacked(padded))
+    _, singular, vt = linalg.svd(core, full_matrices=False, check_finite=False)
+    largest = singular[0] if len(singular) else 0.0
+    longest = max(int(total(matrix.shape[0])), n_columns)
+    kept = singular > largest * longest * np.finfo(float).eps
+    return vt[kept].T / singular[kept]
+
+
+def _triangle(matrix: np.ndarray) -> np.ndarray:
+    """Return the R of the QR decomposition of a matrix with more rows than columns."""
+    (core,) = linalg.qr(matrix, mode="r", check_finite=False)
+    return core[: matrix.shape[1]]
 
 
 def alternate(
-    engine: Any,
-    comments: Any,
+    engine: Engine,
+    comments: Comments,
     residual: np.ndarray,
     weight: np.ndarray | None,
     comment: Comment,
-    settings: Settings,
-) -> tuple[Grown, Comment, list[float], int]:
+    settings: BaseIPL,
+) -> tuple[GrownTree, Comment, list[float], int]:
     """Alternate between tree and comment in one round, until convergence.
 
     A greedy tree is not a minimizer, so that a pass can raise the objective. Such a
     pass is rejected and ends the round.
 
-    Returns
-    -------
-    grown, comment
-        Tree and comment of the last accepted pass.
-    trace : list of float
-        Objective after each accepted pass.
-    passes : int
-        Number of trees grown, including a rejected one.
+    Returns the tree and the comment of the last accepted pass, the objective after each
+    accepted pass, and the number of trees grown, including a rejected one.
     """
     strength = settings.privileged_weight
     share = engine.dtype(strength / (strength + 1.0))
@@ -135,7 +284,7 @@ def alternate(
         own = _sum_of_squares(error, weight) + strength * explained
         return float(total(own)) + comment.penalty
 
-    best: tuple[Grown, Comment] | None = None
+    best: tuple[GrownTree, Comment] | None = None
     value = np.inf
     trace: list[float] = []
     passes = 0
@@ -146,7 +295,7 @@ def alternate(
         )
         error = grown.values - residual
         before = objective(error, comment)
-        comment = comments.fit(error, comment)
+        comment = comments.fit(error)
         after = objective(error, comment)
         if after > value:
             break
@@ -162,12 +311,12 @@ def alternate(
 
 def boost(
     model: Boosted,
-    engine: Any,
-    loss: Any,
-    rows: Rows,
-    comments: Any,
-    settings: Settings,
-    validation: Rows | None = None,
+    engine: Engine,
+    loss: Loss,
+    rows: Training,
+    comments: Comments | None,
+    settings: BaseIPL,
+    validation: Training | None = None,
 ) -> None:
     """Add rounds to `model` up to `n_estimators`, or until the loss stops improving.
 
@@ -183,21 +332,21 @@ def boost(
         validation_rows = model.ensemble.rows(validation.X)
     comment: Any = None if comments is None else _first_comment(model, comments)
     comments, comment = _with_atoms(model, comments, comment, settings)
-    stopping = _Stopping(settings)
+    scores: list[float] = []
 
-    for round_ in range(len(model.ensemble), settings.n_estimators):
+    for _ in range(len(model.ensemble), settings.n_estimators):
         residual = loss.residual(y, raw)
         weight = None if uniform else base_weight
-        if loss.second_order:
-            weight = loss.curvature(y, raw) * base_weight
+        if isinstance(loss, LogLoss):
+            weight = loss.curvature(raw) * base_weight
+            if comments is not None:
+                comments.set_weights(weight)
+                comment = comments.refresh(comment)
         if comments is None:
             grown = engine.grow(residual, weight, settings.learning_rate)
             trace = [total(_sum_of_squares(grown.values - residual, weight))]
             passes = 1
         else:
-            if loss.second_order:
-                comments.set_weights(weight)
-                comment = comments.refresh(comment)
             grown, comment, trace, passes = alternate(
                 engine, comments, residual, weight, comment, settings
             )
@@ -217,29 +366,22 @@ def boost(
             model.validation_scores.append(score)
         if comments is not None and len(model.coefs) == settings.n_atoms:
             comments, comment = _with_atoms(model, comments, comment, settings)
-        if stopping.no_progress(score, round_):
+        if _no_progress(score, scores, settings):
             break
+        scores.append(score)
     if isinstance(comments, AtomComments):
         model.sparse_coef = comment.state
         model.lasso_converged &= comments.converged
     model.ensemble.finish()
 
 
-class _Stopping:
-    """Early stopping as in scikit-learn: stop if no better than the last rounds."""
-
-    def __init__(self, settings: Settings):
-        self.patience = settings.n_iter_no_change
-        self.tol = settings.early_stopping_tol
-        self.history = np.full(self.patience or 1, np.inf)
-
-    def no_progress(self, score: float, round_: int) -> bool:
-        if self.patience is None:
-            return False
-        if np.any(score + self.tol < self.history):
-            self.history[round_ % self.patience] = score
-            return False
-        return True
+def _no_progress(score: float, before: list[float], settings: BaseIPL) -> bool:
+    """Return whether a score is no better than the last ones, as in scikit-learn."""
+    patience = settings.n_iter_no_change
+    if patience is None or len(before) < patience:
+        return False
+    smallest = score + settings.early_stopping_tol
+    return not any(smallest < one for one in before[-patience:])
 
 
 def _resume(model: Boosted, X: Any, dtype: Any) -> np.ndarray:
@@ -249,10 +391,7 @@ def _resume(model: Boosted, X: Any, dtype: Any) -> np.ndarray:
 
 
 def _first_comment(model: Boosted, comments: Any) -> Comment:
-    """Return the first comment of the next round: the last one, or a random one.
-
-    As in the paper, the random one is drawn before the trees.
-    """
+    """Return the last comment, or a random one, which is drawn before the trees."""
     if model.coefs:
         return comments.start(model.coefs[-1])
     if isinstance(comments, LinearComments):
@@ -262,7 +401,7 @@ def _first_comment(model: Boosted, comments: Any) -> Comment:
 
 
 def _with_atoms(
-    model: Boosted, comments: Any, comment: Comment | None, settings: Settings
+    model: Boosted, comments: Any, comment: Comment | None, settings: BaseIPL
 ) -> tuple[Any, Comment | None]:
     """Return sparse comments once the model has the first projections."""
     n_atoms = settings.n_atoms

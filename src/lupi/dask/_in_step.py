@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from lupi.base import Training, binary_problems, class_weights
 from lupi.base._classes import classes_of
 from lupi.boosting._collective import together
-from lupi.boosting._ensembles import import_xgboost
+from lupi.boosting._engines import import_xgboost
 from lupi.dask._model import DaskModel
 from lupi.dask._parts import DaskParts
 from lupi.dask._reading import read_parts

@@ -1,0 +1,711 @@
+"""Iterative privileged learning: boosted trees with comments from X*.
+
+X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged Learning. IEEE Transactions
+on Neural Networks and Learning Systems, 2018.
+
+Boosting adds trees, G ← G + β h. In round t the tree is fitted to the residuals
+r_i = y_i − G(x_i), together with a linear function of X*, the comment w·x*_i, which
+models the part of the residual that the tree cannot explain::
+
+    min_{h, w}  Σ (h(x_i) − r_i)² + C1 Σ (h(x_i) − r_i − w·x*_i)² + C2 Σ (w·x*_i)²
+
+The minimization alternates, starting from the w of the last round (the first one is
+uniform in (0, 1))::
+
+    h ← CART on the targets r_i + C1/(C1+1) w·x*_i                          (10)
+    w ← C1/(C1+C2) · A X*ᵀ(X*X*ᵀ)⁺,   A_i = h(x_i) − r_i                    (12)
+
+Sparse IPL stores the projections of the first η rounds as columns of D; afterwards
+w = Dv, and n C2 ‖v‖₁ replaces C2 Σ (w·x*_i)²: v is a lasso with λ = C2 / (2 C1). The
+paper prints the lasso without λ.
+
+==========  ======================================================================
+symbol      name
+==========  ======================================================================
+N, β, k, s  ``n_estimators``, ``learning_rate``, ``max_depth``, ``max_features``
+C1, C2, η   ``privileged_weight``, ``privileged_reg``, ``n_atoms``
+==========  ======================================================================
+
+Sample weights multiply every term. A row without X* has comment 0 and is not used to
+fit w. Classifiers boost on labels ±1, one-vs-rest for more than two classes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.stats import loguniform
+from sklearn.base import RegressorMixin, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from lupi._parameters import (
+    COUNT,
+    FLAG,
+    N_JOBS,
+    NOT_NEGATIVE,
+    Constraints,
+    Instance,
+    Number,
+    choice,
+)
+from lupi.base import (
+    ModelInfo,
+    PrivilegedTags,
+    Training,
+    atomic_fit,
+    binary_problems,
+)
+from lupi.base._classes import counted_classes
+from lupi.base._rows import dense
+from lupi.boosting._boosted_trees import (
+    LOSSES,
+    TREE_SPACE,
+    Boosted,
+    BoostedTrees,
+    BoostedTreesClassifier,
+)
+from lupi.boosting._collective import moments
+from lupi.boosting._engines import (
+    CartEngine,
+    CartEnsemble,
+    CategoryEncoder,
+    Engine,
+    Ensemble,
+    XGBoostEngine,
+    XGBoostEnsemble,
+    import_xgboost,
+    readable_by_trees,
+)
+from lupi.boosting._rounds import LinearComments, RegressorComments, boost
+
+# Declarations that the classifier and the regressor share.
+IPL: dict[str, Any] = {
+    "title": "Iterative privileged learning",
+    "paper": "Li et al. 2018, IEEE TNNLS",
+    "cite": "li2018ipl",
+    "space": TREE_SPACE,
+    "privileged_space": {
+        "privileged_weight": loguniform(0.01, 100.0),
+        "privileged_reg": loguniform(0.001, 10.0),
+    },
+}
+
+
+class BaseIPL(BoostedTrees):
+    """Boosting with comments from X*, for one or several targets."""
+
+    loss = "squared_error"  # a parameter of the classifier
+    _parameter_constraints: ClassVar[Constraints] = {
+        "privileged_weight": NOT_NEGATIVE,
+        "privileged_reg": NOT_NEGATIVE,
+        "n_atoms": [*COUNT, None],
+        "max_inner_iter": COUNT,
+        "tol": NOT_NEGATIVE,
+        "auxiliary": [Instance(["fit", "predict"]), None],
+        "standardize_privileged": FLAG,
+        "n_iter_no_change": [*COUNT, None],
+        "validation_fraction": [Number(Real, 0, 1, "neither"), None],
+        "early_stopping_tol": NOT_NEGATIVE,
+        "engine": choice("cart", "xgboost"),
+        "tree_params": [Mapping, None],
+        "device": [str],
+        "n_jobs": N_JOBS,
+        "warm_start": FLAG,
+    }
+
+    @atomic_fit
+    def fit(
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Fit the boosted trees.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features, known also when predicting.
+        y : array-like of shape (n_samples,)
+            Targets, or class labels of any type.
+        privileged : array-like, sparse matrix or DataFrame, default=None
+            Privileged features, one row per row of X, converted to a dense array. A row
+            that is NaN throughout has none, and its comment is zero.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows in every term of the objective.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._check_parameters()
+        classifier = is_classifier(self)
+        training = self._read(X, y, privileged, sample_weight, y_numeric=not classifier)
+        if classifier:
+            training, labels = counted_classes(training, self.class_weight, self)
+            self.classes_ = labels.classes
+            problems = binary_problems(labels.codes, len(labels.classes), "ovr")
+            targets = [target for _, target in problems]
+        else:
+            training = training.counted()
+            targets = [training.y]
+        self._fit_targets(training, targets, training.weight)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that contradict each other."""
+        if self.n_atoms is not None and self.auxiliary is not None:
+            raise ValueError(
+                f"n_atoms={self.n_atoms} (sparse IPL) combines linear functions of X*, "
+                f"which auxiliary={self.auxiliary!r} replaces. Set one of the two to "
+                "None."
+            )
+        if self.n_atoms is not None and self.privileged_reg == 0:
+            raise ValueError(
+                f"n_atoms={self.n_atoms} (sparse IPL) needs privileged_reg above 0, "
+                "the weight of the lasso. Set n_atoms=None to fit without a penalty."
+            )
+        if self.engine == "xgboost":
+            import_xgboost()
+        elif self.device != "cpu":
+            raise ValueError(
+                f'device={self.device!r} needs engine="xgboost", but the engine is '
+                '"cart", which runs on the CPU only.'
+            )
+
+    def _read(
+        self, X: Any, y: Any, privileged: Any, sample_weight: Any, y_numeric: bool
+    ) -> Training:
+        """Check the arguments of ``fit``; X becomes float32, as trees need it."""
+        on_xgboost = self.engine == "xgboost"
+        self._encoder = CategoryEncoder.of(X) if on_xgboost else None
+        training = self._validate_fit(
+            X if self._encoder is None else self._encoder.encode(X),
+            y,
+            privileged,
+            sample_weight,
+            y_numeric=y_numeric,
+            dtype=np.float32,
+            allow_nan_X=on_xgboost,
+        )
+        return replace(training, X=readable_by_trees(training.X))
+
+    def _read_X(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return super()._read_X(X if self._encoder is None else self._encoder.encode(X))
+
+    def _fit_targets(
+        self, training: Training, targets: list[np.ndarray], weight: np.ndarray
+    ) -> None:
+        """Fit one boosted model per column of targets and set the attributes."""
+        models = getattr(self, "_models", None) if self.warm_start else None
+        if models is not None:
+            self._check_warm_start(models, len(targets))
+            models = [model.copy() for model in models]
+        else:
+            models = [
+                Boosted(self._empty_ensemble(), rng)
+                for rng in self._generators(len(targets))
+            ]
+        train, held_out = np.arange(training.n_rows), None
+        if self.n_iter_no_change is not None and self.validation_fraction is not None:
+            train, held_out = train_test_split(
+                train,
+                test_size=self.validation_fraction,
+                random_state=self.random_state,
+                stratify=training.y if is_classifier(self) else None,
+            )
+        for model, target in zip(models, targets, strict=True):
+            rows = replace(training, y=target, weight=weight)
+            validation = None if held_out is None else rows.take(held_out)
+            self._fit_one(model, rows.take(train), validation)
+        self._models = models
+        self._set_attributes()
+
+    def _empty_ensemble(self) -> Ensemble:
+        if self.engine == "cart":
+            return CartEnsemble()
+        return XGBoostEnsemble(self._feature_types())
+
+    def _feature_types(self) -> list[str] | None:
+        return None if self._encoder is None else self._encoder.feature_types()
+
+    def _generators(self, count: int) -> list[np.random.RandomState]:
+        """Return one generator per model, all with the same seed."""
+        if count == 1:
+            return [check_random_state(self.random_state)]
+        seed = self.random_state
+        if not isinstance(seed, int | np.integer):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        return [np.random.RandomState(seed) for _ in range(count)]
+
+    def _check_warm_start(self, models: list[Boosted], n_targets: int) -> None:
+        if len(models) != n_targets:
+            raise ValueError(
+                f"warm_start=True continues {len(models)} boosted models, but y "
+                f"needs {n_targets}. Give the same classes, or set warm_start=False."
+            )
+        width = self.n_privileged_features_in_
+        coefs = [model.coefs[-1] for model in models if model.coefs]
+        coefs = [coef for coef in coefs if isinstance(coef, np.ndarray)]
+        if width and any(len(coef) != width for coef in coefs):
+            raise ValueError(
+                f"warm_start=True continues a fit with {len(coefs[0])} privileged "
+                f"features, but got {width}. Give the same columns, or set "
+                "warm_start=False."
+            )
+        grown = max(len(model.ensemble) for model in models)
+        if self.n_estimators < grown:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is below the {grown} rounds that "
+                "this model already has. With warm_start=True it can only grow: raise "
+                "n_estimators, or set warm_start=False."
+            )
+
+    def _fit_one(
+        self, model: Boosted, part: Training, validation: Training | None
+    ) -> None:
+        engine: Engine
+        if self.engine == "cart":
+            parameters = {
+                "max_depth": self.max_depth,
+                "max_features": self.max_features,
+                "min_weight_fraction_leaf": self.min_weight_fraction_leaf,
+                **(self.tree_params or {}),
+            }
+            engine = CartEngine(part.X, model.rng, **parameters)
+        else:
+            engine = XGBoostEngine(part.X, model.rng, part.weight, self)
+        comments = self._make_comments(part, model.rng, engine.dtype)
+        boost(model, engine, self._loss(), part, comments, self, validation)
+
+    def _make_comments(
+        self, part: Training, rng: np.random.RandomState, dtype: Any
+    ) -> LinearComments | RegressorComments | None:
+        """Return the comments on the rows that have X*; None without X*."""
+        if part.privileged is None:
+            return None
+        table, rows = dense(part.privileged.values), part.privileged.rows
+        if self.standardize_privileged:
+            summary, weight = moments(table, part.weight[rows])
+            scaler = StandardScaler().fit(summary, sample_weight=weight)
+            table = scaler.transform(table) if len(table) else table
+        weight = part.weight.astype(dtype)
+        if self.auxiliary is None:
+            return LinearComments(table, rows, weight, self)
+        return RegressorComments(rng, table, rows, weight, self)
+
+    def _set_attributes(self) -> None:
+        def collect(values: list[Any]) -> Any:
+            return values[0] if len(values) == 1 else values
+
+        models = self._models
+        self.objective_trace_ = collect([model.traces for model in models])
+        self.inner_iterations_ = collect([np.array(m.passes) for m in models])
+        self.train_score_ = collect([np.array(m.train_scores) for m in models])
+        self.n_estimators_ = collect([len(model.ensemble) for model in models])
+        if models[0].validation_scores:
+            scores = [np.array(model.validation_scores) for model in models]
+            self.validation_score_ = collect(scores)
+        else:  # warm_start keeps the attributes of the last fit
+            self.__dict__.pop("validation_score_", None)
+        if self.auxiliary is None:
+            none = np.empty((0, self.n_privileged_features_in_))
+            self.privileged_coef_ = collect(
+                [np.array(model.coefs) if model.coefs else none for model in models]
+            )
+        else:
+            self.__dict__.pop("privileged_coef_", None)
+        if not all(model.lasso_converged for model in models):
+            warnings.warn(
+                "The lasso of sparse IPL did not reach its tolerance in some rounds, "
+                "so that the comments of these rounds are approximate. Raise "
+                "privileged_reg or lower n_atoms.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        if self.engine == "cart":
+            return super().__lupi_tags__()
+        reason = "XGBoost reads the absent entries of a sparse X as missing values"
+        return PrivilegedTags(cannot_hold={"check_sparse_X_equals_dense": reason})
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.engine == "xgboost"
+        return tags
+
+
+class IPLRegressor(RegressorMixin, BaseIPL):
+    """Iterative privileged learning for real targets, by squared error.
+
+    Without privileged information this is gradient boosting that starts from zero:
+    scikit-learn's ``GradientBoostingRegressor(init="zero")``, or XGBoost with
+    ``base_score=0``.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of rounds N, one tree each.
+    learning_rate : float, default=0.1
+        Factor β of each tree.
+    max_depth : int or None, default=3
+        Depth k of the trees. The paper finds 2 best.
+    privileged_weight : float, default=1.0
+        Weight C1 of X*. With 0 the model is boosting without X*.
+    privileged_reg : float, default=1.0
+        Penalty C2 of the comments.
+    n_atoms : int or None, default=None
+        η of sparse IPL; None means IPL. The threshold λ = C2 / (2 C1) of the lasso
+        applies to the mean product of errors and comments: with ``C2 = C1`` the
+        solution is usually zero, and the later rounds are boosting without X*.
+    max_inner_iter : int, default=10
+        Maximum number of passes of the alternation in a round.
+    tol : float, default=1e-4
+        The alternation of a round stops when a pass, or its second half, decreases the
+        objective by no more than this share.
+    auxiliary : regressor, default=None
+        Any scikit-learn regressor in place of the linear function w·x*. It is fitted
+        to C1/(C1+C2)·A in every pass; the first round starts without comments.
+    standardize_privileged : bool, default=True
+        Whether to standardize the columns of X*, with weights.
+    max_features : int, float or {"sqrt", "log2"}, default=None
+        Number of features considered at each split; None means all.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum share of the total weight in a leaf.
+    n_iter_no_change : int or None, default=None
+        Stop when the loss has not improved by `early_stopping_tol` within this many
+        rounds. None disables early stopping.
+    validation_fraction : float or None, default=0.1
+        Share of the rows that are held out to measure that loss; None measures it on
+        the training rows, as the paper does.
+    early_stopping_tol : float, default=1e-4
+        See `n_iter_no_change`.
+    engine : {"cart", "xgboost"}, default="cart"
+        "cart" is scikit-learn's exact CART, the algorithm of the paper. "xgboost" grows
+        XGBoost's histogram trees, for many rows; X may then have missing values and
+        pandas categories, and absent entries of a sparse X count as missing. It needs
+        ``pip install "lupi[xgboost]"``.
+    tree_params : dict, default=None
+        Further parameters of `DecisionTreeRegressor` or of XGBoost's trees, for
+        example ``{"min_samples_leaf": 5}`` or ``{"reg_lambda": 0.0}``.
+    device : str, default="cpu"
+        Device of XGBoost, for example "cuda".
+    n_jobs : int, default=None
+        Threads of XGBoost; None for its default.
+    warm_start : bool, default=False
+        Whether to continue the rounds of the last ``fit`` up to `n_estimators`.
+    random_state : int or RandomState, default=None
+        Randomness of the first w and of the trees.
+
+    Attributes
+    ----------
+    n_estimators_ : int
+        Number of rounds.
+    objective_trace_ : list of ndarray
+        Objective after each accepted pass, one array per round. It does not increase.
+    inner_iterations_ : ndarray of int
+        Passes per round, including a rejected one.
+    train_score_, validation_score_ : ndarray
+        Mean loss after each round; the second only with early stopping on held-out
+        rows.
+    privileged_coef_ : ndarray of shape (n_rounds, n_privileged_features)
+        w of each round, for the standardized columns of X* if
+        `standardize_privileged`. Absent with `auxiliary`.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature of X in the improvement of the trees (impurity decrease,
+        or XGBoost's total gain).
+    n_features_in_, n_privileged_features_in_ : int
+        Widths of X and of X* (0 without).
+
+    See Also
+    --------
+    IPLClassifier : The same model for labels.
+
+    References
+    ----------
+    .. [1] X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged Learning. IEEE
+       Transactions on Neural Networks and Learning Systems, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.boosting import IPLRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 3))
+    >>> noise = rng.normal(size=(100, 1))
+    >>> y = X[:, 0] + noise[:, 0]
+    >>> model = IPLRegressor(max_depth=2, random_state=0).fit(X, y, privileged=noise)
+    >>> bool(np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.9)
+    True
+    """
+
+    __lupi_info__ = ModelInfo(
+        **IPL,
+        helps="X\\* explains noise in y that X cannot",
+        cost="about two trees a round",
+        tune="`privileged_weight`, `privileged_reg`, and the parameters of boosting",
+        rank=41,
+    )
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 3,
+        privileged_weight: float = 1.0,
+        privileged_reg: float = 1.0,
+        n_atoms: int | None = None,
+        max_inner_iter: int = 10,
+        tol: float = 1e-4,
+        auxiliary: Any = None,
+        standardize_privileged: bool = True,
+        max_features: int | float | str | None = None,
+        min_weight_fraction_leaf: float = 0.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float | None = 0.1,
+        early_stopping_tol: float = 1e-4,
+        engine: str = "cart",
+        tree_params: dict[str, Any] | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.privileged_weight = privileged_weight
+        self.privileged_reg = privileged_reg
+        self.n_atoms = n_atoms
+        self.max_inner_iter = max_inner_iter
+        self.tol = tol
+        self.auxiliary = auxiliary
+        self.standardize_privileged = standardize_privileged
+        self.max_features = max_features
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.early_stopping_tol = early_stopping_tol
+        self.engine = engine
+        self.tree_params = tree_params
+        self.device = device
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.random_state = random_state
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict targets; privileged features are not needed.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            G(x), the sum of the shrunken trees.
+        """
+        return self._raw(X)[:, 0]
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `predict` after each round.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            Targets predicted by the model of the first 1, 2, … rounds.
+        """
+        for raw in self._staged_raw(X):
+            yield raw[:, 0]
+
+
+class IPLClassifier(BoostedTreesClassifier, BaseIPL):
+    """Iterative privileged learning: boosted trees with comments from X*.
+
+    Without privileged information this is gradient boosting on labels ±1 that starts
+    from zero: scikit-learn's ``GradientBoostingRegressor(init="zero")``, or XGBoost.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of rounds N, one tree each.
+    learning_rate : float, default=0.1
+        Factor β of each tree.
+    max_depth : int or None, default=3
+        Depth k of the trees. The paper finds 2 best.
+    privileged_weight : float, default=1.0
+        Weight C1 of X*. With 0 the model is boosting without X*.
+    privileged_reg : float, default=1.0
+        Penalty C2 of the comments.
+    n_atoms : int or None, default=None
+        η of sparse IPL; None means IPL. The threshold λ = C2 / (2 C1) of the lasso
+        applies to the mean product of errors and comments: with ``C2 = C1`` the
+        solution is usually zero, and the later rounds are boosting without X*.
+    max_inner_iter : int, default=10
+        Maximum number of passes of the alternation in a round.
+    tol : float, default=1e-4
+        The alternation of a round stops when a pass, or its second half, decreases the
+        objective by no more than this share.
+    loss : {"squared_error", "log_loss"}, default="squared_error"
+        The paper boosts squared error on labels ±1. "log_loss" is an extension: each
+        round minimizes the objective for the second-order expansion of the logistic
+        loss, with the Newton step as r and the curvature as a further weight.
+    auxiliary : regressor, default=None
+        Any scikit-learn regressor in place of the linear function w·x*. It is fitted
+        to C1/(C1+C2)·A in every pass; the first round starts without comments.
+    standardize_privileged : bool, default=True
+        Whether to standardize the columns of X*, with weights.
+    max_features : int, float or {"sqrt", "log2"}, default=None
+        Number of features considered at each split; None means all.
+    min_weight_fraction_leaf : float, default=0.0
+        Minimum share of the total weight in a leaf. A positive value excludes leaves
+        with rows of small weight only, which strengthens the effect of `class_weight`.
+    n_iter_no_change : int or None, default=None
+        Stop when the loss has not improved by `early_stopping_tol` within this many
+        rounds. None disables early stopping.
+    validation_fraction : float or None, default=0.1
+        Share of the rows that are held out to measure that loss; None measures it on
+        the training rows, as the paper does.
+    early_stopping_tol : float, default=1e-4
+        See `n_iter_no_change`.
+    engine : {"cart", "xgboost"}, default="cart"
+        "cart" is scikit-learn's exact CART, the algorithm of the paper. "xgboost" grows
+        XGBoost's histogram trees, for many rows; X may then have missing values and
+        pandas categories, and absent entries of a sparse X count as missing. It needs
+        ``pip install "lupi[xgboost]"``.
+    tree_params : dict, default=None
+        Further parameters of `DecisionTreeRegressor` or of XGBoost's trees, for
+        example ``{"min_samples_leaf": 5}`` or ``{"reg_lambda": 0.0}``.
+    device : str, default="cpu"
+        Device of XGBoost, for example "cuda".
+    n_jobs : int, default=None
+        Threads of XGBoost; None for its default.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, which multiply `sample_weight`.
+    warm_start : bool, default=False
+        Whether to continue the rounds of the last ``fit`` up to `n_estimators`.
+    random_state : int or RandomState, default=None
+        Randomness of the first w and of the trees.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels, sorted. With more than two, the attributes below that have one entry
+        per round are lists with one such attribute per class (one-vs-rest).
+    n_estimators_ : int
+        Number of rounds.
+    objective_trace_ : list of ndarray
+        Objective after each accepted pass, one array per round. It does not increase.
+    inner_iterations_ : ndarray of int
+        Passes per round, including a rejected one.
+    train_score_, validation_score_ : ndarray
+        Mean loss after each round; the second only with early stopping on held-out
+        rows.
+    privileged_coef_ : ndarray of shape (n_rounds, n_privileged_features)
+        w of each round, for the standardized columns of X* if
+        `standardize_privileged`. Absent with `auxiliary`.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature of X in the improvement of the trees (impurity decrease,
+        or XGBoost's total gain).
+    n_features_in_, n_privileged_features_in_ : int
+        Widths of X and of X* (0 without).
+
+    See Also
+    --------
+    GBPlusClassifier : Two boosted models, on X and X*, that imitate each other.
+
+    References
+    ----------
+    .. [1] X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged Learning. IEEE
+       Transactions on Neural Networks and Learning Systems, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.boosting import IPLClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(size=(100, 2))
+    >>> X = P + rng.normal(size=(100, 2))
+    >>> y = np.where(P.sum(axis=1) > 0, "sick", "well")
+    >>> model = IPLClassifier(n_estimators=20, random_state=0)
+    >>> model.fit(X, y, privileged=P).predict(X[:3])
+    array(['well', 'sick', 'well'], dtype='<U4')
+    """
+
+    __lupi_info__ = ModelInfo(
+        **IPL,
+        helps="X\\* explains noise in the labels that X cannot; no gain on Pima",
+        cost="about two trees a round",
+        tune="as `IPLRegressor`; for the sparse form `n_atoms`, with `privileged_reg` "
+        "a hundred times smaller than `privileged_weight`",
+        rank=42,
+    )
+
+    _parameter_constraints: ClassVar[Constraints] = {"loss": choice(*LOSSES)}
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 0.1,
+        max_depth: int | None = 3,
+        privileged_weight: float = 1.0,
+        privileged_reg: float = 1.0,
+        n_atoms: int | None = None,
+        max_inner_iter: int = 10,
+        tol: float = 1e-4,
+        loss: str = "squared_error",
+        auxiliary: Any = None,
+        standardize_privileged: bool = True,
+        max_features: int | float | str | None = None,
+        min_weight_fraction_leaf: float = 0.0,
+        n_iter_no_change: int | None = None,
+        validation_fraction: float | None = 0.1,
+        early_stopping_tol: float = 1e-4,
+        engine: str = "cart",
+        tree_params: dict[str, Any] | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.privileged_weight = privileged_weight
+        self.privileged_reg = privileged_reg
+        self.n_atoms = n_atoms
+        self.max_inner_iter = max_inner_iter
+        self.tol = tol
+        self.loss = loss
+        self.auxiliary = auxiliary
+        self.standardize_privileged = standardize_privileged
+        self.max_features = max_features
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.early_stopping_tol = early_stopping_tol
+        self.engine = engine
+        self.tree_params = tree_params
+        self.device = device
+        self.n_jobs = n_jobs
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
