@@ -44,8 +44,8 @@ from lupi.datasets import (
     make_mediator,
 )
 from lupi.evaluation import Method, compare
-from lupi.evaluation._plan import plan
 from lupi.evaluation._statistics import Design, corrected_contrast
+from lupi.evaluation._study import plan
 
 WEIGHTS, ALPHAS = (0.3, 0.5, 0.7, 1.0), (3.0, 10.0, 30.0)
 

@@ -423,7 +423,7 @@ def renamed(path, old, new):
     [
         ("declares_itself", "Trojan"),  # would be declared by importing its module
         ("lupi.base._training", "Training"),  # of lupi, and not declared
-        ("lupi.evaluation._method", "Method"),
+        ("lupi.evaluation._methods", "Method"),
     ],
 )
 def test_what_a_file_asks_for_is_not_imported_to_be_trusted(

@@ -52,7 +52,7 @@ def from_bunch(bunch, name=""):
     y = np.asarray(bunch["target"])
     task = bunch.get("task")
     if task is None:
-        from lupi.evaluation._task import read_task
+        from lupi.evaluation._methods import read_task
 
         task = read_task(y)
     if task == "classification":

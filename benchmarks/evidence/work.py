@@ -22,10 +22,9 @@ from sklearn.ensemble import (
 
 from evidence import recipes
 from lupi.base import uses_unlabelled
-from lupi.evaluation._labels import Split
 from lupi.evaluation._methods import MOST_KERNEL_ROWS, Method, all_methods
-from lupi.evaluation._plan import plan
-from lupi.evaluation._study import Piece, Study
+from lupi.evaluation._splits import Split
+from lupi.evaluation._study import Piece, Study, plan
 
 SEED = 0
 # All runs draw so many splits, and begin with the first of them.

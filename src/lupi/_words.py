@@ -1,9 +1,11 @@
-"""Lists and signed numbers in messages."""
+"""Lists, signed numbers and arguments in messages."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 
@@ -55,3 +57,37 @@ def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> 
     if len(shown) < 2:
         return "".join(shown)
     return f"{', '.join(shown[:-1])} {word} {shown[-1]}"
+
+
+# Messages about arguments of `lupi.evaluation.compare` name options of the command
+# line where they are shown there.
+_in_options: ContextVar[bool] = ContextVar("lupi_in_options", default=False)
+_OPTIONS = {"groups": "group", "random_state": "seed", "scoring": "metric"}
+
+
+@contextmanager
+def option_names(in_options: bool = True) -> Iterator[None]:
+    """Write arguments as options of the command line inside the block, or not."""
+    token = _in_options.set(in_options)
+    try:
+        yield
+    finally:
+        _in_options.reset(token)
+
+
+def argument(name: str, value: Any = None) -> str:
+    """Return an argument of `lupi.evaluation.compare`, with its value, for a message.
+
+    Examples
+    --------
+    >>> from lupi._words import argument, option_names
+    >>> argument("train_size", 60), argument("task", "regression")
+    ('train_size=60', "task='regression'")
+    >>> with option_names():
+    ...     argument("train_size", 60), argument("scoring")
+    ('--train-size 60', '--metric')
+    """
+    if not _in_options.get():
+        return name if value is None else f"{name}={value!r}"
+    option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    return option if value is None else f"{option} {value}"

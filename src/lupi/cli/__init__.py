@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from lupi._words import option_names
 from lupi.cli._arguments import write_out_lists
 from lupi.cli._errors import INTERRUPTED, WRONG_INPUT, InputError, Interrupted
 
@@ -45,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     try:
         words = write_out_lists(arguments) or ["--help"]
-        result = app(words, standalone_mode=False, prog_name="lupi")
+        with option_names():
+            result = app(words, standalone_mode=False, prog_name="lupi")
     except ClickException as error:
         said = error.format_message().rstrip(".")
         context = getattr(error, "ctx", None)

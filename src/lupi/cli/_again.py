@@ -10,7 +10,7 @@ from typing import Any
 
 from lupi.cli._data import Request
 from lupi.cli._errors import InputError, refusing
-from lupi.evaluation._json import read_json
+from lupi.evaluation._compare import read_json
 from lupi.evaluation._methods import find_method
 
 # Parameters of `lupi compare` that do not concern what is compared.

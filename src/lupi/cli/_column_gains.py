@@ -13,7 +13,7 @@ from lupi._tables import TableError, resolve_columns
 from lupi.cli._data import Data
 from lupi.cli._errors import InputError, refusing
 from lupi.evaluation import ColumnGains, Comparison
-from lupi.evaluation._column_gains import column_groups
+from lupi.evaluation._followups import column_groups
 from lupi.evaluation._scoring import metric_name
 from lupi.report._columns import HEADINGS, gain_lines
 

@@ -19,7 +19,7 @@ from lupi.cli._errors import refusing
 from lupi.cli._out import prepare_file
 from lupi.cli._terminal import make_console, show_notes
 from lupi.evaluation import column_scores
-from lupi.evaluation._column_scores import MOST_ROWS
+from lupi.evaluation._measures import MOST_ROWS
 from lupi.evaluation._scoring import choose_scorer, metric_name
 from lupi.report._words import number
 
@@ -67,7 +67,7 @@ def _scores(data: Data, metric: str | None, seed: int, jobs: int) -> pd.DataFram
 def _show(
     console: Console, data: Data, metric: str | None, scores: pd.DataFrame
 ) -> None:
-    name = metric_name(choose_scorer(metric, data.task, data.y)[0])
+    name = metric_name(choose_scorer(metric, data.task, data.y[data.has_y])[0])
     console.print()
     console.print(
         Text(f"How well does each column predict {data.target} ({data.task})?", "bold")

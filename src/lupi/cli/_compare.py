@@ -30,9 +30,8 @@ from lupi.cli._terminal import (
 )
 from lupi.evaluation import Comparison, LearningCurve
 from lupi.evaluation._compare import FIELDS, run
-from lupi.evaluation._plan import plan
 from lupi.evaluation._running import Checkpoint
-from lupi.evaluation._study import Study
+from lupi.evaluation._study import Study, plan
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage
 from lupi.report._words import choice_words

@@ -22,8 +22,7 @@ from lupi._words import listed
 from lupi.base import missing_targets
 from lupi.cli._errors import InputError, refusing
 from lupi.cli._join import join_later
-from lupi.evaluation._methods import Task
-from lupi.evaluation._task import read_task
+from lupi.evaluation._methods import Task, read_task
 
 MOST_UNSURE = 30
 TASKS: tuple[Task, ...] = ("classification", "regression")

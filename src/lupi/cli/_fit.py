@@ -18,8 +18,7 @@ from lupi.cli._terminal import (
     outcome_note,
     show_notes,
 )
-from lupi.evaluation._plan import plan
-from lupi.evaluation._study import Study
+from lupi.evaluation._study import Study, plan
 
 # The classifier or the regressor, depending on the task.
 DEFAULT_METHOD = "hedged-distillation"

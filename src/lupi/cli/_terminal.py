@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lupi._words import listed
-from lupi.evaluation._arms import ARMS
+from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.report._words import (
     counted_splits,

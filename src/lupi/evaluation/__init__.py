@@ -11,32 +11,18 @@ from typing import TYPE_CHECKING, Any
 from lupi._optional import require
 
 if TYPE_CHECKING:
-    from lupi.evaluation._cca import CCAQuality, cca_quality
-    from lupi.evaluation._column_gains import ColumnGains
-    from lupi.evaluation._column_scores import column_scores
-    from lupi.evaluation._compare import compare
-    from lupi.evaluation._comparison import Comparison
-    from lupi.evaluation._curve import LearningCurve, Worth
-    from lupi.evaluation._labels import LabelledSplits
+    from lupi.evaluation._compare import Comparison, compare
+    from lupi.evaluation._followups import ColumnGains, LearningCurve, Worth
+    from lupi.evaluation._measures import (
+        CCAQuality,
+        NestedResult,
+        cca_quality,
+        column_scores,
+        nested_cross_validate,
+    )
     from lupi.evaluation._methods import Method
-    from lupi.evaluation._nested import NestedResult, nested_cross_validate
+    from lupi.evaluation._splits import LabelledSplits
     from lupi.evaluation._verdict import Verdict
-
-_HOMES = {
-    "CCAQuality": "_cca",
-    "ColumnGains": "_column_gains",
-    "Comparison": "_comparison",
-    "LabelledSplits": "_labels",
-    "LearningCurve": "_curve",
-    "Method": "_methods",
-    "NestedResult": "_nested",
-    "Verdict": "_verdict",
-    "Worth": "_curve",
-    "cca_quality": "_cca",
-    "column_scores": "_column_scores",
-    "compare": "_compare",
-    "nested_cross_validate": "_nested",
-}
 
 __all__ = [
     "CCAQuality",
@@ -54,14 +40,25 @@ __all__ = [
     "nested_cross_validate",
 ]
 
+# Names are imported when they are first used: the displays of `lupi.inspection` use
+# modules of this package that need no pandas.
+_HOMES = {
+    "_compare": ("Comparison", "compare"),
+    "_followups": ("ColumnGains", "LearningCurve", "Worth"),
+    "_measures": ("CCAQuality", "NestedResult", "cca_quality", "column_scores")
+    + ("nested_cross_validate",),
+    "_methods": ("Method",),
+    "_splits": ("LabelledSplits",),
+    "_verdict": ("Verdict",),
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    require("pandas", "lupi.evaluation")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    for module, names in _HOMES.items():
+        if name in names:
+            require("pandas", "lupi.evaluation")
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

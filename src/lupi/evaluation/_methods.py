@@ -1,4 +1,4 @@
-"""The methods of `compare` and ``lupi methods``, derived from the models.
+"""What is compared: arms, methods, the task, and candidates of the search.
 
 A method is an estimator with the parameters to search without X* (``space``), those to
 search only with X* (``privileged_space``), and its ``family``. Methods of one family
@@ -10,59 +10,213 @@ are computed once and shared. All of this is declared by the class of the model:
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pkgutil import resolve_name
+from typing import Any, Literal
 
-from sklearn.base import BaseEstimator, is_regressor
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_regressor
 
+from lupi._words import argument
+from lupi.base import ModelInfo, PerFeature, SharedOver, TargetUnits
 from lupi.base._info import load_models
-from lupi.evaluation._method import Method, Task, kebab, method_of
+
+Task = Literal["classification", "regression"]
 
 # With more training rows the default set has linear models instead of kernel models:
 # their cost is linear in the number of rows, not cubic.
 MOST_KERNEL_ROWS = 400
+# Largest number of distinct whole numbers that are classes: more are grades or counts.
+MOST_CLASSES = 10
 
 
-def all_methods() -> list[Method]:
-    """Return a method for every declared model except wrappers of an estimator.
+@dataclass(frozen=True)
+class Arm:
+    """One way of running a method, with its label and explanation in reports."""
 
-    Returns
-    -------
-    list of Method
-        The methods, ordered by rank.
-
-    Examples
-    --------
-    >>> from lupi.evaluation._methods import all_methods
-    >>> "SVCPlus" in [method.name for method in all_methods()]
-    True
-    """
-    found = [method_of(kind) for kind in load_models()]
-    return [method for method in found if method.needs != "an estimator"]
+    name: str
+    label: str
+    meaning: str
 
 
-def default_methods(task: Task, n_train: float = 0) -> list[Method]:
-    """Return the methods that are compared by default.
+ARMS = {
+    arm.name: arm
+    for arm in (
+        Arm(
+            "without",
+            "without X*",
+            "the same model trained without X*: the baseline",
+        ),
+        Arm("with", "with X*", "trained with X*, predicts without it: the method"),
+        Arm(
+            "shuffled",
+            "shuffled X*",
+            "trained with the rows of X* permuted among the training rows: a gain in "
+            "this arm does not come from the content of X*",
+        ),
+        Arm(
+            "self",
+            "X as X*",
+            "trained with the features X in the place of X*: a gain in this arm comes "
+            "from the method, not from X*",
+        ),
+        Arm(
+            "oracle",
+            "oracle",
+            "a model that has X* when predicting: an estimate of the possible gain",
+        ),
+    )
+}
+# Methods of one family share the arms in which the method has no X*.
+FAMILY_ARMS: tuple[str, ...] = ("without", "oracle")
+METHOD_ARMS = tuple(name for name in ARMS if name not in FAMILY_ARMS)
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method as `compare` runs it.
 
     Parameters
     ----------
+    name : str
+        Name in tables and reports, usually that of the class.
     task : {"classification", "regression"}
         The task.
-    n_train : float, default=0
-        Number of training rows; above 400, kernel models are replaced by linear ones.
+    estimator : estimator, default=None
+        The estimator; not needed if ``kind`` is given.
+    space, privileged_space : dict, default={}
+        Parameters to search in every arm, and parameters to search only with X*.
+        Values are lists or `scipy.stats` distributions.
+    family : str, default=""
+        Methods of one family are the same model without X*. Empty means the name.
+    paper : str, default=""
+        The paper of the method.
+    needs : str, default="privileged"
+        What the method needs besides X and y.
+    kind : type, default=None
+        The class, if no ``estimator`` is given.
+    fixed : dict, default={}
+        Parameters of ``kind`` that differ from its defaults. A string that starts with
+        ``lupi.`` is replaced by an estimator of that name with its defaults.
 
-    Returns
-    -------
-    list of Method
-        The methods, ordered by rank.
+    Examples
+    --------
+    >>> from lupi import SVCPlus
+    >>> from lupi.evaluation import Method
+    >>> linear = Method(
+    ...     "linear SVM+",
+    ...     "classification",
+    ...     estimator=SVCPlus(kernel="linear"),
+    ...     space={"C": [0.1, 1, 10]},
+    ...     privileged_space={"privileged_reg": [0.1, 1, 10]},
+    ... )
+    >>> linear.build()
+    SVCPlus(kernel='linear')
     """
-    many = n_train > MOST_KERNEL_ROWS
+
+    name: str
+    task: Task
+    estimator: BaseEstimator | None = None
+    space: Mapping[str, Any] = field(default_factory=dict)
+    privileged_space: Mapping[str, Any] = field(default_factory=dict)
+    family: str = ""
+    paper: str = ""
+    needs: str = "privileged"
+    kind: type | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kebab(self) -> str:
+        """The name on the command line: ``svc-plus`` for ``SVCPlus``."""
+        return _kebab(self.name)
+
+    @property
+    def baseline(self) -> str:
+        """Key under which the model without X* is shared."""
+        return self.family or self.name
+
+    @property
+    def comparable(self) -> bool:
+        """Whether `compare` can run it on any table with privileged columns."""
+        return self.needs == "privileged"
+
+    @property
+    def info(self) -> ModelInfo:
+        """The declaration of the class."""
+        return getattr(self.kind, "__lupi_info__", ModelInfo(self.name, self.paper))
+
+    @property
+    def summary(self) -> str:
+        """First line of the description of the class."""
+        kind = self.kind or type(self.estimator)
+        return (kind.__doc__ or "").strip().partition("\n")[0]
+
+    def build(self) -> BaseEstimator:
+        """Return a fresh, unfitted estimator.
+
+        Returns
+        -------
+        estimator
+            The estimator, with the parameters of ``fixed``.
+        """
+        if self.estimator is not None:
+            return clone(self.estimator)
+        assert self.kind is not None
+        model = self.kind()
+        # In alphabetical order an estimator comes before its own parameters.
+        for name, value in sorted(self.fixed.items()):
+            if isinstance(value, str) and value.startswith("lupi."):
+                value = resolve_name(value)()
+            is_estimator = isinstance(value, BaseEstimator)
+            model.set_params(**{name: clone(value) if is_estimator else value})
+        return model
+
+
+@cache
+def _method_of(kind: type) -> Method:
+    """Return the method that a class declares, the same object for the same class."""
+    info: ModelInfo = kind.__lupi_info__  # type: ignore[attr-defined]
+    return Method(
+        kind.__name__,
+        "regression" if issubclass(kind, RegressorMixin) else "classification",
+        space=info.space,
+        privileged_space=info.privileged_space,
+        family=info.family,
+        paper=info.paper,
+        needs=info.needs,
+        kind=kind,
+        fixed=info.fixed,
+    )
+
+
+def _kebab(name: str) -> str:
+    """Return the kebab form of a class name.
+
+    Examples
+    --------
+    >>> _kebab("SVCDeltaPlus"), _kebab("L2SVCPlus"), _kebab("GBPlusClassifier")
+    ('svc-delta-plus', 'l2-svc-plus', 'gb-plus-classifier')
+    """
+    words = re.findall(r"LUFe|[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|$|\d)|[A-Z][a-z]+", name)
+    return "-".join(words).lower()
+
+
+def all_methods() -> list[Method]:
+    """Return a method for every declared model except wrappers, ordered by rank."""
+    found = [_method_of(kind) for kind in load_models()]
+    return [method for method in found if method.needs != "an estimator"]
+
+
+def _default_methods(task: Task, n_train: float) -> list[Method]:
+    """Return the methods that are compared by default, ordered by rank."""
     chosen = []
     for method in all_methods():
         if method.info.default and method.task == task:
-            other = method.info.many_rows if many else ""
-            chosen.append(find_method(other) if other else method)
+            linear = method.info.many_rows if n_train > MOST_KERNEL_ROWS else ""
+            chosen.append(find_method(linear) if linear else method)
     return chosen
 
 
@@ -74,23 +228,27 @@ def find_method(name: str, task: Task = "classification") -> Method:
 
     Examples
     --------
-    >>> from lupi.evaluation._methods import find_method
-    >>> find_method("svc-plus").name
-    'SVCPlus'
-    >>> find_method("ipl", "regression").name
-    'IPLRegressor'
+    >>> find_method("svc-plus").name, find_method("ipl", "regression").name
+    ('SVCPlus', 'IPLRegressor')
     """
     ending = {"classification": "Classifier", "regression": "Regressor"}[task]
-    for method in all_methods():
-        short = kebab(method.name.removesuffix(ending))
-        if name in (method.name, method.kebab, short, method.name.removesuffix(ending)):
-            return method
     methods = all_methods()
+    for method in methods:
+        short = method.name.removesuffix(ending)
+        if name in (method.name, method.kebab, short, _kebab(short)):
+            return method
     known = [method.name for method in methods] + [method.kebab for method in methods]
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]}?" if near else ""
     names = ", ".join(method.kebab for method in methods if method.comparable)
     raise ValueError(f"There is no method {name!r}.{hint} The methods are {names}.")
+
+
+def as_list(methods: Any) -> list[Any]:
+    """Return the argument ``methods`` as a list."""
+    if isinstance(methods, str | Method | BaseEstimator | type):
+        return [methods]
+    return list(methods)
 
 
 def choose_methods(
@@ -100,10 +258,11 @@ def choose_methods(
 ) -> list[Method]:
     """Return the methods of the argument ``methods``, checked against the task."""
     listed: list[Method] = []
-    suitable = [each for each in all_methods() if each.task == task and each.comparable]
     for each in as_list(methods):
         if isinstance(each, str) and each in ("default", "all"):
-            named = default_methods(task, n_train) if each == "default" else suitable
+            named = _default_methods(task, n_train)
+            if each == "all":
+                named = [m for m in all_methods() if m.task == task and m.comparable]
             listed += [method for method in named if method not in listed]
         elif not (isinstance(each, str) and find_method(each, task) in listed):
             listed.append(_as_method(each, task))
@@ -114,7 +273,8 @@ def choose_methods(
         if method.task != task:
             raise ValueError(
                 f"{method.name} is for {method.task}, but the task is {task}; leave it "
-                f'out, or set task="{method.task}" if the target was misread.'
+                f"out, or set {argument('task', method.task)} if the target was "
+                "misread."
             )
         if not method.comparable:
             raise ValueError(
@@ -124,20 +284,13 @@ def choose_methods(
     return chosen
 
 
-def as_list(methods: Any) -> list[Any]:
-    """Return the argument ``methods`` as a list."""
-    if isinstance(methods, str | Method | BaseEstimator | type):
-        return [methods]
-    return list(methods)
-
-
 def _as_method(given: Any, task: Task) -> Method:
     if isinstance(given, Method):
         return given
     if isinstance(given, str):
         return find_method(given, task)
     if isinstance(given, type) and hasattr(given, "__lupi_info__"):
-        return method_of(given)
+        return _method_of(given)
     if not hasattr(given, "fit"):
         raise TypeError(
             f"methods takes names, estimators and Method objects, not {given!r}."
@@ -160,3 +313,125 @@ def _with_distinct_names(methods: list[Method]) -> list[Method]:
             )
         distinct.append(method)
     return distinct
+
+
+def read_task(y: np.ndarray, methods: Any = "default") -> Task:
+    """Return the task of the methods if they have only one, else that of the target.
+
+    Text, booleans and up to 10 distinct whole numbers are classes; all other numbers
+    are regression targets.
+
+    Examples
+    --------
+    >>> read_task(np.array([0, 1, 1])), read_task(np.array([0.5, 1.5]))
+    ('classification', 'regression')
+    >>> read_task(np.array([0, 1, 1]), ["svr-plus"])
+    'regression'
+    """
+    asked = {_task_of(each) for each in as_list(methods)} - {None}
+    if len(asked) == 1:
+        return asked.pop()  # type: ignore[return-value]
+    if y.dtype.kind not in "fiu":
+        return "classification"
+    whole = np.array_equal(y, np.round(y))
+    many = len(np.unique(y)) > MOST_CLASSES
+    return "regression" if many or not whole else "classification"
+
+
+def _task_of(method: Any) -> Task | None:
+    """Return the task of one method; None for names of both tasks and for sets."""
+    if isinstance(method, Method):
+        return method.task
+    if isinstance(method, BaseEstimator):
+        return "regression" if is_regressor(method) else "classification"
+    name = method.__name__ if isinstance(method, type) else method
+    if not isinstance(name, str) or name in ("default", "all"):
+        return None
+    tasks: set[Task] = set()
+    for task in ("classification", "regression"):
+        try:
+            tasks.add(find_method(name, task).task)
+        except ValueError:
+            continue
+    return tasks.pop() if len(tasks) == 1 else None
+
+
+def advice_on_task(classes: Any) -> str:
+    """Return advice for classes that may be numbers; empty for other classes.
+
+    Examples
+    --------
+    >>> advice_on_task([0, 1, 2, 3]), advice_on_task(["mild", "severe", "none"])
+    (", or treat them as numbers with task='regression'", '')
+    """
+    classes = np.asarray(classes)
+    if classes.dtype.kind not in "iuf" or len(classes) < 3:
+        return ""
+    return f", or treat them as numbers with {argument('task', 'regression')}"
+
+
+# Candidates are a Latin hypercube: with B candidates the range of every parameter is
+# divided into B equally likely slices, and each slice is used once, so that a dozen
+# candidates cover the range of every parameter.
+
+
+def draw_candidates(
+    space: Mapping[str, Any], n_candidates: int, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """Draw candidates from lists of values and distributions of `scipy.stats`."""
+    columns = {}
+    for name in sorted(space):
+        if isinstance(space[name], SharedOver):
+            columns[name] = [space[name]] * n_candidates
+            continue
+        slices = rng.permutation(n_candidates) + rng.random(n_candidates)
+        columns[name] = [_value(space[name], each / n_candidates) for each in slices]
+    return [
+        {name: values[i] for name, values in columns.items()}
+        for i in range(n_candidates)
+    ]
+
+
+def _value(axis: Any, share: float) -> Any:
+    if isinstance(axis, TargetUnits):
+        return TargetUnits(_value(axis.value, share))
+    if isinstance(axis, Sequence) and not isinstance(axis, str):
+        return axis[int(share * len(axis))]
+    if hasattr(axis, "ppf"):
+        return axis.ppf(share).item()
+    raise TypeError(
+        "A search space consists of lists of values and distributions of scipy.stats, "
+        f"not {axis!r}; write [{axis!r}] for a fixed value."
+    )
+
+
+def join_candidates(
+    shared: Mapping[str, Any], own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a candidate joined with its parameters for X*.
+
+    Examples
+    --------
+    >>> own = {"C": SharedOver(10.0), "delta": 9.0}
+    >>> join_candidates({"C": 50.0, "gamma": 1.0}, own)
+    {'C': 5.0, 'gamma': 1.0, 'delta': 9.0}
+    """
+    joined = dict(shared)
+    for name, value in own.items():
+        tied = isinstance(value, SharedOver)
+        joined[name] = shared[name] / value.divisor if tied else value
+    return joined
+
+
+def resolve_candidate(
+    params: Mapping[str, Any], n_features: int, n_privileged: int, target_scale: float
+) -> dict[str, Any]:
+    """Replace values that are relative to the training set by numbers."""
+    resolved = dict(params)
+    for name, value in params.items():
+        if isinstance(value, PerFeature):
+            width = n_privileged if value.privileged else n_features
+            resolved[name] = value.value / max(1, width)
+        elif isinstance(value, TargetUnits):
+            resolved[name] = value.value * target_scale
+    return resolved

@@ -1,13 +1,20 @@
-"""Preprocessing that is fitted inside the folds, separately for X and X*.
+"""Tables, their preprocessing, and the prepared tables of one fold.
 
-Numbers are imputed and standardized; sparse matrices are scaled by their largest
-entries; tables with text, categories or dates are encoded by skrub's
-``TableVectorizer`` first. A row of X* in which every value is missing stays missing:
-the transformer of X* is fitted on the other rows only.
+Preprocessing is fitted on training rows, separately for X and X*: numbers are imputed
+and standardized, sparse matrices are scaled by their largest entries, and tables with
+text, categories or dates are encoded by skrub's ``TableVectorizer`` first. A row of X*
+in which every value is missing stays missing: the transformer of X* is fitted on the
+other rows only. Preprocessing has no parameters to search; it is therefore fitted once
+per fold and shared by all candidates, with the same result as a pipeline refitted for
+each of them.
 """
 
 from __future__ import annotations
 
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +31,9 @@ if TYPE_CHECKING:
     import pandas as pd
 else:
     pd = optional("pandas", "A table with text")
+
+# Numbers in the tables that are kept: 160 MB.
+MOST_CELLS_KEPT = 20_000_000
 
 
 def as_table(values: Any, name: str) -> Any:
@@ -71,16 +81,7 @@ def rows_with_values(table: Any) -> np.ndarray:
 
 
 def make_transformer(table: Any) -> Pipeline:
-    """Return an unfitted transformer for the table.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lupi.evaluation._prepare import make_transformer
-    >>> make_transformer(np.array([[1.0], [3.0]])).fit_transform([[1.0], [3.0]])
-    array([[-1.],
-           [ 1.]])
-    """
+    """Return an unfitted transformer for the table."""
     # The steps return arrays, even if scikit-learn is configured otherwise.
     if sp.issparse(table):
         return make_pipeline(MaxAbsScaler().set_output(transform="default"))
@@ -88,7 +89,9 @@ def make_transformer(table: Any) -> Pipeline:
         step.set_output(transform="default")
         for step in (SimpleImputer(keep_empty_features=True), StandardScaler())
     ]
-    if is_data_frame(table) and not _all_numbers(table):
+    if is_data_frame(table) and not all(
+        isinstance(kind, np.dtype) and kind.kind in "fiub" for kind in table.dtypes
+    ):
         skrub = require("skrub", "A table with text, categories or dates")
         # Every category has its own column: skrub's encoder drops one of two, so that
         # an unknown category would be encoded as the dropped one.
@@ -97,52 +100,136 @@ def make_transformer(table: Any) -> Pipeline:
     return make_pipeline(*numbers)
 
 
-def _all_numbers(table: pd.DataFrame) -> bool:
-    return all(
-        isinstance(kind, np.dtype) and kind.kind in "fiub" for kind in table.dtypes
+def _fit_privileged(table: Any) -> Pipeline | None:
+    """Fit a transformer on the rows that have X*; None if there are none."""
+    there = np.flatnonzero(rows_with_values(table))
+    return make_transformer(table).fit(take_rows(table, there)) if len(there) else None
+
+
+def _transform_privileged(transformer: Pipeline | None, table: Any) -> Any:
+    """Return transformed rows; a row without X* is NaN, and None if all are."""
+    there = rows_with_values(table)
+    if transformer is None or not there.any():
+        return None
+    if there.all():
+        return transformer.transform(table)
+    return _with_gaps(
+        transformer.transform(take_rows(table, np.flatnonzero(there))), there
     )
 
 
-class PreparedPrivileged:
-    """A transformer of X* fitted on the rows that have it."""
+def _with_gaps(values: Any, there: np.ndarray) -> np.ndarray:
+    """Return the values as the rows that are there, and NaN as the others."""
+    full = np.full((len(there), values.shape[1]), np.nan)
+    full[there] = dense(values)
+    return full
 
-    def __init__(self, transformer: Pipeline, table: Any):
-        self.transformer = transformer
-        there = rows_with_values(table)
-        # A training set may have no row with X*; the model is then trained without.
-        self.usable = bool(there.any())
-        if self.usable:
-            transformer.fit(take_rows(table, np.flatnonzero(there)))
 
-    def transform(self, table: Any) -> Any:
-        """Return transformed rows; a row without X* is NaN."""
-        if not self.usable:
-            return None
-        there = rows_with_values(table)
-        if there.all():
-            return self.transformer.transform(table)
-        if not there.any():
-            return None
-        values = dense(
-            self.transformer.transform(take_rows(table, np.flatnonzero(there)))
+@dataclass(frozen=True)
+class Training:
+    """Training rows: the first ``n_labelled`` have y, the others do not.
+
+    ``source`` is, for each of them, the row whose X* is used.
+    """
+
+    rows: np.ndarray
+    n_labelled: int
+    source: np.ndarray
+
+
+@dataclass
+class Fold:
+    """Prepared tables of one split of some rows; ``privileged`` is None without X*."""
+
+    X_train: Any
+    X_test: Any
+    privileged: Any
+    train: np.ndarray
+    n_labelled: int
+    test: np.ndarray
+    n_privileged: int
+
+
+class _Recent:
+    """The most recently prepared tables, up to a number of cells."""
+
+    def __init__(self, most_cells: int) -> None:
+        self.most_cells = most_cells
+        self._n_cells = 0
+        self._results: OrderedDict[Any, tuple[Any, ...]] = OrderedDict()
+
+    def get(self, key: Any, compute: Callable[[], tuple[Any, ...]]) -> Any:
+        """Return the tables of a key, computing them if they are not there."""
+        if key in self._results:
+            self._results.move_to_end(key)
+            return self._results[key]
+        result = self._results[key] = compute()
+        self._n_cells += self._cells(result)
+        while self._n_cells > self.most_cells:
+            self._n_cells -= self._cells(self._results.popitem(last=False)[1])
+        return result
+
+    @staticmethod
+    def _cells(result: tuple[Any, ...]) -> int:
+        """Return the number of cells of the tables; of sparse ones those stored."""
+        return sum(int(getattr(table, "size", 0)) for table in result)
+
+
+# Tables prepared for a split are used by all methods that run on it in this process.
+# The cache is global because every task of joblib unpickles its own study.
+_recent = _Recent(MOST_CELLS_KEPT)
+
+
+@dataclass
+class Folds:
+    """The tables of a study, and the preparation of its folds."""
+
+    X: Any
+    privileged: Any
+    has_privileged: np.ndarray
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def fold(self, arm: str, training: Training, test: np.ndarray) -> Fold:
+        """Prepare the tables of an arm for training and test rows."""
+        train, source = training.rows, training.source
+        X_train, X_test = _recent.get(
+            (self.token, "X", train.tobytes(), test.tobytes()),
+            lambda: self._prepare_features(train, test),
         )
-        full = np.full((len(there), values.shape[1]), np.nan)
-        full[there] = values
-        return full
+        privileged, width = None, 0
+        if arm == "self":
+            there = self.has_privileged[train]
+            if there.any():
+                privileged = X_train
+                if not there.all():
+                    privileged = _with_gaps(X_train[np.flatnonzero(there)], there)
+            width = X_train.shape[1]
+        elif arm != "without":
+            transformer, privileged = _recent.get(
+                (self.token, "X*", train.tobytes(), source.tobytes()),
+                lambda: self._prepare_privileged(source),
+            )
+            width = 0 if privileged is None else privileged.shape[1]
+        if arm == "oracle":
+            rows = take_rows(self.privileged, test)
+            X_train = _beside(X_train, privileged, width)
+            X_test = _beside(X_test, _transform_privileged(transformer, rows), width)
+            privileged = None
+        n_labelled = training.n_labelled
+        return Fold(X_train, X_test, privileged, train, n_labelled, test, width)
+
+    def _prepare_features(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
+        transformer = make_transformer(self.X)
+        X_train = transformer.fit_transform(take_rows(self.X, train))
+        return X_train, transformer.transform(take_rows(self.X, test))
+
+    def _prepare_privileged(self, source: np.ndarray) -> tuple[Pipeline | None, Any]:
+        table = take_rows(self.privileged, source)
+        transformer = _fit_privileged(table)
+        return transformer, _transform_privileged(transformer, table)
 
 
-def rows_missing(values: Any, missing: np.ndarray) -> Any:
-    """Return the values with missing rows set to NaN; None if all are missing."""
-    if missing.all():
-        return None
-    if not missing.any():
-        return values
-    values = np.array(dense(values), dtype=float)
-    values[missing] = np.nan
-    return values
-
-
-def beside(X: Any, privileged: Any, width: int) -> Any:
+def _beside(X: Any, privileged: Any, width: int) -> Any:
     """Return [X, X*] for the oracle; missing rows of X* are 0, the mean."""
     if privileged is None:
         privileged = np.zeros((X.shape[0], width))

@@ -13,20 +13,20 @@ import os
 import pickle
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from lupi._optional import require
 from lupi.base._rows import is_data_frame
-from lupi.evaluation._json import to_plain
 
 CHECKPOINT_FORMAT = "lupi-checkpoint-1"
 
@@ -61,7 +61,7 @@ def _content(part: Any) -> Any:
 
 def run_all(
     work: Callable[[Any], dict[str, Any]],
-    pieces: list[Any],
+    pieces: Mapping[str, Any],
     *,
     identity: str | None,
     fields: tuple[str, ...],
@@ -72,39 +72,26 @@ def run_all(
 ) -> dict[str, dict[str, Any]]:
     """Run ``work`` on every piece that is not in the checkpoint yet.
 
-    Parameters
-    ----------
-    work : callable
-        Function of a piece that returns plain data; pickled unless ``n_jobs`` is 1.
-    pieces : list
-        Objects with a ``key`` that is unique and the same in every run.
-    identity : str or None
-        Fingerprint of everything the results depend on, which a checkpoint needs.
-    fields : tuple of str
-        The entries of every result.
-    checkpoint : path-like or None
-        File of the finished pieces.
-    n_jobs : int or None
-        Number of parallel jobs, as in joblib, whose ``parallel_config`` applies.
-    progress : bool or None
-        Whether to show a progress bar; None shows one if the standard error is a
-        terminal.
-    title : str
-        Label of the progress bar.
+    The keys of the pieces are the same in every run. ``work`` returns plain data with
+    the entries ``fields``, and is pickled unless ``n_jobs`` is 1. The results are
+    returned in the order of the pieces.
     """
     file = None if checkpoint is None else Checkpoint(checkpoint, identity, fields)
     done = {} if file is None else file.read()
-    waiting = [piece for piece in pieces if piece.key not in done]
+    waiting = {key: piece for key, piece in pieces.items() if key not in done}
     work = _sent_once(work)
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    results = parallel(delayed(_run_one)(work, piece) for piece in waiting)
-    with progress_bar(title, len(pieces), len(pieces) - len(waiting), progress) as step:
+    results = parallel(
+        delayed(_run_one)(work, key, piece) for key, piece in waiting.items()
+    )
+    n_done = len(pieces) - len(waiting)
+    with _progress_bar(title, len(pieces), n_done, progress) as step:
         for key, result in results:
             if file is not None:
                 file.append(key, result)
             done[key] = result
             step()
-    return {piece.key: done[piece.key] for piece in pieces}
+    return {key: done[key] for key in pieces}
 
 
 def _sent_once(work: Any) -> Any:
@@ -125,9 +112,28 @@ def _identity(work: Any) -> Any:
     return work
 
 
-def _run_one(work: Callable[[Any], Any], piece: Any) -> tuple[str, dict[str, Any]]:
+def _run_one(
+    work: Callable[[Any], Any], key: str, piece: Any
+) -> tuple[str, dict[str, Any]]:
     # Plain data even without a checkpoint, so that results do not depend on it.
-    return piece.key, to_plain(work(piece))
+    return key, to_plain(work(piece))
+
+
+def to_plain(value: Any) -> Any:
+    """Convert numpy scalars and arrays to JSON's types, NaN and infinity to null."""
+    if isinstance(value, dict):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [to_plain(item) for item in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    if value is None or isinstance(value, str):
+        return value
+    return str(value)
 
 
 class Checkpoint:
@@ -201,7 +207,7 @@ class Checkpoint:
 
 
 @contextmanager
-def progress_bar(
+def _progress_bar(
     title: str, total: int, completed: int, show: bool | None
 ) -> Iterator[Callable[[], None]]:
     """Show a progress bar with the remaining time, on the standard error."""

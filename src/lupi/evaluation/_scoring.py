@@ -1,4 +1,4 @@
-"""Choice of the score, and checks of it before any model is fitted."""
+"""Choice of the score, checks of it before any model is fitted, and scores of rows."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from sklearn.metrics import (
 )
 
 from lupi._compat import scorer_parts
-from lupi.evaluation._method import Task
-from lupi.evaluation._plain_scores import plain_score
+from lupi._words import argument
+from lupi.evaluation._methods import Task
+
+Scorer = Callable[..., float]
+Score = Callable[[np.ndarray], float]
 
 # Scores of one class against the other; scikit-learn's scorers need the label 1.
 OF_ONE_CLASS: dict[str, Callable[..., float]] = {
@@ -67,8 +70,96 @@ def metric_name(scoring: str) -> str:
     return METRIC_NAMES.get(scoring, scoring.replace("_", " "))
 
 
-def score_on(
-    scorer: Callable[..., float],
+def choose_scorer(
+    scoring: str | Scorer | None, task: Task, y: np.ndarray
+) -> tuple[str, Scorer]:
+    """Return the name of the score and the scorer, after checking a named one.
+
+    Scores of one class, such as ``"f1"``, are those of the last of two classes.
+    """
+    if scoring is None:
+        scoring = "r2"
+        if task == "classification":
+            scoring = "roc_auc" if len(np.unique(y)) == 2 else "accuracy"
+    if isinstance(scoring, str):
+        scorer = named_scorer(scoring, task, y)
+        _check_scorer(scoring, scorer, task, y)
+        return scoring, scorer
+    if not callable(scoring):
+        raise TypeError(
+            f"scoring={scoring!r} is neither the name of a score nor a scorer; see "
+            "sklearn.metrics.get_scorer_names() and make_scorer."
+        )
+    function = scorer_parts(scoring).metric or scoring
+    return getattr(function, "__name__", "score"), scoring
+
+
+def best_score(scorer: Scorer) -> float:
+    """Return the best value of a score: 0 for a negated loss, otherwise 1."""
+    return 0.0 if scorer_parts(scorer).sign < 0 else 1.0
+
+
+def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:
+    """Return the scorer of a name; a score of one class is that of the last of two."""
+    if task == "regression" or name not in OF_ONE_CLASS:
+        return get_scorer(name)
+    classes = np.unique(y)
+    if len(classes) > 2:
+        raise ValueError(
+            f"The score {name!r} is for two classes and the target has {len(classes)}; "
+            f"use {FOR_MORE_CLASSES[name]!r} or 'accuracy'."
+        )
+    more: dict[str, Any] = {"pos_label": classes[-1]}
+    if name == "average_precision":
+        more["response_method"] = ("decision_function", "predict_proba")
+    else:
+        more["zero_division"] = 0.0
+    return make_scorer(OF_ONE_CLASS[name], **more)
+
+
+def constant_model(task: Task) -> Any:
+    """Return a model whose predictions are constant."""
+    return DummyRegressor() if task == "regression" else DummyClassifier()
+
+
+def _check_scorer(name: str, scorer: Scorer, task: Task, y: np.ndarray) -> None:
+    """Raise an error for a score that cannot be computed for this target."""
+    numeric = name.startswith("neg_") or name in OF_NUMBERS
+    if task == "classification" and numeric and any(w in name for w in OF_NUMBERS):
+        raise ValueError(
+            f"The score {name!r} is for numbers and the target has classes; use "
+            f"'accuracy' or 'roc_auc', or set {argument('task', 'regression')}."
+        )
+    rows = np.concatenate(
+        [
+            np.flatnonzero(y == label)[: max(2, ROWS_OF_TRIAL // 20)]
+            for label in np.unique(y)[:20]
+        ]
+    )
+    X, target = np.arange(len(rows), dtype=float)[:, None], y[rows]
+    try:
+        with warnings.catch_warnings():
+            # Some scores of a constant prediction are undefined, with a warning.
+            warnings.simplefilter("ignore")
+            scorer(constant_model(task).fit(X, target), X, target)
+    except (ValueError, AttributeError) as error:
+        if task == "regression":
+            raise ValueError(
+                f"The score {name!r} is for classes and the target is a number; use "
+                "'r2' or 'neg_mean_squared_error', or set "
+                f"{argument('task', 'classification')}."
+            ) from error
+        hint = ""
+        if name in FOR_MORE_CLASSES:
+            hint = f" Use {FOR_MORE_CLASSES[name]!r} or 'accuracy'."
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(
+            f"The score {name!r} cannot be computed for this target: {reason}.{hint}"
+        ) from error
+
+
+def score_rows(
+    scorer: Scorer,
     model: Any,
     X: Any,
     y: np.ndarray,
@@ -78,27 +169,10 @@ def score_on(
 ) -> tuple[float, list[float] | None]:
     """Score a model on some rows, and by the jackknife for each group of them.
 
-    Parameters
-    ----------
-    scorer : callable
-        A scorer of scikit-learn, or a function of model, X and y.
-    model : estimator
-        Fitted estimator.
-    X, y, weight : array-like
-        The rows; ``weight`` may be None.
-    group : ndarray of int, default=None
-        The group of each row.
-    n_groups : int, default=0
-        The number of groups, some of which may have no row here.
-
-    Returns
-    -------
-    score : float
-        Score on all rows.
-    pseudo_values : list of float or None
-        G · score − (G − 1) · (score without the group) for each of G groups. Their
-        mean is approximately the score, and their variance divided by G estimates the
-        variance of the score over samples of rows. NaN for a group without rows.
+    The pseudo-value of one of G groups is G · score − (G − 1) · (score without the
+    group), and NaN for a group without rows. The mean of the pseudo-values is
+    approximately the score, and their variance divided by G estimates the variance of
+    the score over samples of rows. Without ``group`` they are None.
     """
     if scorer_parts(scorer).metric is not None:
         # A scorer of scikit-learn needs predictions only, which are computed once.
@@ -111,7 +185,7 @@ def score_on(
     total = score(np.arange(len(y)))
     if group is None:
         return total, None
-    part = plain_score(scorer, model, X, y, weight) or score
+    part = _plain_score(scorer, model, X, y, weight) or score
     count = len(np.unique(group))
     values = []
     with warnings.catch_warnings():
@@ -156,88 +230,66 @@ class _CachedPredictions:
         return predict
 
 
-def choose_scorer(
-    scoring: str | Callable[..., float] | None, task: Task, y: np.ndarray
-) -> tuple[str, Callable[..., float]]:
-    """Return the name of the score and the scorer.
-
-    Scores of one class, such as ``"f1"``, are those of the last of two classes.
-    """
-    if scoring is None:
-        if task == "regression":
-            scoring = "r2"
-        else:
-            scoring = "roc_auc" if len(np.unique(y)) == 2 else "accuracy"
-    if isinstance(scoring, str):
-        return scoring, _named_scorer(scoring, task, y)
-    if not callable(scoring):
-        raise TypeError(
-            f"scoring={scoring!r} is neither the name of a score nor a scorer; see "
-            "sklearn.metrics.get_scorer_names() and make_scorer."
-        )
-    function = scorer_parts(scoring).metric or scoring
-    return getattr(function, "__name__", "score"), scoring
+# The jackknife scores the same answers once for every group of rows. On small tables
+# the checks of scikit-learn took a third of the time of a comparison; the default
+# scores are therefore computed without them.
 
 
-def best_score(scorer: Callable[..., float]) -> float:
-    """Return the best value of a score: 0 for a negated loss, otherwise 1."""
-    return 0.0 if scorer_parts(scorer).sign < 0 else 1.0
+def _plain_score(
+    scorer: Any, model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None
+) -> Score | None:
+    """Return a default score as a function of the rows; None for other scores."""
+    parts = scorer_parts(scorer)
+    weight = np.ones(len(y)) if weight is None else weight
+    for name, make in (("roc_auc", _roc_auc), ("accuracy", _accuracy), ("r2", _r2)):
+        if parts == scorer_parts(get_scorer(name)):
+            return make(model, X, y, weight)
+    return None
 
 
-def _named_scorer(name: str, task: Task, y: np.ndarray) -> Callable[..., float]:
-    if task == "regression" or name not in OF_ONE_CLASS:
-        return get_scorer(name)
-    classes = np.unique(y)
-    if len(classes) > 2:
-        raise ValueError(
-            f"The score {name!r} is for two classes and the target has {len(classes)}; "
-            f"use {FOR_MORE_CLASSES[name]!r} or 'accuracy'."
-        )
-    more: dict[str, Any] = {"pos_label": classes[-1]}
-    if name == "average_precision":
-        more["response_method"] = ("decision_function", "predict_proba")
+def _roc_auc(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score | None:
+    """Return the share of pairs in the right order, ties counting half."""
+    if len(model.classes_) != 2:
+        return None
+    if hasattr(model, "decision_function"):
+        values = model.decision_function(X)
     else:
-        more["zero_division"] = 0.0
-    return make_scorer(OF_ONE_CLASS[name], **more)
+        values = model.predict_proba(X)[:, 1]
+    levels, place = np.unique(values, return_inverse=True)
+    positive = y == model.classes_[1]
+
+    def score(rows: np.ndarray) -> float:
+        at, up = place[rows], positive[rows] * weight[rows]
+        upper = np.bincount(at, up, len(levels))
+        lower = np.bincount(at, weight[rows] - up, len(levels))
+        n_pairs = upper.sum() * lower.sum()
+        if n_pairs == 0:
+            return np.nan
+        return float(upper @ (np.cumsum(lower) - 0.5 * lower) / n_pairs)
+
+    return score
 
 
-def constant_model(task: Task) -> Any:
-    """Return a model whose predictions are constant."""
-    return DummyRegressor() if task == "regression" else DummyClassifier()
+def _accuracy(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score:
+    right = weight * np.asarray(model.predict(X) == y)
+
+    def score(rows: np.ndarray) -> float:
+        total = weight[rows].sum()
+        return float(right[rows].sum() / total) if total else np.nan
+
+    return score
 
 
-def check_scorer(
-    name: str, scorer: Callable[..., float], task: Task, y: np.ndarray
-) -> None:
-    """Raise an error for a score that cannot be computed for this target."""
-    numeric = name.startswith("neg_") or name in OF_NUMBERS
-    if task == "classification" and numeric and any(w in name for w in OF_NUMBERS):
-        raise ValueError(
-            f"The score {name!r} is for numbers and the target has classes; use "
-            "'accuracy' or 'roc_auc', or set task=\"regression\"."
-        )
-    rows = np.concatenate(
-        [
-            np.flatnonzero(y == label)[: max(2, ROWS_OF_TRIAL // 20)]
-            for label in np.unique(y)[:20]
-        ]
-    )
-    X, target = np.arange(len(rows), dtype=float)[:, None], y[rows]
-    try:
-        with warnings.catch_warnings():
-            # Some scores of a constant prediction are undefined, with a warning.
-            warnings.simplefilter("ignore")
-            scorer(constant_model(task).fit(X, target), X, target)
-    except (ValueError, AttributeError) as error:
-        if task == "regression":
-            raise ValueError(
-                f"The score {name!r} is for classes and the target is a number; use "
-                "'r2' or 'neg_mean_squared_error', or set task=\"classification\"."
-            ) from error
-        hint = ""
-        if name in FOR_MORE_CLASSES:
-            hint = f" Use {FOR_MORE_CLASSES[name]!r} or 'accuracy'."
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise ValueError(
-            f"The score {name!r} cannot be computed for this target: {reason}.{hint}"
-        ) from error
+def _r2(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score:
+    squares = weight * (y - model.predict(X)) ** 2
+
+    def score(rows: np.ndarray) -> float:
+        if len(rows) < 2 or not weight[rows].any():
+            return np.nan
+        mean = np.average(y[rows], weights=weight[rows])
+        left, spread = squares[rows].sum(), weight[rows] @ (y[rows] - mean) ** 2
+        if spread == 0:
+            return float(left == 0)
+        return float(1.0 - left / spread)
+
+    return score

@@ -1,23 +1,33 @@
-"""Splits into training and test rows: folds, or small training sets."""
+"""Splits into training and test rows: folds, small training sets, few labels.
+
+A row without y is a training row of the methods that can use it, and never a test row.
+Rows without y whose group has test rows are left out of that split.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import (
+    BaseCrossValidator,
     GroupKFold,
+    KFold,
     RepeatedKFold,
     RepeatedStratifiedKFold,
     StratifiedGroupKFold,
     StratifiedKFold,
+    check_cv,
 )
-from sklearn.model_selection import KFold as PlainKFold
 
-from lupi.evaluation._task import advice_on_task
+from lupi._words import argument
+from lupi.base import missing_targets, read_target
+from lupi.base._rows import n_rows_of
+from lupi.evaluation._methods import advice_on_task, read_task
+from lupi.evaluation._statistics import Design
 
-Splits = list[tuple[np.ndarray, np.ndarray]]
+Pairs = list[tuple[np.ndarray, np.ndarray]]
 
 DEFAULT_FOLDS = 5
 DEFAULT_REPEATS = 2
@@ -27,55 +37,93 @@ MOST_GROUPS = 10
 ROWS_OF_A_CLASS_PER_GROUP = 5
 
 
+class Split(NamedTuple):
+    """Training rows with y, test rows, and training rows without y."""
+
+    train: np.ndarray
+    test: np.ndarray
+    unlabelled: np.ndarray = NO_ROWS
+
+
+def describe_splits(splits: Sequence[Split], *, few_labels: bool = False) -> Design:
+    """Return the mean sizes of the splits, and their kind.
+
+    Splits with few labels have common test rows whatever their sizes.
+    """
+    n_train = float(np.mean([len(split.train) for split in splits]))
+    n_test = float(np.mean([len(split.test) for split in splits]))
+    if few_labels:
+        return Design(n_train, n_test, "few labels")
+    if n_train < n_test:
+        return Design(n_train, n_test, "small training sets")
+    return Design(n_train, n_test, "folds")
+
+
 def outer_splits(
-    n_rows: int,
+    has_y: np.ndarray,
     strata: np.ndarray | None,
     groups: np.ndarray | None,
     cv: Any,
     train_size: int | float | None,
     seed: int,
-) -> Splits:
-    """Return the splits on which every arm of the comparison is scored.
+) -> list[Split]:
+    """Return folds, small training sets or given splits of the rows that have y.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    strata : ndarray or None
-        Class of each row; None for regression.
-    groups : ndarray or None
-        Group of each row; a group is never in the training and the test set.
-    cv : None, int, splitter or iterable
-        Number of folds (repeated twice), or with ``train_size`` the number of splits;
-        or a splitter or splits as in scikit-learn.
-    train_size : int, float or None
-        Size of a small training set, as a number or a share of all rows.
-    seed : int
-        Seed of the shuffling.
+    ``strata`` is the class of each row, None for regression; ``groups`` the group of
+    each row or None; ``cv`` and ``train_size`` are the arguments of `compare`.
     """
+    n_rows = int(has_y.sum())
+    own_strata, own_groups = of_rows(strata, has_y), of_rows(groups, has_y)
     if cv is not None and not isinstance(cv, int | np.integer):
         if train_size is not None:
             raise ValueError(
                 "train_size cannot be combined with given splits; give cv as the "
                 "number of splits, or leave train_size out."
             )
-        splits = _given_splits(cv, n_rows, strata, groups)
+        pairs = _given_splits(cv, n_rows, own_strata, own_groups)
     elif train_size is not None:
-        n_train = _size(train_size, n_rows)
         n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
-        splits = small_training_sets(n_rows, strata, groups, n_train, n_splits, seed)
+        n_train = _size(train_size, n_rows)
+        blocks = _small_blocks(
+            n_rows, own_strata, own_groups, n_train, n_splits, seed, "train_size"
+        )
+        pairs = [(rows, np.setdiff1d(np.arange(n_rows), rows)) for rows in blocks]
     else:
-        splits = _folds(n_rows, strata, groups, None if cv is None else int(cv), seed)
-    return splits
+        n_folds = DEFAULT_FOLDS if cv is None else int(cv)
+        pairs = _folds(n_rows, own_strata, own_groups, n_folds, seed)
+    return _with_unlabelled(pairs, has_y, groups)
 
 
-def folds_of(cv: Any, train_size: Any, labelled: Any) -> int | None:
+def of_rows(column: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    """Return the values of some rows; None for a column that is None."""
+    return None if column is None else column[rows]
+
+
+def n_folds_of(cv: Any, train_size: Any, labelled: Any) -> int | None:
     """Return the number of folds, which are repeated twice; None for other splits."""
     if train_size is not None or labelled is not None:
         return None
     if cv is None:
         return DEFAULT_FOLDS
     return int(cv) if isinstance(cv, int | np.integer) else None
+
+
+def _with_unlabelled(
+    pairs: Pairs, has_y: np.ndarray, groups: np.ndarray | None
+) -> list[Split]:
+    """Convert splits of the rows with y to splits of all rows."""
+    known, unknown = np.flatnonzero(has_y), np.flatnonzero(~has_y)
+    return [
+        Split(known[train], known[test], _elsewhere(unknown, known[test], groups))
+        for train, test in pairs
+    ]
+
+
+def _elsewhere(
+    rows: np.ndarray, test: np.ndarray, groups: np.ndarray | None
+) -> np.ndarray:
+    """Return the rows whose group has no test rows."""
+    return rows if groups is None else rows[~np.isin(groups[rows], groups[test])]
 
 
 def _size(train_size: int | float, n_rows: int) -> int:
@@ -89,15 +137,15 @@ def _size(train_size: int | float, n_rows: int) -> int:
         rows = round(train_size * n_rows)
     if not 2 <= rows <= n_rows - 2:
         raise ValueError(
-            f"train_size={train_size} gives {rows} training rows of {n_rows}; give a "
-            "size that leaves at least 2 training and 2 test rows."
+            f"{argument('train_size', train_size)} gives {rows} training rows of "
+            f"{n_rows}; give a size that leaves at least 2 training and 2 test rows."
         )
     return int(rows)
 
 
 def _given_splits(
     cv: Any, n_rows: int, strata: np.ndarray | None, groups: np.ndarray | None
-) -> Splits:
+) -> Pairs:
     if hasattr(cv, "split"):
         target = np.zeros(n_rows) if strata is None else strata
         cv = cv.split(np.zeros((n_rows, 1)), target, groups)
@@ -106,7 +154,7 @@ def _given_splits(
             f"cv={cv!r}: give a number of folds, a splitter with a split method, or a "
             "list of (train, test) rows."
         )
-    splits = []
+    pairs = []
     for train, test in cv:
         train, test = np.asarray(train), np.asarray(test)
         if train.dtype == bool:
@@ -116,49 +164,48 @@ def _given_splits(
                 "cv has a split whose training and test rows overlap. Give disjoint "
                 "rows."
             )
-        splits.append((train, test))
-    return splits
+        pairs.append((train, test))
+    return pairs
 
 
 def _folds(
     n_rows: int,
     strata: np.ndarray | None,
     groups: np.ndarray | None,
-    cv: int | None,
+    n_folds: int,
     seed: int,
-) -> Splits:
-    n_folds = DEFAULT_FOLDS if cv is None else int(cv)
+) -> Pairs:
+    """Return stratified folds, repeated twice, with groups kept together."""
     if n_folds < 2:
-        raise ValueError(f"cv={cv}: give at least 2 folds.")
+        raise ValueError(f"cv={n_folds}: give at least 2 folds.")
     rows = np.zeros((n_rows, 1))
-    if groups is not None:
-        n_groups = len(np.unique(groups))
-        if n_groups < n_folds:
-            raise ValueError(
-                f"There are {n_groups} groups and {n_folds} folds; every fold needs at "
-                f"least one group. Use cv={n_groups} or fewer."
-            )
-        splits: Splits = []
-        for repeat in range(DEFAULT_REPEATS):
-            if strata is None:
-                order = _relabelled(groups, seed + repeat)
-                splits += GroupKFold(n_folds).split(rows, groups=order)
-            else:
-                splitter = StratifiedGroupKFold(
-                    n_folds, shuffle=True, random_state=seed + repeat
-                )
-                splits += splitter.split(rows, strata, groups)
-        return splits
-    if strata is None:
-        splitter = RepeatedKFold(
-            n_splits=n_folds, n_repeats=DEFAULT_REPEATS, random_state=seed
+    if groups is None:
+        if strata is not None:
+            check_class_sizes(strata, n_folds)
+        kind = RepeatedKFold if strata is None else RepeatedStratifiedKFold
+        splitter = kind(n_splits=n_folds, n_repeats=DEFAULT_REPEATS, random_state=seed)
+        return list(splitter.split(rows, strata))
+    n_groups = len(np.unique(groups))
+    if n_groups < n_folds:
+        raise ValueError(
+            f"There are {n_groups} groups and {n_folds} folds; every fold needs at "
+            f"least one group. Use {argument('cv', n_groups)} or fewer."
         )
-        return list(splitter.split(rows))
-    check_class_sizes(strata, n_folds)
-    splitter = RepeatedStratifiedKFold(
-        n_splits=n_folds, n_repeats=DEFAULT_REPEATS, random_state=seed
-    )
-    return list(splitter.split(rows, strata))
+    pairs: Pairs = []
+    for repeat in range(DEFAULT_REPEATS):
+        if strata is None:
+            # GroupKFold assigns groups by size and breaks ties by label; new labels
+            # give different repetitions.
+            codes = np.unique(groups, return_inverse=True)[1]
+            rng = np.random.default_rng(seed + repeat)
+            relabelled = rng.permutation(codes.max() + 1)[codes]
+            pairs += GroupKFold(n_folds).split(rows, groups=relabelled)
+        else:
+            splitter = StratifiedGroupKFold(
+                n_folds, shuffle=True, random_state=seed + repeat
+            )
+            pairs += splitter.split(rows, strata, groups)
+    return pairs
 
 
 def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
@@ -173,51 +220,30 @@ def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
         )
 
 
-def check_inner_groups(training: list[np.ndarray], groups: np.ndarray) -> None:
+def check_inner_groups(splits: Sequence[Split], groups: np.ndarray) -> None:
     """Raise an error for training sets of one group, which have no inner folds."""
-    fewest = min(len(np.unique(groups[train])) for train in training)
-    if fewest < 2:
+    if min(len(np.unique(groups[split.train])) for split in splits) < 2:
         raise ValueError(
             "A training set has rows of one group only, so that parameters cannot be "
             "chosen on inner folds that keep groups together; use more folds or larger "
-            "training sets, or the default parameters with n_candidates=1."
+            "training sets, or the default parameters with "
+            f"{argument('n_candidates', 1)}."
         )
 
 
-def _relabelled(groups: np.ndarray, seed: int) -> np.ndarray:
-    # GroupKFold assigns groups by size and breaks ties by label; new labels give
-    # different repetitions.
-    codes = np.unique(groups, return_inverse=True)[1]
-    return np.random.default_rng(seed).permutation(codes.max() + 1)[codes]
-
-
-def small_training_sets(
+def _small_blocks(
     n_rows: int,
     strata: np.ndarray | None,
     groups: np.ndarray | None,
     n_train: int,
     n_splits: int,
     seed: int,
-) -> Splits:
-    """Draw small training sets, disjoint as far as possible; the rest is tested."""
-    blocks = small_blocks(n_rows, strata, groups, n_train, n_splits, seed, "train_size")
-    everything = np.arange(n_rows)
-    return [(train, np.setdiff1d(everything, train)) for train in blocks]
-
-
-def small_blocks(
-    n_rows: int,
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
-    n_train: int,
-    n_splits: int,
-    seed: int,
-    option: str,
+    size: Literal["train_size", "labelled"],
 ) -> list[np.ndarray]:
-    """Draw small sets of rows, disjoint as long as there are enough rows.
+    """Draw stratified small sets of rows, disjoint as long as there are enough rows.
 
-    The sets are stratified. With groups, whole groups are drawn until the set has
-    ``n_train`` rows or more. ``option`` is the parameter named in error messages.
+    With groups, whole groups are drawn until the set has ``n_train`` rows or more.
+    ``size`` is the argument that error messages refer to.
     """
     drawn: list[np.ndarray] = []
     rng = np.random.default_rng(seed)
@@ -232,7 +258,7 @@ def small_blocks(
             ends = range(n_train, n_rows - 1, n_train)
             blocks = [order[end - n_train : end] for end in ends]
         else:
-            blocks = _group_blocks(groups, n_train, rng)
+            blocks = _group_blocks(groups, n_train, rng, size)
         drawn += [np.sort(rows) for rows in blocks[: n_splits - len(drawn)]]
     if strata is not None:
         classes = np.unique(strata)
@@ -242,22 +268,31 @@ def small_blocks(
                 raise ValueError(
                     f"A training set of {n_train} rows leaves class "
                     f"{classes[counts.argmin()]!s} with fewer than 2 rows; use a "
-                    f"larger {option}, or leave that class out"
+                    f"larger {argument(size)}, or leave that class out"
                     f"{advice_on_task(classes)}."
                 )
     return drawn
 
 
-def draw_groups(
-    rows: np.ndarray, groups: np.ndarray, most: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw whole groups among some rows, up to a number of rows."""
-    drawn = [NO_ROWS]
-    for name in rng.permutation(np.unique(groups[rows])):
-        more = rows[groups[rows] == name]
-        if sum(map(len, drawn)) + len(more) <= most:
-            drawn.append(more)
-    return np.concatenate(drawn)
+def _group_blocks(
+    groups: np.ndarray, n_train: int, rng: np.random.Generator, size: str
+) -> list[np.ndarray]:
+    blocks: list[np.ndarray] = []
+    current: list[np.ndarray] = []
+    for name in rng.permutation(np.unique(groups)):
+        current.append(np.flatnonzero(groups == name))
+        rows = np.concatenate(current)
+        if len(rows) >= n_train:
+            # A draw of all rows leaves no test rows.
+            if len(rows) < len(groups):
+                blocks.append(rows)
+            current = []
+    if not blocks:
+        raise ValueError(
+            f"No draw of whole groups gives {n_train} training rows and leaves test "
+            f"rows; use a smaller {argument(size)}."
+        )
+    return blocks
 
 
 def evenly_mixed(
@@ -273,26 +308,80 @@ def evenly_mixed(
     return np.argsort(place, kind="stable")
 
 
-def _group_blocks(
-    groups: np.ndarray, n_train: int, rng: np.random.Generator
-) -> list[np.ndarray]:
-    blocks: list[np.ndarray] = []
-    current: list[np.ndarray] = []
-    names = rng.permutation(np.unique(groups))
-    for name in names:
-        current.append(np.flatnonzero(groups == name))
-        rows = np.concatenate(current)
-        if len(rows) >= n_train:
-            # A draw of all rows leaves no test rows.
-            if len(rows) < len(groups):
-                blocks.append(rows)
-            current = []
-    if not blocks:
+def few_labels(
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    has_y: np.ndarray,
+    n_labels: int,
+    n_unlabelled: int,
+    n_splits: int,
+    seed: int,
+) -> list[Split]:
+    """Draw splits with few training rows with y, and others whose y is hidden.
+
+    The training rows with y are disjoint between splits as long as there are enough
+    rows; half of the other rows, at most ``n_unlabelled``, train without y. With
+    groups, whole groups are drawn.
+    """
+    known, unknown = np.flatnonzero(has_y), np.flatnonzero(~has_y)
+    if not 2 <= n_labels <= len(known) - 2:
         raise ValueError(
-            f"No draw of whole groups gives {n_train} training rows and leaves test "
-            "rows; use a smaller train_size."
+            f"{argument('labelled', n_labels)} asks for {n_labels} training rows with "
+            f"y of {len(known)}; at least 2 must be left to test on."
         )
-    return blocks
+    own_strata, own_groups = of_rows(strata, has_y), of_rows(groups, has_y)
+    blocks = _small_blocks(
+        len(known), own_strata, own_groups, n_labels, n_splits, seed, "labelled"
+    )
+    splits = []
+    for number, block in enumerate(blocks):
+        rng = np.random.default_rng([seed, number, n_labels])
+        rest = np.setdiff1d(np.arange(len(known)), block)
+        most = min(n_unlabelled, len(rest) // 2)
+        if own_groups is None:
+            order = evenly_mixed(len(rest), of_rows(own_strata, rest), rng)
+            hidden = rest[order[:most]]
+        else:
+            hidden = _draw_groups(rest, own_groups, most, rng)
+        test = known[np.setdiff1d(rest, hidden)]
+        without_y = np.r_[known[np.sort(hidden)], _elsewhere(unknown, test, groups)]
+        splits.append(Split(known[block], test, without_y))
+    return splits
+
+
+def _draw_groups(
+    rows: np.ndarray, groups: np.ndarray, most: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw whole groups among some rows, up to a number of rows."""
+    drawn = [NO_ROWS]
+    for name in rng.permutation(np.unique(groups[rows])):
+        more = rows[groups[rows] == name]
+        if sum(map(len, drawn)) + len(more) <= most:
+            drawn.append(more)
+    return np.concatenate(drawn)
+
+
+def inner_splits(
+    strata: np.ndarray | None,
+    n_rows: int,
+    groups: np.ndarray | None,
+    n_folds: int,
+    seed: int,
+) -> Pairs:
+    """Return the folds of the training rows on which candidates are scored."""
+    splitter: Any
+    if groups is not None:
+        n_folds = max(2, min(n_folds, len(np.unique(groups))))
+        splitter = GroupKFold(n_folds)
+        if strata is not None:
+            splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
+    elif strata is not None:
+        rarest = np.unique(strata, return_counts=True)[1].min()
+        n_folds = max(2, min(n_folds, rarest))
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    else:
+        splitter = KFold(n_folds, shuffle=True, random_state=seed)
+    return list(splitter.split(np.zeros((n_rows, 1)), strata, groups))
 
 
 def groups_of_test_rows(
@@ -308,9 +397,8 @@ def groups_of_test_rows(
     n_groups = int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
     group = np.empty(n_rows, dtype=int)
     if groups is not None:
-        for number, (_, rows) in enumerate(
-            inner_splits(strata, n_rows, groups, n_groups, seed)
-        ):
+        folds = inner_splits(strata, n_rows, groups, n_groups, seed)
+        for number, (_, rows) in enumerate(folds):
             group[rows] = number
         return group
     # A separate seed, so that no group coincides with a training set.
@@ -319,25 +407,95 @@ def groups_of_test_rows(
     return group
 
 
-def inner_splits(
-    strata: np.ndarray | None,
-    n_rows: int,
-    groups: np.ndarray | None,
-    n_folds: int,
-    seed: int,
-) -> Splits:
-    """Return the folds of the training rows on which candidates are scored."""
-    rows = np.zeros((n_rows, 1))
-    if groups is not None:
-        n_folds = max(2, min(n_folds, len(np.unique(groups))))
-        if strata is None:
-            return list(GroupKFold(n_folds).split(rows, groups=groups))
-        splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)
-        return list(splitter.split(rows, strata, groups))
-    if strata is None:
-        splitter = PlainKFold(n_folds, shuffle=True, random_state=seed)
-        return list(splitter.split(rows))
-    rarest = np.unique(strata, return_counts=True)[1].min()
-    n_folds = max(2, min(n_folds, rarest))
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    return list(splitter.split(rows, strata))
+class LabelledSplits(BaseCrossValidator):
+    """Folds of the rows that have y; rows without y are training rows in every fold.
+
+    It is a splitter for scikit-learn's searches, ``cross_validate`` and
+    ``learning_curve``. Rows without y come first in every training set, so that the
+    training sets of a learning curve differ in the number of rows with y; a model
+    cannot be fitted at a training size without any of these. Scorers of scikit-learn
+    accept numbers with NaN and text with None as y, not other objects; the training
+    scores of ``learning_curve`` are NaN.
+
+    Parameters
+    ----------
+    cv : int or splitter, default=5
+        Folds of the rows that have y.
+    stratify : {"auto", True, False}, default="auto"
+        Whether an integer ``cv`` gives stratified folds; "auto" is True for classes and
+        False for numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.evaluation import LabelledSplits
+    >>> y = np.array([0, 1, None, 0, 1, None], dtype=object)
+    >>> for train, test in LabelledSplits(2).split(np.zeros((6, 1)), y):
+    ...     print(train, test)
+    [2 5 3 4] [0 1]
+    [2 5 0 1] [3 4]
+    """
+
+    def __init__(self, cv: Any = 5, stratify: Literal["auto"] | bool = "auto") -> None:
+        self.cv = cv
+        self.stratify = stratify
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X, y, groups : array-like, default=None
+            Passed on to the splitter.
+
+        Returns
+        -------
+        int
+            The number.
+        """
+        if isinstance(self.cv, int | np.integer):
+            return int(self.cv)
+        return sum(1 for _ in self.split(X, y, groups))
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield training and test rows.
+
+        Parameters
+        ----------
+        X : array-like of n_samples rows
+            The features; only their number of rows is used.
+        y : array-like of shape (n_samples,)
+            Labels or targets, missing in some rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are never in the training and the test set of one split.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Training rows, those without y first, and test rows.
+        """
+        if y is None:
+            raise ValueError(
+                "LabelledSplits was given no y, by which it finds the labelled rows. "
+                "Pass y to split."
+            )
+        has_y = ~missing_targets(y)
+        target = read_target(
+            y, n_rows_of(X), "LabelledSplits", numeric=False, missing=True
+        )
+        values = target.values[has_y]
+        stratify = self.stratify
+        if stratify == "auto":
+            stratify = read_task(values) == "classification"
+        names = None if groups is None else np.asarray(groups)
+        splitter = check_cv(self.cv, values, classifier=bool(stratify))
+        if names is not None and isinstance(self.cv, int | np.integer):
+            kind = StratifiedGroupKFold if stratify else GroupKFold
+            splitter = kind(int(self.cv))
+        pairs = splitter.split(
+            np.zeros((len(values), 1)), values, of_rows(names, has_y)
+        )
+        for train, test, unlabelled in _with_unlabelled(list(pairs), has_y, names):
+            yield np.r_[unlabelled, train], test

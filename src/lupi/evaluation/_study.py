@@ -1,4 +1,4 @@
-"""One comparison as data, and its division into independent pieces of work.
+"""One comparison as data: its plan, and its independent pieces of work.
 
 A piece of work is one split of one family (its arms *without* and *oracle*) or one
 split of one method (the other arms). Pieces are independent, so that they can run in
@@ -11,10 +11,10 @@ import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn import config_context
@@ -22,18 +22,50 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from lupi._gram_cache import gram_cache
-from lupi.base import uses_unlabelled
+from lupi._words import argument
+from lupi.base import read_target, uses_unlabelled
+from lupi.base._index import aligned
 from lupi.base._metadata import fit_with, seeded
-from lupi.base._rows import take_rows
-from lupi.evaluation._arms import ARMS, FAMILY_ARMS, METHOD_ARMS
-from lupi.evaluation._folds import Fold, Folds, Training
-from lupi.evaluation._labels import Split
-from lupi.evaluation._methods import Method, Task
-from lupi.evaluation._prepare import make_transformer
+from lupi.base._rows import n_rows_of, read_groups, take_rows
+from lupi.evaluation._methods import (
+    ARMS,
+    FAMILY_ARMS,
+    METHOD_ARMS,
+    Method,
+    Task,
+    as_list,
+    choose_methods,
+    draw_candidates,
+    join_candidates,
+    read_task,
+    resolve_candidate,
+)
+from lupi.evaluation._prepare import (
+    Fold,
+    Folds,
+    Training,
+    as_table,
+    column_names,
+    make_transformer,
+    rows_with_values,
+)
 from lupi.evaluation._running import fingerprint
-from lupi.evaluation._scoring import score_on
-from lupi.evaluation._spaces import draw, join, resolve
-from lupi.evaluation._splits import NO_ROWS, evenly_mixed, inner_splits
+from lupi.evaluation._scoring import best_score, choose_scorer, score_rows
+from lupi.evaluation._splits import (
+    DEFAULT_SMALL_SPLITS,
+    NO_ROWS,
+    Split,
+    check_inner_groups,
+    describe_splits,
+    evenly_mixed,
+    few_labels,
+    groups_of_test_rows,
+    inner_splits,
+    n_folds_of,
+    of_rows,
+    outer_splits,
+)
+from lupi.evaluation._statistics import Design
 
 # Training rows with y on which candidates are scored; the chosen one is fitted on all.
 MOST_SEARCHED = 5_000
@@ -43,7 +75,7 @@ MOST_SEARCHED = 5_000
 class Piece:
     """One split of one family or of one method."""
 
-    kind: str
+    kind: Literal["family", "method"]
     name: str
     split: int
 
@@ -76,7 +108,6 @@ class Study:
     inner_cv: int
     seed: int
     settings: dict[str, Any]
-    most_searched: int = MOST_SEARCHED
 
     def __post_init__(self) -> None:
         self.folds = Folds(self.X, self.privileged, self.has_privileged)
@@ -90,6 +121,13 @@ class Study:
     def n_groups(self) -> int:
         """The number of groups of test rows."""
         return int(self.group_of_row.max()) + 1
+
+    @property
+    def design(self) -> Design:
+        """The sizes and the kind of the splits."""
+        return describe_splits(
+            self.splits, few_labels=self.settings["splits"]["labelled"] is not None
+        )
 
     @property
     def strata(self) -> np.ndarray | None:
@@ -137,12 +175,12 @@ class Study:
         if self.n_candidates < 2:
             return [{}]
         family = self._rng("family", method.baseline)
-        drawn = draw(method.space, self.n_candidates, family)
+        drawn = draw_candidates(method.space, self.n_candidates, family)
         if arm in METHOD_ARMS:
             # A separate stream, so that these are independent of the shared ones.
             mine = self._rng("method", method.name)
-            own = draw(method.privileged_space, self.n_candidates, mine)
-            drawn = [join(one, other) for one, other in zip(drawn, own, strict=True)]
+            own = draw_candidates(method.privileged_space, self.n_candidates, mine)
+            drawn = [join_candidates(*pair) for pair in zip(drawn, own, strict=True)]
         return list({repr(candidate): candidate for candidate in drawn}.values())
 
     def _rng(self, *keys: str | int) -> np.random.Generator:
@@ -263,16 +301,15 @@ class Study:
     def _searched(self, training: Training, number: int) -> Training:
         """Return the rows on which candidates are scored, the same in every arm."""
         n, total = training.n_labelled, len(training.rows)
-        most = self.most_searched
-        if n <= most:
+        if n <= MOST_SEARCHED:
             return training
-        strata = None if self.strata is None else self.strata[training.rows[:n]]
+        strata = of_rows(self.strata, training.rows[:n])
         mixed = evenly_mixed(n, strata, self._rng("searched", number))
         # Rows without y keep their proportion.
         extra = self._rng("searched too", number).permutation(np.arange(n, total))
-        extra = extra[: round((total - n) * most / n)]
-        places = np.r_[np.sort(mixed[:most]), np.sort(extra)]
-        return Training(training.rows[places], most, training.source[places])
+        extra = extra[: round((total - n) * MOST_SEARCHED / n)]
+        kept = np.r_[np.sort(mixed[:MOST_SEARCHED]), np.sort(extra)]
+        return Training(training.rows[kept], MOST_SEARCHED, training.source[kept])
 
     def _candidate_scores(
         self,
@@ -300,10 +337,7 @@ class Study:
     def _inner_folds(self, arm: str, training: Training, number: int) -> Iterator[Fold]:
         n = training.n_labelled
         labelled, extra = training.rows[:n], np.arange(n, len(training.rows))
-        strata, groups = (
-            None if column is None else column[labelled]
-            for column in (self.strata, self.groups)
-        )
+        strata, groups = (of_rows(c, labelled) for c in (self.strata, self.groups))
         # The inner folds are the same in every arm and method, for a fair comparison.
         folds = inner_splits(strata, n, groups, self.inner_cv, self.seed + number)
         for train, test in folds:
@@ -311,27 +345,28 @@ class Study:
             if self.groups is not None:
                 tested = self.groups[labelled[test]]
                 kept = extra[~np.isin(self.groups[training.rows[extra]], tested)]
-            places = np.r_[train, kept]
-            part = Training(training.rows[places], len(train), training.source[places])
+            own = np.r_[train, kept]
+            part = Training(training.rows[own], len(train), training.source[own])
             yield self.folds.fold(arm, part, labelled[test])
 
     def _resolved(self, params: dict[str, Any], fold: Fold) -> dict[str, Any]:
         spread = 1.0
         if self.strata is None:
             spread = float(self.y[fold.train[: fold.n_labelled]].std())
-        return resolve(params, fold.X_train.shape[1], fold.n_privileged, spread or 1.0)
+        return resolve_candidate(
+            params, fold.X_train.shape[1], fold.n_privileged, spread or 1.0
+        )
 
     def fit(self, method: Method, params: dict[str, Any], fold: Fold) -> BaseEstimator:
         """Fit one candidate on the training rows of a fold."""
         model = seeded(method.build(), self.seed)
         model.set_params(**self._resolved(params, fold))
-        weight = None if self.sample_weight is None else self.sample_weight[fold.train]
         return fit_with(
             model,
             fold.X_train,
             self._targets(fold.train, fold.n_labelled),
             privileged=fold.privileged,
-            sample_weight=weight,
+            sample_weight=of_rows(self.sample_weight, fold.train),
         )
 
     def _targets(self, rows: np.ndarray, n_labelled: int) -> np.ndarray:
@@ -346,15 +381,13 @@ class Study:
         self, model: BaseEstimator, fold: Fold, *, groups: bool = False
     ) -> tuple[float, list[float] | None]:
         """Score a model on the test rows of a fold, and if wanted on groups of them."""
-        weight = None if self.sample_weight is None else self.sample_weight[fold.test]
-        group = self.group_of_row[fold.test] if groups else None
-        return score_on(
+        return score_rows(
             self.scorer,
             model,
             fold.X_test,
             self.y[fold.test],
-            weight,
-            group,
+            of_rows(self.sample_weight, fold.test),
+            self.group_of_row[fold.test] if groups else None,
             self.n_groups,
         )
 
@@ -390,3 +423,206 @@ class Study:
                 y = self._targets(rows, training.n_labelled)
                 pipeline.fit(take_rows(self.X, rows), y, **given)
         return pipeline
+
+
+def plan(
+    X: Any,
+    y: Any,
+    privileged: Any = None,
+    *,
+    methods: Any = "default",
+    scoring: Any = None,
+    cv: Any = None,
+    groups: Any = None,
+    train_size: int | float | None = None,
+    labelled: int | None = None,
+    unlabelled: int = 1000,
+    sample_weight: Any = None,
+    n_candidates: int = 12,
+    inner_cv: int = 3,
+    task: Task | None = None,
+    negligible: float = 0.01,
+    random_state: int = 0,
+) -> Study:
+    """Check the arguments of `compare` and return the study, without fitting anything.
+
+    Without ``privileged`` the study can only give the final estimator of a method
+    without X*.
+    """
+    target_name = str(getattr(y, "name", None) or "y")
+    X, methods = as_table(X, "X"), as_list(methods)
+    n_rows = X.shape[0]
+    if privileged is not None:
+        privileged = aligned(X, as_table(privileged, "privileged"))
+    _check_lengths(
+        n_rows, y=y, privileged=privileged, groups=groups, sample_weight=sample_weight
+    )
+    has_privileged = _rows_with_privileged(privileged, n_rows)
+    y, has_y, task = _read_target(y, n_rows, task, methods)
+    strata = None if task == "regression" else y
+    if sample_weight is not None:
+        sample_weight = np.asarray(sample_weight, dtype=float)
+    if groups is not None:
+        groups = np.unique(read_groups(groups, n_rows), return_inverse=True)[1]
+    if labelled is not None:
+        _check_few_labels(labelled, unlabelled, train_size, cv)
+        n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
+        splits = few_labels(
+            strata, groups, has_y, labelled, unlabelled, n_splits, random_state
+        )
+    else:
+        splits = outer_splits(has_y, strata, groups, cv, train_size, random_state)
+    if len(splits) < 2:
+        raise ValueError(
+            f"cv gives {len(splits)} split, from which no standard error can be "
+            "computed; give at least 2 splits."
+        )
+    if groups is not None and n_candidates > 1:
+        check_inner_groups(splits, groups)
+    design = describe_splits(splits, few_labels=labelled is not None)
+    labels = _describe_labels(X, privileged, has_y, splits)
+    name, scorer = choose_scorer(scoring, task, y[has_y])
+    chosen = choose_methods(methods, task, design.n_train)
+    settings = {
+        "task": task,
+        "scoring": name,
+        "optimum": best_score(scorer),
+        "target": target_name,
+        "classes": None if strata is None else np.unique(y).tolist(),
+        "n_rows": n_rows,
+        "labels": labels,
+        "n_privileged_rows": int(has_privileged.sum()),
+        "features": column_names(X, "x"),
+        "privileged": [] if privileged is None else column_names(privileged, "x*"),
+        "splits": {
+            "kind": design.kind,
+            "n_splits": len(splits),
+            "n_folds": n_folds_of(cv, train_size, labelled),
+            "n_train": design.n_train,
+            "n_test": design.n_test,
+            "train_size": train_size,
+            "labelled": labelled,
+            "grouped": groups is not None,
+            "weighted": sample_weight is not None,
+        },
+        "search": {
+            "n_candidates": n_candidates,
+            "inner_cv": inner_cv,
+            "n_rows": MOST_SEARCHED if design.n_train > MOST_SEARCHED else None,
+            "has_parameters": n_candidates > 1
+            and any(method.space or method.privileged_space for method in chosen),
+        },
+        "negligible": negligible,
+        "random_state": random_state,
+    }
+    group_of_row = np.full(n_rows, -1)
+    group_of_row[has_y] = groups_of_test_rows(
+        int(has_y.sum()), of_rows(strata, has_y), of_rows(groups, has_y), random_state
+    )
+    return Study(
+        X=X,
+        y=y,
+        has_y=has_y,
+        privileged=privileged,
+        has_privileged=has_privileged,
+        task=task,
+        methods=chosen,
+        splits=splits,
+        scorer=scorer,
+        groups=groups,
+        sample_weight=sample_weight,
+        group_of_row=group_of_row,
+        n_candidates=n_candidates,
+        inner_cv=inner_cv,
+        seed=random_state,
+        settings=settings,
+    )
+
+
+def _check_lengths(n_rows: int, **columns: Any) -> None:
+    for name, values in columns.items():
+        if values is None:
+            continue
+        if n_rows_of(values) != n_rows:
+            raise ValueError(
+                f"{name} has {n_rows_of(values)} rows and X has {n_rows}; they must "
+                "describe the same samples, in the same order."
+            )
+
+
+def _rows_with_privileged(privileged: Any, n_rows: int) -> np.ndarray:
+    if privileged is None:
+        return np.zeros(n_rows, dtype=bool)
+    there = rows_with_values(privileged)
+    if not there.any():
+        raise ValueError(
+            "privileged has no value in any row, so that there is nothing to compare; "
+            "check that the privileged columns were read."
+        )
+    return there
+
+
+def _read_target(
+    y: Any, n_rows: int, task: Task | None, methods: list[Any]
+) -> tuple[np.ndarray, np.ndarray, Task]:
+    """Return y, which rows have one, and the task."""
+    labels = read_target(y, n_rows, "compare", numeric=False, missing=True)
+    has_y = np.ones(n_rows, dtype=bool)
+    if labels.unlabelled is not None:
+        has_y = ~labels.unlabelled
+    values = labels.values
+    task = task or read_task(values[has_y], methods)
+    if task == "regression":
+        try:
+            values = values.astype(float)
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"The target contains {values[has_y][0]!s}, which is not a number; "
+                "regression needs numbers."
+            ) from error
+        values[~has_y] = np.nan
+    if len(np.unique(values[has_y])) < 2:
+        raise ValueError(
+            f"The target is constant ({values[has_y][0]!s}); give a target that varies."
+        )
+    return values, has_y, task
+
+
+def _check_few_labels(labelled: Any, unlabelled: Any, train_size: Any, cv: Any) -> None:
+    for name, value in (("labelled", labelled), ("unlabelled", unlabelled)):
+        if not isinstance(value, int | np.integer) or value < 0:
+            raise ValueError(
+                f"{name}={value!r}: give a number of rows, as an integer that is not "
+                "negative."
+            )
+    if train_size is not None:
+        raise ValueError(
+            f"{argument('labelled', labelled)} and "
+            f"{argument('train_size', train_size)} both draw training rows; give one "
+            "of them."
+        )
+    if cv is not None and not isinstance(cv, int | np.integer):
+        raise ValueError(
+            f"labelled={labelled} draws its own splits; give cv as their number, or "
+            "leave labelled out."
+        )
+
+
+def _describe_labels(
+    X: Any, privileged: Any, has_y: np.ndarray, splits: Sequence[Split]
+) -> dict[str, Any]:
+    """Count the rows with y, and measure how the rows without y differ."""
+    count = int(has_y.sum())
+    hidden = float(np.mean([len(split.unlabelled) for split in splits]))
+    labels: dict[str, Any] = {
+        "n_labelled": count,
+        "n_unlabelled": len(has_y) - count,
+        "n_train_unlabelled": hidden,
+        "auc": np.nan,
+    }
+    if count < len(has_y):
+        from lupi.transfer import label_propensity
+
+        target = np.where(has_y, 0.0, np.nan)
+        labels["auc"] = label_propensity(X, target, privileged=privileged).auc
+    return labels

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from lupi.evaluation._arms import ARMS
+from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.inspection._style import (
     ARM_COLORS,

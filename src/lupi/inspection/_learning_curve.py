@@ -12,7 +12,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from lupi.base._rows import take_rows
-from lupi.evaluation._arms import ARMS
+from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._splits import evenly_mixed
 from lupi.evaluation._statistics import Design, corrected_contrast

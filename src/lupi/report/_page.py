@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lupi._words import listed
-from lupi.evaluation._arms import ARMS
-from lupi.evaluation._methods import find_method
+from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.inspection import GainDisplay, PrivilegedLearningCurveDisplay
 from lupi.report._columns import column_gains

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from lupi._words import signed
-from lupi.evaluation._arms import ARMS
+from lupi.evaluation._methods import ARMS
 
 if TYPE_CHECKING:
     from lupi.evaluation import Comparison

@@ -1,0 +1,712 @@
+"""Measures beside `compare`: single columns, nested searches, canonical correlations.
+
+`column_scores` finds columns that predict the target much better than the others: these
+are often known too late, only after the time of prediction. As features they would be a
+leak; they can be used as privileged information.
+
+`nested_cross_validate` follows O. Thomas, "Learning Using Privileged Information: A
+Unified Approach", University of Sussex, 2017, chapter 6: parameters are chosen on inner
+folds, scores are those of outer folds, and there is one selection by each metric, with
+ties broken by the other metrics in order.
+
+`cca_quality` follows X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged
+Learning, section V-B-3. Canonical correlation analysis maps X and X* linearly to tables
+whose k-th columns have the largest possible correlation, and whose columns all have
+variance 1. In this common space a model can be trained on one table and tested on the
+other:
+
+| name | trained on | tested on |
+|---|---|---|
+| GB_EF | X | X |
+| GB_PF | X* | X |
+| GB_CCA | X and X*, twice as many rows | X |
+
+If GB_PF is close to GB_EF, X* contains what X contains about y, in the same directions.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from scipy import linalg
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    ParameterGrid,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+    cross_val_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import check_consistent_length, check_X_y, column_or_1d
+
+from lupi._gram_cache import gram_cache
+from lupi.base import check_privileged, missing_targets
+from lupi.base._metadata import fit_arguments, seeded
+from lupi.base._rows import dense, read_groups, take_rows
+from lupi.evaluation._methods import Task, read_task
+from lupi.evaluation._prepare import as_table, column_names, make_transformer
+from lupi.evaluation._running import fingerprint, run_all
+from lupi.evaluation._scoring import (
+    Scorer,
+    best_score,
+    choose_scorer,
+    constant_model,
+    named_scorer,
+)
+from lupi.evaluation._splits import Pairs, check_class_sizes, inner_splits, of_rows
+
+# Thresholds between chance (0) and a perfect score (1): an AUC of 0.9, an R² of 0.6.
+# For two normal distributions of equal variance, that AUC is an R² of 0.45.
+SUSPICIOUS = {"classification": 0.8, "regression": 0.6}
+CELLS_FOR_PROCESSES = 500_000
+MOST_ROWS = 20_000
+MOST_CATEGORIES = 30
+MOST_LEAVES = 32
+DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
+# Number of Gram matrices in the cache: three spaces with three kernels each.
+KERNELS_AT_ONCE = 9
+
+Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+
+
+def column_scores(
+    X: Any,
+    y: Any,
+    *,
+    scoring: str | Callable[..., float] | None = None,
+    cv: int = 5,
+    groups: Any = None,
+    task: Task | None = None,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> pd.DataFrame:
+    """Score every column of a table on its own, and mark suspiciously good ones.
+
+    The score is the cross-validated score of a small decision tree, for which a missing
+    value is a value too. A column is suspicious if its score is at least 80 % of the
+    way from chance to a perfect score (60 % in regression): an AUC of 0.9, an R² of
+    0.6. If such a column is not known when predicting, it is privileged information.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        The columns. A data frame may have text, categories, dates and missing values.
+    y : array-like of shape (n_samples,)
+        The target; rows in which it is missing are left out.
+    scoring : str or callable, default=None
+        As in `compare`.
+    cv : int, default=5
+        Number of folds.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one group are in the same fold.
+    task : {"classification", "regression"}, default=None
+        As in `compare`.
+    n_jobs : int, default=None
+        As in joblib.
+    random_state : int, default=0
+        Seed of the folds, and of the choice of 20 000 rows of a larger table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per column, the best first: ``column``, ``type`` ("number",
+        "category", "text", "date", "identifier" or "constant"), ``n_values``,
+        ``missing`` (a share), ``score`` (NaN for identifiers and constants), ``std``
+        over the folds, ``suspicious``.
+
+    See Also
+    --------
+    compare : Whether the privileged columns help.
+
+    Examples
+    --------
+    The grade of the second period predicts the final one, and is known too late:
+
+    >>> import numpy as np, pandas as pd
+    >>> from lupi.evaluation import column_scores
+    >>> rng = np.random.default_rng(0)
+    >>> ability = rng.normal(size=300)
+    >>> X = pd.DataFrame({
+    ...     "study": ability + 3 * rng.normal(size=300),
+    ...     "period 2": ability + 0.1 * rng.normal(size=300),
+    ... })
+    >>> found = column_scores(X, ability)
+    >>> found.loc[found["suspicious"], "column"].tolist()
+    ['period 2']
+    """
+    table, y = as_table(X, "X"), column_or_1d(y)
+    names = column_names(table, "x")
+    if len(y) != table.shape[0]:
+        raise ValueError(
+            f"y has {len(y)} values and X has {table.shape[0]} rows; they must "
+            "describe the same samples, in the same order."
+        )
+    if not isinstance(table, pd.DataFrame):
+        table = pd.DataFrame(dense(table))
+    table = table.set_axis(names, axis=1)
+    known = ~missing_targets(y)
+    if not known.any():
+        raise ValueError(
+            "y has no value in any row, so that there is nothing to predict. Check "
+            "that the target was read."
+        )
+    table, y = table[known], y[known]
+    task = task or read_task(y)
+    y = y.astype(float) if task == "regression" else y
+    groups = None if groups is None else read_groups(groups, len(known))[known]
+    rows = np.arange(len(y))
+    if len(y) > MOST_ROWS:
+        rng = np.random.default_rng(random_state)
+        rows = np.sort(rng.choice(len(y), MOST_ROWS, replace=False))
+    _, scorer = choose_scorer(scoring, task, y)
+    folds = _column_folds(y[rows], task, of_rows(groups, rows), cv, random_state)
+    X_none = np.zeros((len(rows), 1))
+    chance = _mean_score(constant_model(task), X_none, y[rows], scorer, folds)[0]
+    kinds = [_column_type(table[column]) for column in names]
+    # Starting processes takes longer than scoring a small table.
+    small = len(rows) * len(names) < CELLS_FOR_PROCESSES
+    scores = Parallel(n_jobs=1 if small else n_jobs)(
+        delayed(_column_score)(
+            table[column].iloc[rows], kind, y[rows], task, scorer, folds
+        )
+        for column, kind in zip(names, kinds, strict=True)
+    )
+    found = pd.DataFrame(
+        {
+            "column": names,
+            "type": kinds,
+            "n_values": [int(table[column].nunique()) for column in names],
+            "missing": [float(table[column].isna().mean()) for column in names],
+            "score": [score for score, _ in scores],
+            "std": [std for _, std in scores],
+        }
+    ).sort_values("score", ascending=False, kind="stable", ignore_index=True)
+    way = (found["score"] - chance) / (best_score(scorer) - chance)
+    return found.assign(suspicious=way >= SUSPICIOUS[task])
+
+
+def _column_type(column: pd.Series) -> str:
+    """Return the type of a column in one word."""
+    values = column.dropna()
+    n_values = values.nunique()
+    if n_values == 0 or (n_values == 1 and len(values) == len(column)):
+        return "constant"
+    if pd.api.types.is_bool_dtype(column):
+        return "category"
+    if pd.api.types.is_numeric_dtype(column):
+        return "number"
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return "date"
+    words = values.astype(str)
+    if words.str.fullmatch(DATE).all():
+        return "date"
+    if n_values <= MOST_CATEGORIES:
+        return "category"
+    if n_values == len(values) and not words.str.contains(r"\s").any():
+        return "identifier"
+    return "text"
+
+
+def _column_folds(
+    y: np.ndarray, task: Task, groups: np.ndarray | None, cv: int, seed: int
+) -> Pairs:
+    splitter: Any
+    if task == "regression":
+        shuffled = KFold(cv, shuffle=True, random_state=seed)
+        splitter = shuffled if groups is None else GroupKFold(cv)
+    else:
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        splitter = kind(cv, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # scikit-learn warns of a class with fewer rows than folds.
+        warnings.simplefilter("ignore")
+        return list(splitter.split(np.zeros((len(y), 1)), y, groups))
+
+
+def _column_score(
+    column: pd.Series,
+    kind: str,
+    y: np.ndarray,
+    task: Task,
+    scorer: Scorer,
+    folds: Pairs,
+) -> tuple[float, float]:
+    """Return mean and standard deviation of the score of one column."""
+    if kind in ("constant", "identifier"):
+        return np.nan, np.nan
+    tree: type = (
+        DecisionTreeRegressor if task == "regression" else DecisionTreeClassifier
+    )
+    model = tree(
+        max_leaf_nodes=MOST_LEAVES,
+        min_samples_leaf=max(5, len(y) // 200),
+        random_state=0,
+    )
+    if pd.api.types.is_numeric_dtype(column):
+        values = column.to_numpy(float, na_value=np.nan)[:, None]
+        values = np.where(np.isinf(values), np.nan, values)
+        return _mean_score(model, values, y, scorer, folds)
+    if pd.api.types.is_datetime64_any_dtype(column):
+        days = (column - column.min()) / pd.Timedelta(days=1)
+        return _mean_score(model, days.to_numpy(float)[:, None], y, scorer, folds)
+    table = column.to_frame()
+    if kind != "text" and column.isna().any():
+        # The indicator of missing values may be the best predictor.
+        table = table.assign(missing=column.isna().to_numpy(float))
+    return _mean_score(
+        make_pipeline(make_transformer(table), model), table, y, scorer, folds
+    )
+
+
+def _mean_score(
+    model: Any, X: Any, y: np.ndarray, scorer: Scorer, folds: Pairs
+) -> tuple[float, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = cross_val_score(model, X, y, scoring=scorer, cv=folds)
+    return float(np.nanmean(scores)), float(np.nanstd(scores))
+
+
+@dataclass
+class NestedResult:
+    """Result of `nested_cross_validate`.
+
+    Attributes
+    ----------
+    folds : pandas.DataFrame
+        One row per selection and outer fold: ``select_by``, ``split``, ``params``,
+        the outer score of each metric under its name, and the inner score of the
+        chosen candidate as ``inner_<metric>``.
+    metrics : list of str
+        The metrics, in the order in which they break ties.
+    candidates : list of dict
+        The candidates, in the order of ``inner_scores``.
+    inner_scores : ndarray of shape (n_outer, n_candidates, n_metrics)
+        Mean inner scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from lupi.evaluation import NestedResult
+    >>> folds = pd.DataFrame({"select_by": ["f1"] * 2, "f1": [0.5, 0.7]})
+    >>> NestedResult(folds, ["f1"], [{"C": 1}], np.zeros((2, 1, 1))).table["f1"][0]
+    np.float64(0.6)
+    """
+
+    folds: pd.DataFrame
+    metrics: list[str]
+    candidates: list[dict[str, Any]]
+    inner_scores: np.ndarray = field(repr=False)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per selection: mean and standard deviation of every metric."""
+        groups = self.folds.groupby("select_by", sort=False)[self.metrics]
+        spread = groups.std().add_suffix("_std")
+        return groups.mean().join(spread).reset_index()
+
+
+def nested_cross_validate(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    privileged: Any = None,
+    *,
+    param_grid: Grid | Iterable[Mapping[str, Any]],
+    scoring: str | Sequence[str] = ("accuracy", "f1"),
+    cv: int = 10,
+    inner_cv: int = 5,
+    groups: Any = None,
+    sample_weight: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+    progress: bool | None = None,
+) -> NestedResult:
+    """Choose parameters on inner folds and score the choice on outer folds.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or regressor, or a pipeline that ends in one.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        Decision features.
+    y : array-like of shape (n_samples,)
+        Labels or targets.
+    privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged), default=None
+        Privileged features; None for estimators that take none.
+    param_grid : dict, list of dict, ParameterGrid or ParameterSampler
+        The candidates, as in scikit-learn's searches.
+    scoring : str or sequence of str, default=("accuracy", "f1")
+        Metrics. There is one selection by each of them, with ties broken by the others
+        in order, and all are reported. ``"f1"`` is the F-score of the last of two
+        classes.
+    cv : int, default=10
+        Number of outer folds, stratified for classifiers.
+    inner_cv : int, default=5
+        Number of inner folds, stratified for classifiers.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one group are in the same fold.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights for fitting.
+    checkpoint : path-like, default=None
+        File of finished outer folds, from which an interrupted run continues.
+    n_jobs : int, default=None
+        Number of parallel outer folds, as in joblib.
+    random_state : int, default=0
+        Seed of folds and estimators.
+    progress : bool, default=None
+        Whether to show a progress bar; by default if the standard error is a terminal.
+
+    Returns
+    -------
+    result : NestedResult
+        Scores of every selection.
+
+    Examples
+    --------
+    >>> from lupi.datasets import make_plane
+    >>> from lupi.evaluation import nested_cross_validate
+    >>> from lupi.svm import SVCPlus
+    >>> data = make_plane("separable", 40, random_state=0)
+    >>> result = nested_cross_validate(
+    ...     SVCPlus(kernel="linear"), data.data, data.target, data.privileged,
+    ...     param_grid={"C": [0.1, 1]}, cv=2, inner_cv=2,
+    ... )
+    >>> list(result.table["accuracy"])
+    [1.0, 1.0]
+    """
+    X, y = as_table(X, "X"), column_or_1d(y)
+    if privileged is not None:
+        privileged = as_table(privileged, "privileged")
+    check_consistent_length(X, y, privileged, groups, sample_weight)
+    strata = None if is_regressor(estimator) else y
+    if groups is not None:
+        groups = np.unique(read_groups(groups, len(y)), return_inverse=True)[1]
+    if strata is not None and groups is None:
+        check_class_sizes(strata, cv)
+    grid: Any = param_grid
+    if isinstance(param_grid, Mapping | Sequence):
+        grid = ParameterGrid(param_grid)
+    metrics = [scoring] if isinstance(scoring, str) else list(scoring)
+    task: Task = "regression" if strata is None else "classification"
+    estimator = seeded(estimator, random_state)
+    search = _NestedSearch(
+        estimator=estimator,
+        X=X,
+        y=y,
+        given=fit_arguments(
+            estimator,
+            privileged=privileged,
+            sample_weight=None if sample_weight is None else np.asarray(sample_weight),
+        ),
+        candidates=[dict(candidate) for candidate in grid],
+        scorers={name: named_scorer(name, task, y) for name in metrics},
+        splits=inner_splits(strata, len(y), groups, cv, random_state),
+        inner_cv=inner_cv,
+        strata=strata,
+        groups=groups,
+        seed=random_state,
+    )
+    results = run_all(
+        search.run,
+        {str(split): split for split in range(len(search.splits))},
+        identity=None if checkpoint is None else fingerprint(*vars(search).values()),
+        fields=("inner_scores", "chosen", "outer_scores"),
+        checkpoint=checkpoint,
+        n_jobs=n_jobs,
+        progress=progress,
+        title=f"{len(search.candidates)} candidates",
+    )
+    inner = np.array([part["inner_scores"] for part in results.values()], dtype=float)
+    lines = [
+        {"select_by": metric, "split": split}
+        | part["outer_scores"][number]
+        | dict(zip([f"inner_{name}" for name in metrics], inner[split, i], strict=True))
+        | {"params": search.candidates[i]}
+        for number, metric in enumerate(metrics)
+        for split, part in enumerate(results.values())
+        for i in [part["chosen"][number]]
+    ]
+    return NestedResult(pd.DataFrame(lines), metrics, search.candidates, inner)
+
+
+@dataclass
+class _NestedSearch:
+    """The data, folds and candidates of one nested cross-validation."""
+
+    estimator: BaseEstimator
+    X: Any
+    y: np.ndarray
+    given: dict[str, Any]
+    candidates: list[dict[str, Any]]
+    scorers: dict[str, Scorer]
+    splits: Pairs
+    inner_cv: int
+    strata: np.ndarray | None
+    groups: np.ndarray | None
+    seed: int
+
+    def run(self, split: int) -> dict[str, Any]:
+        """Search on the training rows of one outer fold, refit and score."""
+        train, test = self.splits[split]
+        with config_context(enable_metadata_routing=False):
+            with warnings.catch_warnings():
+                # Only the warnings of the chosen candidates are reported.
+                warnings.simplefilter("ignore")
+                scores = self._inner_scores(train, split)
+            chosen = [
+                _best_candidate(scores, first) for first in range(scores.shape[1])
+            ]
+            models = {}
+            for i in set(chosen):
+                models[i] = clone(self.estimator).set_params(**self.candidates[i])
+                models[i].fit(*self._rows(train), **self._given(train))
+            outer = [
+                {
+                    name: scorer(models[i], *self._rows(test))
+                    for name, scorer in self.scorers.items()
+                }
+                for i in chosen
+            ]
+        return {"inner_scores": scores, "chosen": chosen, "outer_scores": outer}
+
+    def _rows(self, rows: np.ndarray) -> tuple[Any, np.ndarray]:
+        return take_rows(self.X, rows), self.y[rows]
+
+    def _given(self, rows: np.ndarray) -> dict[str, Any]:
+        return {name: take_rows(table, rows) for name, table in self.given.items()}
+
+    def _inner_scores(self, train: np.ndarray, split: int) -> np.ndarray:
+        """Return the mean inner scores, one row per candidate.
+
+        One inner fold is searched at a time, so that all candidates of a fold share its
+        Gram matrices.
+        """
+        strata, groups = (of_rows(c, train) for c in (self.strata, self.groups))
+        seed = self.seed + split
+        scores = []
+        for fold in inner_splits(strata, len(train), groups, self.inner_cv, seed):
+            search = GridSearchCV(
+                self.estimator,
+                [{name: [v] for name, v in each.items()} for each in self.candidates],
+                scoring=self.scorers,
+                refit=False,
+                cv=[fold],
+                error_score="raise",
+            )
+            with gram_cache(KERNELS_AT_ONCE):
+                search.fit(*self._rows(train), **self._given(train))
+            means = [search.cv_results_[f"mean_test_{name}"] for name in self.scorers]
+            scores.append(np.column_stack(means))
+        return np.mean(scores, axis=0)
+
+
+def _best_candidate(scores: np.ndarray, first: int) -> int:
+    """Return the best candidate by one metric, with ties broken by the others."""
+    others = [metric for metric in range(scores.shape[1]) if metric != first]
+    # Rounding errors of the means must not break a tie.
+    ranked = np.nan_to_num(scores[:, [first, *others]], nan=-np.inf).round(12)
+    return max(range(len(ranked)), key=lambda i: tuple(ranked[i]))
+
+
+@dataclass(frozen=True)
+class CCAQuality:
+    """Scores in the common space of X and X*.
+
+    Attributes
+    ----------
+    scores : DataFrame
+        One row per split, one column per model: "GB_EF", "GB_PF", "GB_CCA" and the
+        models of `also`.
+    correlations : ndarray of shape (n_splits, n_components)
+        Canonical correlations on the training rows of each split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from lupi.evaluation import CCAQuality
+    >>> scores = pd.DataFrame({"GB_EF": [0.8, 0.9], "GB_PF": [0.7, 0.8]})
+    >>> CCAQuality(scores, np.array([[0.9], [0.8]])).summary()["mean"]["GB_PF"]
+    np.float64(0.75)
+    """
+
+    scores: pd.DataFrame
+    correlations: np.ndarray
+
+    def summary(self) -> pd.DataFrame:
+        """Return mean and standard deviation over the splits.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per model, with the columns ``mean`` and ``std``.
+        """
+        return pd.DataFrame(
+            {"mean": self.scores.mean(), "std": self.scores.std(ddof=0)}
+        )
+
+
+def cca_quality(
+    X: Any,
+    y: Any,
+    privileged: Any,
+    *,
+    estimator: Any = None,
+    also: Mapping[str, Any] | None = None,
+    n_components: int | None = None,
+    cv: Any = None,
+    scoring: Any = None,
+    random_state: Any = None,
+) -> CCAQuality:
+    """Score models in the common space of X and X*.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Decision features.
+    y : array-like of shape (n_samples,)
+        Class labels or targets.
+    privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged)
+        Privileged features. Rows in which every value is NaN are left out where X* is
+        needed.
+    estimator : estimator, default=None
+        Model trained in the common space. None is the boosting of `IPLClassifier` or
+        `IPLRegressor` without X*.
+    also : dict of str to estimator, default=None
+        Estimators that are fitted with ``privileged`` on the original tables, for
+        comparison: ``{"IPL": IPLClassifier()}``.
+    n_components : int, default=None
+        Number of columns of the common space; None is the largest possible number.
+    cv : int, splitter or None, default=None
+        None is five random splits, 80 % for training, as in the paper (stratified for
+        classes).
+    scoring : str or callable, default=None
+        As in scikit-learn; None is the ``score`` method of the estimator.
+    random_state : int, RandomState or None, default=None
+        Seed of the splits and of the default estimator.
+
+    Returns
+    -------
+    CCAQuality
+        Scores per split and canonical correlations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.evaluation import cca_quality
+    >>> rng = np.random.default_rng(0)
+    >>> state = rng.normal(size=(200, 2))
+    >>> X, P = state + rng.normal(size=(2, 200, 2))
+    >>> quality = cca_quality(X, state[:, 0] > 0, P, random_state=0)
+    >>> list(quality.scores.columns)
+    ['GB_EF', 'GB_PF', 'GB_CCA']
+    >>> quality.correlations.shape
+    (5, 2)
+    """
+    X, y = check_X_y(X, y, accept_sparse="csr", dtype=np.float64)
+    X = dense(X)
+    read = check_privileged(privileged, len(y), "cca_quality")
+    if read is None:
+        raise ValueError(
+            "cca_quality compares X with X*, but privileged is None or has no value. "
+            "Give privileged features for at least some rows."
+        )
+    table, has = read.dense_full(), read.available
+    classes = read_task(y) == "classification"
+    if estimator is None:
+        from lupi.boosting import IPLClassifier, IPLRegressor
+
+        kind = IPLClassifier if classes else IPLRegressor
+        estimator = kind(random_state=random_state)
+    if cv is None:
+        splitter = StratifiedShuffleSplit if classes else ShuffleSplit
+        cv = splitter(n_splits=5, test_size=0.2, random_state=random_state)
+    score = check_scoring(estimator, scoring)
+    rows, correlations = [], []
+    for train, test in check_cv(cv, y, classifier=classes).split(X, y):
+        both = train[has[train]]
+        space = _CommonSpace(X[both], table[both], n_components)
+        ef, pf = space.from_x(X), space.from_privileged(table)
+        parts = {
+            "GB_EF": (ef[train], y[train]),
+            "GB_PF": (pf[both], y[both]),
+            "GB_CCA": (
+                np.vstack([ef[train], pf[both]]),
+                np.concatenate([y[train], y[both]]),
+            ),
+        }
+        row = {
+            name: score(clone(estimator).fit(*part), ef[test], y[test])
+            for name, part in parts.items()
+        }
+        for name, model in (also or {}).items():
+            model = clone(model).fit(X[train], y[train], privileged=table[train])
+            row[name] = check_scoring(model, scoring)(model, X[test], y[test])
+        rows.append(row)
+        correlations.append(space.correlations)
+    # In some splits, a table of few distinct rows may have a lower rank.
+    width = min(map(len, correlations))
+    scores = pd.DataFrame(rows).rename_axis(index="split", columns="trained on")
+    return CCAQuality(scores, np.array([c[:width] for c in correlations]))
+
+
+class _CommonSpace:
+    """Canonical variates of variance 1, X first.
+
+    With X = UΣVᵀ and X* = U*Σ*V*ᵀ (centered, truncated at their ranks) and
+    UᵀU* = RCSᵀ, the variates are √n UR and √n U*S, and C has their correlations.
+    """
+
+    def __init__(self, X: np.ndarray, P: np.ndarray, n_components: int | None):
+        self.center_x, to_x, left = _whiten(X)
+        self.center_p, to_p, right = _whiten(P)
+        turn_x, found, turn_p = linalg.svd(left.T @ right, full_matrices=False)
+        kept = len(found) if n_components is None else min(n_components, len(found))
+        self.correlations = np.minimum(found[:kept], 1.0)
+        scale = np.sqrt(len(X))
+        self.to_x = scale * to_x @ turn_x[:, :kept]
+        self.to_p = scale * to_p @ turn_p[:kept].T
+
+    def from_x(self, X: np.ndarray) -> np.ndarray:
+        return (X - self.center_x) @ self.to_x
+
+    def from_privileged(self, P: np.ndarray) -> np.ndarray:
+        return (P - self.center_p) @ self.to_p
+
+
+def _whiten(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the column means, the map VΣ⁻¹ and the orthonormal columns U."""
+    center = table.mean(axis=0)
+    # Columns are standardized, so that the rank does not depend on their units.
+    spread = table.std(axis=0)
+    spread[spread <= 1e-12 * np.abs(center)] = np.inf
+    u, singular, vt = linalg.svd((table - center) / spread, full_matrices=False)
+    kept = singular > singular[0] * max(table.shape) * np.finfo(float).eps
+    if not kept.any():
+        raise ValueError(
+            "cca_quality needs columns that vary, but in a training split every column "
+            "of X or of privileged is constant. Give other columns or more rows."
+        )
+    return center, vt[kept].T / singular[kept] / spread[:, None], u[:, kept]
