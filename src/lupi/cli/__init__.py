@@ -11,10 +11,19 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from lupi._words import option_names
-from lupi.cli._arguments import write_out_lists
-from lupi.cli._errors import INTERRUPTED, WRONG_INPUT, InputError, Interrupted
 
 __all__ = ["main"]
+
+WRONG_INPUT = 2
+INTERRUPTED = 130
+
+
+class InputError(Exception):
+    """Input that cannot be used; the message is one sentence for the user."""
+
+
+class Interrupted(Exception):
+    """An interrupt by the user; the message says what is kept."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,9 +54,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from lupi.cli._app import ClickException, app
 
     try:
-        words = write_out_lists(arguments) or ["--help"]
         with option_names():
-            result = app(words, standalone_mode=False, prog_name="lupi")
+            result = app(
+                arguments or ["--help"], standalone_mode=False, prog_name="lupi"
+            )
     except ClickException as error:
         said = error.format_message().rstrip(".")
         context = getattr(error, "ctx", None)

@@ -8,29 +8,121 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from lupi.cli._options import (
-    FILE_HELP,
-    Candidates,
-    Drop,
-    File,
-    Force,
-    Group,
-    InnerCv,
-    Jobs,
-    Key,
-    Metric,
-    Privileged,
-    PrivilegedFile,
-    Seed,
-    Target,
-    Task,
-)
-
 # The name of the click package differs between versions of Typer; the base class of all
 # usage errors is found by way of the public BadParameter.
 ClickException: Any = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
+
+# Options whose metavar ends in this take several values.
+LIST = "…"
+FILE_ENDINGS = (
+    *(".csv", ".tsv", ".txt", ".gz", ".parquet", ".pq", ".skops", ".json", ".jsonl"),
+    *(".xlsx", ".xls", ".ods", ".db", ".sqlite", ".sqlite3", ".duckdb"),
+)
+
+
+def _option(names: str, metavar: str, help: str, **more: Any) -> Any:
+    return typer.Option(*names.split(), metavar=metavar, help=help, **more)
+
+
+def _check_seed(seed: int) -> int:
+    if not 0 <= seed < 2**32:
+        raise typer.BadParameter(f"{seed} is not a number from 0 to {2**32 - 1}")
+    return seed
+
+
+def _check_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("give a number of processes, or -1 for all cores")
+    return jobs
+
+
+TABLES = "CSV, Parquet, Excel, JSON lines, SQLite or DuckDB"
+File = Annotated[Path, typer.Argument(help=f"{TABLES}.", show_default=False)]
+Target = Annotated[
+    str | None, _option("--target -t", "COL", "The column to predict. Required.")
+]
+Privileged = Annotated[
+    list[str] | None,
+    _option(
+        "--privileged -p",
+        f"COLS{LIST}",
+        "Columns known for training rows only: names, globs (cd4*) and ranges "
+        "(age:weight).",
+    ),
+]
+PrivilegedFile = Annotated[
+    Path | None,
+    _option(
+        "--privileged-file",
+        "FILE",
+        "A second file, whose columns are privileged; needs --key.",
+    ),
+]
+Key = Annotated[
+    str | None,
+    _option(
+        "--key",
+        "COL",
+        "The column that identifies the rows in both files; not a feature.",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    _option("--drop", f"COLS{LIST}", "Columns to leave out, such as row numbers."),
+]
+Task = Annotated[
+    str | None,
+    _option(
+        "--task",
+        "TASK",
+        "classification or regression; by default derived from the target.",
+    ),
+]
+Metric = Annotated[
+    str | None,
+    _option("--metric", "NAME", "A scikit-learn score: roc_auc, accuracy, f1, r2, ..."),
+]
+Group = Annotated[
+    str | None,
+    _option(
+        "--group",
+        "COL",
+        "Rows with the same value are in the same part of every split.",
+    ),
+]
+Candidates = Annotated[
+    int,
+    _option(
+        "--n-candidates",
+        "N",
+        "Candidate parameters to try for each model; 1 means the defaults.",
+        min=1,
+    ),
+]
+InnerCv = Annotated[
+    int,
+    _option(
+        "--inner-cv",
+        "N",
+        "Folds of the training rows on which candidates are scored.",
+        min=2,
+    ),
+]
+Seed = Annotated[
+    int, _option("--seed", "N", "Seed of all random choices.", callback=_check_seed)
+]
+Jobs = Annotated[
+    int,
+    _option(
+        "--jobs -j",
+        "N",
+        "Number of processes; -1 means all cores.",
+        callback=_check_jobs,
+    ),
+]
+Force = Annotated[bool, _option("--force", "", "Replace the result of an older run.")]
 
 
 class _NoType:
@@ -45,7 +137,54 @@ class _NoType:
 
 
 class Command(_NoType, TyperCommand):
-    """A command of lupi."""
+    """A command whose options may have several values: ``--privileged a b c``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Repeat the option before every value of a list, as Click expects it.
+
+        A list ends at the next option, so that it could include a FILE that follows it.
+        If a FILE is missing, values that look like one are taken from the ends of the
+        lists.
+        """
+        options = {name: param for param in self.params for name in param.opts}
+        words, files, others = list(args), [], []
+        lists: list[tuple[str, list[str]]] = []
+        # An option without its value comes last, for the error message of Click.
+        last: list[str] = []
+        while words and words[0] != "--":
+            word = words.pop(0)
+            param = options.get(word)
+            if not _is_option(word):
+                files.append(word)
+            elif str(getattr(param, "metavar", "")).endswith(LIST):
+                values: list[str] = []
+                while words and not _is_option(words[0]):
+                    values.append(words.pop(0))
+                lists.append((word, values))
+                last += [] if values else [word]
+            elif getattr(param, "is_flag", word == "--help") or "=" in word:
+                others.append(word)
+            elif words:
+                others += [word, words.pop(0)]
+            else:
+                last.append(word)
+        n_files = sum(param.param_type_name == "argument" for param in self.params)
+        missing = n_files - len(files) - len(words)
+        taken: list[str] = []
+        for _, values in reversed(lists):
+            while missing > len(taken) and len(values) > 1 and _is_file(values[-1]):
+                taken.insert(0, values.pop())
+        others += [w for option, values in lists for v in values for w in (option, v)]
+        return super().parse_args(ctx, [*files, *taken, *others, *last, *words])
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and len(word) > 1
+
+
+def _is_file(word: str) -> bool:
+    file = word.partition("::")[0]
+    return Path(file).is_file() or file.lower().endswith(FILE_ENDINGS)
 
 
 class Commands(_NoType, TyperGroup):
@@ -70,7 +209,7 @@ def compare(
     file: Annotated[
         Path | None,
         typer.Argument(
-            help=f"{FILE_HELP}. Without a file: a demonstration on a real trial.",
+            help=f"{TABLES}. Without a file: a demonstration on a real trial.",
             show_default=False,
         ),
     ] = None,
@@ -81,85 +220,82 @@ def compare(
     drop: Drop = None,
     methods: Annotated[
         list[str] | None,
-        typer.Option(
-            "--methods",
-            "-m",
-            metavar="NAMES…",
-            help="default, all, or names (see: lupi methods).",
+        _option(
+            "--methods -m",
+            f"NAMES{LIST}",
+            "default, all, or names (see: lupi methods).",
         ),
     ] = None,
     metric: Metric = None,
     group: Group = None,
     train_size: Annotated[
         int | None,
-        typer.Option(
+        _option(
             "--train-size",
-            metavar="N",
+            "N",
+            "Number of training rows, in repeated splits; the rest is tested.",
             min=2,
-            help="Number of training rows, in repeated splits; the rest is tested.",
         ),
     ] = None,
     labelled: Annotated[
         int | None,
-        typer.Option(
+        _option(
             "--labelled",
-            metavar="N",
+            "N",
+            "Number of training rows with an outcome; others are used without.",
             min=2,
-            help="Number of training rows with an outcome; others are used without.",
         ),
     ] = None,
     unlabelled: Annotated[
         int | None,
-        typer.Option(
+        _option(
             "--unlabelled",
-            metavar="N",
+            "N",
+            "With --labelled: maximum of training rows without outcome (1000).",
             min=0,
-            help="With --labelled: maximum of training rows without outcome (1000).",
         ),
     ] = None,
     again: Annotated[
         Path | None,
-        typer.Option(
+        _option(
             "--from",
-            metavar="FILE",
-            help="Repeat the comparison of a results.json, changed by other options.",
+            "FILE",
+            "Repeat the comparison of a results.json, changed by other options.",
         ),
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option(
+        _option(
             "--quick",
-            metavar="",
-            help="A fast first answer: hedged distillation, no learning curves.",
+            "",
+            "A fast first answer: hedged distillation, no learning curves.",
         ),
     ] = False,
     columns: Annotated[
         bool,
-        typer.Option(
-            "--columns",
-            metavar="",
-            help="Also measure the gains of single privileged columns.",
+        _option(
+            "--columns", "", "Also measure the gains of single privileged columns."
         ),
     ] = False,
     column_group: Annotated[
         list[str] | None,
-        typer.Option(
+        _option(
             "--column-group",
-            metavar="NAME=COLS",
-            help="Privileged columns that --columns uses together; repeatable.",
+            "NAME=COLS",
+            "Privileged columns that --columns uses together; repeatable.",
         ),
     ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder of the results.")
-    ] = Path("lupi-report"),
+    out: Annotated[Path, _option("--out -o", "DIR", "Folder of the results.")] = Path(
+        "lupi-report"
+    ),
     force: Force = False,
     cv: Annotated[
         int | None,
-        typer.Option(
+        _option(
             "--cv",
-            metavar="N",
+            "N",
+            "Folds (5), repeated twice; splits (20) of --train-size, --labelled.",
             min=2,
-            help="Folds (5), repeated twice; splits (20) of --train-size, --labelled.",
         ),
     ] = None,
     n_candidates: Candidates = 12,
@@ -167,11 +303,7 @@ def compare(
     task: Task = None,
     no_model: Annotated[
         bool,
-        typer.Option(
-            "--no-model",
-            metavar="",
-            help="Do not fit the best model on all rows and save it.",
-        ),
+        _option("--no-model", "", "Do not fit the best model on all rows and save it."),
     ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -183,13 +315,18 @@ def compare(
     An interrupted run can be resumed.
     """
     asked = locals()
-    from lupi.cli._again import recall, without_place
-    from lupi.cli._compare import run_compare
+    # These do not concern what is compared.
+    for name in ("context", "again", "out", "force", "jobs"):
+        del asked[name]
+    from lupi.cli._compare import recall, run_compare
 
     fingerprint = None
-    asked = without_place(asked)
     if again is not None:
-        given = [name for name in asked if _is_given(context, name)]
+        given = [
+            name
+            for name in asked
+            if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        ]
         asked, fingerprint = recall(again, asked, given)
     run_compare(asked, jobs=jobs, out=out, force=force, fingerprint=fingerprint)
 
@@ -205,8 +342,7 @@ def columns(
     privileged_file: PrivilegedFile = None,
     key: Key = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="CSV file to write as well."),
+        Path | None, _option("--out -o", "FILE", "CSV file to write as well.")
     ] = None,
     force: Force = False,
     seed: Seed = 0,
@@ -217,17 +353,12 @@ def columns(
     Columns that predict the target suspiciously well are marked. If such a column is
     not known when predicting, it is privileged.
     """
-    request = _request(locals())
-    from lupi.cli._columns import run_columns
+    asked = locals()
+    from lupi.cli._commands import run_columns
+    from lupi.cli._io import Request
 
-    run_columns(
-        request,
-        metric=metric,
-        seed=seed,
-        jobs=jobs,
-        out=out,
-        force=force,
-    )
+    request = Request.of(asked)
+    run_columns(request, metric=metric, seed=seed, jobs=jobs, out=out, force=force)
 
 
 @app.command(cls=Command)
@@ -236,11 +367,8 @@ def fit(
     target: Target = None,
     method: Annotated[
         str | None,
-        typer.Option(
-            "--method",
-            "-m",
-            metavar="NAME",
-            help="Hedged distillation by default; see: lupi methods.",
+        _option(
+            "--method -m", "NAME", "Hedged distillation by default; see: lupi methods."
         ),
     ] = None,
     privileged: Privileged = None,
@@ -249,9 +377,9 @@ def fit(
     drop: Drop = None,
     metric: Metric = None,
     group: Group = None,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="MODEL", help="The file to write.")
-    ] = Path("model.skops"),
+    out: Annotated[Path, _option("--out -o", "MODEL", "The file to write.")] = Path(
+        "model.skops"
+    ),
     force: Force = False,
     n_candidates: Candidates = 12,
     inner_cv: InnerCv = 3,
@@ -263,21 +391,13 @@ def fit(
     Rows without an outcome are used by the methods that can use them. Without
     --privileged, the method is fitted without X*.
     """
-    request = _request(locals())
-    from lupi.cli._fit import run_fit
+    asked = locals()
+    from lupi.cli._commands import run_fit
+    from lupi.cli._io import Request
 
-    run_fit(
-        request,
-        method=method,
-        options={
-            "scoring": metric,
-            "n_candidates": n_candidates,
-            "inner_cv": inner_cv,
-            "random_state": seed,
-        },
-        out=out,
-        force=force,
-    )
+    options = {"scoring": metric, "n_candidates": n_candidates}
+    options |= {"inner_cv": inner_cv, "random_state": seed}
+    run_fit(Request.of(asked), method=method, options=options, out=out, force=force)
 
 
 @app.command(cls=Command)
@@ -287,24 +407,16 @@ def predict(
     ],
     file: File,
     out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="CSV or Parquet; - is the standard output.",
-        ),
+        Path, _option("--out -o", "FILE", "CSV or Parquet; - is the standard output.")
     ] = Path("predictions.csv"),
     keep: Annotated[
         list[str] | None,
-        typer.Option(
-            "--keep", metavar="COLS…", help="Columns to copy, such as identifiers."
-        ),
+        _option("--keep", f"COLS{LIST}", "Columns to copy, such as identifiers."),
     ] = None,
     force: Force = False,
 ) -> None:
     """Predict with a saved model; the privileged columns are not needed."""
-    from lupi.cli._predict import run_predict
+    from lupi.cli._commands import run_predict
 
     run_predict(model, file, out=out, keep=keep or [], force=force)
 
@@ -312,20 +424,9 @@ def predict(
 @app.command(cls=Command)
 def methods() -> None:
     """List the methods: the requirements and the paper of each."""
-    from lupi.cli._methods import show_methods
+    from lupi.cli._commands import show_methods
 
     show_methods()
-
-
-def _request(asked: dict[str, Any]) -> Any:
-    from lupi.cli._data import Request
-
-    return Request.of(asked)
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _print_version(asked: bool) -> None:
@@ -340,12 +441,12 @@ def _print_version(asked: bool) -> None:
 def root(
     version: Annotated[
         bool,
-        typer.Option(
+        _option(
             "--version",
-            metavar="",
+            "",
+            "Show the version and exit.",
             callback=_print_version,
             is_eager=True,
-            help="Show the version and exit.",
         ),
     ] = False,
 ) -> None:

@@ -2,43 +2,68 @@
 
 from __future__ import annotations
 
+import io
+import re
 import shlex
+import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from rich import box
 from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
 from rich.text import Text
 
+from lupi._atomic import write_atomically
+from lupi._optional import require
 from lupi._persistence import model_file
-from lupi.cli._again import fit_commands, remember
-from lupi.cli._column_gains import CHECKPOINT as COLUMNS_CHECKPOINT
-from lupi.cli._column_gains import measure_columns, read_groups
-from lupi.cli._data import Data, Request, check_metric, read_data
-from lupi.cli._errors import InputError, Interrupted, refusing
-from lupi.cli._out import CHECKPOINT, prepare_folder, write_results
-from lupi.cli._terminal import (
+from lupi._tables import TableError, resolve_columns, to_csv
+from lupi._words import listed
+from lupi.cli import InputError, Interrupted
+from lupi.cli._io import (
+    WIDE,
+    Data,
+    Request,
+    check_metric,
     collected_warnings,
     make_console,
     outcome_note,
-    show_comparison,
-    show_data,
+    read_data,
+    refusing,
     show_notes,
-    show_outside,
+    try_to_write,
 )
-from lupi.evaluation import Comparison, LearningCurve
-from lupi.evaluation._compare import FIELDS, run
+from lupi.evaluation import ColumnGains, Comparison, LearningCurve
+from lupi.evaluation._compare import FIELDS, read_json, run
+from lupi.evaluation._followups import column_groups
+from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._running import Checkpoint
+from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._study import Study, plan
 from lupi.exceptions import ModelFileError
-from lupi.report import Usage
-from lupi.report._words import choice_words
+from lupi.report import Usage, write_html
+from lupi.report._words import (
+    GAIN_COLUMNS,
+    choice_words,
+    counted_splits,
+    gain_cells,
+    method_verdict,
+    outside_words,
+    searched_words,
+    split_words,
+    summary_cells,
+    warning_words,
+)
 
 # The demonstration: number of rows with an outcome, and a method without a search.
 DEMO_LABELS = 60
-DEMO_METHOD = QUICK_METHOD = "hedged-distillation"
+QUICK_METHOD = "hedged-distillation"
 # Arguments of `plan`, by the parameters of the command.
 ARGUMENTS = {
     "metric": "scoring",
@@ -50,6 +75,16 @@ ARGUMENTS = {
     "inner_cv": "inner_cv",
     "seed": "random_state",
 }
+# Parameters that add results to a comparison without changing its scores.
+ADDED = ("no_model", "columns", "column_group")
+# Parameters that draw training rows, and those that they replace.
+DRAWN = {"train_size": ("labelled", "unlabelled"), "labelled": ("train_size",)}
+MODEL, GAINS = "model.skops", "columns.csv"
+RESULTS = ("report.html", "results.csv", "results.json", GAINS, MODEL, "figures")
+CHECKPOINT = "unfinished.jsonl"
+GAINS_CHECKPOINT = "unfinished-columns.jsonl"
+STYLES = {"helps": "green", "hurts": "red", "failed": "red"}
+NARROW = 72
 
 
 def run_compare(
@@ -62,18 +97,8 @@ def run_compare(
 ) -> None:
     """Compare methods with and without X*, and write the report.
 
-    Parameters
-    ----------
-    asked : dict
-        The parameters of the command that determine what is compared, by name.
-    jobs : int
-        Number of processes.
-    out : Path
-        The folder to write.
-    force : bool
-        Whether to replace older results.
-    fingerprint : str, default=None
-        Fingerprint of the study that is repeated.
+    ``asked`` has the parameters of the command that determine what is compared, and
+    ``fingerprint`` is that of the study that is repeated.
     """
     if asked["unlabelled"] is not None and asked["labelled"] is None:
         raise InputError(
@@ -94,11 +119,11 @@ def run_compare(
     if request.file is None:
         if not {"train_size", "labelled"} & set(options):
             options["labelled"] = DEMO_LABELS
-        names = [DEMO_METHOD] if names == ["default"] else names
+        names = [QUICK_METHOD] if names == ["default"] else names
         data = _demo(request, few="labelled" in options)
     else:
         data = read_data(request, methods=names, need_privileged=True)
-    groups = read_groups(asked["columns"], asked["column_group"] or [], data)
+    groups = _read_groups(asked["columns"], asked["column_group"] or [], data)
     with collected_warnings() as said:
         study = _plan(data, names, options)
     if not data.has_y.all():
@@ -111,18 +136,18 @@ def run_compare(
         )
     if fingerprint not in (None, study.identity):
         said.append("the data or a version differs from that of the first run.")
-    prepare_folder(out, force=force)
+    _prepare_folder(out, force=force)
     kept = _check_checkpoint(out / CHECKPOINT, study, force=force)
     console = make_console()
-    show_data(console, data, study)
+    _show_data(console, data, study)
     show_notes(console, said)
     if kept:
         show_notes(console, [f"{kept} pieces of an interrupted run are kept."])
     try:
         comparison = _compare(study, out, jobs)
-        comparison.settings["made"] |= remember(asked)
-        show_comparison(console, comparison)
-        gains = measure_columns(console, comparison, groups, out, jobs)
+        comparison.settings["made"] |= _remember(asked)
+        _show_comparison(console, comparison)
+        gains = _measure_columns(console, comparison, groups, out, jobs)
         model = None
         if not asked["no_model"]:
             model = _best_model(console, comparison, data.details)
@@ -136,13 +161,13 @@ def run_compare(
         ) from None
     usage = Usage(
         source=data.source,
-        model=None if model is None else str(out / "model.skops"),
-        commands=fit_commands(request, comparison.methods),
+        model=None if model is None else str(out / MODEL),
+        commands=_fit_commands(request, comparison.methods),
     )
-    write_results(out, comparison, usage, curves, model, gains)
+    _write_results(out, comparison, usage, curves, model, gains)
     (out / CHECKPOINT).unlink()
-    (out / COLUMNS_CHECKPOINT).unlink(missing_ok=True)
-    _show_places(console, out, comparison, saved=model is not None)
+    (out / GAINS_CHECKPOINT).unlink(missing_ok=True)
+    _show_files(console, out, comparison, saved=model is not None)
 
 
 @refusing(ValueError)
@@ -170,8 +195,14 @@ def _curves(
     with console.status("Computing learning curves"):
         curves = comparison.learning_curves(n_jobs=jobs)
         comparison.outside_baseline(n_jobs=jobs)
-    show_outside(console, comparison)
-    _show_worth(console, comparison, curves)
+    if comparison.settings.get("outside"):
+        said = outside_words(comparison.settings["outside"])
+        console.print(Text.assemble(("baseline ", "dim"), said))
+    verdict = comparison.verdict
+    if verdict.kind == "helps" and verdict.method in curves:
+        worth = curves[verdict.method].worth()
+        if worth is not None:
+            console.print(Text(f"{verdict.method}: {worth}"))
     return curves
 
 
@@ -241,27 +272,321 @@ def _check_checkpoint(path: Path, study: Study, *, force: bool) -> int:
                 "settings; choose another --out, or start again with --force."
             ) from error
         path.unlink()
-        path.with_name(COLUMNS_CHECKPOINT).unlink(missing_ok=True)
+        path.with_name(GAINS_CHECKPOINT).unlink(missing_ok=True)
         return 0
 
 
-def _show_worth(console: Console, comparison: Comparison, curves: Any) -> None:
-    """Print the number of labels that X* is worth, if it helps."""
-    verdict = comparison.verdict
-    if verdict.kind == "helps" and verdict.method in curves:
-        worth = curves[verdict.method].worth()
-        if worth is not None:
-            console.print(Text(f"{verdict.method}: {worth}"))
-
-
-def _show_places(
+def _show_files(
     console: Console, out: Path, comparison: Comparison, *, saved: bool
 ) -> None:
-    places = {"results": str(out / "results.csv")}
+    lines = {"results": str(out / "results.csv")}
     if saved:
-        path = out / "model.skops"
-        places["model"] = f"{path}: {choice_words(comparison)}"
-        places["predict"] = shlex.join(["lupi", "predict", str(path), "NEW.csv"])
-    places["report"] = str(out / "report.html")
-    for name, place in places.items():
-        console.print(Text.assemble((f"{name:<8}", "dim"), place))
+        path = out / MODEL
+        lines["model"] = f"{path}: {choice_words(comparison)}"
+        lines["predict"] = shlex.join(["lupi", "predict", str(path), "NEW.csv"])
+    lines["report"] = str(out / "report.html")
+    for name, line in lines.items():
+        console.print(Text.assemble((f"{name:<8}", "dim"), line))
+
+
+def _words(asked: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command that gives these parameters."""
+    words = []
+    for name, value in asked.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is None or value is False or value == [] or value == ():
+            continue
+        if name == "file":
+            words.append(str(value))
+        elif value is True:
+            words.append(option)
+        elif name == "column_group":
+            words += [word for group in value for word in (option, group)]
+        elif isinstance(value, list | tuple):
+            words += [option, *value]
+        else:
+            words += [option, str(value)]
+    return words
+
+
+def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
+    """Return the commands that fit each method on the same columns, by method."""
+    if request.file is None:
+        return {}
+    commands = {}
+    for name in methods:
+        # A method that is given twice has the name "SVCPlus (2)" the second time.
+        kebab = find_method(name.split(" (")[0]).kebab
+        end = ["--method", kebab, "--out", "model.skops"]
+        commands[name] = shlex.join(["lupi", "fit", *_words(asdict(request)), *end])
+    return commands
+
+
+def _remember(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a command as text and as data, for the results file."""
+    return {
+        "command": shlex.join(["lupi", "compare", *_words(asked)]),
+        "asked": {
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in asked.items()
+        },
+    }
+
+
+@refusing(ValueError)
+def recall(
+    path: Path, asked: Mapping[str, Any], given: Iterable[str]
+) -> tuple[dict[str, Any], str | None]:
+    """Return the parameters of a study that is repeated, and its fingerprint.
+
+    Those ``given`` on the command line replace those of the study; the fingerprint is
+    then None.
+    """
+    if not path.exists():
+        raise InputError(f"No such file: {path}")
+    made = read_json(path)["settings"].get("made", {})
+    if "asked" not in made:
+        raise InputError(
+            f"{path} has no command, because the comparison was made in Python. "
+            "Repeat it there."
+        )
+    kept = {name: value for name, value in made["asked"].items() if name in asked}
+    for name in ("file", "privileged_file"):
+        if kept.get(name) is not None:
+            kept[name] = Path(kept[name])
+    typed = {name: asked[name] for name in given}
+    dropped = {other: None for name in DRAWN if name in typed for other in DRAWN[name]}
+    changed = set(typed) - set(ADDED)
+    return (
+        {**asked, **kept, **dropped, **typed},
+        None if changed else made["fingerprint"],
+    )
+
+
+@refusing(TableError, ValueError)
+def _read_groups(
+    asked: bool, words: list[str], data: Data
+) -> dict[str, list[str]] | None:
+    """Return the groups of privileged columns to measure; None if not requested."""
+    if not (asked or words) or data.privileged is None:
+        return None
+    names = list(data.privileged.columns)
+    groups: dict[str, list[str]] = {}
+    for word in words:
+        name, mark, patterns = word.partition("=")
+        if not (mark and name.strip() and patterns.strip(" ,")):
+            raise InputError(
+                f"--column-group {word}: write NAME=COLS, such as labs=cd4*,cd8*."
+            )
+        name = name.strip()
+        if name in groups:
+            raise InputError(
+                f"--column-group: the name {name!r} is given twice; use another name."
+            )
+        groups[name] = resolve_columns([patterns], names, f"--column-group {name}")
+    column_groups(names, groups)
+    return groups
+
+
+def _measure_columns(
+    console: Console,
+    comparison: Comparison,
+    groups: dict[str, list[str]] | None,
+    out: Path,
+    jobs: int,
+) -> ColumnGains | None:
+    """Measure and print the gains of single columns, if requested."""
+    if groups is None:
+        return None
+    gains = comparison.columns(groups, n_jobs=jobs, checkpoint=out / GAINS_CHECKPOINT)
+    console.print(Text("\nWhich privileged column helps?", "bold"))
+    console.print(
+        Text(
+            f"Gain of {gains.method} in {metric_name(gains.scoring)} over the same "
+            "model without X*: with each column alone, and with it left out.",
+            "dim",
+        )
+    )
+    wide = console.width >= NARROW
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table.add_column("privileged", overflow="fold")
+    for heading in GAIN_COLUMNS[: 3 if wide else 2]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for group, *cells in gain_cells(gains):
+        table.add_row(Text(group), *(cells if wide else cells[:2]))
+    console.print(table)
+    console.print(Text(gains.sentence))
+    return gains
+
+
+def _show_data(console: Console, data: Data, study: Study) -> None:
+    """Print what is compared, and the number of fits."""
+    console.print()
+    console.print(Text("Does the privileged information help?", style="bold"))
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    known = list(data.X.columns)
+    table.add_row("data", Text(f"{data.source}, {len(data.X):,} rows"))
+    if not data.has_y.all():
+        count = int(data.has_y.sum())
+        known_rows = f"{count:,} of {len(data.y):,} rows"
+        auc = study.settings["labels"]["auc"]
+        if np.isfinite(auc):
+            known_rows += f"; AUC against the others {auc:.2f} (0.5 means alike)"
+        table.add_row("with an outcome", Text(known_rows))
+    table.add_row("target", Text(f"{data.target} ({data.task})"))
+    table.add_row(
+        "known when predicting", Text(f"{len(known)}: {listed(known, most=10)}")
+    )
+    if data.privileged is not None:
+        names = list(data.privileged.columns)
+        table.add_row("privileged", Text(f"{len(names)}: {listed(names, most=10)}"))
+    table.add_row("budget", Text(_budget(study)))
+    console.print(table)
+    if data.about:
+        console.print(Text(f"\n{data.about}", style="italic"))
+    show_notes(console, data.notes)
+    console.print()
+
+
+def _budget(study: Study) -> str:
+    """Return the number of fits in words."""
+    counts = {
+        method.name: max(len(study.candidates(method, arm)) for arm in ARMS)
+        for method in study.methods
+    }
+    fits = sum(
+        1 if count == 1 else count * study.inner_cv + 1 for count in counts.values()
+    )
+    searched = sorted({count for count in counts.values() if count > 1})
+    search = "no parameters to search"
+    if searched:
+        search = (
+            f"up to {searched[-1]} candidates on {study.inner_cv} inner folds of "
+            f"{searched_words(study.settings['search'])}"
+        )
+    names = f"{len(counts)} methods" if len(counts) > 1 else next(iter(counts))
+    return (
+        f"{names} in {len(ARMS)} arms on {counted_splits(study.settings)}, {search}: "
+        f"at most {fits * len(ARMS) * len(study.splits):,} fits"
+    )
+
+
+def _show_comparison(console: Console, comparison: Comparison) -> None:
+    """Print the table and the verdict."""
+    settings = comparison.settings
+    metric = metric_name(settings["scoring"])
+    console.print(Text(f"{metric}, higher is better; {split_words(settings)}.", "dim"))
+    console.print(_score_table(comparison, wide=console.width >= WIDE))
+    for name, why in comparison.failures.items():
+        console.print(Text(f"{name} could not be fitted: {why}", style="red"))
+    verdict = comparison.verdict
+    body = Text(verdict.headline, style="bold")
+    body.append("\n\n" + verdict.sentence, style="not bold")
+    style = STYLES.get(verdict.kind, "cyan")
+    console.print(
+        Panel(body, title="verdict", border_style=style, padding=(1, 2), expand=False)
+    )
+    for step in comparison.next_steps(command_line=True):
+        console.print(Text.assemble(("next    ", "dim"), step))
+    for item in comparison.warnings:
+        said = warning_words(item)
+        if not said.startswith(item["method"]):
+            said = f"{item['method']}: {said}"
+        console.print(Text(f"note: {said}", style="dim yellow"))
+
+
+def _score_table(comparison: Comparison, *, wide: bool) -> Table:
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1) if wide else (0, 1, 0, 0),
+        pad_edge=wide,
+        header_style="bold",
+    )
+    table.add_column("method", no_wrap=True)
+    for arm in ARMS:
+        table.add_column(arm, justify="right", no_wrap=True)
+    for heading in ("gain", "p", "gap closed")[: 3 if wide else 2]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for line in comparison.summary.to_dict("records"):
+        verdict = line["verdict"]
+        width = 26 if wide else 20
+        name = Text(_in_lines(line["method"], width))
+        said = "\n".join(textwrap.wrap(method_verdict(line), width))
+        name.append(f"\n{said}", style=STYLES.get(verdict, "dim"))
+        _, *cells = summary_cells(line)
+        cells = cells if wide else cells[:-1]
+        table.add_row(name, *cells, style="bold" if verdict == "helps" else "")
+    return table
+
+
+def _in_lines(name: str, width: int = 20) -> str:
+    r"""Return a class name with line breaks between its words.
+
+    Examples
+    --------
+    >>> _in_lines("KnowledgeTransferClassifier")
+    'KnowledgeTransfer\nClassifier'
+    """
+    lines = [""]
+    for word in re.findall(r".+?(?<![A-Z])(?=[A-Z])|.+", name):
+        if lines[-1] and len(lines[-1]) + len(word) > width:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)
+
+
+def _prepare_folder(folder: Path, *, force: bool) -> None:
+    """Create the folder if needed, and check that it is writable."""
+    if folder.is_file():
+        raise InputError(f"{folder} is a file; give a folder as --out.")
+    older = [name for name in RESULTS if (folder / name).exists()]
+    if older and not force:
+        raise InputError(
+            f"{folder} has the result of an older run ({', '.join(older)}); choose "
+            "another --out, or replace it with --force."
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        try_to_write(folder)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written to: {error.strerror}.") from error
+
+
+def _write_results(
+    folder: Path,
+    comparison: Comparison,
+    usage: Usage,
+    curves: dict[str, LearningCurve],
+    model: bytes | None,
+    columns: ColumnGains | None,
+) -> None:
+    """Write all output files, the report last."""
+    files = {MODEL: model, GAINS: None if columns is None else to_csv(columns.table)}
+    for name, content in files.items():
+        if content is not None:
+            write_atomically(folder / name, content)
+        else:
+            # The file of an older run would not belong to this report.
+            (folder / name).unlink(missing_ok=True)
+    comparison.to_json(folder / "results.json")
+    write_atomically(folder / "results.csv", to_csv(comparison.table))
+    _write_figures(folder / "figures", comparison, columns)
+    write_html(comparison, folder / "report.html", usage, curves, columns)
+
+
+def _write_figures(
+    folder: Path, comparison: Comparison, columns: ColumnGains | None
+) -> None:
+    matplotlib = require("matplotlib", "The report")
+    matplotlib.use("Agg")
+    folder.mkdir(exist_ok=True)
+    figures = {"comparison": comparison.plot().figure_}
+    if columns is not None:
+        figures["columns"] = columns.plot().figure_
+    for name, figure in figures.items():
+        for suffix in ("svg", "png"):
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=suffix, dpi=150)
+            write_atomically(folder / f"{name}.{suffix}", buffer.getvalue())

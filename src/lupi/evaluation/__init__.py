@@ -45,8 +45,10 @@ __all__ = [
 _HOMES = {
     "_compare": ("Comparison", "compare"),
     "_followups": ("ColumnGains", "LearningCurve", "Worth"),
-    "_measures": ("CCAQuality", "NestedResult", "cca_quality", "column_scores")
-    + ("nested_cross_validate",),
+    "_measures": (
+        *("CCAQuality", "NestedResult"),
+        *("cca_quality", "column_scores", "nested_cross_validate"),
+    ),
     "_methods": ("Method",),
     "_splits": ("LabelledSplits",),
     "_verdict": ("Verdict",),

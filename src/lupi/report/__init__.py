@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lupi._atomic import write_atomically
 from lupi._optional import require
-from lupi.report._notebook import breakable, notebook_html
-from lupi.report._page import Curves, build_page
-from lupi.report._usage import Usage
+from lupi.report._page import Curves, Usage, build_page
+from lupi.report._words import SUMMARY_COLUMNS, breakable, summary_cells
 
 if TYPE_CHECKING:
     from lupi.evaluation import ColumnGains, Comparison
@@ -117,3 +117,45 @@ def write_html(
     'report.html'
     """
     return write_atomically(path, render_html(comparison, usage, curves, columns))
+
+
+def notebook_html(comparison: Comparison) -> str:
+    """Return the verdict, the table and the next steps as a fragment of HTML.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of `lupi.evaluation.compare`.
+
+    Returns
+    -------
+    str
+        The fragment; names that come from the data are escaped.
+
+    Examples
+    --------
+    >>> from lupi.datasets import make_mediator
+    >>> from lupi.evaluation import compare
+    >>> from lupi.report import notebook_html
+    >>> data = make_mediator(60, random_state=0)
+    >>> result = compare(
+    ...     data.data, data.target, data.privileged,
+    ...     methods="hedged-distillation", cv=2,
+    ... )
+    >>> notebook_html(result)[:8]
+    '<div><p>'
+    """
+    verdict = comparison.verdict
+    parts = [
+        f"<div><p><strong>{escape(verdict.headline)}</strong></p>",
+        f"<p>{escape(verdict.sentence)}</p>",
+        "<table><thead><tr>",
+        *(f"<th>{escape(name)}</th>" for name in SUMMARY_COLUMNS),
+        "</tr></thead><tbody>",
+    ]
+    for line in comparison.summary.to_dict("records"):
+        row = "".join(f"<td>{escape(cell)}</td>" for cell in summary_cells(line))
+        parts.append(f"<tr>{row}</tr>")
+    parts.append("</tbody></table><ul>")
+    parts += [f"<li>{escape(step)}</li>" for step in comparison.next_steps()]
+    return "".join([*parts, "</ul></div>"])

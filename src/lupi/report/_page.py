@@ -1,24 +1,39 @@
-"""The values of the template: sentences, numbers and charts of a comparison."""
+"""The report: the values of its template, and its charts as inline SVG.
+
+Text of a chart stays text, and every color of the displays is replaced by a variable of
+the stylesheet, so that charts follow light and dark color schemes.
+"""
 
 from __future__ import annotations
 
+import io
+import re
+import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from lupi._optional import require
 from lupi._words import listed
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
-from lupi.inspection import GainDisplay, PrivilegedLearningCurveDisplay
-from lupi.report._columns import column_gains
-from lupi.report._svg import inline_svg
-from lupi.report._usage import Usage, page_usage
+from lupi.inspection import (
+    ColumnGainDisplay,
+    GainDisplay,
+    PrivilegedLearningCurveDisplay,
+)
+from lupi.inspection._style import ARM_COLORS, BLACK
 from lupi.report._words import (
+    GAIN_COLUMNS,
     SUMMARY_COLUMNS,
+    choice_words,
     duration,
+    gain_cells,
     method_verdict,
     number,
     outside_words,
@@ -36,8 +51,61 @@ if TYPE_CHECKING:
 
 Curves = Mapping[str, "LearningCurve"]
 
+SAVED = "model.skops"
+# Widths and heights of charts, in pixels.
 WIDE, NARROW, HALF = 900, 340, 430
-HEIGHT_OF_ARM, HEIGHT_OF_AXIS = 26, 48
+HEIGHT_OF_ARM, HEIGHT_OF_GROUP, HEIGHT_OF_AXIS = 26, 34, 48
+LONGEST_NAME = {WIDE: 40, NARROW: 16}
+
+# Colors that are replaced by a variable of the stylesheet.
+SOFT, LINE, PANEL = "#5b666d", "#e6e6e6", "#f2f4f3"
+VARIABLES = {color.lower(): f"--{arm}" for arm, color in ARM_COLORS.items()} | {
+    BLACK: "--ink",
+    SOFT: "--soft",
+    LINE: "--line",
+    PANEL: "--panel",
+}
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "lupi",
+    "font.size": 12,
+    "text.color": SOFT,
+    "axes.labelcolor": SOFT,
+    "axes.edgecolor": SOFT,
+    "axes.facecolor": PANEL,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelsize": 12,
+    "ytick.labelsize": 12,
+    "axes.labelsize": 12,
+    "figure.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Source of the data and path of the saved model, for the report.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file or of the data set.
+    model : str or None
+        Path of the saved model; None if no model is saved.
+    commands : mapping of str to str
+        Commands that fit and save each method, by method.
+
+    Examples
+    --------
+    >>> from lupi.report import Usage
+    >>> Usage("patients.csv", model="model.skops").source
+    'patients.csv'
+    """
+
+    source: str = "data"
+    model: str | None = None
+    commands: Mapping[str, str] = field(default_factory=dict)
 
 
 def build_page(
@@ -68,8 +136,8 @@ def build_page(
             *_outside_line(settings.get("outside")),
         ],
         "table_notes": _table_notes(comparison),
-        "column_gains": None if gains is None else column_gains(gains),
-        "usage": page_usage(usage, comparison),
+        "column_gains": None if gains is None else _column_gains(gains),
+        "usage": _usage(usage, comparison),
         "arms": list(ARMS.values()),
         "n_splits": settings["splits"]["n_splits"],
         "test_note": _test_note(settings, several=len(comparison.methods) > 1),
@@ -270,7 +338,7 @@ def _score_charts(comparison: Comparison, name: str, place: int) -> list[str]:
 
     height = HEIGHT_OF_AXIS + HEIGHT_OF_ARM * len(ARMS)
     return [
-        inline_svg(draw, (width, height), f"{name}: {said}", f"scores-{place}-{width}")
+        _inline_svg(draw, (width, height), f"{name}: {said}", f"scores-{place}-{width}")
         for width in (WIDE, NARROW)
     ]
 
@@ -283,7 +351,7 @@ def _gain_chart(comparison: Comparison, name: str, place: int) -> str:
 
     height = HEIGHT_OF_AXIS + (HEIGHT_OF_ARM + 8) * (len(ARMS) - 1)
     label = f"Differences of {name} to the same model without X*, split by split"
-    return inline_svg(draw, (HALF, height), label, f"gains-{place}")
+    return _inline_svg(draw, (HALF, height), label, f"gains-{place}")
 
 
 def _curve_chart(curve: LearningCurve | None, place: int) -> str | None:
@@ -305,7 +373,7 @@ def _curve_chart(curve: LearningCurve | None, place: int) -> str | None:
         for arm, scores in curve.scores.items()
         for size, score in zip(curve.train_sizes, scores.mean(axis=1), strict=True)
     )
-    return inline_svg(draw, (HALF, 240), f"Learning curve. {means}", f"curve-{place}")
+    return _inline_svg(draw, (HALF, 240), f"Learning curve. {means}", f"curve-{place}")
 
 
 def _curve_note(curve: LearningCurve | None) -> str:
@@ -356,4 +424,115 @@ def _timing(seconds: pd.Series) -> str:
         f"Total time of the search and fits on all splits: {duration(seconds.sum())} "
         f"({parts}). Splits run in parallel, and methods that are the same model "
         "without X* share the arms without and oracle."
+    )
+
+
+def _column_gains(gains: ColumnGains) -> dict[str, Any]:
+    """Return the values of the template for the gains of single columns."""
+    return {
+        "sentence": gains.sentence,
+        "charts": [_gains_chart(gains, width) for width in (WIDE, NARROW)],
+        "columns": ["privileged", *GAIN_COLUMNS],
+        "lines": gain_cells(gains),
+        "note": (
+            f"Gains of {gains.method} over the same model without X*, on the same "
+            "splits, each with its own search, ± standard errors, not corrected for "
+            "the number of columns. Contribution: the gain of all columns minus the "
+            "gain with this one left out. Redundant columns have large gains alone and "
+            "small contributions."
+        ),
+    }
+
+
+def _gains_chart(gains: ColumnGains, width: int) -> str:
+    """Draw the gains, for wide screens or for phones."""
+    groups = gains.table["group"].tolist()
+    said = "; ".join(
+        f"{line['group']} alone {line['gain_alone']:+.3f}, left out "
+        f"{line['gain_left_out']:+.3f}"
+        for line in gains.table.to_dict("records")
+    )
+
+    def draw(ax: Any) -> None:
+        ColumnGainDisplay.from_results(gains, ax=ax)
+        most = LONGEST_NAME[width]
+        names = [g if len(g) <= most else f"{g[: most - 1]}…" for g in groups]
+        ax.set_yticks(range(len(names)), names)
+        if width == NARROW:
+            ax.set_xlabel("gain (95 % interval)")
+
+    height = HEIGHT_OF_AXIS + 8 + HEIGHT_OF_GROUP * len(gains.groups)
+    return _inline_svg(draw, (width, height), f"Gains: {said}", f"columns-{width}")
+
+
+def _usage(usage: Usage, comparison: Comparison) -> dict[str, Any]:
+    """Return the model to use, with commands and code."""
+    if comparison.verdict.kind == "failed":
+        return {"sentences": ["There is no model to use."], "commands": [], "code": ""}
+    method, arm = comparison.choice
+    which = choice_words(comparison)
+    predict = shlex.join(["lupi", "predict", usage.model or SAVED, "new.csv"])
+    if usage.model:
+        sentences = [f"The model saved as {usage.model} is {which}."]
+        commands = [predict]
+    else:
+        sentences = [f"The model to use is {which}."]
+        fitted = usage.commands.get(method) if arm == "with" else None
+        commands = [fitted, predict] if fitted else []
+    others = [name for name in usage.commands if (name, "with") != (method, arm)]
+    if others:
+        sentences.append("The last command fits another method, or this one with X*.")
+        commands.append(usage.commands[others[0]])
+    lines = [
+        "import lupi, pandas as pd",
+        f"model = lupi.load({usage.model or SAVED!r})",
+        'table = pd.read_csv("new.csv")  # the privileged columns are not needed',
+        "print(model.predict(table[model.feature_names_in_]))",
+    ]
+    if not commands:
+        lines.insert(1, f"lupi.save(comparison.best_estimator(), {SAVED!r})")
+    return {"sentences": sentences, "commands": commands, "code": "\n".join(lines)}
+
+
+def _inline_svg(
+    draw: Callable[[Any], None], size: tuple[int, int], label: str, name: str
+) -> str:
+    """Return a drawing on matplotlib axes as an SVG element.
+
+    The size is in pixels, the label a text alternative for screen readers, and the name
+    a prefix of the identifiers, unique on the page.
+    """
+    matplotlib = require("matplotlib", "The report")
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(STYLE):
+        # 72 units are an inch, so that one unit is one pixel.
+        figure = Figure(figsize=(size[0] / 72, size[1] / 72), layout="constrained")
+        ax = figure.subplots()
+        draw(ax)
+        ax.set_title("", loc="left")
+        legend = ax.get_legend()
+        if legend is not None:
+            legend.remove()
+        for artist in ax.findobj():
+            artist.set_clip_on(False)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return _restyled(buffer.getvalue(), size, label, name)
+
+
+def _restyled(svg: str, size: tuple[int, int], label: str, name: str) -> str:
+    body = svg[svg.index("<g id=") : svg.rindex("</svg>")]
+    body = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", body)
+    for color, variable in VARIABLES.items():
+        body = re.sub(color, f"var({variable})", body, flags=re.IGNORECASE)
+    # Older versions of matplotlib write "font: 12px …", newer ones "font-family: …".
+    family = r"((?:font: [\d.]+px|font-family:) )[^;\"]*"
+    body = re.sub(family, r"\1system-ui, sans-serif", body)
+    body = re.sub(r"<!--.*?-->|\n\s*", "\n", body)
+    width, height = size
+    return (
+        f'<svg class="plot" viewBox="0 0 {width} {height}" role="img" '
+        f'style="max-width: {width}px" aria-label="{escape(label, quote=True)}">\n'
+        f"{body}</svg>"
     )

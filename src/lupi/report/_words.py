@@ -1,9 +1,11 @@
-"""Numbers and sentences of the report and of the terminal."""
+"""Numbers, table cells and sentences of the report and of the terminal."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,12 +14,33 @@ from lupi._words import signed
 from lupi.evaluation._methods import ARMS
 
 if TYPE_CHECKING:
-    from lupi.evaluation import Comparison
+    from markupsafe import Markup
+
+    from lupi.evaluation import ColumnGains, Comparison
 
 SUMMARY_COLUMNS = (
     *("method", *(arm.label for arm in ARMS.values())),
     *("gain", "p", "gap closed"),
 )
+GAIN_COLUMNS = ("alone", "left out", "contribution")
+
+# Positions between the words of a name: HedgedDistillation, cd4_week_20.
+_SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z+])(?=[A-Z][a-z])|(?<=_)(?=[^_])")
+_LONG = re.compile(r"\w{13,}")
+
+
+def breakable(text: object) -> Markup:
+    """Return text as HTML with possible line breaks inside long names.
+
+    Examples
+    --------
+    >>> str(breakable("HedgedDistillationClassifier < oracle"))
+    'Hedged<wbr>Distillation<wbr>Classifier &lt; oracle'
+    """
+    from markupsafe import Markup
+
+    safe = escape(str(text))
+    return Markup(_LONG.sub(lambda name: _SEAM.sub("<wbr>", name.group()), safe))
 
 
 def number(value: float) -> str:
@@ -91,6 +114,20 @@ def summary_cells(line: Mapping[str, Any]) -> list[str]:
         score_with_error(line["gain"], line["gain_std_error"], sign=True),
         p_value(line["p_helps"]),
         share(line["gap_closed"]),
+    ]
+
+
+def gain_cells(gains: ColumnGains) -> list[list[str]]:
+    """Return the cells of the table of gains: the group, then GAIN_COLUMNS."""
+    return [
+        [
+            str(line["group"]),
+            *(
+                score_with_error(line[name], line[f"{name}_std_error"], sign=True)
+                for name in ("gain_alone", "gain_left_out", "contribution")
+            ),
+        ]
+        for line in gains.table.to_dict("records")
     ]
 
 

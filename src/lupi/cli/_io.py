@@ -1,14 +1,22 @@
-"""Reading of a file and options as X, y and X*, with all checks."""
+"""Input and output of the commands: tables, roles of columns, notes, files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
+from rich.console import Console
+from rich.text import Text
+from sklearn.metrics import get_scorer_names
 
 from lupi._tables import (
     TableError,
@@ -20,12 +28,36 @@ from lupi._tables import (
 )
 from lupi._words import listed
 from lupi.base import missing_targets
-from lupi.cli._errors import InputError, refusing
-from lupi.cli._join import join_later
+from lupi.cli import InputError
 from lupi.evaluation._methods import Task, read_task
 
 MOST_UNSURE = 30
 TASKS: tuple[Task, ...] = ("classification", "regression")
+# Width of output to a file, and of a terminal that shows all columns of the tables.
+WIDE = 116
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def refusing(*kinds: type[Exception]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Convert errors of these types, raised by a function, to `InputError`.
+
+    It is for functions that only check input of the user: elsewhere a ValueError is a
+    bug and must show its traceback.
+    """
+
+    def wrap(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            try:
+                return function(*args, **kwargs)
+            except kinds as error:
+                raise InputError(str(error)) from error
+
+        return wrapped
+
+    return wrap
 
 
 @dataclass(frozen=True)
@@ -121,18 +153,16 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
     table, notes = read_table(request.file)
     later: list[str] = []
     if request.privileged_file is not None:
-        table, later = join_later(
+        table, later = _join(
             table, request.file, request.privileged_file, request.key, notes
         )
     columns = list(table.columns)
     target = column_named(request.target, columns, "--target")
     privileged = resolve_columns(wanted, columns, "--privileged")
     dropped = resolve_columns(request.drop, columns, "--drop")
-    group = (
-        None
-        if request.group is None
-        else column_named(request.group, columns, "--group")
-    )
+    group = None
+    if request.group is not None:
+        group = column_named(request.group, columns, "--group")
     _check_roles(target, privileged, dropped, group)
     privileged += [name for name in later if name not in (target, group, *privileged)]
     privileged = [name for name in privileged if name not in dropped]
@@ -233,8 +263,6 @@ def _check_target(target: pd.Series, task: Task) -> None:
 
 def check_metric(name: str | None) -> str | None:
     """Return the name of a score after checking that scikit-learn has it."""
-    from sklearn.metrics import get_scorer_names
-
     if name is None or name in get_scorer_names():
         return name
     near = nearest(name, get_scorer_names())
@@ -268,3 +296,130 @@ def _groups(column: pd.Series) -> np.ndarray:
             f"--group {column.name}: all rows are in one group; name another column."
         )
     return column.astype(str).to_numpy(str)
+
+
+def _join(
+    table: pd.DataFrame, file: Path, later_file: Path, key: str | None, notes: list[str]
+) -> tuple[pd.DataFrame, list[str]]:
+    """Add the columns of a second file to the rows that have the same key.
+
+    The key is removed. The names of the added columns are returned as well.
+    """
+    if key is None:
+        raise InputError(
+            f"Rows of {file} and {later_file} are matched by a column of both files; "
+            "name it with --key COL."
+        )
+    later, more = read_table(later_file)
+    notes += [f"{later_file}: {note}" for note in more]
+    key = column_named(key, list(table.columns), f"--key, in {file}")
+    column_named(key, list(later.columns), f"--key, in {later_file}")
+    ours, theirs = _comparable(table[key], later[key])
+    known = theirs.notna()
+    again = theirs[known & theirs.duplicated()]
+    if len(again):
+        raise InputError(
+            f"{later_file} has several rows with {key} {again.iloc[0]!s}; expected one "
+            f"row per {key}."
+        )
+    found = ours.isin(theirs[known])
+    if not found.any():
+        raise InputError(
+            f"No {key} of {file} ({ours.iloc[0]!s}, ...) is in {later_file} "
+            f"({theirs.iloc[0]!s}, ...). Name another column with --key."
+        )
+    unused = int((~theirs[known].isin(ours)).sum())
+    if unused:
+        notes.append(f"{unused} rows of {later_file} have no row in {file}; left out.")
+    source = later_file.name.rpartition("::")[2]
+    source = source.partition(".")[0] or source
+    names = {
+        name: f"{name} ({source})" if name in table.columns else name
+        for name in later.columns
+        if name != key
+    }
+    renamed = [name for name, new in names.items() if name != new]
+    if renamed:
+        notes.append(
+            f"Both files have {renamed[0]!r}; that of {later_file} is renamed to "
+            f"{names[renamed[0]]!r}."
+        )
+    matched = (
+        later[known]
+        .drop(columns=key)
+        .rename(columns=names)
+        .set_axis(theirs[known], axis=0)
+        .reindex(ours)
+        .set_axis(table.index, axis=0)
+    )
+    return pd.concat([table.drop(columns=key), matched], axis=1), list(names.values())
+
+
+def _comparable(ours: pd.Series, theirs: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return both keys as numbers, or both as text."""
+    if pd.api.types.is_numeric_dtype(ours) and pd.api.types.is_numeric_dtype(theirs):
+        return ours, theirs
+    return tuple(  # type: ignore[return-value]
+        key.astype(object).where(key.notna()).map(_word, na_action="ignore")
+        for key in (ours, theirs)
+    )
+
+
+def _word(value: object) -> str:
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value).strip()  # type: ignore[call-overload]
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Return a console; output to a file is wide enough for the tables."""
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        console = Console(stderr=stderr, highlight=False, width=WIDE)
+    return console
+
+
+def outcome_note(data: Data, use: str) -> str:
+    """Return a note on the rows without an outcome."""
+    count = int((~data.has_y).sum())
+    return (
+        f"{count:,} of {len(data.y):,} rows have no outcome (the cell of "
+        f"{data.target!r} is empty): {use}."
+    )
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Collect the distinct warnings raised inside, instead of printing them."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield said
+    said.extend(dict.fromkeys(str(item.message) for item in caught))
+
+
+def show_notes(console: Console, notes: list[str]) -> None:
+    """Print notes."""
+    for note in notes:
+        console.print(Text(f"note: {note}", style="yellow"))
+
+
+def prepare_file(path: Path, *, force: bool) -> None:
+    """Check that a file can be written and that no older one is replaced."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file to write.")
+    if path.exists() and not force:
+        raise InputError(
+            f"{path} exists; choose another --out, or replace it with --force."
+        )
+    try:
+        try_to_write(path.parent)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written to: {error.strerror}.") from error
+
+
+def try_to_write(folder: Path) -> None:
+    """Raise OSError if no file can be written: disks may be full, mounts read-only."""
+    handle, name = tempfile.mkstemp(dir=folder, prefix=".lupi-")
+    os.close(handle)
+    with suppress(FileNotFoundError):
+        os.unlink(name)

@@ -1,0 +1,358 @@
+"""``lupi columns``, ``lupi fit``, ``lupi predict`` and ``lupi methods``."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from lupi._atomic import write_atomically
+from lupi._persistence import load_with_details, model_file
+from lupi._tables import TableError, nearest, read_table, resolve_columns, to_csv
+from lupi._words import listed
+from lupi.cli import InputError
+from lupi.cli._io import (
+    Data,
+    Request,
+    check_metric,
+    collected_warnings,
+    make_console,
+    outcome_note,
+    prepare_file,
+    read_data,
+    refusing,
+    show_notes,
+)
+from lupi.evaluation import column_scores
+from lupi.evaluation._measures import MOST_ROWS
+from lupi.evaluation._methods import all_methods
+from lupi.evaluation._scoring import choose_scorer, metric_name
+from lupi.evaluation._study import Study, plan
+from lupi.exceptions import ModelFileError, ModelVersionWarning
+from lupi.report._words import number
+
+N_FOLDS = 5
+WIDE = 76
+# The classifier or the regressor, depending on the task.
+DEFAULT_METHOD = "hedged-distillation"
+
+
+def run_columns(
+    request: Request,
+    *,
+    metric: str | None,
+    seed: int,
+    jobs: int,
+    out: Path | None,
+    force: bool,
+) -> None:
+    """Score every column on its own, and mark suspiciously good ones."""
+    data = read_data(request, methods=[], need_privileged=False)
+    if out is not None:
+        prepare_file(out, force=force)
+    console = make_console()
+    with console.status(f"Scoring {data.X.shape[1]} columns"):
+        scores = _scores(data, metric, seed, jobs)
+    _show_columns(console, data, metric, scores)
+    if out is not None:
+        write_atomically(out, to_csv(scores))
+        console.print(Text.assemble(("table   ", "dim"), str(out)))
+    _show_next_command(console, request, data, scores)
+
+
+@refusing(ValueError)
+def _scores(data: Data, metric: str | None, seed: int, jobs: int) -> pd.DataFrame:
+    parts = [data.X] if data.privileged is None else [data.X, data.privileged]
+    return column_scores(
+        pd.concat(parts, axis=1),
+        data.y,
+        scoring=check_metric(metric),
+        groups=data.groups,
+        task=data.task,
+        random_state=seed,
+        n_jobs=jobs,
+    )
+
+
+def _show_columns(
+    console: Console, data: Data, metric: str | None, scores: pd.DataFrame
+) -> None:
+    name = metric_name(choose_scorer(metric, data.task, data.y[data.has_y])[0])
+    console.print()
+    console.print(
+        Text(f"How well does each column predict {data.target} ({data.task})?", "bold")
+    )
+    show_notes(console, data.notes)
+    drawn = f" of {MOST_ROWS:,} rows drawn" if len(data.y) > MOST_ROWS else ""
+    console.print(
+        Text(
+            f"{len(data.y):,} rows. Score: {name} of a small tree on this column only, "
+            f"in {N_FOLDS} folds{drawn}; higher is better.",
+            "dim",
+        )
+    )
+    wide = console.width >= WIDE
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table.add_column("column", overflow="fold")
+    table.add_column("type", no_wrap=True)
+    table.add_column("missing", justify="right", no_wrap=True)
+    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("")
+    for line in scores.to_dict("records"):
+        marked = line["suspicious"]
+        said = "known when predicting?" if wide else "?"
+        table.add_row(
+            Text(line["column"]),
+            f"{line['n_values']} categories"
+            if line["type"] == "category"
+            else line["type"],
+            f"{line['missing']:.0%}" if line["missing"] else "",
+            number(line["score"]),
+            Text(said if marked else "", "yellow"),
+            style="bold" if marked else "",
+        )
+    console.print(table)
+
+
+def _show_next_command(
+    console: Console, request: Request, data: Data, scores: pd.DataFrame
+) -> None:
+    """Print the suspicious columns and the next command."""
+    marked = scores.loc[scores["suspicious"], "column"].tolist()
+    useless = scores.loc[scores["type"].isin(("identifier", "constant")), "column"]
+    if marked:
+        verb = "predicts" if len(marked) == 1 else "predict"
+        said = Text(listed(marked, most=4), "bold")
+        said.append(
+            f" {verb} {data.target} suspiciously well. Columns that are not known when "
+            "predicting are privileged, and must not be used as features.",
+            "not bold",
+        )
+        console.print(said)
+    else:
+        console.print(
+            Text(
+                "No column is suspicious. Give the columns that are known only later "
+                "as privileged."
+            )
+        )
+    words = ["lupi", "compare", str(request.file), "--target", data.target]
+    if request.privileged_file is not None:
+        words += ["--privileged-file", str(request.privileged_file)]
+        words += ["--key", str(request.key)]
+    else:
+        words += ["--privileged", *(marked or ["COLS"])]
+    dropped = [*request.drop, *useless.head(8)]
+    words += ["--drop", *dropped] if dropped else []
+    words += ["--group", request.group] if request.group else []
+    words += ["--task", request.task] if request.task else []
+    console.print(Text.assemble(("\nnext    ", "dim"), shlex.join(words)))
+
+
+def run_fit(
+    request: Request,
+    *,
+    method: str | None,
+    options: dict[str, Any],
+    out: Path,
+    force: bool,
+) -> None:
+    """Search on all rows, fit the best candidate, save it."""
+    console = make_console()
+    method = method or DEFAULT_METHOD
+    data = read_data(request, methods=[method], need_privileged=False)
+    with collected_warnings() as said:
+        study = _plan_fit(data, method, options)
+    name = study.methods[0].name
+    arm = "without" if data.privileged is None else "with"
+    rows = study.final_rows(name, arm)
+    without_y = len(rows.rows) - rows.n_labelled
+    notes = [*data.notes, *said]
+    if not data.has_y.all():
+        use = f"{without_y:,} of them are training rows of {name}"
+        notes.append(outcome_note(data, use))
+    prepare_file(out, force=force)
+    show_notes(console, notes)
+    with (
+        console.status(f"Fitting {name} on {len(rows.rows):,} rows"),
+        collected_warnings() as said,
+    ):
+        model = study.final_estimator(name, arm, refit=True)
+    show_notes(console, said)
+    write_atomically(out, model_file(model, {**data.details, "method": name}))
+    console.print(
+        Text(
+            f"{name} fitted on {len(rows.rows):,} rows and {data.X.shape[1]} columns; "
+            f"saved as {out}."
+        )
+    )
+    console.print(Text(f"Predict with: lupi predict {out} NEW.csv", "dim"))
+
+
+@refusing(ValueError)
+def _plan_fit(data: Data, method: str, options: dict[str, Any]) -> Study:
+    """Check the arguments and return the study."""
+    check_metric(options["scoring"])
+    folds = options["inner_cv"]
+    return plan(**data.arguments, methods=[method], cv=folds, **options)
+
+
+def run_predict(
+    model_path: Path, file: Path, *, out: Path, keep: list[str], force: bool
+) -> None:
+    """Write one prediction per row of the file."""
+    to_pipe = str(out) == "-"
+    console = make_console(stderr=to_pipe)
+    model, details, notes = _read_model(model_path)
+    table, kept, more = _read_rows(file, keep)
+    X = _take_features(table, _features(model, details, model_path), file)
+    _check_numbers(X, details.get("numbers", []), file)
+    if not to_pipe:
+        prepare_file(out, force=force)
+    predictions = _predict(model, X)
+    written = pd.concat([kept, predictions], axis=1)
+    show_notes(console, notes + more)
+    if to_pipe:
+        sys.stdout.write(to_csv(written))
+        return
+    _write(written, out)
+    console.print(Text(f"{len(predictions):,} predictions written to {out}"))
+
+
+def _read_model(path: Path) -> tuple[Any, dict[str, Any], list[str]]:
+    if not path.exists():
+        raise InputError(f"No such file: {path}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelVersionWarning)
+        try:
+            model, details = load_with_details(path)
+        except ModelFileError as error:
+            raise InputError(str(error)) from error
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    return model, details, [str(item.message) for item in caught]
+
+
+@refusing(TableError)
+def _read_rows(
+    file: Path, keep: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    table, notes = read_table(file)
+    return table, table[resolve_columns(keep, list(table.columns), "--keep")], notes
+
+
+def _features(model: Any, details: dict[str, Any], path: Path) -> list[str]:
+    features = details.get("features") or list(getattr(model, "feature_names_in_", ()))
+    if not features:
+        raise InputError(
+            f"{path} was fitted on an array without column names, so that the columns "
+            "it needs are not known; predict with it in Python."
+        )
+    return features
+
+
+def _take_features(
+    table: pd.DataFrame, features: list[str], file: Path
+) -> pd.DataFrame:
+    missing = [name for name in features if name not in table.columns]
+    if missing:
+        near = nearest(missing[0], [each for each in table if each not in features])
+        hint = f" (is it {near!r} there?)" if near else ""
+        raise InputError(
+            f"{file} does not have {listed(missing, most=8)}{hint}, which the model "
+            "needs. Add the missing columns."
+        )
+    return table[features]
+
+
+def _check_numbers(X: pd.DataFrame, numbers: list[str], file: Path) -> None:
+    """Raise an error for text in a column of numbers, which would become missing."""
+    for name in set(numbers) & set(X.columns):
+        column = X[name]
+        if pd.api.types.is_numeric_dtype(column):
+            continue
+        wrong = pd.to_numeric(column, errors="coerce").isna() & column.notna()
+        if wrong.any():
+            raise InputError(
+                f"{file}: the column {name!r} has {str(column[wrong].iloc[0])!r}, but "
+                "the model was fitted on numbers. Correct the values, or leave these "
+                "cells empty."
+            )
+
+
+def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
+    # A ValueError here means that a column has changed since the training, such as
+    # text in place of numbers; its message names the column.
+    try:
+        columns: dict[str, Any] = {"prediction": np.asarray(model.predict(X))}
+        if hasattr(model, "predict_proba"):
+            for label, values in zip(
+                model.classes_, model.predict_proba(X).T, strict=True
+            ):
+                columns[f"probability of {label}"] = values
+        elif hasattr(model, "decision_function"):
+            scores = np.asarray(model.decision_function(X))
+            if scores.ndim == 1:
+                columns[f"score of {model.classes_[1]}"] = scores
+            else:
+                for label, values in zip(model.classes_, scores.T, strict=True):
+                    columns[f"score of {label}"] = values
+    except ValueError as error:
+        raise InputError(f"The model cannot use these rows: {error}") from error
+    return pd.DataFrame(columns, index=X.index)
+
+
+def _write(predictions: pd.DataFrame, out: Path) -> None:
+    if out.suffix.lower() in (".parquet", ".pq"):
+        buffer = io.BytesIO()
+        predictions.to_parquet(buffer, index=False)
+        write_atomically(out, buffer.getvalue())
+    else:
+        write_atomically(out, to_csv(predictions))
+
+
+def show_methods() -> None:
+    """Print every method with its requirements and its paper."""
+    known = all_methods()
+    sections = {
+        "For classification": [
+            each for each in known if each.comparable and each.task != "regression"
+        ],
+        "For regression": [
+            each for each in known if each.comparable and each.task == "regression"
+        ],
+        "From Python only, because they need more than a table": [
+            each for each in known if not each.comparable
+        ],
+    }
+    console = make_console()
+    for heading, methods in sections.items():
+        console.print(Text(f"\n{heading}", style="bold"))
+        for method in methods:
+            name = Text(method.kebab, "bold")
+            name.append(" *" if method.info.default else "", style="green")
+            about = Text(method.summary.replace("`", ""))
+            if method.needs != "privileged":
+                about.append(f" Needs {method.needs}.")
+            about.append(f" {method.paper}.", style="dim")
+            console.print(name)
+            console.print(Padding(about, (0, 0, 0, 4)))
+    console.print(
+        Text(
+            "\nAll methods need X, y and, unless noted otherwise, privileged columns. "
+            "Those marked * are compared by default. The name of the class is also "
+            "accepted: SVCPlus is svc-plus.",
+            style="dim",
+        )
+    )
