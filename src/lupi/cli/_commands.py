@@ -29,6 +29,7 @@ from lupi.cli._io import (
     collected_warnings,
     make_console,
     outcome_note,
+    plan_study,
     prepare_file,
     read_data,
     refusing,
@@ -38,7 +39,6 @@ from lupi.evaluation import column_scores
 from lupi.evaluation._measures import MOST_ROWS
 from lupi.evaluation._methods import all_methods
 from lupi.evaluation._scoring import choose_scorer, metric_name
-from lupi.evaluation._study import Study, plan
 from lupi.exceptions import ModelFileError, ModelVersionWarning
 from lupi.report._words import number
 
@@ -173,7 +173,7 @@ def run_fit(
     method = method or DEFAULT_METHOD
     data = read_data(request, methods=[method], need_privileged=False)
     with collected_warnings() as said:
-        study = _plan_fit(data, method, options)
+        study = plan_study(data, [method], options | {"cv": options["inner_cv"]})
     name = study.methods[0].name
     arm = "without" if data.privileged is None else "with"
     rows = study.final_rows(name, arm)
@@ -198,14 +198,6 @@ def run_fit(
         )
     )
     console.print(Text(f"Predict with: lupi predict {out} NEW.csv", "dim"))
-
-
-@refusing(ValueError)
-def _plan_fit(data: Data, method: str, options: dict[str, Any]) -> Study:
-    """Check the arguments and return the study."""
-    check_metric(options["scoring"])
-    folds = options["inner_cv"]
-    return plan(**data.arguments, methods=[method], cv=folds, **options)
 
 
 def run_predict(

@@ -30,10 +30,10 @@ from lupi.cli._io import (
     WIDE,
     Data,
     Request,
-    check_metric,
     collected_warnings,
     make_console,
     outcome_note,
+    plan_study,
     read_data,
     refusing,
     show_notes,
@@ -45,7 +45,7 @@ from lupi.evaluation._followups import column_groups
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._running import Checkpoint
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._study import Study, plan
+from lupi.evaluation._study import Study
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage, write_html
 from lupi.report._words import (
@@ -64,17 +64,12 @@ from lupi.report._words import (
 # The demonstration: number of rows with an outcome, and a method without a search.
 DEMO_LABELS = 60
 QUICK_METHOD = "hedged-distillation"
-# Arguments of `plan`, by the parameters of the command.
-ARGUMENTS = {
-    "metric": "scoring",
-    "train_size": "train_size",
-    "labelled": "labelled",
-    "unlabelled": "unlabelled",
-    "cv": "cv",
-    "n_candidates": "n_candidates",
-    "inner_cv": "inner_cv",
-    "seed": "random_state",
-}
+# Parameters of the command that are arguments of `plan`, some with another name.
+ARGUMENTS = (
+    *("metric", "train_size", "labelled", "unlabelled", "cv"),
+    *("n_candidates", "inner_cv", "seed"),
+)
+RENAMED = {"metric": "scoring", "seed": "random_state"}
 # Parameters that add results to a comparison without changing its scores.
 ADDED = ("no_model", "columns", "column_group")
 # Parameters that draw training rows, and those that they replace.
@@ -107,8 +102,8 @@ def run_compare(
         )
     request = Request.of(asked)
     options = {
-        argument: asked[name]
-        for name, argument in ARGUMENTS.items()
+        RENAMED.get(name, name): asked[name]
+        for name in ARGUMENTS
         if asked[name] is not None
     }
     words = " ".join(asked["methods"] or ["default"])
@@ -125,7 +120,7 @@ def run_compare(
         data = read_data(request, methods=names, need_privileged=True)
     groups = _read_groups(asked["columns"], asked["column_group"] or [], data)
     with collected_warnings() as said:
-        study = _plan(data, names, options)
+        study = plan_study(data, names, options)
     if not data.has_y.all():
         said.append(
             outcome_note(
@@ -168,13 +163,6 @@ def run_compare(
     (out / CHECKPOINT).unlink()
     (out / GAINS_CHECKPOINT).unlink(missing_ok=True)
     _show_files(console, out, comparison, saved=model is not None)
-
-
-@refusing(ValueError)
-def _plan(data: Data, methods: list[str], options: dict[str, Any]) -> Study:
-    """Check all arguments and return the study."""
-    check_metric(options.get("scoring"))
-    return plan(**data.arguments, methods=methods, **options)
 
 
 def _compare(study: Study, out: Path, jobs: int) -> Comparison:

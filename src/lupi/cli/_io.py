@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,34 +29,25 @@ from lupi._words import listed
 from lupi.base import missing_targets
 from lupi.cli import InputError
 from lupi.evaluation._methods import Task, read_task
+from lupi.evaluation._study import Study, plan
 
 MOST_UNSURE = 30
 TASKS: tuple[Task, ...] = ("classification", "regression")
 # Width of output to a file, and of a terminal that shows all columns of the tables.
 WIDE = 116
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
+@contextmanager
+def refusing(*kinds: type[Exception]) -> Iterator[None]:
+    """Convert errors of these types to `InputError`, as a block or as a decorator.
 
-def refusing(*kinds: type[Exception]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Convert errors of these types, raised by a function, to `InputError`.
-
-    It is for functions that only check input of the user: elsewhere a ValueError is a
-    bug and must show its traceback.
+    It is for code that only checks input of the user: elsewhere a ValueError is a bug
+    and must show its traceback.
     """
-
-    def wrap(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        @functools.wraps(function)
-        def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            try:
-                return function(*args, **kwargs)
-            except kinds as error:
-                raise InputError(str(error)) from error
-
-        return wrapped
-
-    return wrap
+    try:
+        yield
+    except kinds as error:
+        raise InputError(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -100,17 +90,6 @@ class Data:
     def has_y(self) -> np.ndarray:
         """Mask of the rows that have an outcome."""
         return ~missing_targets(self.y)
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of `plan` that come from the table."""
-        return {
-            "X": self.X,
-            "y": pd.Series(self.y, name=self.target),
-            "privileged": self.privileged,
-            "groups": self.groups,
-            "task": self.task,
-        }
 
     @property
     def details(self) -> dict[str, Any]:
@@ -259,6 +238,21 @@ def _check_target(target: pd.Series, task: Task) -> None:
             f"The target {target.name!r} has text such as {str(values[0])!r}; "
             "regression needs numbers."
         )
+
+
+@refusing(ValueError)
+def plan_study(data: Data, methods: list[str], options: dict[str, Any]) -> Study:
+    """Check all arguments and return the study of some methods."""
+    check_metric(options.get("scoring"))
+    return plan(
+        data.X,
+        pd.Series(data.y, name=data.target),
+        data.privileged,
+        groups=data.groups,
+        task=data.task,
+        methods=methods,
+        **options,
+    )
 
 
 def check_metric(name: str | None) -> str | None:

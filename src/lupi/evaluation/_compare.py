@@ -1,50 +1,6 @@
 """`compare`, which measures whether privileged information helps, and its result.
 
-Layout of the JSON file (``Comparison.to_json``), format version 2::
-
-    {
-      "format": "lupi-comparison", "version": 2, "lupi_version": "...",
-      "settings": {
-        "task": "classification" | "regression",
-        "scoring": "roc_auc",           # the score, larger is better
-        "optimum": 1.0,                 # its best value (0 for a negated loss)
-        "target": "event",              # name of y, or "y"
-        "classes": [...] | null,
-        "n_rows": 2139,
-        "labels": {"n_labelled": 2139, "n_unlabelled": 0,  # rows with y, without
-                   "n_train_unlabelled": 0.0,   # training rows without y per split
-                   "auc": null},        # of a classifier of rows with and without y
-        "n_privileged_rows": 2139,      # rows that have X*
-        "features": [...], "privileged": [...],        # column names
-        "splits": {"kind": "folds" | "small training sets" | "few labels",
-                   "n_splits": 10,
-                   "n_folds": 5,        # repeated twice; null for other splits
-                   "n_train": 1711.2, "n_test": 427.8,
-                   "train_size": null, "labelled": null,
-                   "grouped": false, "weighted": false},
-        "search": {"n_candidates": 12, "inner_cv": 3,
-                   "n_rows": null,      # rows of the search, if not all
-                   "has_parameters": true},
-        "negligible": 0.01,             # largest gain that is negligible
-        "outside": {"name": ..., "score": ..., "std_error": ...},  # on request
-        "random_state": 0, "seconds": 41.2,
-        "made": {"date": "2026-11-15T21:00:00+00:00",
-                 "versions": {"lupi": ..., "python": ..., ...},
-                 "fingerprint": "...",  # of data, splits, methods and candidates
-                 # from the command line only; --from reads "asked":
-                 "command": "lupi compare ...", "asked": {...}}
-      },
-      "verdict": {"kind": ..., "headline": ..., "sentence": ..., "method": ...,
-                  "methods": {"SVCPlus": "no evidence", ...}, "leak": false,
-                  "nothing_to_gain": false, "rows_needed": null},
-      "summary": [ {one record per method: the columns of Comparison.summary} ],
-      "table":   [ {one record per method and arm: the columns of Comparison.table} ],
-      "folds":   [ {one record per method, arm and split: Comparison.folds} ],
-      "failures": {"SVCPlus": "the error, in a sentence"},
-      "warnings": [ {"method": ..., "message": ..., "count": 3} ]
-    }
-
-A value that does not exist (the p-value of a method that failed) is null.
+The guide to evaluation describes the layout of its JSON file.
 """
 
 from __future__ import annotations

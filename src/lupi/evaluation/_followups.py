@@ -225,26 +225,20 @@ def learning_curves(
         for arm in CURVE_ARMS
     ]
     fits = [point for point in points if point[0] != compared]
-    scores = dict(
-        zip(
-            fits,
-            Parallel(n_jobs=n_jobs)(
-                delayed(_curve_score)(
-                    study,
-                    name,
-                    arm,
-                    splits[size][number],
-                    lines.at[(name, arm, number), "params"],
-                )
-                for size, number, name, arm in fits
-            ),
-            strict=True,
+    fitted = Parallel(n_jobs=n_jobs)(
+        delayed(_curve_score)(
+            study,
+            name,
+            arm,
+            splits[size][number],
+            lines.at[(name, arm, number), "params"],
         )
+        for size, number, name, arm in fits
     )
-    for size, number, name, arm in points:
-        if size == compared:
-            line = lines.loc[(name, arm, number)]
-            scores[size, number, name, arm] = line["score"], line["group_scores"]
+    scores = dict(zip(fits, fitted, strict=True))
+    for _, number, name, arm in set(points) - set(fits):
+        line = lines.loc[(name, arm, number)]
+        scores[compared, number, name, arm] = line["score"], line["group_scores"]
     curves = {}
     for name in methods:
         by_arm, groups = (

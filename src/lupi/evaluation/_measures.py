@@ -12,16 +12,9 @@ ties broken by the other metrics in order.
 `cca_quality` follows X. Li, B. Du, Y. Zhang, C. Xu, D. Tao: Iterative Privileged
 Learning, section V-B-3. Canonical correlation analysis maps X and X* linearly to tables
 whose k-th columns have the largest possible correlation, and whose columns all have
-variance 1. In this common space a model can be trained on one table and tested on the
-other:
-
-| name | trained on | tested on |
-|---|---|---|
-| GB_EF | X | X |
-| GB_PF | X* | X |
-| GB_CCA | X and X*, twice as many rows | X |
-
-If GB_PF is close to GB_EF, X* contains what X contains about y, in the same directions.
+variance 1. In this common space models are trained on X (GB_EF), on X* (GB_PF) or on
+the rows of both (GB_CCA), and tested on X. If GB_PF is close to GB_EF, X* contains what
+X contains about y, in the same directions.
 """
 
 from __future__ import annotations
@@ -42,12 +35,8 @@ from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
-    KFold,
     ParameterGrid,
     ShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedKFold,
     StratifiedShuffleSplit,
     check_cv,
     cross_val_score,
@@ -176,7 +165,8 @@ def column_scores(
         rng = np.random.default_rng(random_state)
         rows = np.sort(rng.choice(len(y), MOST_ROWS, replace=False))
     _, scorer = choose_scorer(scoring, task, y)
-    folds = _column_folds(y[rows], task, of_rows(groups, rows), cv, random_state)
+    strata = None if task == "regression" else y[rows]
+    folds = inner_splits(strata, len(rows), of_rows(groups, rows), cv, random_state)
     X_none = np.zeros((len(rows), 1))
     chance = _mean_score(constant_model(task), X_none, y[rows], scorer, folds)[0]
     kinds = [_column_type(table[column]) for column in names]
@@ -222,22 +212,6 @@ def _column_type(column: pd.Series) -> str:
     if n_values == len(values) and not words.str.contains(r"\s").any():
         return "identifier"
     return "text"
-
-
-def _column_folds(
-    y: np.ndarray, task: Task, groups: np.ndarray | None, cv: int, seed: int
-) -> Pairs:
-    splitter: Any
-    if task == "regression":
-        shuffled = KFold(cv, shuffle=True, random_state=seed)
-        splitter = shuffled if groups is None else GroupKFold(cv)
-    else:
-        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-        splitter = kind(cv, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        # scikit-learn warns of a class with fewer rows than folds.
-        warnings.simplefilter("ignore")
-        return list(splitter.split(np.zeros((len(y), 1)), y, groups))
 
 
 def _column_score(

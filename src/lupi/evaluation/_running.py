@@ -222,21 +222,19 @@ def _progress_bar(
         BarColumn,
         MofNCompleteColumn,
         Progress,
-        TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    counts = (MofNCompleteColumn(), TimeElapsedColumn(), "left", TimeRemainingColumn())
     console = Console(stderr=True)
     # In a log file, the bar is written once, at the end.
-    with Progress(*columns, console=console, transient=console.is_terminal) as bar:
+    with Progress(
+        "{task.description}",
+        BarColumn(),
+        *counts,
+        console=console,
+        transient=console.is_terminal,
+    ) as bar:
         task = bar.add_task(title, total=total, completed=completed)
         yield lambda: bar.advance(task)
