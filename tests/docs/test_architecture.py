@@ -31,7 +31,7 @@ def named_files():
 
 def test_files_that_are_named_exist():
     files = list(named_files())
-    assert len(files) > 80
+    assert len(files) > 40
     missing = [
         name
         for name in files
