@@ -1,4 +1,4 @@
-"""The page on the architecture names files that exist, and counts them right."""
+"""The page on the architecture names files that exist and layers that are enforced."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 import runpy
 import tomllib
 from pathlib import Path
-
-import pytest
 
 import lupi
 
@@ -49,11 +47,3 @@ def test_the_picture_shows_the_layers_that_are_enforced():
     for name, colors in figure["THEMES"].items():
         path = DOCS / "images" / f"lupi-architecture-{name}.svg"
         assert path.read_text(encoding="utf-8") == figure["draw"](colors)
-
-
-@pytest.mark.slow
-def test_the_counts_are_those_of_the_calls():
-    traces = runpy.run_path(str(DOCS / "traces.py"))["traces"]()
-    sections = re.split(r"^### ", PAGE, flags=re.MULTILINE)[1:]
-    printed = [int(re.search(r"\n(\d+) files", part)[1]) for part in sections]
-    assert printed == [len(files) for files in traces.values()]
