@@ -5,8 +5,6 @@ import pytest
 from sklearn.svm import SVC
 
 from lupi.advice import Adviceptron, Rule
-from lupi.advice._bound import evaluate, separator
-from lupi.advice._stream import stream
 from tests.marks import slow
 
 
@@ -19,42 +17,31 @@ def separable_rows(rng, n, p, margin):
     return rows + margin * w
 
 
-def run(rows, start, r, nu, learning_rate):
-    """The stream of rows z = y x, all with label 1: weights do not see the sign."""
-    weights, counts = (
-        np.append(start, 0.0)[None].copy(),
-        np.zeros((2, 1), dtype=np.int64),
-    )
-    codes = np.ones(len(rows), dtype=np.int64)
-    r = np.append(r, 0.0)[None]
-    one = np.array([1])
-    stream(weights, r, nu, rows, codes, one, learning_rate, False, *counts)
-    return int(counts[0, 0]), int(counts[1, 0])
-
-
-def test_holds_on_a_thousand_random_separable_streams():
+def test_holds_on_random_separable_streams():
     rng = np.random.default_rng(0)
     printed_fails = prior_says_something = 0
-    for _ in range(1000):
-        p, n = int(rng.integers(1, 6)), int(rng.integers(5, 120))
+    for _ in range(60):
+        p, n = int(rng.integers(1, 6)), int(rng.integers(5, 80))
         rows = separable_rows(rng, n, p, float(rng.choice([0.02, 0.1, 0.5])))
-        r = rng.normal(size=p) * 10 ** rng.uniform(-2, 1)
-        if rng.random() < 0.3:
-            r = rows.mean(axis=0) + 0.1 * r
-        nu = float(1 / (1 + 10 ** rng.uniform(-4, 1)))
-        rate = float(10 ** rng.uniform(-2, 1))
-        start = (1 - nu) * r if rng.random() < 0.7 else rng.normal(size=p)
-        mistakes, updates = run(rows, start, r, nu, rate)
-        bound = evaluate(rows, start, r, nu, rate, mistakes, updates, None)
+        y = np.resize([1, 0], n)
+        # A rule for either side of the hyperplane w·x = 0.
+        w = rng.normal(size=p) * 10 ** rng.uniform(-1, 1) + rows.mean(axis=0)
+        model = Adviceptron(
+            advice=[Rule([-w], [-1.0], 1), Rule([w], [-1.0], 0)],
+            advice_weight=float(10 ** rng.uniform(-4, 1)),
+            learning_rate=float(10 ** rng.uniform(-2, 1)),
+            fit_intercept=False,
+        )
+        bound = model.mistake_bound(rows * np.where(y, 1, -1)[:, None], y)
         assert bound.holds
         assert bound.margin > 0
-        printed_fails += mistakes > bound.printed_bound
+        printed_fails += bound.mistakes > bound.printed_bound
         prior_says_something += np.isfinite(bound.prior_bound)
-    assert printed_fails > 10
-    assert prior_says_something > 100
+    assert printed_fails > 0
+    assert prior_says_something > 5
 
 
-@pytest.mark.parametrize("seed", [*range(40), *slow(*range(40, 200))])
+@pytest.mark.parametrize("seed", [*range(15), *slow(*range(15, 200))])
 def test_holds_for_any_separator_and_through_the_estimator(seed):
     rng = np.random.default_rng(seed)
     p = int(rng.integers(2, 5))
@@ -101,9 +88,8 @@ def test_without_advice_it_is_novikoffs():
     assert bound.mistakes <= bound.bound
 
 
-def test_separator_knows_when_there_is_none():
+def test_without_a_separator_the_bound_is_infinite():
     rows = np.array([[1.0, 0.0], [-1.0, 0.0]])
-    assert separator(rows) is None
     bound = Adviceptron(fit_intercept=False).mistake_bound(rows, [1, 0])
     assert np.isfinite(bound.bound)
     contrary = Adviceptron(fit_intercept=False).mistake_bound(rows[[0, 0]], [1, 0])

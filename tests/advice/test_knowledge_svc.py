@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.advice import KnowledgeBasedSVC, Rule
+from tests.marks import slow
 
 RULES = ["bmi >= 30 and glucose >= 126 => 1", "bmi <= 25 and glucose <= 100 => 0"]
 
@@ -28,7 +29,7 @@ def patients(seed=0, n=60):
     return X, y
 
 
-@pytest.mark.parametrize("standardize", [False, True])
+@pytest.mark.parametrize("standardize", [True, *slow(False)])
 def test_scikit_learn_agrees(standardize):
     check_estimator(KnowledgeBasedSVC(standardize=standardize))
 

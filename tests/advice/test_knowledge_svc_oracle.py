@@ -3,11 +3,10 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 from sklearn.svm import SVC
 
 from lupi.advice import KnowledgeBasedSVC, Rule
-from lupi.advice._implied import is_empty
-from lupi.advice._problem import Region, Rows, solve
 from tests.marks import slow
 
 
@@ -51,7 +50,7 @@ def random_rule(rng, p, kind, z):
 
 @pytest.mark.filterwarnings("ignore:No point satisfies")
 @pytest.mark.parametrize("kind", ["box", "empty", "unbounded", "mixed", "contrary"])
-@pytest.mark.parametrize("seed", [*range(10), *slow(*range(10, 22))])
+@pytest.mark.parametrize("seed", [*range(6), *slow(*range(6, 22))])
 def test_equals_the_printed_problem(kind, seed):
     rng = np.random.default_rng([seed, len(kind)])
     n, p, m = int(rng.choice([0, 5, 40])), int(rng.integers(2, 6)), 4
@@ -83,7 +82,7 @@ def test_equals_the_printed_problem(kind, seed):
         assert model.intercept_[0] == 0
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_hard_rules_equal_the_printed_problem(seed):
     rng = np.random.default_rng(seed)
     n, p = 30, 4
@@ -104,29 +103,6 @@ def test_hard_rules_equal_the_printed_problem(seed):
     np.testing.assert_allclose(model.coef_[0], w, atol=1e-4)
     np.testing.assert_allclose(model.intercept_[0], -b, atol=1e-4)
     assert model.advice_satisfied_[:2].all()
-
-
-@pytest.mark.parametrize("squared", [False, True])
-def test_slacks_of_columns_left_out_need_no_variables(squared):
-    """All 2-norm and 1-norm slacks, written out, give the same value."""
-    rng = np.random.default_rng(3)
-    p, rules = 6, []
-    for z in (1.0, -1.0, 1.0):
-        D = np.zeros((2, p))
-        D[:, rng.choice(p, 2, replace=False)] = rng.normal(size=(2, 2))
-        rules.append(Region.of(D, rng.normal(size=2), z, 0.7))
-    w, b, value = cp.Variable(p), cp.Variable(), 0
-    constraints = []
-    for rule in rules:
-        u = cp.Variable(2, nonneg=True)
-        eta = rule.D.T @ u + rule.sign * w
-        norm = cp.sum_squares(eta) / 2 if squared else cp.norm1(eta)
-        value += 0.7 * (norm + cp.pos(1 + rule.d @ u + rule.sign * b))
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + value), constraints)
-    problem.solve(solver="CLARABEL")
-    ours = solve(Rows.none(p), rules, squared=squared)
-    assert ours.dual_value == pytest.approx(problem.value, rel=1e-5)
-    np.testing.assert_allclose(ours.w, w.value, atol=1e-4)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
@@ -150,8 +126,10 @@ def test_without_advice_it_is_the_linear_svm(C):
 
 
 def sample_region(rng, rule, n):
-    """Points of {D x <= d}, by hit and run from a point inside."""
+    """Points of {D x <= d}, by hit and run from a point inside; None if it is empty."""
     D, d = rule.D, rule.d
+    if linprog(np.zeros(D.shape[1]), D, d, bounds=(None, None)).status == 2:
+        return None
     x, norm = cp.Variable(D.shape[1]), np.linalg.norm(D, axis=1)
     depth = cp.Variable()
     problem = cp.Problem(
@@ -173,7 +151,7 @@ def sample_region(rng, rule, n):
 def test_points_of_satisfied_regions_get_the_label():
     rng = np.random.default_rng(1)
     checked = 0
-    for seed in range(40):
+    for seed in range(16):
         p = int(rng.integers(2, 5))
         X = rng.normal(size=(25, p))
         y = rng.choice(["no", "yes", "maybe"][: 2 + seed % 2], 25)
@@ -186,12 +164,12 @@ def test_points_of_satisfied_regions_get_the_label():
         ]
         model = KnowledgeBasedSVC(0.1, advice=rules, advice_weight=10.0).fit(X, y)
         for rule, fine in zip(rules, model.advice_satisfied_, strict=True):
-            if is_empty(Region.of(rule.D, rule.d, 1.0, 1.0)):
+            points = sample_region(rng, rule, 100)
+            if points is None:
                 assert fine
                 continue
-            points = sample_region(rng, rule, 200)
             right = model.predict(points) == rule.label
             if fine:
                 checked += 1
                 assert right.all()
-    assert checked > 40
+    assert checked > 15
