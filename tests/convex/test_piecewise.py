@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from lupi._convex import Tuning
 from lupi._convex.piecewise import solve as _solver
 from lupi.advice import KnowledgeBasedSVC, Rule
-from lupi.advice._problem import Region, Rows, solve
+from lupi.advice._problem import LabelledRows, Region, solve
 
 ONLY = {
     "dense": replace(Tuning(), dense_entries=1),
@@ -36,7 +36,7 @@ def instance(seed):
     n, p = int(rng.integers(20, 200)), int(rng.integers(1, 15))
     X = rng.normal(size=(n, p)) * 10 ** rng.uniform(-1, 1, p)
     y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
-    rows = Rows(X, y, 10 ** rng.uniform(-3, 3) * rng.uniform(0.5, 2, n))
+    rows = LabelledRows(X, y, 10 ** rng.uniform(-3, 3) * rng.uniform(0.5, 2, n))
     regions = []
     for _ in range(rng.integers(0, 5)):
         D = rng.normal(size=(3, p)) * (rng.random((3, p)) < 0.6)

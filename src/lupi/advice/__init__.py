@@ -4,8 +4,7 @@ A `Rule` assigns a label to a region. `KnowledgeBasedSVC` learns from rules and 
 `Adviceptron` from rules and a stream of rows.
 """
 
-from lupi.advice._adviceptron import Adviceptron
-from lupi.advice._bound import MistakeBound
+from lupi.advice._adviceptron import Adviceptron, MistakeBound
 from lupi.advice._knowledge_svc import KnowledgeBasedSVC
 from lupi.advice._rule import Rule, RuleError
 

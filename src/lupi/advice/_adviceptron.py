@@ -33,35 +33,92 @@ it b = 0 in the constraints of the rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import nnls
 from sklearn.base import clone
 
 from lupi._parameters import COUNT, NOT_NEGATIVE, POSITIVE, Constraints
-from lupi.advice._bound import MistakeBound, evaluate
-from lupi.advice._implied import tightest_proof, warn_of_empty
-from lupi.advice._linear import LinearAdvisedClassifier
-from lupi.advice._problem import Region, Rows, solve
-from lupi.advice._reading import (
+from lupi.advice._linear import (
+    LinearAdvisedClassifier,
     apply_scaling,
-    binary_regions,
-    read_classes,
-    read_rows,
-    read_weights,
     scaling,
+    warn_of_empty,
 )
+from lupi.advice._problem import Array, LabelledRows, Region, solve, tightest_proof
 from lupi.advice._rule import Rule, read_advice
-from lupi.advice._stream import compiled_stream
 from lupi.base import ModelInfo, atomic_fit
 from lupi.base._rows import dense
 
-__all__ = ["Adviceptron"]
-
 # Number of rows of a sparse matrix that are converted to dense ones at a time.
 _BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class MistakeBound:
+    """Both sides of the mistake bound on a sequence of rows.
+
+    Attributes
+    ----------
+    mistakes : int
+        M, the left side.
+    bound : float
+        The right side of (1) below, with the number of advice updates; infinite if the
+        sequence is not separable.
+    prior_bound : float
+        The right side of (2), with the mistakes of the advice; infinite if the weight
+        of the advice is too large for it.
+    printed_bound : float
+        The bound of the paper, with the larger reading of M_a. It does not hold.
+    advice_updates : int
+        A.
+    advice_mistakes : int
+        M_r, the number of rows that the advice estimate misclassifies.
+    margin, radius : float
+        Smallest y u·x of the separator u of norm 1, and largest ‖x‖.
+
+    Notes
+    -----
+    Let w_1 be the first hypothesis, ‖x_t‖ <= X, and u any vector with y_t u·x_t >= g
+    for all t. With R = ‖u - r‖, s = λ(2g - λX²) and B = (‖w_1 - u‖² + (1-ν) A R²) / s::
+
+        M <= min( B/ν, B + (1-ν) A )                                            (1)
+        M <= ( ‖w_1 - u‖² + (1-ν) M_r R² ) / q   if q = νs - (1-ν)R² > 0        (2)
+
+    for every u with g > λX²/2. The errata of the documentation have the proof.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.advice import Adviceptron
+    >>> X = np.array([[1.0, 0.2], [-1.0, 0.1], [2.0, -0.3], [-0.5, -0.2]])
+    >>> rules = ["x0 >= 1 => 1", "x0 <= -1 => 0"]
+    >>> model = Adviceptron(advice=rules, fit_intercept=False)
+    >>> sides = model.mistake_bound(X, [1, 0, 1, 0])
+    >>> sides.mistakes <= sides.bound
+    True
+    """
+
+    mistakes: int
+    bound: float
+    prior_bound: float
+    printed_bound: float
+    advice_updates: int
+    advice_mistakes: int
+    margin: float
+    radius: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the left side is at most the right side."""
+        return self.mistakes <= min(self.bound, self.prior_bound)
 
 
 class Adviceptron(LinearAdvisedClassifier):
@@ -216,7 +273,7 @@ class Adviceptron(LinearAdvisedClassifier):
         if not hasattr(self, "classes_"):
             self._learn(*self._begin(X, y, classes))
             return self
-        X, y = read_rows(self, X, y, reset=False, without_rows=bool(self.advice_))
+        X, y = self._read_rows(X, y, reset=False, without_rows=bool(self.advice_))
         if classes is not None and not np.array_equal(
             np.unique(classes), self.classes_
         ):
@@ -254,8 +311,8 @@ class Adviceptron(LinearAdvisedClassifier):
 
         Notes
         -----
-        The bound and its proof are in `lupi.advice._bound` and in the user guide. It
-        holds for every sequence with a margin; that of the paper does not.
+        The bound and its proof are in the errata of the documentation. It holds for
+        every sequence with a margin; that of the paper does not.
         """
         model = clone(self)
         model._validate_params()
@@ -275,7 +332,7 @@ class Adviceptron(LinearAdvisedClassifier):
                 )
             separator = np.append(separator, np.zeros(p + 1 - len(separator)))
         bounds = [
-            evaluate(
+            _evaluate(
                 rows * np.where(codes == positive, 1.0, -1.0)[:, None],
                 start[k],
                 model.advice_estimate_[k],
@@ -294,13 +351,10 @@ class Adviceptron(LinearAdvisedClassifier):
     ) -> tuple[Any, NDArray[np.intp]]:
         """Read all arguments and start from the advice; return X and class codes."""
         rules = read_advice(self.advice)
-        X, y = read_rows(self, X, y, reset=True, without_rows=bool(rules))
-        weights = read_weights(self.advice_weight, rules)
-        self.classes_ = read_classes(y, classes, rules, type(self).__name__)
+        X, y = self._read_rows(X, y, reset=True, without_rows=bool(rules))
+        self.classes_ = self._read_classes(y, classes, rules)
         self.mean_, self.scale_ = scaling(X, self.standardize)
-        names = getattr(self, "feature_names_in_", None)
-        problems = binary_regions(rules, weights, self.classes_, names, X.shape[1])
-        problems = [[r.scaled(self.mean_, self.scale_) for r in p] for p in problems]
+        problems = self._read_regions(rules, X.shape[1])
         # For an empty region u, and hence b_i, would be unbounded.
         kept = warn_of_empty(rules, problems[0])
         self.advice_ = [rules[i] for i in kept]
@@ -320,7 +374,7 @@ class Adviceptron(LinearAdvisedClassifier):
             return
         for k, regions in enumerate(problems):
             solution = solve(
-                Rows.none(p),
+                LabelledRows(np.empty((0, p)), np.empty(0), np.empty(0)),
                 regions,
                 squared=True,
                 fit_intercept=self.fit_intercept,
@@ -336,11 +390,6 @@ class Adviceptron(LinearAdvisedClassifier):
             self._weights[k] = np.append(solution.w, solution.b)
         if not self.fit_intercept:
             self.advice_estimate_[:, p] = 0.0
-
-    @property
-    def _positives(self) -> NDArray[np.int64]:
-        n_classes = len(self.classes_)
-        return np.array([1]) if n_classes == 2 else np.arange(n_classes)
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.intp]:
         if len(y) == 0:
@@ -358,7 +407,7 @@ class Adviceptron(LinearAdvisedClassifier):
 
     def _learn(self, X: Any, codes: NDArray[np.intp]) -> None:
         """Pass once over rows and update the attributes, which are in units of X."""
-        stream = compiled_stream()
+        stream = _compiled_stream()
         shape = (len(self._positives), X.shape[1] + 1)
         if not shape == self._weights.shape == self.advice_estimate_.shape:
             # Compiled code has no bounds checks, and a file may hold any shape.
@@ -390,3 +439,159 @@ class Adviceptron(LinearAdvisedClassifier):
         one = len(mistakes) == 1
         self.n_mistakes_ = int(mistakes[0]) if one else mistakes
         self.n_advice_updates_ = int(updates[0]) if one else updates
+
+
+@cache
+def _compiled_stream() -> Callable[..., None]:
+    """Return `_stream`, compiled if numba is installed; the result is the same."""
+    try:
+        import numba
+    except ModuleNotFoundError:
+        return _stream
+    compiled = numba.njit(_stream)
+    # No folder may be writable, and NUMBA_DISABLE_JIT returns the function itself.
+    with suppress(RuntimeError, AttributeError):
+        compiled.enable_caching()
+    return compiled
+
+
+def _stream(
+    weights: Any,
+    estimate: Any,
+    nu: float,
+    X: Any,
+    codes: Any,
+    positives: Any,
+    learning_rate: float,
+    fit_intercept: bool,
+    n_mistakes: Any,
+    n_advice_updates: Any,
+) -> None:
+    """Update `weights` and both counters in place, row by row and class by class.
+
+    The last column of `weights` and `estimate` belongs to the constant feature -1. The
+    sums run in the order of the columns, compiled or not.
+    """
+    n_rows, n_features = X.shape
+    for t in range(n_rows):
+        for k in range(len(positives)):
+            w, r = weights[k], estimate[k]
+            y = 1.0 if codes[t] == positives[k] else -1.0
+            value = 0.0
+            for j in range(n_features):
+                value += w[j] * X[t, j]
+            if fit_intercept:
+                value -= w[n_features]
+            mistake = y * value <= 0.0
+            advised = 0.0
+            if nu < 1.0:
+                for j in range(n_features):
+                    advised += r[j] * X[t, j]
+                if fit_intercept:
+                    advised -= r[n_features]
+            step = learning_rate * y if mistake else 0.0
+            n_mistakes[k] += mistake
+            if nu < 1.0 and nu * y * value + (1.0 - nu) * y * advised <= 0.0:
+                n_advice_updates[k] += 1
+                for j in range(n_features):
+                    w[j] = nu * (w[j] + step * X[t, j]) + (1.0 - nu) * r[j]
+                if fit_intercept:
+                    w[n_features] = (
+                        nu * (w[n_features] - step) + (1.0 - nu) * r[n_features]
+                    )
+            elif mistake:
+                for j in range(n_features):
+                    w[j] += step * X[t, j]
+                if fit_intercept:
+                    w[n_features] -= step
+
+
+def _separator(Z: Array) -> Array | None:
+    """Return the w of norm 1 with the largest margin min Z w; None if not positive.
+
+    The hard-margin problem without a bias is one of non-negative least squares: the
+    minimum of ‖Zᵀα‖² + (Σα - 1)² over α >= 0 has w = Zᵀα / (1 - Σα).
+    """
+    n, p = Z.shape
+    scale = np.linalg.norm(Z, axis=1).max(initial=0.0) or 1.0
+    target = np.zeros(p + 1)
+    target[p] = 1.0
+    alpha, _ = nnls(np.vstack([Z.T / scale, np.ones(n)]), target, maxiter=30 * n)
+    w = Z.T @ alpha
+    norm = np.linalg.norm(w)
+    if norm == 0 or (Z @ w).min() <= 1e-12 * scale * norm:
+        return None
+    return w / norm
+
+
+def _evaluate(
+    Z: Array,
+    start: Array,
+    estimate: Array,
+    nu: float,
+    rate: float,
+    mistakes: int,
+    updates: int,
+    given: Array | None,
+) -> MistakeBound:
+    """Compute the bounds for rows Z = y x and counts M and A.
+
+    Any u with a margin gives a bound. Without a given direction, the bounds are
+    minimized over u = c (u° + τ r), where u° has the largest margin.
+    """
+    radius = float(np.linalg.norm(Z, axis=1).max(initial=0.0))
+    wrong = int(np.sum(Z @ estimate <= 0)) if nu < 1 else 0
+    best = _separator(Z) if given is None else given / np.linalg.norm(given)
+    pull, size = 1 - nu, float(estimate @ estimate)
+    bounds = np.full(3, np.inf)
+    for u in () if best is None else _tilted(best, estimate, alone=given is not None):
+        g = float((Z @ u).min())
+        if g <= 0:
+            continue
+        # Polynomials in the length c of u, highest power first.
+        s = np.array([0.0, 2 * rate * g, -((rate * radius) ** 2)])
+        near, far = (np.array([1.0, -2 * u @ r, r @ r]) for r in (start, estimate))
+        B = _least_ratio(near + pull * updates * far, s)
+        along = max(float(u @ estimate), 0.0) ** 2 / size if size else 0.0
+        printed = (radius / g) ** 2 * (1 - along) * (1 + pull * max(updates, wrong))
+        prior = _least_ratio(near + pull * wrong * far, nu * s - pull * far)
+        bounds = np.minimum(bounds, (min(B / nu, B + pull * updates), prior, printed))
+    return MistakeBound(
+        mistakes=mistakes,
+        bound=float(bounds[0]),
+        prior_bound=float(bounds[1]),
+        printed_bound=float(bounds[2]),
+        advice_updates=updates,
+        advice_mistakes=wrong,
+        margin=0.0 if best is None else float((Z @ best).min()),
+        radius=radius,
+    )
+
+
+def _tilted(best: Array, estimate: Array, alone: bool) -> list[Array]:
+    """Return directions between that of the largest margin and that of the advice."""
+    size = float(np.linalg.norm(estimate))
+    if alone or size == 0:
+        return [best]
+    tilts = np.append(0.0, np.geomspace(0.01, 100, 30) / size)
+    directions = [best + tilt * estimate for tilt in tilts]
+    return [u / length for u in directions if (length := np.linalg.norm(u)) > 0]
+
+
+def _least_ratio(top: Array, bottom: Array) -> float:
+    """Return the minimum of top/bottom over bottom > 0, for quadratics; ∞ if none.
+
+    Every c gives a valid bound, also one that is not the minimum.
+    """
+    (a, b, c), (e, f, g) = map(float, top), map(float, bottom)
+    # Zeros of the derivative, whose cubic terms cancel.
+    A, B, C = a * f - b * e, a * g - c * e, b * g - c * f
+    root = math.sqrt(max(B * B - A * C, 0.0))
+    large = -B - math.copysign(root, B)
+    lengths = [large / A if A else 0.0, C / large if large else 0.0]
+    ratios = [
+        ((a * x + b) * x + c) / below
+        for x in lengths
+        if x > 0 and (below := (e * x + f) * x + g) > 0
+    ]
+    return min(ratios, default=math.inf)

@@ -39,16 +39,19 @@ from sklearn.exceptions import ConvergenceWarning
 from lupi._optional import optional
 from lupi._parameters import CLASS_WEIGHT, COUNT, POSITIVE, Constraints, Number
 from lupi._words import listed
-from lupi.advice._implied import conflict, least_value, warn_of_empty
-from lupi.advice._linear import LinearAdvisedClassifier
-from lupi.advice._problem import AdviceSolution, Region, Rows, solve
-from lupi.advice._reading import (
+from lupi.advice._linear import (
+    LinearAdvisedClassifier,
     apply_scaling,
-    binary_regions,
-    read_classes,
-    read_rows,
-    read_weights,
     scaling,
+    warn_of_empty,
+)
+from lupi.advice._problem import (
+    AdviceSolution,
+    LabelledRows,
+    Region,
+    conflict,
+    least_value,
+    solve,
 )
 from lupi.advice._rule import Rule, numbered_width, read_advice
 from lupi.base import ModelInfo, atomic_fit, check_weight, class_weights
@@ -256,31 +259,23 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
             The fitted estimator.
         """
         rules = read_advice(self.advice)
-        X, y = read_rows(self, X, y, reset=True, without_rows=bool(rules))
+        X, y = self._read_rows(X, y, reset=True, without_rows=bool(rules))
         weight = np.empty(0)
         if X.shape[0]:
             weight = check_weight(sample_weight, X.shape[0], self)
         counted = np.flatnonzero(weight > 0)
-        name = type(self).__name__
-        self.classes_ = read_classes(y[counted], self.classes, rules, name)
-        mean, scale = scaling(X[counted], self.standardize, weight[counted])
-        problems = binary_regions(
-            rules,
-            read_weights(self.advice_weight, rules),
-            self.classes_,
-            getattr(self, "feature_names_in_", None),
-            X.shape[1],
-        )
-        problems = [[r.scaled(mean, scale) for r in regions] for regions in problems]
+        X, y, weight = X[counted], y[counted], weight[counted]
+        self.classes_ = self._read_classes(y, self.classes, rules)
+        self.mean_, self.scale_ = scaling(X, self.standardize, weight)
+        problems = self._read_regions(rules, X.shape[1])
         self._check_regions(rules, problems, len(counted))
-        cost = self._costs(y[counted], weight[counted])
-        rows = apply_scaling(X[counted], mean, scale)
-        solutions = [
-            self._fit_binary(Rows(rows, sign, cost), regions)
-            for sign, regions in zip(self._signs(y[counted]), problems, strict=True)
-        ]
+        cost = self._costs(y, weight)
+        X = apply_scaling(X, self.mean_, self.scale_)
+        solutions = []
+        for positive, regions in zip(self._positives, problems, strict=True):
+            sign = np.where(y == self.classes_[positive], 1.0, -1.0)
+            solutions.append(self._fit_binary(LabelledRows(X, sign, cost), regions))
         self.advice_ = rules
-        self.mean_, self.scale_ = mean, scale
         self._set_attributes(solutions, counted)
         self._check_rules(problems, solutions)
         return self
@@ -316,11 +311,7 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         )
         return self.C * weight * factors[positions]
 
-    def _signs(self, y: NDArray[Any]) -> list[NDArray[np.float64]]:
-        positives = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        return [np.where(y == positive, 1.0, -1.0) for positive in positives]
-
-    def _fit_binary(self, rows: Rows, regions: list[Region]) -> AdviceSolution:
+    def _fit_binary(self, rows: LabelledRows, regions: list[Region]) -> AdviceSolution:
         regions = [region for region in regions if region.weight > 0]
         solution = solve(
             rows,

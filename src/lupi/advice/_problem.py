@@ -19,6 +19,9 @@ A column that rule i does not mention has η_ij = -z_i w_j for every u_i. Such c
 need no slacks: together they are a penalty on w_j, of weight Σ μ_i over the rules that
 do not mention j (w_j = 0 if one of these is hard). The size of the problem therefore
 depends on the columns that the rules mention, not on the number of all columns.
+
+Linear programs on the regions decide whether one is empty, which hard rules contradict
+each other, and find the least value of w·x - b on a region and the tightest proof.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 from lupi._convex.piecewise import PiecewiseProblem, diagonal, solve_piecewise
 from lupi._convex.tuning import DEFAULT, Tuning
@@ -37,6 +41,8 @@ from lupi._convex.tuning import DEFAULT, Tuning
 Array = NDArray[np.float64]
 # Weights below this share of the largest are zero up to the accuracy of the solver.
 NEGLIGIBLE = 1e-6
+_INFEASIBLE, _UNBOUNDED = 2, 3
+_FREE = (None, None)
 
 
 @dataclass(frozen=True)
@@ -83,38 +89,17 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Labelled rows of one binary problem: signs ±1 and the cost of each slack."""
+class LabelledRows:
+    """Rows of one binary problem: signs ±1 and the cost of each slack."""
 
     X: Any
     sign: Array
     cost: Array
 
-    @classmethod
-    def none(cls, n_features: int) -> Rows:
-        """Return an empty set of rows."""
-        return cls(np.empty((0, n_features)), np.empty(0), np.empty(0))
-
 
 @dataclass(frozen=True)
 class AdviceSolution:
-    """Hyperplane, proofs and certificate.
-
-    Attributes
-    ----------
-    w, b : ndarray, float
-        The hyperplane w·x - b.
-    proofs : list of ndarray
-        u_i of each rule.
-    alpha : ndarray
-        y α: the multipliers of the margins of the rows, with their signs.
-    value, dual_value : float
-        The value of the problem, and that of its dual.
-    n_iter : int
-        Iterations of the solver.
-    converged : bool
-        Whether the solver reached its tolerance.
-    """
+    """Hyperplane w·x - b, proofs u_i, multipliers y α of the rows, and certificate."""
 
     w: Array
     b: float
@@ -127,7 +112,7 @@ class AdviceSolution:
 
 
 def solve(
-    rows: Rows,
+    rows: LabelledRows,
     regions: Sequence[Region],
     *,
     squared: bool = False,
@@ -143,14 +128,32 @@ def solve(
     for region in regions:
         unmentioned[~region.D.any(axis=0)] += region.weight
     n_u = sum(len(region.d) for region in regions)
-    losses = _Losses(p, n_u, fit_intercept, penalize_intercept)
-    losses.add_rows(rows)
+    square = np.concatenate([np.ones(p), [0.0], np.zeros(n_u)])
+    # Without an intercept, b only occurs in its square and is therefore 0.
+    square[p] = float(penalize_intercept or not fit_intercept)
+    bias = -1.0 if fit_intercept else 0.0
+    losses = _Losses(p, n_u)
     if regions:
-        losses.add_rules(regions, squared)
-    losses.add_unmentioned(unmentioned, squared)
-    problem = losses.problem()
-    found = solve_piecewise(problem, tol, max_iter, tuning)
-    x = found.x
+        curvature = losses.add_rules(regions, bias, squared)
+    if squared:
+        square[:p] += unmentioned
+    elif unmentioned.any():
+        columns = np.flatnonzero(unmentioned)
+        cost = unmentioned[columns]
+        losses.add(0.0, cost, cost, w=_unit_rows(columns, p, np.ones(len(columns))))
+    P = diagonal(square)
+    problem = PiecewiseProblem(
+        P=P + curvature if regions and squared else P,
+        data=_margins(rows, bias),
+        rest=sp.csr_array(sp.bmat(losses.blocks, format="csr"))
+        if losses.blocks
+        else sp.csr_array((0, len(square))),
+        h=np.concatenate([np.ones(n), *losses.targets]),
+        up=np.concatenate([rows.cost, *losses.up]),
+        down=np.concatenate([np.zeros(n), *losses.down]),
+    )
+    solution = solve_piecewise(problem, tol, max_iter, tuning)
+    x = solution.x
     if unmentioned.any() and not squared:
         x[:p][np.abs(x[:p]) <= NEGLIGIBLE * np.abs(x[:p]).max(initial=0.0)] = 0.0
     u = x[p + 1 :] = np.maximum(x[p + 1 :], 0.0)
@@ -159,103 +162,194 @@ def solve(
         w=x[:p],
         b=float(x[p]),
         proofs=np.split(u, ends[:-1]) if len(regions) else [],
-        alpha=rows.sign * found.multipliers[:n],
+        alpha=rows.sign * solution.multipliers[:n],
         value=problem.value(x),
-        dual_value=found.dual_value,
-        n_iter=found.n_iter,
-        converged=found.converged,
+        dual_value=solution.dual_value,
+        n_iter=solution.n_iter,
+        converged=solution.converged,
     )
 
 
+def _margins(rows: LabelledRows, bias: float) -> Any:
+    """Return the matrix of y (w·x - b) in (w, b)."""
+    sign = rows.sign[:, None]
+    if isinstance(rows.X, np.ndarray):
+        return np.hstack([sign * rows.X, bias * sign])
+    margins = diagonal(rows.sign) @ sp.csr_array(rows.X)
+    return sp.hstack([margins, sp.csr_array(bias * sign)], format="csr")
+
+
 class _Losses:
-    """Builder of the problem in x = (w, b, u_1, …, u_m), block by block."""
+    """Linear losses of x = (w, b, u_1, …, u_m), in blocks of rows."""
 
-    def __init__(self, p: int, n_u: int, fit_intercept: bool, penalized: bool):
+    def __init__(self, p: int, n_u: int):
         self.p, self.n_u = p, n_u
-        # Without an intercept, b only occurs in its square and is therefore 0.
-        self.bias = -1.0 if fit_intercept else 0.0
-        self.square = np.zeros(p + 1 + n_u)
-        self.square[:p] = 1.0
-        self.square[p] = float(penalized or not fit_intercept)
-        self.curvature: Any = None
-        self.data: Any = None
         self.blocks: list[list[Any]] = []
-        self.targets: list[tuple[float, Array, Array]] = []
+        self.targets: list[Array] = []
+        self.up: list[Array] = []
+        self.down: list[Array] = []
 
-    def add_rows(self, rows: Rows) -> None:
-        """Add the margins, y (w·x - b) + ξ >= 1."""
-        sign, bias = rows.sign[:, None], self.bias * rows.sign[:, None]
-        if isinstance(rows.X, np.ndarray):
-            self.data = np.hstack([sign * rows.X, bias])
-        else:
-            margins = diagonal(rows.sign) @ sp.csr_array(rows.X)
-            self.data = sp.hstack([margins, sp.csr_array(bias)], format="csr")
-        self.targets.append((1.0, rows.cost, np.zeros(len(sign))))
-
-    def add_rules(self, regions: Sequence[Region], squared: bool) -> None:
-        """Add -d·u - z b + ζ >= 1, u >= 0, and η of the mentioned columns."""
-        m = len(regions)
-        sign = np.array([region.sign for region in regions])
-        weight = np.array([region.weight for region in regions])
-        mentioned = [region.mentioned for region in regions]
-        rule_of_eta = np.repeat(np.arange(m), [len(columns) for columns in mentioned])
-        cut = sp.block_diag([sp.csr_array(-region.d[None, :]) for region in regions])
-        bias = sp.csr_array(self.bias * sign[:, None])
-        self._add(1.0, weight, None, b=bias, u=cut)
-        self._add(0.0, np.full(self.n_u, np.inf), None, u=diagonal(np.ones(self.n_u)))
-        eta_w = _unit_rows(np.concatenate(mentioned), self.p, sign[rule_of_eta])
-        parts = zip(regions, mentioned, strict=True)
-        eta_u = sp.block_diag([sp.csr_array(r.D[:, columns].T) for r, columns in parts])
-        cost = weight[rule_of_eta]
-        if squared:
-            eta = sp.hstack([eta_w, sp.csr_array((len(cost), 1)), eta_u], format="csr")
-            self.curvature = eta.T @ diagonal(cost) @ eta
-        else:
-            self._add(0.0, cost, cost, w=eta_w, u=eta_u)
-
-    def add_unmentioned(self, cost: Array, squared: bool) -> None:
-        """Add the slacks η of the columns that a rule does not mention, at a cost."""
-        if squared:
-            self.square[: self.p] += cost
-        elif cost.any():
-            columns = np.flatnonzero(cost)
-            unit = _unit_rows(columns, self.p, np.ones(len(columns)))
-            self._add(0.0, cost[columns], cost[columns], w=unit)
-
-    def _add(
+    def add(
         self,
         target: float,
         up: Array,
-        down: Array | None,
+        down: Array | None = None,
         w: Any = None,
         b: Any = None,
         u: Any = None,
     ) -> None:
-        if len(up):
-            height = len(up)
-            w = sp.csr_array((height, self.p)) if w is None else w
-            b = sp.csr_array((height, 1)) if b is None else b
-            u = sp.csr_array((height, self.n_u)) if u is None else u
-            self.blocks.append([w, b, u] if self.n_u else [w, b])
-            down = np.zeros(height) if down is None else down
-            self.targets.append((target, up, down))
+        """Add losses of `w` w + `b` b + `u` u below or above a target, at a cost."""
+        n = len(up)
+        if n:
+            parts = zip((w, b, u), (self.p, 1, self.n_u), strict=True)
+            self.blocks.append(
+                [sp.csr_array((n, k)) if m is None else m for m, k in parts if k]
+            )
+            self.targets.append(np.full(n, target))
+            self.up.append(up)
+            self.down.append(np.zeros(n) if down is None else down)
 
-    def problem(self) -> PiecewiseProblem:
-        P = diagonal(self.square)
-        rest = sp.csr_array((0, len(self.square)))
-        if self.blocks:
-            rest = sp.csr_array(sp.bmat(self.blocks, format="csr"))
-        return PiecewiseProblem(
-            P=P if self.curvature is None else P + self.curvature,
-            data=self.data,
-            rest=rest,
-            h=np.concatenate([np.full(len(up), t) for t, up, _ in self.targets]),
-            up=np.concatenate([up for _, up, _ in self.targets]),
-            down=np.concatenate([down for _, _, down in self.targets]),
-        )
+    def add_rules(self, regions: Sequence[Region], bias: float, squared: bool) -> Any:
+        """Add -d·u - z b + ζ >= 1, u >= 0, and η of the mentioned columns.
+
+        The squares of η are returned as a matrix instead.
+        """
+        sign = np.array([region.sign for region in regions])
+        weight = np.array([region.weight for region in regions])
+        mentioned = [region.mentioned for region in regions]
+        rule_of_eta = np.repeat(np.arange(len(regions)), list(map(len, mentioned)))
+        cut = sp.block_diag([sp.csr_array(-region.d[None, :]) for region in regions])
+        self.add(1.0, weight, b=sp.csr_array(bias * sign[:, None]), u=cut)
+        self.add(0.0, np.full(self.n_u, np.inf), u=diagonal(np.ones(self.n_u)))
+        eta_w = _unit_rows(np.concatenate(mentioned), self.p, sign[rule_of_eta])
+        parts = zip(regions, mentioned, strict=True)
+        eta_u = sp.block_diag([sp.csr_array(r.D[:, columns].T) for r, columns in parts])
+        cost = weight[rule_of_eta]
+        if not squared:
+            self.add(0.0, cost, cost, w=eta_w, u=eta_u)
+            return None
+        eta = sp.hstack([eta_w, sp.csr_array((len(cost), 1)), eta_u], format="csr")
+        return eta.T @ diagonal(cost) @ eta
 
 
 def _unit_rows(columns: NDArray[np.intp], p: int, values: Array) -> Any:
     """Return a matrix with one row per entry of `columns` and a single value there."""
-    place = (np.arange(len(columns)), columns)
-    return sp.csr_array((values, place), shape=(len(columns), p))
+    positions = (np.arange(len(columns)), columns)
+    return sp.csr_array((values, positions), shape=(len(columns), p))
+
+
+def is_empty(region: Region) -> bool:
+    """Return whether no point satisfies D x <= d."""
+    columns = region.mentioned
+    if len(columns) == 0:
+        return bool(np.any(region.d < 0))
+    D = region.D[:, columns]
+    return isinstance(_program(np.zeros(len(columns)), A_ub=D, b_ub=region.d), int)
+
+
+def least_value(region: Region, w: Array, b: float) -> float:
+    """Return min w·x - b over the region: ∞ if it is empty, -∞ if it is unbounded.
+
+    The weights have the accuracy of the solver, and on an unbounded region an error of
+    1e-12 decides between a finite minimum and -∞. Therefore ‖x‖₁ has a cost of
+    `NEGLIGIBLE` times the largest weight: the result is -∞ if it is so for all weights
+    within that distance.
+    """
+    if is_empty(region):
+        return np.inf
+    cost = NEGLIGIBLE * np.abs(w).max(initial=0.0)
+    columns = region.mentioned
+    if np.any(np.abs(np.delete(w, columns)) > cost):
+        return -np.inf
+    D, w = region.D[:, columns], w[columns]
+    if not w.any():
+        return -float(b)
+    # x = plus - minus, so that ‖x‖₁ is linear.
+    answer = _program(
+        np.concatenate([w + cost, cost - w]),
+        A_ub=np.hstack([D, -D]),
+        b_ub=region.d,
+        bounds=(0, None),
+    )
+    if isinstance(answer, int):
+        return -np.inf
+    plus, minus = np.split(answer, 2)
+    return float(w @ (plus - minus) - b)
+
+
+def tightest_proof(region: Region, u: Array) -> Array:
+    """Return the proof with the same Dᵀu and the least d·u.
+
+    -d·u is then the least value of -Dᵀu·x on the region, if that is not empty.
+    """
+    D = region.D[:, region.mentioned]
+    answer = _program(region.d, A_eq=D.T, b_eq=D.T @ u, bounds=(0, None))
+    return u if isinstance(answer, int) else answer
+
+
+def conflict(regions: Sequence[Region], fit_intercept: bool) -> list[int]:
+    """Return rules that no hyperplane satisfies together; none if there is one.
+
+    The set is irreducible: without any one of its members the others are feasible. A
+    deletion filter finds it: each rule is removed if the others remain infeasible.
+    """
+    kept = list(range(len(regions)))
+    if _compatible([regions[i] for i in kept], fit_intercept):
+        return []
+    for i in list(kept):
+        others = [j for j in kept if j != i]
+        if not _compatible([regions[j] for j in others], fit_intercept):
+            kept = others
+    return kept
+
+
+def _compatible(regions: Sequence[Region], fit_intercept: bool) -> bool:
+    """Return whether D_iᵀu_i + z_i w = 0, d_i·u_i + z_i b <= -1, u >= 0 is feasible."""
+    if not regions:
+        return True
+    p = regions[0].D.shape[1]
+    sign = np.array([region.sign for region in regions])
+    equal = sp.hstack(
+        [
+            sp.kron(sign[:, None], diagonal(np.ones(p))),
+            sp.csr_array((p * len(regions), 1)),
+            sp.block_diag([sp.csr_array(region.D.T) for region in regions]),
+        ]
+    )
+    less = sp.hstack(
+        [
+            sp.csr_array((len(regions), p)),
+            sp.csr_array(sign[:, None]),
+            sp.block_diag([sp.csr_array(region.d[None, :]) for region in regions]),
+        ]
+    )
+    n_u = equal.shape[1] - p - 1
+    intercept = _FREE if fit_intercept else (0, 0)
+    answer = _program(
+        np.zeros(equal.shape[1]),
+        A_eq=equal.tocsr(),
+        b_eq=np.zeros(equal.shape[0]),
+        A_ub=less.tocsr(),
+        b_ub=-np.ones(len(regions)),
+        bounds=[_FREE] * p + [intercept] + [(0, None)] * n_u,
+    )
+    return not isinstance(answer, int)
+
+
+def _program(cost: Array, bounds: Any = _FREE, **constraints: Any) -> Array | int:
+    """Return the solution of a linear program, or the status if there is none."""
+    result = linprog(cost, bounds=bounds, method="highs", **constraints)
+    if result.status not in (0, _INFEASIBLE, _UNBOUNDED):
+        # Presolve may end with "infeasible or unbounded"; the simplex method decides.
+        options = {"presolve": False}
+        result = linprog(
+            cost, bounds=bounds, method="highs-ds", options=options, **constraints
+        )
+    if result.status == 0:
+        return result.x
+    if result.status in (_INFEASIBLE, _UNBOUNDED):
+        return int(result.status)
+    raise RuntimeError(
+        f"The linear program of a rule could not be solved: {result.message} Rescale "
+        "the columns, for instance with standardize=True."
+    )
