@@ -1,7 +1,7 @@
-"""``predict_proba`` of classifiers that have no probabilities.
+"""Predictions of classifiers from scores, and ``predict_proba`` where there are none.
 
-The attribute is absent, as scikit-learn's tools expect, but the message of the
-AttributeError names the remedy.
+Where a classifier has no probabilities the attribute is absent, as scikit-learn's tools
+expect, but the message of the AttributeError names the remedy.
 """
 
 from __future__ import annotations
@@ -11,7 +11,66 @@ from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
-from sklearn.base import is_classifier
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, is_classifier
+
+
+class ScoreClassifier(ClassifierMixin):
+    """Predictions of a classifier whose probabilities are the softmax of scores."""
+
+    classes_: np.ndarray
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return one column of scores per class; subclasses define it."""
+        raise TypeError(f"{type(self).__name__} does not define _scores.")
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the log-odds of the predicted probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column per class when there are more than two classes.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return softmax(self._scores(X), axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One of ``classes_`` for every row.
+        """
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
 
 
 def _refuse(self: Any) -> Any:

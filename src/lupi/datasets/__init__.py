@@ -2,6 +2,7 @@
 
 from lupi.datasets._generators import (
     make_mediator,
+    make_noisy_labels,
     make_similarity_teacher,
     make_slack_teacher,
     make_useless,
@@ -27,6 +28,7 @@ __all__ = [
     "load_table",
     "make_biased_hiring",
     "make_mediator",
+    "make_noisy_labels",
     "make_plane",
     "make_similarity_teacher",
     "make_slack_teacher",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -303,3 +304,97 @@ def make_useless(
     y = _outcome(rng, strength * (X @ _unit(rng, n_features)), task)
     privileged = rng.normal(size=(n_samples, n_privileged))
     return _bunch(X, privileged, y, as_frame, make_useless)
+
+
+def make_noisy_labels(
+    n_samples: int = 600,
+    *,
+    n_features: int = 10,
+    n_classes: int = 2,
+    rates: Sequence[float] = (0.02, 0.1, 0.2, 0.3, 0.4, 0.45),
+    reason: Literal["annotators", "seconds", "sources"] = "annotators",
+    strength: float = 3.0,
+    as_frame: bool = False,
+    random_state: Seed = None,
+) -> Bunch:
+    """Make labels that are wrong at rates which X* explains.
+
+    The true class is drawn by multinomial logistic regression on x ~ N(0, I), with
+    coefficients of length ``strength``. X* does not depend on x or on the class::
+
+        annotators: one of len(rates) people gave the label, who is wrong with their
+            rate; the wrong classes are equally probable. x* indicates the person
+        seconds: t ~ Exp(1) minutes were spent, and the label is wrong with probability
+            max(rates) · exp(−t). x* = (60 t, log 60 t)
+        sources: the label is copied from source m, which gives class m mod n_classes
+            with probability rates[m], whatever is true. x* indicates the source
+
+    Parameters
+    ----------
+    n_samples : int, default=600
+        Number of rows.
+    n_features, n_classes : int, default=10 and 2
+        Dimension of x, and number of classes.
+    rates : sequence of float, default=(0.02, 0.1, 0.2, 0.3, 0.4, 0.45)
+        Probabilities of an error.
+    reason : {"annotators", "seconds", "sources"}, default="annotators"
+        What X* describes.
+    strength : float, default=3.0
+        Size of the effect of x on the true class.
+    as_frame : bool, default=False
+        Whether to return data frames instead of arrays.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Returns
+    -------
+    bunch : Bunch
+        ``data``, ``privileged``, ``target`` (the labels, some of them wrong), ``truth``
+        (the true classes), ``rates`` (the probability of an error of each row), names,
+        ``DESCR``.
+
+    Examples
+    --------
+    >>> from lupi.datasets import make_noisy_labels
+    >>> data = make_noisy_labels(200, reason="seconds", random_state=0)
+    >>> data.privileged.shape, bool((data.target != data.truth).any())
+    ((200, 2), True)
+    """
+    rng = check_random_state(random_state)
+    largest = (n_classes - 1) / n_classes
+    if not len(rates) or min(rates) < 0 or max(rates) > largest + 1e-12:
+        raise ValueError(
+            f"rates={rates!r}: give at least one rate, between 0 and {largest:g}, that "
+            f"of a guess among {n_classes} classes."
+        )
+    X = rng.normal(size=(n_samples, n_features))
+    coef = np.column_stack([_unit(rng, n_features) for _ in range(n_classes)])
+    odds = strength * (X @ (coef - coef.mean(axis=1, keepdims=True)))
+    truth = np.argmax(odds + rng.gumbel(size=odds.shape), axis=1)
+    who = rng.randint(len(rates), size=n_samples)
+    rate = np.asarray(rates, dtype=float)[who]
+    privileged = np.eye(len(rates))[who]
+    names = [f"{reason[:-1]}_{m + 1}" for m in range(len(rates))]
+    wrong = (truth + 1 + rng.randint(n_classes - 1, size=n_samples)) % n_classes
+    if reason == "seconds":
+        minutes = rng.exponential(size=n_samples)
+        rate = max(rates) * np.exp(-minutes)
+        privileged = np.column_stack([60 * minutes, np.log(60 * minutes)])
+        names = ["seconds", "log_seconds"]
+    elif reason == "sources":
+        wrong = who % n_classes
+    elif reason != "annotators":
+        raise ValueError(
+            f"reason={reason!r}: choose 'annotators', 'seconds' or 'sources'."
+        )
+    y = np.where(rng.uniform(size=n_samples) < rate, wrong, truth)
+    return _bunch(
+        X,
+        privileged,
+        y,
+        as_frame,
+        make_noisy_labels,
+        privileged_names=names,
+        truth=truth,
+        rates=np.where(wrong == truth, 0.0, rate),
+    )

@@ -103,6 +103,41 @@ def content_folds(
     return fold[group]
 
 
+def unit_folds(
+    unit: np.ndarray,
+    codes: np.ndarray,
+    weight: np.ndarray,
+    n_folds: int,
+    random_state: Any = None,
+) -> np.ndarray:
+    """Assign rows to folds by units, such as digests or groups; return their folds.
+
+    Units are spread evenly within the class that has most of their weight. There are
+    at most as many folds as the smallest class has units.
+
+    Parameters
+    ----------
+    unit : ndarray
+        Rows of one unit share a fold.
+    codes, weight : ndarray
+        Classes and weights of the rows.
+    n_folds : int
+        Number of folds.
+    random_state : RandomState or None, default=None
+        None assigns the units in their order.
+    """
+    _, place = np.unique(unit, return_inverse=True)
+    count = np.zeros((place.max() + 1, codes.max() + 1))
+    np.add.at(count, (place, codes), weight)
+    n_folds = min(n_folds, int((count > 0).sum(axis=0).min()))
+    rank = np.arange(len(count))
+    if random_state is not None:
+        rank = random_state.permutation(rank)
+    fold = np.empty(len(count), dtype=int)
+    fold[np.lexsort((rank, count.argmax(axis=1)))] = np.arange(len(count)) % n_folds
+    return fold[place]
+
+
 def splits(
     cv: Any,
     blocks: Iterable[Any],
