@@ -57,7 +57,8 @@ def survivors():
         *("SVCPlus", "SVCDeltaPlus", "MarginTransferSVC", "DeviationSVCPlus"),
         *("UnifiedSVC", "L2SVCPlus", "LinearSVCPlus", "LinearSVCDeltaPlus"),
         *("KnowledgeTransferClassifier", "GeneralizedDistillationClassifier"),
-        *("HedgedDistillationClassifier", "IPLClassifier", "GBPlusClassifier"),
+        *("HedgedDistillationClassifier", "NoisyLabelClassifier"),
+        *("IPLClassifier", "GBPlusClassifier"),
     ]
     made = {name: (getattr(lupi, name)(), X, LABELS, FORCED) for name in plain}
     for name in (

@@ -45,7 +45,7 @@ def methods(everything):
 def test_every_method_of_the_library_runs(everything, task):
     result, data = everything[task], small(task)
     assert result.failures == {}
-    assert len(result.methods) == {"classification": 13, "regression": 5}[task]
+    assert len(result.methods) == {"classification": 14, "regression": 5}[task]
     assert {method.task for method in result.study.methods} == {task}
     assert np.isfinite(result.folds["score"]).all()
     with warnings.catch_warnings():

@@ -97,4 +97,5 @@ def main(folder: Path) -> None:
 if __name__ == "__main__":
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", message=".*trivial solution")
+    warnings.filterwarnings("ignore", message=".*beyond the noise of the model")
     main(Path(sys.argv[1]))

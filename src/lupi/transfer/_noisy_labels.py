@@ -3,63 +3,61 @@ r"""Labels that are wrong for reasons which X* describes.
 Who gave a label, how long it took, how sure they were, from which source it came: such
 columns say nothing about the class, and much about whether the label is right.
 
-**Model.** The true class of a row is j with probability :math:`f_j(x)`. Its label k is
-the true class, or else an answer that does not depend on it:
+**Model.** The true class is k with probability :math:`f_k(x)`. The label is the true
+class, or else an answer that does not depend on it:
 
 .. math::
-    P(k \mid x, x^*) = a_0(x^*)\, f_k(x) + a_k(x^*), \qquad
+    P(\text{label} = k \mid x, x^*) = a_0(x^*)\, f_k(x) + a_k(x^*), \qquad
     a_k \ge 0, \quad \textstyle\sum_{k=0}^K a_k = 1.
 
-The transition matrix is :math:`T_{jk} = a_0 [j = k] + a_k`; its diagonal is the largest
-of each column. ``noise="symmetric"`` has :math:`a_k = g/K` with :math:`\mathrm{logit}\,
-g = c + v \cdot x^*`: the label is a guess with probability g, and wrong with probability
-:math:`e = g (K-1)/K`, :math:`e/(K-1)` for each wrong class. ``noise="classwise"`` has
-:math:`\log(K a_k / a_0) = c_k + v_k \cdot x^*`: with two classes all rates :math:`e_0 +
-e_1 \le 1`; with more, a class may be given too often, but confusions of particular
-pairs are not modelled. Rows without X* have the average of a over the other rows.
+Class j is labelled k with probability :math:`T_{jk} = a_0 [j = k] + a_k`; the diagonal
+of T is the largest of each column. With ``noise="symmetric"`` the label is a guess with
+probability g, :math:`a_k = g/K` and :math:`\mathrm{logit}\, g = c + v \cdot x^*`. It is
+wrong with probability :math:`e = g (K-1)/K`, each wrong class having :math:`e/(K-1)`.
+With ``noise="classwise"``, :math:`\log(K a_k / a_0) = c_k + v_k \cdot x^*`: for two
+classes all rates :math:`e_0 + e_1 \le 1`; for more, some classes are given too often,
+but confusions of particular pairs are not modelled. Rows without X* have the average a.
 
-**Likelihood.** By default f is logistic regression on standardized columns, with scores
-:math:`b + W x`, fitted jointly with a. With X* standardized as well (q columns) it
-minimizes
+**Likelihood.** By default f is logistic regression on standardized columns, with the
+scores :math:`b + W x`. With X* standardized too (q columns), it minimizes
 
 .. math::
     -\sum_i s_i \log P(k_i \mid x_i, x^*_i) + \frac{\|W\|^2}{2C}
     + \max\!\Big(1, \frac q4\Big) \frac{\|v\|^2}{2} + \frac{(c + 1.5)^2}{8}
     + \frac{\|b - b_0\|^2}{8}.
 
-C maximizes the likelihood of held-out labels without noise: chosen under the noise, it
-varies more and is too large. The ridge of v chosen by held-out labels would explain too
-little. The last term, where :math:`b_0` are the log-odds of the labels, keeps a rare
-class from being explained as noise altogether.
+C is that of the same model without noise, which has the best likelihood of held-out
+labels, or the smallest larger one within a standard error of the best with noise: the
+best itself varies more. The last term, with the log-odds :math:`b_0` of the
+labels, keeps a rare class from being explained as noise altogether.
 
 **Gradient.** With :math:`r_i = a_{k_i} / P(k_i \mid x_i, x^*_i)`, the posterior
-probability that a label is an answer, :math:`\log P` has the derivatives :math:`(1 - r)
-([k = k_i] - f_k)` with respect to the scores of f, and :math:`r [k = k_i] - a_k` to
-those of a: two logistic regressions, weighted by what they explain.
+probability of an answer, :math:`\log P` has the derivatives :math:`(1 - r) ([k = k_i] -
+f_k)` for the scores of f and :math:`r [k = k_i] - a_k` for those of a: two logistic
+regressions, each weighted by what it explains.
 
 **EM.** Any other student is fitted to soft labels :math:`(1 - r_i) [k = k_i] + r_i
-f_k(x_i)`, the posterior of the true class, where f is out of fold: predictions of its
-own training rows would repeat the labels. Soft labels of other rows carry the label of
-a held-out row through the f that made them. The f of these steps is therefore trained
-on the labels with the weights :math:`a_0^2` (their inverse variance, near equal
-classes) and calibrated jointly with a; only the last student is trained on soft labels.
-The iterate with the best penalized likelihood out of fold is kept.
+f_k(x_i)`, the posterior of the true class. Their f is predicted out of fold; in-sample
+it would repeat the labels. As soft labels carry the labels of other rows, through the f
+that made them, f is not trained on soft labels until the last step, but on labels with
+the weights :math:`a_0^2`, and calibrated jointly with a. The step with the best
+penalized likelihood out of fold is kept.
 
-**Hedge.** The student trained on the labels as they are is a second candidate. Both are
-calibrated and judged by labels out of fold under the *same* noise, otherwise f would be
-credited with what a explains. Their weights are posterior probabilities; the prior of
-the corrected one grows from 0.1 to 0.9 with the evidence that X* explains labels at all.
+**Hedge.** The student of the labels as they are is a second candidate. Both are
+calibrated and judged by labels out of fold under the *same* noise; otherwise f would be
+credited with what a explains. The weights are posterior probabilities. The prior of the
+corrected candidate grows from 0.1 to 0.9 with the evidence that X* explains labels.
 
 **Identification.** Assumed is that x* and the true class are independent given x. Where
-annotators get rows of other classes, in a way that x does not show, a score test detects
-it; where they get harder rows, this cannot be told from noise. Differences in x*
-identify the ratios of :math:`a_0` for any f; their level is identified by the shape of
-f alone, that is, hardly for a flexible student, unless the rates of some rows are known.
+annotators get rows of other classes, in a way that x does not show, a score test can
+tell; where they get harder rows, this cannot be told from noise. Differences in x*
+identify ratios of :math:`a_0` for any f. Its level is identified by the shape of f
+alone, hardly for a flexible student, unless the rates of some rows are known.
 
-Related: V. C. Raykar et al., "Learning from crowds", JMLR 11:1297-1322, 2010 (a rate for
-each annotator); G. Patrini et al., "Making deep neural networks robust to label noise: a
-loss correction approach", CVPR 2017 (the forward correction with known T: ``rates``);
-M. Collier et al., "Transfer and marginalize: explaining away label noise with privileged
+Related: V. C. Raykar et al., "Learning from crowds", JMLR 11:1297-1322, 2010 (rates of
+annotators); G. Patrini et al., "Making deep neural networks robust to label noise: a
+loss correction approach", CVPR 2017 (forward correction: T is known, as ``rates``); M.
+Collier et al., "Transfer and marginalize: explaining away label noise with privileged
 information", ICML 2022, and K. Wang et al., "Pi-DUAL: using privileged information to
 distinguish clean from noisy labels", ICML 2024 (networks with a branch for X*).
 """
@@ -72,14 +70,12 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, logit, ndtri, softmax
 from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from lupi import _parameters as is_
@@ -94,8 +90,8 @@ from lupi.base import (
 )
 from lupi.base._metadata import seeded
 from lupi.base._probabilities import ScoreClassifier
-from lupi.base._rows import dense, n_rows_of, take_rows
-from lupi.transfer._fitting import takes_nan
+from lupi.base._rows import dense, n_rows_of, read_groups, take_rows
+from lupi.transfer._fitting import standardized, takes_nan, weighted_scaler
 from lupi.transfer._folds import row_digests, unit_folds
 from lupi.transfer._hedge.folds import folds_of, shuffle_generators
 from lupi.transfer._hedge.outputs import ClassOutput
@@ -107,8 +103,7 @@ SLOPE_STRENGTH = 10.0  # of a calibration's slope towards 1
 LOW = 0.02  # smallest probability that a student predicts
 AT_BOUND, ROWS_AT_BOUND = 0.9, 0.02  # share of guesses, share of rows: worth a warning
 ALPHA = 0.001  # level of the test of the assumption
-MOST_CELLS = 20_000_000  # of a sparse table that is made dense
-MOST_PARAMETERS = 400  # of a matrix of second derivatives
+MOST_PARAMETERS = 200  # for intervals and the test of the assumption
 
 
 # Model -------------------------------------------------------------------------------
@@ -177,9 +172,19 @@ def _posterior(f: np.ndarray, a: np.ndarray, codes: np.ndarray) -> tuple:
     return label, answer / label
 
 
-def _log_likelihood(scores: np.ndarray, a: np.ndarray, rows: _Rows) -> float:
-    label, _ = _posterior(softmax(scores, axis=1), a, rows.codes)
-    return float(rows.weight @ np.log(label))
+def _log_likelihood(scores: np.ndarray, a: np.ndarray, rows: _Rows) -> np.ndarray:
+    return np.log(_posterior(softmax(scores, axis=1), a, rows.codes)[0])
+
+
+def _within_error(values: np.ndarray, rows: _Rows) -> int:
+    """Return the first candidate whose log-likelihood is within an error of the best.
+
+    The error is the standard error of the difference of the two, summed over rows.
+    """
+    total = rows.weight.sum()
+    loss = values[np.argmax(values @ rows.weight)] - values
+    error = (loss - loss @ rows.weight[:, None] / total) ** 2 @ rows.weight
+    return int(np.argmax(loss @ rows.weight <= np.sqrt(error)))
 
 
 # Likelihood and gradient -------------------------------------------------------------
@@ -264,11 +269,22 @@ class _Objective:
         share = s[i] / (s.sum() - s[j].sum())
         return share[:, None] * a[i, 1:] * (pull[1:] - (a[i] @ pull)[:, None])
 
-    def hessian(self, t: np.ndarray) -> np.ndarray:
-        """Return central differences of the gradient."""
-        steps = 1e-5 * np.eye(len(t))
-        found = np.array([self(t + h)[1] - self(t - h)[1] for h in steps]) / 2e-5
-        return (found + found.T) / 2
+    def information(self, t: np.ndarray) -> np.ndarray:
+        """Return the expected information, with the penalties."""
+        _, f, a, _, _ = self.state(t)
+        found, s, here = np.diag(self.penalty), self.rows.weight, self.rows.learned
+        design = np.where(here[:, None], self.rows.design, 0.0)[:, : self.shapes[1][0]]
+        for k, label in enumerate(np.eye(f.shape[1])):
+            chance, r = _posterior(f, a, np.full(len(f), k))
+            along_f = (1 - r)[:, None] * (label - f) @ self.lift.T
+            along_a = r[:, None] * label - a[:, 1:]
+            if self.shapes[1][1] == 1:
+                along_a = along_a.sum(axis=1, keepdims=True)
+            pairs = (self.X, along_f), (design, along_a)
+            parts = [(x[:, :, None] * d[:, None]).reshape(len(f), -1) for x, d in pairs]
+            slopes = np.hstack(parts)
+            found += (slopes.T * (s * chance)) @ slopes
+        return found
 
 
 def _flat(blocks: list[np.ndarray]) -> np.ndarray:
@@ -280,9 +296,9 @@ def _minimum(objective: _Objective, start: np.ndarray | None = None) -> tuple:
     t = objective.center if start is None else start
     how = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 1e-14}
     how["gtol"] = 1e-9 * objective.rows.weight.sum()
-    bounds = np.full((len(t), 2), (-np.inf, np.inf))
-    if objective.calibrates:
-        bounds[0, 0] = 1e-3  # a negative slope would reverse the classes
+    # The slope of a calibration is positive: otherwise it would reverse the classes.
+    bounds = [(1e-3, None)] + [(None, None)] * (len(t) - 1)
+    bounds = bounds if objective.calibrates else None
     found = minimize(
         objective, t, jac=True, method="L-BFGS-B", bounds=bounds, options=how
     )
@@ -307,10 +323,10 @@ def _independence(
     objective = _Objective(np.hstack([X, extra]), rows, C, classwise)
     more = np.ones((extra.shape[1], W.shape[1]))
     t, new = _flat([W, 0 * more, V]), _flat([0 * W, more, 0 * V]) > 0
-    hessian = objective.hessian(t)
-    cross = hessian[new][:, ~new]
-    variance = hessian[new][:, new] - np.eye(new.sum()) / C
-    variance -= cross @ np.linalg.pinv(hessian[~new][:, ~new]) @ cross.T
+    information = objective.information(t)
+    cross = information[new][:, ~new]
+    variance = information[new][:, new] - np.eye(new.sum()) / C
+    variance -= cross @ np.linalg.pinv(information[~new][:, ~new]) @ cross.T
     size, axes = np.linalg.eigh(variance)
     kept = size > 1e-6 * size.max()  # columns of X* may be collinear
     score = axes.T[kept] @ objective(t)[1][new]
@@ -330,25 +346,11 @@ class _Model(NamedTuple):
     n_iter: int = 1
 
 
-def _scaler(table: Any, weight: np.ndarray) -> StandardScaler:
-    large = sp.issparse(table) and np.prod(table.shape, dtype=float) > MOST_CELLS
-    table = table.toarray() if sp.issparse(table) and not large else table
-    return StandardScaler(with_mean=not large).fit(table, sample_weight=weight)
-
-
-def _scaled(scaler: StandardScaler, table: Any) -> Any:
-    """Return 1 and the standardized columns; large sparse ones are not centered."""
-    ones = np.ones((table.shape[0], 1))
-    if sp.issparse(table) and not scaler.with_mean:
-        return sp.hstack([ones, scaler.transform(table)], format="csr")
-    return np.hstack([ones, scaler.transform(dense(table))])
-
-
 def _fit_logistic(
-    rows: _Rows, scaler: StandardScaler, classwise: bool, grid: tuple[float, ...]
+    rows: _Rows, scaler: Any, classwise: bool, grid: tuple[float, ...]
 ) -> list[_Model]:
     """Return the joint model for each value of C, started from the one before."""
-    X, t, models = _scaled(scaler, rows.X), None, []
+    X, t, models = standardized(scaler, rows.X), None, []
     for C in grid:
         objective = _Objective(X, rows, C, classwise)
         t, converged = _minimum(objective, t)
@@ -358,9 +360,9 @@ def _fit_logistic(
 
 
 def _log_probabilities(output: ClassOutput, model: Any, X: Any) -> np.ndarray:
-    return log_softmax(
-        np.log(np.maximum(output.shares(output.values(model, X)), LOW)), axis=1
-    )
+    share = output.shares(output.values(model, X))
+    inside = np.maximum(share, LOW)  # below, the logarithm continues with slope 1
+    return log_softmax(np.log(inside) + share - inside, axis=1)
 
 
 class NoisyLabelClassifier(ScoreClassifier, PrivilegedEstimator):
@@ -374,18 +376,17 @@ class NoisyLabelClassifier(ScoreClassifier, PrivilegedEstimator):
     ----------
     student : estimator or None, default=None
         Predicts from X. None is logistic regression on standardized columns, fitted
-        jointly with the noise. A classifier with ``predict_proba``, or a regressor, is
-        fitted to soft labels as in :class:`HedgedDistillationClassifier`.
+        jointly with the noise. Others are fitted to soft labels, as the students of
+        :class:`HedgedDistillationClassifier`.
     noise : {"symmetric", "classwise"}, default="symmetric"
         One rate for each row, or one for each row and class, which needs more rows.
     rates : array-like of shape (n_samples,) or (n_samples, n_classes), callable or \
 None, default=None
-        Known probabilities that the labels are wrong, by row, or by row and true class;
-        NaN where they are learned. A callable computes them from ``privileged``, as is
-        needed in cross-validation, where the rows change.
+        Known probabilities that the labels are wrong, by row or by row and true class;
+        NaN where they are learned. A callable computes them from ``privileged``, as
+        cross-validation needs it, where the rows change.
     hedge : bool, default=True
-        Whether to weight the student against that of the labels as they are. Otherwise
-        it has weight 1.
+        Whether to weight the student against that of the labels as they are.
     cv : int, splitter or iterable, default=5
         Folds of the weights, and of the EM inside them. An integer assigns the rows to
         folds by their content, stratified. Splits must partition the labelled rows.
@@ -408,21 +409,21 @@ None, default=None
     classes_ : ndarray
         The labels.
     label_quality_ : ndarray of shape (n_samples,)
-        Posterior probability that the label of a training row is right, with f out of
-        fold: check the lowest first. NaN without y. Absent without X* and `rates`.
+        Posterior probability that the label of a row is right, with f out of fold:
+        check the lowest first. NaN without y. Absent without X* and `rates`.
     noise_coef_, noise_intercept_ : ndarray
-        v and c, of the shapes (1, n_privileged) and (1,), or with n_classes rows.
-    noise_covariance_ : ndarray
-        Covariance of (c, v) of one class and another, by the observed information;
-        shape (1, 1 + n_privileged) * 2. Only with ``student=None``.
+        v and c, of the shapes (1, n_privileged) and (1,), or with a row for each class.
+    noise_covariance_ : ndarray of shape (1, 1 + n_privileged, 1, 1 + n_privileged)
+        Covariances of (c, v), or of those of each two classes, by the expected
+        information. Only with ``student=None``.
     independence_pvalue_ : float
-        Of the score test that X* does not act on the true class beyond X.
+        Of the test that the true class does not depend on X* given X.
     weights_ : dict from candidate to float
         Weights of ``"labels"`` and ``"corrected"``, which sum to 1.
     coef_, intercept_, C_ : ndarray, ndarray, dict from candidate to float
-        The weighted model and the chosen C. Only with ``student=None``.
+        The weighted model, and the chosen C. Only with ``student=None``.
     students_ : dict from candidate to estimator
-        The fitted students. Only where a student is given.
+        The fitted students. Only where one is given.
     n_iter_, converged_ : int, bool
         Steps of the EM, and whether the soft labels moved by at most `tol` in the last.
 
@@ -433,7 +434,7 @@ None, default=None
     Notes
     -----
     X* must be independent of the true class given X. Rows without X* have the average
-    noise, and rows without y are left out. Without X* and `rates` this is the student.
+    noise, rows without y are left out. Without X* and `rates`, this is the student.
 
     References
     ----------
@@ -441,19 +442,19 @@ None, default=None
 
     Examples
     --------
-    Three people labelled the rows, and the third one guessed.
+    Three people labelled the rows; the second is careless.
 
     >>> import numpy as np
     >>> from lupi import NoisyLabelClassifier
     >>> from lupi.datasets import make_noisy_labels
-    >>> data = make_noisy_labels(900, rates=(0.0, 0.05, 0.5), random_state=0)
+    >>> data = make_noisy_labels(900, rates=(0.02, 0.4, 0.1), random_state=0)
     >>> model = NoisyLabelClassifier()
     >>> model = model.fit(data.data, data.target, privileged=data.privileged)
-    >>> [round(rate, 1) for rate in model.label_noise(np.eye(3)).tolist()]
-    [0.0, 0.1, 0.5]
+    >>> int(model.label_noise(np.eye(3)).argmax())
+    1
     >>> suspicious = np.argsort(model.label_quality_)[:50]
     >>> wrong = data.target != data.truth
-    >>> bool(wrong[suspicious].mean() > 2 * wrong.mean())
+    >>> bool(wrong[suspicious].mean() > 3 * wrong.mean())
     True
     """
 
@@ -570,17 +571,12 @@ None, default=None
             design[:, 1:] = table.dense_full()
         if groups is None:
             groups = row_digests(training.X, codes, known, design)
-        elif np.shape(groups) == (given.n_rows,):
-            groups = np.asarray(groups)[keep]
         else:
-            raise ValueError(
-                f"groups has the shape {np.shape(groups)} for {given.n_rows} rows of "
-                "X. Give one group per row, as a 1-D array."
-            )
+            groups = read_groups(groups, given.n_rows)[keep]
         if table is not None:
             values = design[table.rows, 1:]
-            self._noise_scaler = _scaler(values, weight[table.rows])
-            design[table.rows] = _scaled(self._noise_scaler, values)
+            self._noise_scaler = weighted_scaler(values, weight[table.rows])
+            design[table.rows] = standardized(self._noise_scaler, values)
         unit = np.unique(groups, return_inverse=True)[1]
         return _Rows(training.X, codes, weight, design, known, unit), keep
 
@@ -620,22 +616,21 @@ None, default=None
         folds = self._outer_folds(rows, keep, given) if student is None or noisy else []
         names = names if folds else names[:1]
         hedged = self.hedge and len(names) > 1
-        C, shares, slopes, held = 1.0, {names[-1]: 1.0}, {names[-1]: (1.0, 0.0)}, {}
+        C, held = dict.fromkeys(names, 1.0), {}
+        shares, slopes = {names[-1]: 1.0}, {names[-1]: (1.0, 0.0)}
         if student is None:
-            self._scaler = _scaler(rows.X, rows.weight)
+            self._scaler = weighted_scaler(rows.X, rows.weight)
         if folds and (student is None or hedged):
-            found = self._out_of_fold(rows, student, "labels", folds, GRID)
-            values = [_log_likelihood(*pair, rows) for pair in found]
-            best = int(np.argmax(values))
-            C, held = GRID[best], {"labels": found[best]}
-            if len(names) > 1:
-                held |= dict(
-                    corrected=self._out_of_fold(
-                        rows, student, "corrected", folds, (C,)
-                    )[0]
-                )
+            best, explained = 0, 0.0
+            for name in names:
+                grid = GRID[best:]
+                found = self._out_of_fold(rows, student, name, folds, grid)
+                values = np.array([_log_likelihood(*pair, rows) for pair in found])
+                top = int(np.argmax(values @ rows.weight))
+                best = _within_error(values, rows) if name == "corrected" else top
+                C[name], held[name] = grid[best], found[best]
+                explained = values[best] @ rows.weight - explained
         if hedged:
-            explained = _log_likelihood(*held["corrected"], rows) - values[best]
             odds = logit(0.1 + 0.8 * expit(explained))
             judge = replace(rows, known=held["corrected"][1])
             for name, sign in (("labels", 1), ("corrected", -1)):
@@ -643,7 +638,7 @@ None, default=None
                 t, _ = _minimum(objective)
                 slopes[name], odds = (t[0], t[1:]), odds + sign * objective(t)[0]
             shares = {"labels": float(expit(-odds)), "corrected": float(expit(odds))}
-        models = {n: self._train(rows, student, n, (C,))[0] for n in names}
+        models = {n: self._train(rows, student, n, (C[n],))[0] for n in names}
         self.weights_, self._slopes, last = shares, slopes, models[names[-1]]
         if student is None:
             self.C_ = C
@@ -661,15 +656,14 @@ None, default=None
             )
         if len(names) > 1:
             scores = 0 * rows.labels if held else last.found
-            for name in held.keys() & shares.keys():
-                slope, intercept = slopes[name]
-                scores += shares[name] * (slope * held[name][0] + intercept)
+            for name, share in shares.items() if held else ():
+                scores += share * (slopes[name][0] * held[name][0] + slopes[name][1])
             f, a = softmax(scores, axis=1), last.noise.of(rows)
             _, r = _posterior(f, a, rows.codes)
             self.label_quality_ = np.full(given.n_rows, np.nan)
             self.label_quality_[keep] = 1 - r + r * f[np.arange(len(r)), rows.codes]
         if len(names) > 1 and rows.learned.any():
-            self._set_noise(rows, last, scores, C, a)
+            self._set_noise(rows, last, scores, C["corrected"], a)
 
     def _outer_folds(self, rows: _Rows, keep: np.ndarray, given: Training) -> list:
         """Return the fold of each row, for each repetition; nothing if impossible."""
@@ -731,7 +725,9 @@ None, default=None
         fold = rows.folds(int(self.cv) if isinstance(self.cv, Integral) else 5)
         output, soft, best, t = ClassOutput(self.classes_), rows.labels, (np.inf,), None
         hard, weight = output.indicators(rows.codes), rows.weight
-        for step in range(1, self.max_iter + 1):
+        total, step = 2 * weight.sum(), 0
+        while step < self.max_iter:
+            step += 1
             scores = np.empty_like(soft)
             for number in range(fold.max() + 1):
                 train, part = fold != number, take_rows(rows.X, fold == number)
@@ -742,9 +738,7 @@ None, default=None
             t, _ = _minimum(objective, t)
             scores, f, a, _, r = objective.state(t)
             before, soft = soft, r[:, None] * f + (1 - r)[:, None] * rows.labels
-            moved = (
-                np.average(np.abs(soft - before).sum(axis=1), weights=rows.weight) / 2
-            )
+            moved = rows.weight @ np.abs(soft - before).sum(axis=1) / total
             if (value := objective(t)[0]) < best[0]:
                 best = value, soft, objective.noise(t), scores
             if moved <= self.tol:
@@ -778,15 +772,15 @@ None, default=None
         back[0, 1:] = -scaler.mean_ / scaler.scale_
         self.noise_intercept_, self.noise_coef_ = (back @ V)[0], (back @ V)[1:].T
         if self.student is None:
-            X, t = _scaled(self._scaler, rows.X), model.found
+            X, t = standardized(self._scaler, rows.X), model.found
         else:
             X, C = np.insert(scores, 0, 1.0, axis=1), 1e3
             t, _ = _minimum(_Objective(X, rows, C, classwise))
         if len(t) > MOST_PARAMETERS:
             return
         if self.student is None:
-            hessian = _Objective(X, rows, C, classwise).hessian(t)
-            spread = np.linalg.inv(hessian)[-V.size :, -V.size :].reshape(V.shape * 2)
+            spread = np.linalg.inv(_Objective(X, rows, C, classwise).information(t))
+            spread = spread[-V.size :, -V.size :].reshape(V.shape * 2)
             self.noise_covariance_ = np.einsum("ai,ihjk,bj->hakb", back, spread, back)
         p = self.independence_pvalue_ = _independence(dense(X), rows, C, classwise, t)
         if p < ALPHA:
@@ -834,9 +828,8 @@ None, default=None
         # Derivatives of the rates along the log-odds of a; intervals of the logits.
         slope = a[:, None, 1:] * (a[:, :1] + a[:, 1:])[..., None]
         slope -= a[:, 1:, None] * np.eye(k)
-        slope, bound = (
-            (slope.sum(2, keepdims=True), 1 - 1 / k) if single else (slope, 1)
-        )
+        bound = 1 - 1 / k if single else 1.0
+        slope = slope.sum(axis=2, keepdims=True) if single else slope
         spread = np.einsum("na,hakb,nb->nhk", design, self.noise_covariance_, design)
         error = np.sqrt(np.einsum("njh,nhk,njk->nj", slope, spread, slope))
         error *= ndtri((1 + level) / 2) / (rates * (1 - rates / bound))
@@ -861,9 +854,8 @@ None, default=None
             ``noise="classwise"``; NaN for rows without X*.
         """
         design = self._noise_design(privileged)
-        return (design[:, 1:] - self._noise_scaler.mean_) * self.noise_coef_.mean(
-            axis=0
-        )
+        effect = self.noise_coef_.mean(axis=0)
+        return (design[:, 1:] - self._noise_scaler.mean_) * effect
 
     def _noise_design(self, privileged: Any) -> np.ndarray:
         read = self._validate_privileged(privileged)
@@ -877,7 +869,7 @@ None, default=None
     def _scores_of(self, fitted: Any, X: Any) -> np.ndarray:
         """Return the scores of a candidate, one column per class."""
         if isinstance(fitted, np.ndarray):
-            return _scaled(self._scaler, X) @ fitted
+            return standardized(self._scaler, X) @ fitted
         return _log_probabilities(ClassOutput(self.classes_), fitted, X)
 
     def _scores(self, X: Any) -> np.ndarray:
