@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         HedgedDistillationClassifier,
         HedgedDistillationRegressor,
         KnowledgeTransferClassifier,
+        NoisyLabelClassifier,
     )
 
 __version__ = "0.1.0"
@@ -78,6 +79,7 @@ __all__ = [
     "LinearSVCPlus",
     "LinearSVRPlus",
     "MarginTransferSVC",
+    "NoisyLabelClassifier",
     "PrivilegedColumns",
     "Rule",
     "SVCDeltaPlus",

@@ -9,6 +9,7 @@ from lupi.transfer._distillation_regressor import GeneralizedDistillationRegress
 from lupi.transfer._hedged_classifier import HedgedDistillationClassifier
 from lupi.transfer._hedged_regressor import HedgedDistillationRegressor
 from lupi.transfer._knowledge_transfer import KnowledgeTransferClassifier
+from lupi.transfer._noisy_labels import NoisyLabelClassifier
 from lupi.transfer._propensity import LabelPropensity, label_propensity
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "HedgedDistillationRegressor",
     "KnowledgeTransferClassifier",
     "LabelPropensity",
+    "NoisyLabelClassifier",
     "label_propensity",
 ]

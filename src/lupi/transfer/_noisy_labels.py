@@ -296,9 +296,9 @@ def _minimum(objective: _Objective, start: np.ndarray | None = None) -> tuple:
     t = objective.center if start is None else start
     how = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 1e-14}
     how["gtol"] = 1e-9 * objective.rows.weight.sum()
-    # The slope of a calibration is positive: otherwise it would reverse the classes.
-    bounds = [(1e-3, None)] + [(None, None)] * (len(t) - 1)
-    bounds = bounds if objective.calibrates else None
+    bounds: Any = None
+    if objective.calibrates:  # a negative slope would reverse the classes
+        bounds = [(1e-3, None)] + [(None, None)] * (len(t) - 1)
     found = minimize(
         objective, t, jac=True, method="L-BFGS-B", bounds=bounds, options=how
     )
@@ -723,7 +723,8 @@ None, default=None
     def _fit_em(self, rows: _Rows, student: Any, classwise: bool) -> _Model:
         """Return a student of soft labels, and the noise."""
         fold = rows.folds(int(self.cv) if isinstance(self.cv, Integral) else 5)
-        output, soft, best, t = ClassOutput(self.classes_), rows.labels, (np.inf,), None
+        output, soft, t = ClassOutput(self.classes_), rows.labels, None
+        best: tuple[Any, ...] = (np.inf,)
         hard, weight = output.indicators(rows.codes), rows.weight
         total, step = 2 * weight.sum(), 0
         while step < self.max_iter:
