@@ -9,6 +9,7 @@ from sklearn.svm import SVC, LinearSVC
 from lupi.datasets import (
     make_biased_hiring,
     make_mediator,
+    make_noisy_labels,
     make_plane,
     make_similarity_teacher,
     make_slack_teacher,
@@ -19,6 +20,7 @@ MAKERS = [
     make_slack_teacher,
     make_similarity_teacher,
     make_mediator,
+    make_noisy_labels,
     make_useless,
     make_plane,
     make_biased_hiring,
@@ -151,3 +153,39 @@ def test_hiring_is_biased_by_the_given_share():
     )
     with pytest.raises(ValueError, match="between 0 and 1"):
         make_biased_hiring(bias=1.5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("reason", ["annotators", "seconds", "sources"])
+def test_noisy_labels_are_wrong_at_the_rates_given(reason, n_classes):
+    rates = (0.05, 0.3, 0.45)
+    data = make_noisy_labels(
+        6000, n_classes=n_classes, rates=rates, reason=reason, random_state=0
+    )
+    wrong = data.target != data.truth
+    # Four standard errors of a mean of 6000, and of 500 rows and more.
+    assert abs(wrong.mean() - data.rates.mean()) < 4 * 0.5 / np.sqrt(6000)
+    if reason == "seconds":
+        expected = 0.45 * np.exp(-data.privileged[:, 0] / 60)
+        np.testing.assert_allclose(data.rates, expected)
+        np.testing.assert_allclose(np.exp(data.privileged[:, 1]), data.privileged[:, 0])
+        return
+    np.testing.assert_array_equal(data.privileged.sum(axis=1), 1)
+    for m, rate in enumerate(rates):
+        mine = data.privileged[:, m] == 1
+        counted = (
+            mine if reason == "annotators" else mine & (data.truth != m % n_classes)
+        )
+        assert abs(wrong[counted].mean() - rate) < 4 * 0.5 / np.sqrt(counted.sum())
+        if reason == "sources":
+            assert np.all(data.target[mine & wrong] == m % n_classes)
+
+
+def test_noisy_labels_refuse_rates_beyond_a_guess():
+    with pytest.raises(ValueError, match=r"between 0 and 0\.5"):
+        make_noisy_labels(rates=(0.1, 0.6))
+    with pytest.raises(ValueError, match="annotators"):
+        make_noisy_labels(reason="mood")
+    assert make_noisy_labels(50, n_classes=3, rates=(0.6,)).target.max() == 2
+    frame = make_noisy_labels(50, as_frame=True, reason="sources").privileged
+    assert list(frame.columns) == [f"source_{m}" for m in range(1, 7)]
