@@ -64,8 +64,8 @@ def test_slack_teacher_flips_labels_beyond_the_margin_only():
 
 def test_slack_teacher_leaves_much_to_gain_at_200_rows():
     without, oracle = [], []
-    for seed in range(5):
-        data = make_slack_teacher(2200, random_state=seed)
+    for seed in range(3):
+        data = make_slack_teacher(1200, random_state=seed)
         both = np.hstack([data.data, data.privileged])
         for rows, scores in ((data.data, without), (both, oracle)):
             scores.append(
@@ -74,7 +74,7 @@ def test_slack_teacher_leaves_much_to_gain_at_200_rows():
                     .fit(rows[:200], data.target[:200])
                     .score(rows[200:], data.target[200:])
                     for kernel in ("linear", "rbf")
-                    for C in (0.01, 0.1, 1.0, 10.0)
+                    for C in (0.1, 1.0)
                 )
             )
     assert np.mean(without) <= 0.75

@@ -8,7 +8,6 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from lupi.datasets import list_tables, load_table
-from lupi.datasets._tables._registry import TABLES
 
 NAMES = list_tables()
 SHIPPED = {"actg175", "pima", "german_credit", "digits", "breast_cancer"}
@@ -44,15 +43,10 @@ def _as_number(column):
 def test_there_are_twenty_tables_of_six_fields_and_two_nulls():
     assert len(NAMES) >= 20
     assert set(NAMES) > SHIPPED
-    fields = {TABLES[name].subject for name in NAMES}
-    assert fields == {
-        "medicine",
-        "education",
-        "work",
-        "credit",
-        "time series",
-        "images",
-    }
+    fields = ("medicine", "education", "work", "credit", "time series", "images")
+    each = [list_tables(subject=field) for field in fields]
+    assert min(map(len, each)) >= 2
+    assert sorted(name for names in each for name in names) == NAMES
     assert {"vouchers", "class_size"} <= set(list_tables(null=True))
     tasks = [list_tables(task=task) for task in ("classification", "regression")]
     assert sorted([*tasks[0], *tasks[1]]) == NAMES

@@ -1,13 +1,14 @@
 """Data with privileged information: shipped tables, generators and readers."""
 
 from lupi.datasets._generators import (
+    make_biased_hiring,
     make_mediator,
     make_noisy_labels,
+    make_plane,
     make_similarity_teacher,
     make_slack_teacher,
     make_useless,
 )
-from lupi.datasets._planes import make_biased_hiring, make_plane
 from lupi.datasets._readers import read_mnist_plus, read_techtc
 from lupi.datasets._shipped import (
     load_actg175,

@@ -21,29 +21,13 @@ if TYPE_CHECKING:
 else:
     pd = optional("pandas", "Reading a shipped data set")
 
-PIMA_COLUMNS = (
-    "pregnancies",
-    "glucose",
-    "blood_pressure",
-    "skin_thickness",
-    "insulin",
-    "bmi",
-    "pedigree",
-    "age",
-)
 PIMA_PRIVILEGED = {
     "lab": ("glucose", "insulin"),
     "seed": ("glucose", "blood_pressure", "bmi", "age"),
     "seed-swapped": ("pregnancies", "skin_thickness", "insulin", "pedigree"),
 }
 # A zero in these columns cannot be a measurement.
-PIMA_ZERO_IS_MISSING = (
-    "glucose",
-    "blood_pressure",
-    "skin_thickness",
-    "insulin",
-    "bmi",
-)
+PIMA_MEASURED = ["glucose", "blood_pressure", "skin_thickness", "insulin", "bmi"]
 ACTG_BASELINE = (
     "age",
     "wtkg",
@@ -147,10 +131,10 @@ def load_pima(
         )
     table = read_shipped("pima")
     if zeros_as_missing:
-        columns = list(PIMA_ZERO_IS_MISSING)
-        table[columns] = table[columns].astype(float).replace(0.0, np.nan)
+        measured = table[PIMA_MEASURED].astype(float)
+        table[PIMA_MEASURED] = measured.replace(0.0, np.nan)
     later = list(PIMA_PRIVILEGED[roles])
-    now = [name for name in PIMA_COLUMNS if name not in later]
+    now = [name for name in table.columns[:-1] if name not in later]
     return make_bunch(
         table[now],
         table[later],
