@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -205,8 +206,18 @@ def test_a_lambda_can_be_a_score_and_has_no_checkpoint(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_result(finished):
     same(run(n_jobs=2), finished[0])
+
+
+def test_a_study_can_be_sent_to_another_process(small):
+    study = pickle.loads(pickle.dumps(small[0].study))
+    assert study.identity == small[0].study.identity
+    folds = small[0].folds.set_index(["split", "arm"])["score"]
+    for piece in study.pieces()[:2]:
+        for line in study.run(piece)["lines"]:
+            assert line["score"] == folds[line["split"], line["arm"]]
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from lupi._tables import TableError, nearest, read_table, resolve_columns, to_cs
 from lupi._words import listed
 from lupi.cli import InputError
 from lupi.cli._io import (
-    Data,
+    InputTable,
     Request,
     check_metric,
     collected_warnings,
@@ -72,7 +72,7 @@ def run_columns(
 
 
 @refusing(ValueError)
-def _scores(data: Data, metric: str | None, seed: int, jobs: int) -> pd.DataFrame:
+def _scores(data: InputTable, metric: str | None, seed: int, jobs: int) -> pd.DataFrame:
     parts = [data.X] if data.privileged is None else [data.X, data.privileged]
     return column_scores(
         pd.concat(parts, axis=1),
@@ -86,7 +86,7 @@ def _scores(data: Data, metric: str | None, seed: int, jobs: int) -> pd.DataFram
 
 
 def _show_columns(
-    console: Console, data: Data, metric: str | None, scores: pd.DataFrame
+    console: Console, data: InputTable, metric: str | None, scores: pd.DataFrame
 ) -> None:
     name = metric_name(choose_scorer(metric, data.task, data.y[data.has_y])[0])
     console.print()
@@ -126,7 +126,7 @@ def _show_columns(
 
 
 def _show_next_command(
-    console: Console, request: Request, data: Data, scores: pd.DataFrame
+    console: Console, request: Request, data: InputTable, scores: pd.DataFrame
 ) -> None:
     """Print the suspicious columns and the next command."""
     marked = scores.loc[scores["suspicious"], "column"].tolist()

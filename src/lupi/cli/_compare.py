@@ -28,7 +28,7 @@ from lupi._words import listed
 from lupi.cli import InputError, Interrupted
 from lupi.cli._io import (
     WIDE,
-    Data,
+    InputTable,
     Request,
     collected_warnings,
     make_console,
@@ -211,7 +211,7 @@ def _best_model(
         return None
 
 
-def _demo(request: Request, *, few: bool) -> Data:
+def _demo(request: Request, *, few: bool) -> InputTable:
     """Return the shipped trial, with a description for few labels or few rows."""
     from lupi.datasets import load_actg175
 
@@ -232,7 +232,7 @@ def _demo(request: Request, *, few: bool) -> Data:
             "Few patients have a known outcome. Many more are still under observation: "
             "their counts of week 20 are known, their outcome is hidden."
         )
-    return Data(
+    return InputTable(
         X=trial.data,
         y=trial.target.to_numpy(),
         privileged=trial.privileged,
@@ -353,7 +353,7 @@ def recall(
 
 @refusing(TableError, ValueError)
 def _read_groups(
-    asked: bool, words: list[str], data: Data
+    asked: bool, words: list[str], data: InputTable
 ) -> dict[str, list[str]] | None:
     """Return the groups of privileged columns to measure; None if not requested."""
     if not (asked or words) or data.privileged is None:
@@ -407,7 +407,7 @@ def _measure_columns(
     return gains
 
 
-def _show_data(console: Console, data: Data, study: Study) -> None:
+def _show_data(console: Console, data: InputTable, study: Study) -> None:
     """Print what is compared, and the number of fits."""
     console.print()
     console.print(Text("Does the privileged information help?", style="bold"))

@@ -73,7 +73,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Data:
+class InputTable:
     """A table split into X, y, X* and groups."""
 
     X: pd.DataFrame
@@ -105,7 +105,9 @@ class Data:
 
 
 @refusing(TableError)
-def read_data(request: Request, *, methods: list[str], need_privileged: bool) -> Data:
+def read_data(
+    request: Request, *, methods: list[str], need_privileged: bool
+) -> InputTable:
     """Read the file and assign every column to its role."""
     if request.file is None:
         raise InputError("No FILE was given; name a table.")
@@ -167,7 +169,7 @@ def read_data(request: Request, *, methods: list[str], need_privileged: bool) ->
     _check_target(outcomes, task)
     if asked is None:
         _note_on_task(outcomes, task, notes)
-    return Data(
+    return InputTable(
         X=table[known],
         y=y,
         privileged=_privileged(table[privileged], notes) if privileged else None,
@@ -241,7 +243,7 @@ def _check_target(target: pd.Series, task: Task) -> None:
 
 
 @refusing(ValueError)
-def plan_study(data: Data, methods: list[str], options: dict[str, Any]) -> Study:
+def plan_study(data: InputTable, methods: list[str], options: dict[str, Any]) -> Study:
     """Check all arguments and return the study of some methods."""
     check_metric(options.get("scoring"))
     return plan(
@@ -372,7 +374,7 @@ def make_console(*, stderr: bool = False) -> Console:
     return console
 
 
-def outcome_note(data: Data, use: str) -> str:
+def outcome_note(data: InputTable, use: str) -> str:
     """Return a note on the rows without an outcome."""
     count = int((~data.has_y).sum())
     return (

@@ -31,7 +31,7 @@ from sklearn.ensemble import (
 
 from lupi._words import listed, signed
 from lupi.base._rows import take_columns
-from lupi.evaluation._prepare import Training, rows_with_values
+from lupi.evaluation._prepare import TrainingRows, rows_with_values
 from lupi.evaluation._running import run_all
 from lupi.evaluation._splits import Split, describe_splits, evenly_mixed, of_rows
 from lupi.evaluation._statistics import Contrast, Design, corrected_contrast
@@ -178,11 +178,11 @@ class LearningCurve:
         start = int(np.flatnonzero(self.train_sizes == self.compared)[0])
         sizes = self.train_sizes[start:]
         lines = []
-        for place in range(start, len(self.train_sizes)):
+        for k in range(start, len(self.train_sizes)):
             contrast = corrected_contrast(
-                self.scores["with"][start] - self.scores["without"][place],
-                self.designs[place],
-                self.group_scores["with"][start] - self.group_scores["without"][place],
+                self.scores["with"][start] - self.scores["without"][k],
+                self.designs[k],
+                self.group_scores["with"][start] - self.group_scores["without"][k],
             )
             lines.append((contrast.mean, *contrast.interval(confidence)))
         mean, low, high = np.array(lines).T
@@ -202,9 +202,9 @@ def _zero(sizes: np.ndarray, values: np.ndarray, *, last: bool = False) -> float
     passes = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
     if not len(passes) or (last and values[-1] > 0):
         return np.inf
-    place = passes[-1 if last else 0]
-    above, below = values[place], values[place + 1]
-    logs = np.log(sizes[place : place + 2])
+    k = passes[-1 if last else 0]
+    above, below = values[k], values[k + 1]
+    logs = np.log(sizes[k : k + 2])
     return float(np.exp(logs[0] + above / (above - below) * (logs[1] - logs[0])))
 
 
@@ -292,7 +292,7 @@ def _curve_score(
         warnings.simplefilter("ignore")
         try:
             training = study.training(method, arm, split)
-            fold = study.folds.fold(arm, training, split.test)
+            fold = study.tables.fold(arm, training, split.test)
             model = study.fit(method, params, fold)
             score, groups = study.score(model, fold, groups=True)
             return score, groups or []
@@ -611,7 +611,9 @@ def outside_baseline(study: Study, n_jobs: int | None) -> dict[str, Any] | None:
 
 def _outside_score(study: Study, split: Split) -> tuple[float, list[float]]:
     train = split.train
-    fold = study.folds.fold("without", Training(train, len(train), train), split.test)
+    fold = study.tables.fold(
+        "without", TrainingRows(train, len(train), train), split.test
+    )
     model = BOOSTING[study.task](random_state=study.seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -126,7 +126,7 @@ def _with_gaps(values: Any, there: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingRows:
     """Training rows: the first ``n_labelled`` have y, the others do not.
 
     ``source`` is, for each of them, the row whose X* is used.
@@ -181,7 +181,7 @@ _recent = _Recent(MOST_CELLS_KEPT)
 
 
 @dataclass
-class Folds:
+class FoldTables:
     """The tables of a study, and the preparation of its folds."""
 
     X: Any
@@ -189,7 +189,7 @@ class Folds:
     has_privileged: np.ndarray
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
-    def fold(self, arm: str, training: Training, test: np.ndarray) -> Fold:
+    def fold(self, arm: str, training: TrainingRows, test: np.ndarray) -> Fold:
         """Prepare the tables of an arm for training and test rows."""
         train, source = training.rows, training.source
         X_train, X_test = _recent.get(

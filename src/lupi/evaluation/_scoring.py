@@ -255,11 +255,11 @@ def _roc_auc(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score | N
         values = model.decision_function(X)
     else:
         values = model.predict_proba(X)[:, 1]
-    levels, place = np.unique(values, return_inverse=True)
+    levels, level_of = np.unique(values, return_inverse=True)
     positive = y == model.classes_[1]
 
     def score(rows: np.ndarray) -> float:
-        at, up = place[rows], positive[rows] * weight[rows]
+        at, up = level_of[rows], positive[rows] * weight[rows]
         upper = np.bincount(at, up, len(levels))
         lower = np.bincount(at, weight[rows] - up, len(levels))
         n_pairs = upper.sum() * lower.sum()

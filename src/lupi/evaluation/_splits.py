@@ -301,11 +301,11 @@ def evenly_mixed(
     """Return a random order of the rows in which the classes alternate evenly."""
     if strata is None:
         return rng.permutation(n_rows)
-    place = np.empty(n_rows)
+    position = np.empty(n_rows)
     for label in np.unique(strata):
         rows = rng.permutation(np.flatnonzero(strata == label))
-        place[rows] = (np.arange(len(rows)) + rng.random()) / len(rows)
-    return np.argsort(place, kind="stable")
+        position[rows] = (np.arange(len(rows)) + rng.random()) / len(rows)
+    return np.argsort(position, kind="stable")
 
 
 def few_labels(

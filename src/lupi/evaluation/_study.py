@@ -42,8 +42,8 @@ from lupi.evaluation._methods import (
 )
 from lupi.evaluation._prepare import (
     Fold,
-    Folds,
-    Training,
+    FoldTables,
+    TrainingRows,
     as_table,
     column_names,
     make_transformer,
@@ -110,7 +110,7 @@ class Study:
     settings: dict[str, Any]
 
     def __post_init__(self) -> None:
-        self.folds = Folds(self.X, self.privileged, self.has_privileged)
+        self.tables = FoldTables(self.X, self.privileged, self.has_privileged)
 
     @cached_property
     def representatives(self) -> dict[str, Method]:
@@ -227,7 +227,7 @@ class Study:
         )
         return {"lines": lines, "error": error, "warnings": dict(counts)}
 
-    def training(self, method: Method, arm: str, split: Split) -> Training:
+    def training(self, method: Method, arm: str, split: Split) -> TrainingRows:
         """Return the training rows of an arm: those with y, then those without.
 
         Rows without y are used by methods that can use them, if they have X*.
@@ -236,7 +236,7 @@ class Study:
         if arm in METHOD_ARMS and uses_unlabelled(method.build()):
             extra = split.unlabelled[self.has_privileged[split.unlabelled]]
         rows = np.r_[split.train, extra]
-        return Training(rows, len(split.train), rows)
+        return TrainingRows(rows, len(split.train), rows)
 
     def run_arm(self, method: Method, arm: str, number: int) -> dict[str, Any]:
         """Search, fit and score one arm of a method on one split."""
@@ -246,7 +246,7 @@ class Study:
         if arm == "shuffled":
             training = self._shuffled(training, number)
         params, inner = self.search(method, arm, training, number)
-        fold = self.folds.fold(arm, training, split.test)
+        fold = self.tables.fold(arm, training, split.test)
         model = self.fit(method, params, fold)
         score, group_scores = self.score(model, fold, groups=True)
         return {
@@ -262,7 +262,7 @@ class Study:
             "group_scores": group_scores,
         }
 
-    def _shuffled(self, training: Training, number: int) -> Training:
+    def _shuffled(self, training: TrainingRows, number: int) -> TrainingRows:
         """Permute X* among the training rows that have it."""
         source = training.rows.copy()
         there = np.flatnonzero(self.has_privileged[source])
@@ -274,7 +274,7 @@ class Study:
         self,
         method: Method,
         arm: str,
-        training: Training,
+        training: TrainingRows,
         number: int,
     ) -> tuple[dict[str, Any], float | None]:
         """Return the best candidate on inner folds of the training rows."""
@@ -298,7 +298,7 @@ class Study:
             raise problems[0]
         return candidates[best], float(scores[best])
 
-    def _searched(self, training: Training, number: int) -> Training:
+    def _searched(self, training: TrainingRows, number: int) -> TrainingRows:
         """Return the rows on which candidates are scored, the same in every arm."""
         n, total = training.n_labelled, len(training.rows)
         if n <= MOST_SEARCHED:
@@ -309,7 +309,7 @@ class Study:
         extra = self._rng("searched too", number).permutation(np.arange(n, total))
         extra = extra[: round((total - n) * MOST_SEARCHED / n)]
         kept = np.r_[np.sort(mixed[:MOST_SEARCHED]), np.sort(extra)]
-        return Training(training.rows[kept], MOST_SEARCHED, training.source[kept])
+        return TrainingRows(training.rows[kept], MOST_SEARCHED, training.source[kept])
 
     def _candidate_scores(
         self,
@@ -334,7 +334,9 @@ class Study:
                     problems.append(problem)
         return scores
 
-    def _inner_folds(self, arm: str, training: Training, number: int) -> Iterator[Fold]:
+    def _inner_folds(
+        self, arm: str, training: TrainingRows, number: int
+    ) -> Iterator[Fold]:
         n = training.n_labelled
         labelled, extra = training.rows[:n], np.arange(n, len(training.rows))
         strata, groups = (of_rows(c, labelled) for c in (self.strata, self.groups))
@@ -346,8 +348,8 @@ class Study:
                 tested = self.groups[labelled[test]]
                 kept = extra[~np.isin(self.groups[training.rows[extra]], tested)]
             own = np.r_[train, kept]
-            part = Training(training.rows[own], len(train), training.source[own])
-            yield self.folds.fold(arm, part, labelled[test])
+            part = TrainingRows(training.rows[own], len(train), training.source[own])
+            yield self.tables.fold(arm, part, labelled[test])
 
     def _resolved(self, params: dict[str, Any], fold: Fold) -> dict[str, Any]:
         spread = 1.0
@@ -391,7 +393,7 @@ class Study:
             self.n_groups,
         )
 
-    def final_rows(self, name: str, arm: str) -> Training:
+    def final_rows(self, name: str, arm: str) -> TrainingRows:
         """Return the training rows of the final estimator of an arm."""
         known, unknown = np.flatnonzero(self.has_y), np.flatnonzero(~self.has_y)
         return self.training(self.method(name), arm, Split(known, NO_ROWS, unknown))
@@ -404,7 +406,7 @@ class Study:
         rows, labelled = training.rows, training.rows[: training.n_labelled]
         with config_context(enable_metadata_routing=False):
             params, _ = self.search(method, arm, training, 0)
-            fold = self.folds.fold(arm, training, labelled)
+            fold = self.tables.fold(arm, training, labelled)
             model = seeded(method.build(), self.seed)
             model.set_params(**self._resolved(params, fold))
             more = {"sample_weight": self.sample_weight}

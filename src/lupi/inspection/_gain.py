@@ -168,8 +168,8 @@ class GainDisplay:
         if self.kind == "difference":
             ax.axvline(0.0, color=BLACK, linewidth=1.0)
         step = 0.72 / len(arms)
-        for place, arm in enumerate(arms):
-            shift = step * (place - (len(arms) - 1) / 2)
+        for k, arm in enumerate(arms):
+            shift = step * (k - (len(arms) - 1) / 2)
             # Below the interval, so that it does not cover them.
             self._draw_splits(arm, methods, shift + 0.3 * step)
             part = self.table[self.table["arm"] == arm].set_index("method")
@@ -211,8 +211,8 @@ class GainDisplay:
         ax = self.ax_
         alone = len(methods) == 1
         if alone:
-            places = step * (np.arange(len(arms)) - (len(arms) - 1) / 2)
-            ax.set_yticks(places, [ARMS[arm].label for arm in arms])
+            heights = step * (np.arange(len(arms)) - (len(arms) - 1) / 2)
+            ax.set_yticks(heights, [ARMS[arm].label for arm in arms])
         else:
             names = [f"{method}\n{self.verdicts[method]}" for method in methods]
             ax.set_yticks(range(len(methods)), names)

@@ -314,8 +314,8 @@ class PrivilegedLearningCurveDisplay:
         worth = self.worth
         if worth is None or not 0 < worth.labels < np.inf:
             return
-        place = int(np.flatnonzero(self.train_sizes == worth.compared)[0])
-        level = float(self.scores["with"][place].mean())
+        k = int(np.flatnonzero(self.train_sizes == worth.compared)[0])
+        level = float(self.scores["with"][k].mean())
         self.ax_.annotate(
             "",
             xy=(worth.compared + worth.labels, level),

@@ -516,11 +516,11 @@ def _free_offsets(
 ) -> list[tuple[int, int]]:
     """Return offsets at which the numbers of rows do not overlap points or numbers."""
     to_points = 72.0 / panel.figure.dpi
-    places = panel.transData.transform(points) * to_points
-    taken = places[np.isfinite(places).all(axis=1)]
+    centers = panel.transData.transform(points) * to_points
+    taken = centers[np.isfinite(centers).all(axis=1)]
     chosen = []
     for row in rows:
-        candidates = places[row] + np.array(OFFSETS)
+        candidates = centers[row] + np.array(OFFSETS)
         gaps = np.abs(candidates[:, None] - taken[None]) / NUMBER_SIZE
         crowding = (gaps.max(axis=2) < 1).sum(axis=1)
         best = int(np.argmin(crowding))

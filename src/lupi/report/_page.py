@@ -127,8 +127,8 @@ def build_page(
         "warnings": _warnings(comparison),
         "facts": _facts(settings),
         "methods": [
-            _method(comparison, name, place, usage, curves)
-            for place, name in enumerate(comparison.methods)
+            _method(comparison, name, index, usage, curves)
+            for index, name in enumerate(comparison.methods)
         ],
         "columns": SUMMARY_COLUMNS,
         "lines": [
@@ -281,7 +281,7 @@ def _outside_line(outside: Mapping[str, Any] | None) -> list[list[str]]:
 
 
 def _method(
-    comparison: Comparison, name: str, place: int, usage: Usage, curves: Curves
+    comparison: Comparison, name: str, index: int, usage: Usage, curves: Curves
 ) -> dict[str, Any]:
     line = comparison.summary.set_index("method").loc[name]
     folds = comparison.folds[comparison.folds["method"] == name]
@@ -305,8 +305,8 @@ def _method(
     wide = folds.pivot(index="split", columns="arm", values="score")
     better = int((wide["with"] > wide["without"]).sum())
     return part | {
-        "charts": _score_charts(comparison, name, place),
-        "gains": _gain_chart(comparison, name, place),
+        "charts": _score_charts(comparison, name, index),
+        "gains": _gain_chart(comparison, name, index),
         "gains_note": (
             "Differences to the same model without X*: one dot per split, and the mean "
             f"with its 95 % interval. {better} of {len(wide)} splits are better with "
@@ -316,12 +316,12 @@ def _method(
             [str(split + 1), *(number(scores[arm]) for arm in ARMS)]
             for split, scores in wide.iterrows()
         ],
-        "curve": _curve_chart(curves.get(name), place),
+        "curve": _curve_chart(curves.get(name), index),
         "curve_note": _curve_note(curves.get(name)),
     }
 
 
-def _score_charts(comparison: Comparison, name: str, place: int) -> list[str]:
+def _score_charts(comparison: Comparison, name: str, index: int) -> list[str]:
     """Draw the scores of one method, for wide screens and for phones."""
     table = comparison.intervals()
     low, high = table["low"].min(), table["high"].max()
@@ -338,12 +338,12 @@ def _score_charts(comparison: Comparison, name: str, place: int) -> list[str]:
 
     height = HEIGHT_OF_AXIS + HEIGHT_OF_ARM * len(ARMS)
     return [
-        _inline_svg(draw, (width, height), f"{name}: {said}", f"scores-{place}-{width}")
+        _inline_svg(draw, (width, height), f"{name}: {said}", f"scores-{index}-{width}")
         for width in (WIDE, NARROW)
     ]
 
 
-def _gain_chart(comparison: Comparison, name: str, place: int) -> str:
+def _gain_chart(comparison: Comparison, name: str, index: int) -> str:
     def draw(ax: Any) -> None:
         GainDisplay.from_results(
             comparison, kind="difference", methods=[name], splits=True, ax=ax
@@ -351,10 +351,10 @@ def _gain_chart(comparison: Comparison, name: str, place: int) -> str:
 
     height = HEIGHT_OF_AXIS + (HEIGHT_OF_ARM + 8) * (len(ARMS) - 1)
     label = f"Differences of {name} to the same model without X*, split by split"
-    return _inline_svg(draw, (HALF, height), label, f"gains-{place}")
+    return _inline_svg(draw, (HALF, height), label, f"gains-{index}")
 
 
-def _curve_chart(curve: LearningCurve | None, place: int) -> str | None:
+def _curve_chart(curve: LearningCurve | None, index: int) -> str | None:
     if curve is None or len(curve.train_sizes) < 2:
         return None
 
@@ -373,7 +373,7 @@ def _curve_chart(curve: LearningCurve | None, place: int) -> str | None:
         for arm, scores in curve.scores.items()
         for size, score in zip(curve.train_sizes, scores.mean(axis=1), strict=True)
     )
-    return _inline_svg(draw, (HALF, 240), f"Learning curve. {means}", f"curve-{place}")
+    return _inline_svg(draw, (HALF, 240), f"Learning curve. {means}", f"curve-{index}")
 
 
 def _curve_note(curve: LearningCurve | None) -> str:
