@@ -103,7 +103,7 @@ def share(model, X, y, sample_weight=None):
         (make_scorer(accuracy_score, normalize=False), FirstColumn()),
         (make_scorer(roc_auc_score, response_method="predict"), FirstColumn()),
         (make_scorer(roc_auc_score, response_method="predict_proba"), Rounded()),
-        (share, FirstColumn()),
+        pytest.param(share, FirstColumn(), id="a function"),
     ],
     ids=str,
 )
