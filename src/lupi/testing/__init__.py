@@ -15,15 +15,8 @@ from typing import Any, Literal
 
 from sklearn.base import is_classifier
 
-from lupi.testing import (
-    _containers,
-    _interface,
-    _refusals,
-    _rows,
-    _tools,
-    _unlabelled,
-)
-from lupi.testing._material import CLASSIFIER_CHECKS, lupi_tags
+from lupi.testing import _checks
+from lupi.testing._checks import CLASSIFIER_CHECKS, lupi_tags
 
 __all__ = [
     "CheckResult",
@@ -32,12 +25,10 @@ __all__ = [
 ]
 
 Check = Callable[[Any], None]
-# The functions check_... that these modules define, by name.
 _CHECKS: dict[str, Check] = {
     name: check
-    for group in (_interface, _rows, _unlabelled, _containers, _refusals, _tools)
-    for name, check in vars(group).items()
-    if name.startswith("check_") and check.__module__ == group.__name__
+    for name, check in vars(_checks).items()
+    if name.startswith("check_") and check.__module__ == _checks.__name__
 }
 
 

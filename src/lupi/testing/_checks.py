@@ -1,0 +1,988 @@
+"""The checks: their data and assertions, then one function ``check_…`` per property.
+
+Where sums over the rows are taken in another order, models are compared on training
+rows: of two splits of a tree that part these rows alike, the last digit decides, and
+new rows between them may be parted differently.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import clone, is_classifier
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_validate,
+    learning_curve,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import check_is_fitted
+
+from lupi._optional import installed
+from lupi._words import listed
+from lupi.base import PrivilegedTags, uses_unlabelled
+
+_PREDICTING = (
+    "predict",
+    "decision_function",
+    "predict_proba",
+    "predict_log_proba",
+    "score",
+)
+# The rows in which only X* is missing, only y, and both.
+_NO_X_STAR = np.array([1, 2, 13, 30, 31, 47])
+_NO_Y = np.array([0, 5, 6, 17, 21, 22, 33, 34, 41, 48, 50, 59])
+_NEITHER = np.array([9, 25, 44])
+CLASSIFIER_CHECKS: set[str] = set()
+Check = TypeVar("Check", bound=Callable[[Any], None])
+
+
+@dataclass(frozen=True)
+class Task:
+    """A small task in which X* has more information about y than X.
+
+    All numbers are exact in float32, so that conversion to float32 has no error.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    P: np.ndarray
+    X_new: np.ndarray
+
+    def take(self, rows: np.ndarray) -> Task:
+        """Keep some training rows, in this order, repeats allowed."""
+        return replace(self, X=self.X[rows], y=self.y[rows], P=self.P[rows])
+
+    def without_P_in(self, rows: np.ndarray) -> Task:
+        """Make X* missing in some rows."""
+        P = self.P.copy()
+        P[rows] = np.nan
+        return replace(self, P=P)
+
+    def without_y_in(self, rows: np.ndarray) -> Task:
+        """Make y missing in some rows, as NaN."""
+        y = self.y.astype(float)
+        y[rows] = np.nan
+        return replace(self, y=y)
+
+    def labelled(self) -> Task:
+        """Keep the rows in which y is not missing."""
+        return self.take(np.flatnonzero(~np.isnan(self.y)))
+
+    def with_zeros(self) -> Task:
+        """Replace small values of X and X* by zeros."""
+        X, P = (np.where(np.abs(Z) < 0.3, 0.0, Z) for Z in (self.X, self.P))
+        return replace(self, X=X, P=P)
+
+
+def make_task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
+    """Return the task for a classifier or a regressor, from a fixed seed."""
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=n_rows + 20)
+    P = np.column_stack(
+        [cause, cause**2, rng.normal(size=cause.size)]
+    ) + 0.1 * rng.normal(size=(cause.size, 3))
+    X = cause[:, None] * [1.0, -0.5, 0.0, 0.3] + rng.normal(size=(cause.size, 4))
+    y: np.ndarray = cause + 0.3 * X[:, 0]
+    if is_classifier(estimator):
+        cuts = np.quantile(y, np.arange(1, n_classes) / n_classes)
+        y = np.searchsorted(cuts, y)
+    X, P = X.astype(np.float32).astype(float), P.astype(np.float32).astype(float)
+    return Task(X[:n_rows], y[:n_rows], P[:n_rows], X[n_rows:])
+
+
+def _partial_task(estimator: Any) -> Task:
+    """Return the task with X* missing in some rows."""
+    return make_task(estimator).without_P_in(_NO_X_STAR)
+
+
+def _unlabelled_task(estimator: Any, **how: Any) -> Task:
+    """Return the task with X* missing in some rows and y in others."""
+    return make_task(estimator, **how).without_P_in(_NO_X_STAR).without_y_in(_NO_Y)
+
+
+def classifiers_only(check: Check) -> Check:
+    """Decorate a check that does not apply to regressors."""
+    CLASSIFIER_CHECKS.add(check.__name__)
+    return check
+
+
+def lupi_tags(estimator: Any) -> PrivilegedTags:
+    """Return the tags of the estimator, or the defaults."""
+    return getattr(estimator, "__lupi_tags__", PrivilegedTags)()
+
+
+def _ready(estimator: Any) -> Any:
+    """Return an unfitted copy with every ``random_state`` fixed."""
+    copy = clone(estimator)
+    names = copy.get_params(deep=True)
+    seeds = [name for name in names if name.endswith("random_state")]
+    return copy.set_params(**dict.fromkeys(seeds, 0))
+
+
+def _fitted(estimator: Any, data: Task, **arguments: Any) -> Any:
+    """Fit a copy to X, y and X*, unless `arguments` has others."""
+    given = {"X": data.X, "y": data.y, "privileged": data.P} | arguments
+    return _ready(estimator).fit(given.pop("X"), given.pop("y"), **given)
+
+
+def _outputs(model: Any, X: Any) -> np.ndarray:
+    """Return decision values, probabilities or predictions, the first available."""
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(model, method):
+            return np.asarray(getattr(model, method)(X), dtype=float)
+    values = model.predict(X)
+    if is_classifier(model):
+        return np.searchsorted(model.classes_, values).astype(float)
+    return np.asarray(values, dtype=float)
+
+
+def _same(ours: Any, theirs: Any, estimator: Any, what: str) -> None:
+    """Assert that outputs agree up to the tolerance, relative to the largest one."""
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.shape == theirs.shape, (
+        f"{what}: outputs of shapes {ours.shape} and {theirs.shape}."
+    )
+    allowed = lupi_tags(estimator).tolerance * max(1.0, np.abs(theirs).max())
+    distance = np.abs(ours - theirs).max()
+    assert distance <= allowed, (
+        f"{what}: outputs differ by {distance:.3g}, allowed are {allowed:.3g}."
+    )
+
+
+def _agree(estimator: Any, ours: Any, theirs: Any, X: Any, what: str) -> None:
+    """Assert that the outputs of two fitted models agree."""
+    _same(_outputs(ours, X), _outputs(theirs, X), estimator, what)
+
+
+def _differ(ours: Any, theirs: Any, X: Any, message: str) -> None:
+    """Assert that the outputs of two fitted models are finite and differ."""
+    values = _outputs(ours, X)
+    assert np.isfinite(values).all(), "Some outputs are not finite."
+    assert not np.allclose(values, _outputs(theirs, X), rtol=1e-6, atol=1e-8), message
+
+
+def _refuses(
+    estimator: Any, data: Task, what: str, words: tuple[str, ...], **arguments: Any
+) -> None:
+    """Assert that `fit` raises a ValueError with one of `words` in its message."""
+    try:
+        _fitted(estimator, data, **arguments)
+    except ValueError as error:
+        message = str(error)
+        assert any(word.lower() in message.lower() for word in words), (
+            f"The error for {what} should contain {listed(map(repr, words), 'or')}, "
+            f"but is: {message}"
+        )
+    except Exception as error:
+        raise AssertionError(
+            f"fit should raise a ValueError for {what}, but raised "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    else:
+        raise AssertionError(f"fit should raise a ValueError for {what}, but did not.")
+
+
+# The interface: arguments, state, copies.
+
+
+def check_fit_signature(estimator: Any) -> None:
+    """Check ``fit(X, y, *, privileged=None, sample_weight=None)``.
+
+    The third positional argument of ``fit`` is ``sample_weight`` in scikit-learn.
+    """
+    parameters = inspect.signature(estimator.fit).parameters
+    names = list(parameters)
+    assert names[:2] == ["X", "y"], f"fit should take X, y first, but takes {names}."
+    for name in ("privileged", "sample_weight"):
+        assert name in parameters, f"fit does not take {name}."
+        assert parameters[name].default is None, f"fit should have {name}=None."
+    assert parameters["privileged"].kind is inspect.Parameter.KEYWORD_ONLY, (
+        "fit takes privileged by position, where scikit-learn's estimators take "
+        "sample_weight. Make it keyword-only: fit(self, X, y, *, privileged=None, ...)."
+    )
+
+
+def check_predicting_takes_no_privileged(estimator: Any) -> None:
+    """Check that no prediction method needs or accepts X*."""
+    data = make_task(estimator)
+    model = _fitted(estimator, data)
+    for name in _PREDICTING:
+        if not hasattr(model, name):
+            continue
+        method = getattr(model, name)
+        parameters = inspect.signature(method).parameters
+        assert "privileged" not in parameters, f"{name} takes privileged."
+        kinds = [parameter.kind for parameter in parameters.values()]
+        assert inspect.Parameter.VAR_KEYWORD not in kinds, (
+            f"{name} accepts any keyword, and hence privileged."
+        )
+        if name != "score":
+            assert len(method(data.X_new)) == len(data.X_new)
+    wide = np.hstack([data.X, data.P])
+    try:
+        model.predict(wide)
+    except ValueError:
+        return
+    raise AssertionError(
+        "predict accepts a table with the privileged features appended; it should "
+        f"refuse {wide.shape[1]} features after a fit on {data.X.shape[1]}."
+    )
+
+
+def check_trains_without_privileged(estimator: Any) -> None:
+    """Check that ``fit(X, y)`` equals ``fit(X, y, privileged=None)``."""
+    data = make_task(estimator)
+    model = _fitted(estimator, data, privileged=None)
+    assert np.isfinite(_outputs(model, data.X_new)).all(), "Outputs are not finite."
+    same = _ready(estimator).fit(data.X, data.y)
+    what = "fit(X, y) and fit(X, y, privileged=None)"
+    _agree(estimator, same, model, data.X_new, what)
+
+
+def check_privileged_has_an_effect(estimator: Any) -> None:
+    """Check that an X* with more information than X changes the model."""
+    data = make_task(estimator)
+    without = _fitted(estimator, data, privileged=None)
+    message = "The models with and without privileged information are the same."
+    _differ(_fitted(estimator, data), without, data.X, message)
+
+
+def check_fit_changes_nothing_it_is_given(estimator: Any) -> None:
+    """Check that ``fit`` does not change parameters and data."""
+    data = make_task(estimator).without_P_in(np.array([0, 7]))
+    given = {"X": data.X, "y": data.y, "P": data.P, "weight": np.ones(len(data.y))}
+    before = {name: array.copy() for name, array in given.items()}
+    model = _ready(estimator)
+    parameters = {name: repr(value) for name, value in model.get_params().items()}
+    objects = model.get_params(deep=False)
+    model.fit(data.X, data.y, privileged=data.P, sample_weight=given["weight"])
+    for name, array in given.items():
+        assert np.array_equal(array, before[name], equal_nan=True), (
+            f"fit changed {name}."
+        )
+    for name, value in model.get_params(deep=False).items():
+        assert value is objects[name], f"fit replaced the parameter {name}."
+    for name, value in model.get_params().items():
+        assert repr(value) == parameters[name], f"fit changed the parameter {name}."
+
+
+def check_fit_is_repeatable(estimator: Any) -> None:
+    """Check that the same data give the same model, whatever was fitted before."""
+    data = make_task(estimator)
+    model = _fitted(estimator, data)
+    expected = _outputs(model, data.X_new)
+    again = _outputs(_fitted(estimator, data), data.X_new)
+    assert np.allclose(again, expected, rtol=1e-10, atol=1e-12), (
+        "Two fits on the same data with the same random_state differ."
+    )
+    model.fit(data.X[:, :2], data.y)
+    assert getattr(model, "n_privileged_features_in_", 0) == 0, (
+        "n_privileged_features_in_ survives a fit without privileged information."
+    )
+    model.fit(data.X, data.y, privileged=data.P)
+    assert np.allclose(_outputs(model, data.X_new), expected, rtol=1e-10, atol=1e-12), (
+        "A second fit depends on what was fitted before."
+    )
+
+
+def check_failed_refit_keeps_the_model(estimator: Any) -> None:
+    """Check that a ``fit`` that raises leaves the estimator unchanged."""
+    data = make_task(estimator)
+    infinite = data.P.copy()
+    infinite[0] = np.inf
+    for arguments in (
+        {"privileged": data.P[1:]},
+        {"privileged": infinite},
+        {"privileged": data.P, "sample_weight": np.full(len(data.y), -1.0)},
+    ):
+        model = _fitted(estimator, data)
+        expected, before = _outputs(model, data.X_new), dict(vars(model))
+        try:
+            model.fit(data.X[:, :2], data.y, **arguments)
+        except Exception:  # of any type
+            pass
+        else:
+            continue  # other checks refuse these arguments
+        after = vars(model)
+        changed = sorted(
+            name
+            for name in before.keys() | after.keys()
+            if before.get(name) is not after.get(name)
+        )
+        assert not changed, (
+            f"A fit that raised has changed {changed}. Set the fitted state in one "
+            "step at the end of fit, for example with lupi.base.atomic_fit."
+        )
+        assert np.array_equal(_outputs(model, data.X_new), expected), (
+            "A fit that raised has changed the predictions."
+        )
+
+
+def check_clone_and_pickle(estimator: Any) -> None:
+    """Check that a clone is unfitted with equal parameters, and a pickle predicts."""
+    data = make_task(estimator)
+    model = _fitted(estimator, data)
+    copy = clone(model)
+    try:
+        check_is_fitted(copy)
+    except ValueError:  # NotFittedError
+        pass
+    else:
+        raise AssertionError("A clone of a fitted estimator counts as fitted.")
+    copy.fit(data.X, data.y, privileged=data.P)
+    _agree(estimator, copy, model, data.X_new, "A fitted clone and the estimator")
+    back = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(_outputs(back, data.X_new), _outputs(model, data.X_new)), (
+        "The estimator predicts differently after pickling."
+    )
+
+
+# Rows: missing X*, order, weights.
+
+
+def check_all_rows_missing_equals_none(estimator: Any) -> None:
+    """Check that an X* of NaN in every row equals no X*."""
+    data = make_task(estimator)
+    nothing = _fitted(estimator, data.without_P_in(np.arange(len(data.y))))
+    none = _fitted(estimator, data, privileged=None)
+    what = "privileged of NaN throughout and privileged=None"
+    _agree(estimator, nothing, none, data.X_new, what)
+    widths = [getattr(m, "n_privileged_features_in_", 0) for m in (nothing, none)]
+    assert widths[0] == widths[1], (
+        "n_privileged_features_in_ differs between privileged of NaN and None."
+    )
+
+
+def check_missing_rows_are_legal(estimator: Any) -> None:
+    """Check that rows of NaN in X* are allowed, and that the other rows are used."""
+    data = make_task(estimator)
+    without = _fitted(estimator, data, privileged=None)
+    message = "With some rows of X* missing, the other rows of X* have no effect."
+    for missing in (_NO_X_STAR, np.arange(0, len(data.y), 3)):
+        model = _fitted(estimator, data.without_P_in(missing))
+        _differ(model, without, data.X, message)
+
+
+def _check_order(estimator: Any, data: Task, missing: np.ndarray, what: str) -> None:
+    model = _fitted(estimator, data)
+    for last in (missing, ~missing):
+        moved = _fitted(estimator, data.take(np.argsort(last, kind="stable")))
+        _agree(estimator, moved, model, data.X, f"{what} sorted to one end")
+
+
+def check_missing_rows_in_any_order(estimator: Any) -> None:
+    """Check that the position of the rows without X* does not matter."""
+    data = _partial_task(estimator)
+    _check_order(estimator, data, np.isnan(data.P).any(axis=1), "Rows without X*")
+
+
+def check_permuted_rows(estimator: Any) -> None:
+    """Check that the order of the training rows does not matter."""
+    data = make_task(estimator)
+    order = np.random.default_rng(1).permutation(len(data.y))
+    permuted, model = _fitted(estimator, data.take(order)), _fitted(estimator, data)
+    _agree(estimator, permuted, model, data.X, "The same rows in another order")
+
+
+def check_privileged_rows_follow_their_rows(estimator: Any) -> None:
+    """Check that permuting X*, but not X and y, gives another model."""
+    data = make_task(estimator)
+    order = np.random.default_rng(1).permutation(len(data.y))
+    crossed = _fitted(estimator, data, privileged=data.P[order])
+    message = (
+        "Permuting the rows of privileged, but not those of X and y, changes nothing: "
+        "rows of X* are not matched with rows of X."
+    )
+    _differ(crossed, _fitted(estimator, data), data.X, message)
+
+
+def check_weights_of_one_change_nothing(estimator: Any) -> None:
+    """Check that weight 1 for every row equals no weights."""
+    data = make_task(estimator)
+    ones = _fitted(estimator, data, sample_weight=np.ones(len(data.y)))
+    what = "sample_weight of ones and none"
+    _agree(estimator, ones, _fitted(estimator, data), data.X_new, what)
+
+
+def _check_weights(estimator: Any, data: Task, times: np.ndarray) -> None:
+    weighted = _fitted(estimator, data, sample_weight=times.astype(float))
+    repeated = _fitted(estimator, data.take(np.repeat(np.arange(len(times)), times)))
+    _agree(estimator, weighted, repeated, data.X, "Weights and repeated rows")
+
+
+def check_weight_two_is_a_repeated_row(estimator: Any) -> None:
+    """Check that weights 2 and 3 equal rows that are repeated, with or without X*."""
+    data = _partial_task(estimator)
+    times = np.random.default_rng(2).integers(1, 4, size=len(data.y))
+    _check_weights(estimator, data, times)
+
+
+def check_weight_zero_is_an_absent_row(estimator: Any) -> None:
+    """Check that weight 0 equals leaving out the row, with or without X*."""
+    data = _partial_task(estimator)
+    weight = (np.random.default_rng(3).random(len(data.y)) > 0.3).astype(float)
+    weight[_NO_X_STAR[:3]] = 0.0
+    kept = data.take(np.flatnonzero(weight))
+    weighted = _fitted(estimator, data, sample_weight=weight)
+    what = "Weights of zero and rows left out"
+    _agree(estimator, weighted, _fitted(estimator, kept), kept.X, what)
+
+
+# Rows in which y is missing: used if the tags say so, otherwise refused.
+
+
+def _containers(y: np.ndarray, classifier: bool) -> Iterator[tuple[str, Any, type]]:
+    """Yield y in containers with missing values, and the type of its values."""
+    absent = np.isnan(y)
+    objects = y.astype(object)
+    objects[absent] = None
+    yield "an array of floats with NaN", y, float
+    yield "an array of objects with None", objects, float
+    yield "a list with None", objects.tolist(), float
+    yield "a masked array", np.ma.masked_array(np.nan_to_num(y), absent), float
+    yield from _series(objects.tolist(), "Float64", float)
+    if not classifier:
+        return
+    codes = np.nan_to_num(y).astype(int)
+    whole = [None if gone else int(c) for c, gone in zip(codes, absent, strict=True)]
+    yield "a list of integers with None", whole, int
+    yield "a masked array of integers", np.ma.masked_array(codes, absent), int
+    yield from _series(whole, "Int64", int)
+    words = np.array(["", "nan", "z"], dtype=object)[codes]
+    words[absent] = None
+    yield "an array of words with None", words, str
+    yield from _series(words.tolist(), "string", str)
+    yield from _series(words.tolist(), "category", str)
+    words = words.copy()
+    words[absent] = np.nan
+    yield "a list of words with NaN", words.tolist(), str
+
+
+def _series(
+    values: list[Any], dtype: str, kind: type
+) -> Iterator[tuple[str, Any, type]]:
+    """Yield a series of each library that is installed."""
+    if installed("pandas"):
+        import pandas as pd
+
+        index = np.arange(len(values))[::-1]
+        yield f"pandas' {dtype}", pd.Series(values, dtype=dtype, index=index), kind
+    if installed("polars"):
+        import polars as pl
+
+        yield "a series of Polars", pl.Series(values), kind
+
+
+def check_unlabelled_rows_are_refused_or_used(estimator: Any) -> None:
+    """Check that rows without y have an effect, or are refused with their number."""
+    data = _unlabelled_task(estimator)
+    if uses_unlabelled(estimator):
+        left_out = _fitted(estimator, data.labelled())
+        message = "Rows without y that have X* have no effect, despite uses_unlabelled."
+        _differ(_fitted(estimator, data), left_out, data.X_new, message)
+        return
+    words = (f"missing in {len(_NO_Y)}", "contains nan", "unlabelled")
+    for container, y, _ in _containers(data.y, is_classifier(estimator)):
+        what = f"y that is missing in {len(_NO_Y)} rows of {container}"
+        _refuses(estimator, data, what, words, y=y)
+
+
+def check_unlabelled_rows_in_any_order(estimator: Any) -> None:
+    """Check that the position of the rows without y does not matter."""
+    if uses_unlabelled(estimator):
+        data = _unlabelled_task(estimator)
+        _check_order(estimator, data, np.isnan(data.y), "Rows without y")
+
+
+def check_unlabelled_rows_have_weights(estimator: Any) -> None:
+    """Check that weight 2 equals the row twice and weight 0 no row, without y too."""
+    if uses_unlabelled(estimator):
+        data = _unlabelled_task(estimator)
+        times = np.random.default_rng(4).integers(0, 4, size=len(data.y))
+        times[_NO_Y[:2]] = 0, 3
+        _check_weights(estimator, data, times)
+
+
+def check_unlabelled_rows_without_privileged_change_nothing(estimator: Any) -> None:
+    """Check that a row with neither y nor X* changes nothing."""
+    if not uses_unlabelled(estimator):
+        return
+    data = _unlabelled_task(estimator).without_P_in(_NEITHER).without_y_in(_NEITHER)
+    kept = data.take(np.setdiff1d(np.arange(len(data.y)), _NEITHER))
+    what = "Rows with neither y nor X*, and without these rows"
+    model = _fitted(estimator, data)
+    _agree(estimator, model, _fitted(estimator, kept), data.X_new, what)
+    _agree(
+        estimator,
+        _fitted(estimator, data, privileged=None),
+        _fitted(estimator, data.labelled(), privileged=None),
+        data.X_new,
+        "privileged=None with rows without y, and without these rows",
+    )
+
+
+def check_missing_y_in_any_container(estimator: Any) -> None:
+    """Check that NaN, None, NA and masks give the same model and types of classes."""
+    if not uses_unlabelled(estimator):
+        return
+    data = _unlabelled_task(estimator)
+    classifier, expected = is_classifier(estimator), _fitted(estimator, data)
+    for what, y, kind in _containers(data.y, classifier):
+        model = _fitted(estimator, data, y=y)
+        _agree(estimator, model, expected, data.X_new, f"y as {what}")
+        if classifier:
+            labels = np.asarray(model.classes_).tolist()
+            assert len(labels) == 2, f"classes_ is {labels} for y as {what}."
+            assert all(type(label) is kind for label in labels), (
+                f"classes_ is {labels} for y as {what}, expected are labels of type "
+                f"{kind.__name__}."
+            )
+
+
+def check_complete_y_in_any_container(estimator: Any) -> None:
+    """Check that a nullable container without missing values changes no bit."""
+    data = make_task(estimator, n_rows=30)
+    expected = _outputs(_fitted(estimator, data), data.X_new)
+    for what, y, _ in _containers(data.y.astype(float), is_classifier(estimator)):
+        model = _fitted(estimator, data, y=y)
+        assert np.array_equal(_outputs(model, data.X_new), expected), (
+            f"y as {what}, with nothing missing, changes the model."
+        )
+
+
+def check_unlabelled_rows_with_sparse_X(estimator: Any) -> None:
+    """Check that a sparse X, if allowed, gives the model of a dense one."""
+    if uses_unlabelled(estimator):
+        _check_sparse_X(estimator, _unlabelled_task(estimator))
+
+
+def check_refuses_y_without_any_value(estimator: Any) -> None:
+    """Check that a y without any known value is refused."""
+    data = make_task(estimator)
+    words = ("any of", "no row", "contains nan", "every row", "all rows")
+    nothing = np.full(len(data.y), np.nan)
+    _refuses(estimator, data, "y without any value", words, y=nothing)
+
+
+def check_refuses_infinite_y(estimator: Any) -> None:
+    """Check that infinite y is refused, with and without missing values."""
+    if is_classifier(estimator):
+        return
+    data = make_task(estimator)
+    for missing in (_NO_Y[:0], _NO_Y if uses_unlabelled(estimator) else _NO_Y[:0]):
+        y = data.without_y_in(missing).y
+        y[3] = np.inf
+        _refuses(estimator, data, "infinite y", ("inf",), y=y)
+
+
+@classifiers_only
+def check_unlabelled_rows_of_many_classes(estimator: Any) -> None:
+    """Check that rows without y add no class to three classes."""
+    many = get_tags(estimator).classifier_tags.multi_class
+    if not uses_unlabelled(estimator) or not many:
+        return
+    data = _unlabelled_task(estimator, n_classes=3)
+    model = _fitted(estimator, data)
+    assert list(model.classes_) == [0, 1, 2], f"classes_ is {list(model.classes_)}."
+    order = np.random.default_rng(1).permutation(len(data.y))
+    permuted = _fitted(estimator, data.take(order))
+    what = "Three classes and rows without y in another order"
+    _agree(estimator, permuted, model, data.X_new, what)
+
+
+# The accepted data: width, containers, types of numbers, names, labels.
+
+
+def check_free_width(estimator: Any) -> None:
+    """Check that X* may have any width, which does not affect ``n_features_in_``."""
+    data = make_task(estimator)
+    for P in (data.P[:, :1], np.hstack([data.P] * 3)):
+        model = _fitted(estimator, data, privileged=P)
+        assert len(model.predict(data.X_new)) == len(data.X_new)
+        assert model.n_features_in_ == data.X.shape[1], (
+            f"n_features_in_ is {model.n_features_in_} after a fit on "
+            f"{data.X.shape[1]} features and {P.shape[1]} privileged ones."
+        )
+        seen = getattr(model, "n_privileged_features_in_", None)
+        assert seen == P.shape[1], (
+            f"n_privileged_features_in_ is {seen} after a fit on {P.shape[1]} "
+            "privileged features."
+        )
+
+
+def check_sparse_privileged_equals_dense(estimator: Any) -> None:
+    """Check that a sparse X*, with rows of NaN, gives the model of a dense one."""
+    data = _partial_task(estimator).with_zeros()
+    dense = _fitted(estimator, data)
+    for container in (sp.csr_matrix, sp.csc_matrix, sp.coo_array):
+        model = _fitted(estimator, data, privileged=container(data.P))
+        what = f"privileged as {container.__name__} and dense"
+        _agree(estimator, model, dense, data.X_new, what)
+
+
+def _check_sparse_X(estimator: Any, data: Task) -> None:
+    if get_tags(estimator).input_tags.sparse:
+        data = data.with_zeros()
+        model = _fitted(estimator, data, X=sp.csr_matrix(data.X))
+        ours = _outputs(model, sp.csr_matrix(data.X_new))
+        theirs = _outputs(_fitted(estimator, data), data.X_new)
+        _same(ours, theirs, estimator, "Sparse and dense X")
+
+
+def check_sparse_X_equals_dense(estimator: Any) -> None:
+    """Check that a sparse X, if the tags allow it, gives the model of a dense one."""
+    _check_sparse_X(estimator, make_task(estimator))
+
+
+def check_lists_and_data_frames(estimator: Any) -> None:
+    """Check that lists and, if installed, pandas objects give the model of arrays."""
+    data = _partial_task(estimator)
+    expected = _fitted(estimator, data)
+    lists = _ready(estimator).fit(
+        data.X.tolist(), data.y.tolist(), privileged=data.P.tolist()
+    )
+    _agree(estimator, lists, expected, data.X_new, "Lists and arrays")
+    if not installed("pandas"):
+        return
+    import pandas as pd
+
+    index = np.arange(len(data.y))[::-1]
+    frames = _ready(estimator).fit(
+        pd.DataFrame(data.X, index=index),
+        pd.Series(data.y, index=index),
+        privileged=pd.DataFrame(data.P, index=index),
+    )
+    _agree(estimator, frames, expected, data.X_new, "pandas and arrays")
+
+
+def check_float32_input(estimator: Any) -> None:
+    """Check that float32 and integer X* give the model of the same float64 values."""
+    data = _partial_task(estimator)
+    single = replace(data, X=data.X.astype(np.float32), P=data.P.astype(np.float32))
+    ours = _outputs(_fitted(estimator, single), data.X_new.astype(np.float32))
+    theirs = _outputs(_fitted(estimator, data), data.X_new)
+    _same(ours, theirs, estimator, "float32 and float64")
+    whole = np.rint(np.nan_to_num(data.P) * 4)
+    integers = _fitted(estimator, data, privileged=whole.astype(int))
+    numbers = _fitted(estimator, data, privileged=whole)
+    what = "Integers and the same numbers as float64"
+    _agree(estimator, integers, numbers, data.X_new, what)
+
+
+def check_readonly_input(estimator: Any) -> None:
+    """Check that read-only arrays, such as joblib's memory maps, are accepted."""
+    data = make_task(estimator)
+    expected, weight = _fitted(estimator, data), np.ones(len(data.y))
+    for array in (data.X, data.y, data.P, data.X_new, weight):
+        array.setflags(write=False)
+    model = _fitted(estimator, data, sample_weight=weight)
+    _agree(estimator, model, expected, data.X_new, "Read-only arrays")
+
+
+def check_feature_names(estimator: Any) -> None:
+    """Check that names of both tables are stored, and removed by the next fit."""
+    if not installed("pandas"):
+        return
+    import pandas as pd
+
+    data = make_task(estimator)
+    X = pd.DataFrame(data.X, columns=[f"x{i}" for i in range(data.X.shape[1])])
+    P = pd.DataFrame(data.P, columns=[f"later{i}" for i in range(data.P.shape[1])])
+    model = _ready(estimator).fit(X, data.y, privileged=P)
+    for attribute, table in (
+        ("feature_names_in_", X),
+        ("privileged_feature_names_in_", P),
+    ):
+        names = list(getattr(model, attribute, []))
+        assert names == list(table.columns), (
+            f"{attribute} is {names}, expected {list(table.columns)}."
+        )
+    try:
+        model.predict(X[X.columns[::-1]])
+    except ValueError:
+        pass
+    else:
+        raise AssertionError("predict accepts the columns of X in another order.")
+    model.fit(data.X, data.y, privileged=data.P)
+    assert not hasattr(model, "privileged_feature_names_in_"), (
+        "privileged_feature_names_in_ survives a fit on a table without names."
+    )
+
+
+@classifiers_only
+def check_labels_of_any_type(estimator: Any) -> None:
+    """Check that strings, booleans and any integers as labels give the same model."""
+    data = make_task(estimator)
+    expected = _fitted(estimator, data)
+    for labels in (
+        np.array(["ill", "well"]),
+        np.array(["ill", "well"], dtype=object),
+        np.array([False, True]),
+        np.array([-7, 40]),
+    ):
+        model = _fitted(estimator, data, y=labels[data.y])
+        assert list(model.classes_) == list(labels), (
+            f"classes_ is {list(model.classes_)} for labels {list(labels)}."
+        )
+        assert set(model.predict(data.X_new)) <= set(labels), (
+            f"predict returns labels that are not among {list(labels)}."
+        )
+        _agree(estimator, model, expected, data.X_new, f"Labels {list(labels)}")
+
+
+@classifiers_only
+def check_many_classes(estimator: Any) -> None:
+    """Check labels and shapes of the outputs with three classes."""
+    if not get_tags(estimator).classifier_tags.multi_class:
+        return
+    data = make_task(estimator, n_classes=3).without_P_in(_NO_X_STAR)
+    model = _fitted(estimator, data)
+    assert list(model.classes_) == [0, 1, 2], f"classes_ is {list(model.classes_)}."
+    predicted = model.predict(data.X)
+    assert set(predicted) <= {0, 1, 2}, f"predict returns {sorted(set(predicted))}."
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(model, method):
+            values = getattr(model, method)(data.X)
+            assert values.shape == (len(data.y), 3), (
+                f"{method} has shape {values.shape} for {len(data.y)} rows, 3 classes."
+            )
+            assert np.array_equal(values.argmax(axis=1), predicted), (
+                f"predict is not the class of the largest {method}."
+            )
+
+
+# Invalid input raises a ValueError with an informative message.
+
+
+def check_refuses_wrong_length(estimator: Any) -> None:
+    """Check that an X* with one row too few or too many is refused."""
+    data = make_task(estimator)
+    words = ("rows", "length", "samples")
+    for P in (data.P[:-1], np.vstack([data.P, data.P[:1]])):
+        what = f"privileged of {len(P)} rows for {len(data.y)} rows of X"
+        _refuses(estimator, data, what, words, privileged=P)
+
+
+def check_refuses_one_dimension(estimator: Any) -> None:
+    """Check that a one-dimensional privileged array is refused."""
+    data = make_task(estimator)
+    words = ("1-D", "1D", "2-D", "2D", "dimension")
+    what = "privileged of one dimension"
+    _refuses(estimator, data, what, words, privileged=data.P[:, 0])
+
+
+def check_refuses_partly_missing_rows(estimator: Any) -> None:
+    """Check that a row with some NaN is refused by number, or used if tags allow it."""
+    data = make_task(estimator)
+    P = data.P.copy()
+    P[7] = np.nan
+    P[13, 1] = np.nan
+    if lupi_tags(estimator).takes_missing_cells:
+        values = _outputs(_fitted(estimator, data, privileged=P), data.X_new)
+        assert np.isfinite(values).all(), (
+            "With a missing value in X*, some outputs are not finite."
+        )
+        return
+    what = "privileged with NaN in part of row 13"
+    _refuses(estimator, data, what, ("13",), privileged=P)
+
+
+def check_refuses_infinite_values(estimator: Any) -> None:
+    """Check that infinite values are refused; they do not count as missing."""
+    data = make_task(estimator)
+    for value in (np.inf, -np.inf):
+        P = data.P.copy()
+        P[5, 1] = value
+        _refuses(estimator, data, f"privileged with {value}", ("inf",), privileged=P)
+
+
+def check_refuses_text(estimator: Any) -> None:
+    """Check that text is refused, including text that could be read as numbers."""
+    data = make_task(estimator)
+    words = ("number", "numeric", "string", "text")
+    mixed = data.P.astype(object)
+    mixed[4, 0] = "high"
+    for what, P in (("of strings", data.P.astype(str)), ("with one string", mixed)):
+        _refuses(estimator, data, f"privileged {what}", words, privileged=P)
+
+
+def check_refuses_bad_weights(estimator: Any) -> None:
+    """Check that negative and missing weights, and one too few, are refused."""
+    data = make_task(estimator)
+    ones = np.ones(len(data.y))
+    for what, word, weight in (
+        ("a negative weight", "negative", ones - 1.5),
+        ("a weight that is NaN", "nan", ones * np.nan),
+        ("one weight too few", "weight", ones[1:]),
+    ):
+        _refuses(estimator, data, what, (word,), sample_weight=weight)
+
+
+def check_refuses_empty_data(estimator: Any) -> None:
+    """Check that data without rows and an X* without columns are refused."""
+    data = make_task(estimator)
+    none = data.take(np.array([], dtype=int))
+    words = ("0 sample", "no row", "0 row", "empty")
+    _refuses(estimator, none, "no rows", words)
+    words = ("0 column", "0 feature", "no column", "no feature")
+    what = "privileged of no columns"
+    _refuses(estimator, data, what, words, privileged=data.P[:, :0])
+
+
+@classifiers_only
+def check_refuses_one_class(estimator: Any) -> None:
+    """Check that one class among the rows of positive weight is refused."""
+    data = make_task(estimator)
+    one, weight = np.zeros_like(data.y), (data.y == 1).astype(float)
+    _refuses(estimator, data, "y of one class", ("class",), y=one)
+    what = "one class among the rows of positive weight"
+    _refuses(estimator, data, what, ("class",), sample_weight=weight)
+
+
+# scikit-learn's tools split X* into folds and pass it on, with metadata routing on and
+# off: their fit on a fold is compared with a direct fit to the same rows.
+
+
+def _folds(estimator: Any, data: Task) -> list[tuple[np.ndarray, np.ndarray]]:
+    kind = StratifiedKFold if is_classifier(estimator) else KFold
+    return list(kind(2).split(data.X, data.y))
+
+
+def _fitted_folds(estimator: Any, data: Task) -> list[Any]:
+    folds = _folds(estimator, data)
+    return [_fitted(estimator, data.take(train)) for train, _ in folds]
+
+
+def _routings() -> Iterator[tuple[AbstractContextManager[None], str]]:
+    """Yield configurations of scikit-learn, and their descriptions."""
+    for routing in (False, True):
+        name = f"with routing {'on' if routing else 'off'}"
+        yield config_context(enable_metadata_routing=routing), name
+
+
+def _mean_output(estimator: Any, X: Any, y: Any = None) -> float:
+    return float(np.mean(np.abs(_outputs(estimator, X))))
+
+
+def check_requested_by_default(estimator: Any) -> None:
+    """Check that `privileged` is requested without ``set_fit_request``."""
+    requests = get_routing_for_object(_ready(estimator)).fit.requests
+    assert requests.get("privileged") is True, (
+        "privileged is not requested by default; set the class attribute "
+        '__metadata_request__fit = {"privileged": True}.'
+    )
+
+
+def check_grid_search(estimator: Any) -> None:
+    """Check that `GridSearchCV` fits folds and best model with their rows of X*."""
+    data = _partial_task(estimator)
+    folds, best = _folds(estimator, data), _fitted(estimator, data)
+    by_hand = [
+        _mean_output(model, data.X[test])
+        for model, (_, test) in zip(_fitted_folds(estimator, data), folds, strict=True)
+    ]
+    for configured, routing in _routings():
+        with configured:
+            search = GridSearchCV(_ready(estimator), {}, cv=folds, scoring=_mean_output)
+            search.fit(data.X, data.y, privileged=data.P)
+            scores = [search.cv_results_[f"split{k}_test_score"][0] for k in range(2)]
+            what = f"GridSearchCV {routing}"
+            _same(scores, by_hand, estimator, what)
+            _agree(estimator, search, best, data.X_new, what)
+
+
+def check_cross_validate(estimator: Any) -> None:
+    """Check that `cross_validate` fits every fold with its rows of X*."""
+    data = _partial_task(estimator)
+    by_hand = _fitted_folds(estimator, data)
+    for configured, routing in _routings():
+        with configured:
+            models = cross_validate(
+                _ready(estimator),
+                data.X,
+                data.y,
+                cv=_folds(estimator, data),
+                params={"privileged": data.P},
+                return_estimator=True,
+                error_score="raise",
+            )["estimator"]
+            for model, expected in zip(models, by_hand, strict=True):
+                what = f"cross_validate {routing}"
+                _agree(estimator, model, expected, data.X_new, what)
+
+
+def check_pipeline(estimator: Any) -> None:
+    """Check ``step__privileged`` without routing and ``privileged`` with routing."""
+    data = _partial_task(estimator)
+    scaler = StandardScaler().fit(data.X)
+    by_hand = _fitted(estimator, data, X=scaler.transform(data.X))
+    expected = _outputs(by_hand, scaler.transform(data.X_new))
+    names = ("model__privileged", "privileged")
+    for name, (configured, routing) in zip(names, _routings(), strict=True):
+        with configured:
+            model = Pipeline(
+                [("scale", StandardScaler()), ("model", _ready(estimator))]
+            ).fit(data.X, data.y, **{name: data.P})
+            ours = _outputs(model, data.X_new)
+            _same(ours, expected, estimator, f"Pipeline {routing}")
+
+
+def check_learning_curve(estimator: Any) -> None:
+    """Check that `learning_curve` takes the rows of X* for every training size."""
+    data = _partial_task(estimator)
+    folds, sizes = _folds(estimator, data), [20, 30]
+    by_hand = [
+        [
+            _mean_output(_fitted(estimator, data.take(train[:size])), data.X[test])
+            for train, test in folds
+        ]
+        for size in sizes
+    ]
+    for configured, routing in _routings():
+        with configured:
+            _, _, scores = learning_curve(
+                _ready(estimator),
+                data.X,
+                data.y,
+                cv=folds,
+                train_sizes=sizes,
+                scoring=_mean_output,
+                params={"privileged": data.P},
+                error_score="raise",
+            )
+            _same(scores, by_hand, estimator, f"learning_curve {routing}")
+
+
+@classifiers_only
+def check_calibration(estimator: Any) -> None:
+    """Check that `CalibratedClassifierCV` fits every fold with its rows of X*.
+
+    Only for estimators with a decision function or probabilities.
+    """
+    if not any(hasattr(estimator, m) for m in ("decision_function", "predict_proba")):
+        return
+    data = _partial_task(estimator)
+    folds, by_hand = _folds(estimator, data), _fitted_folds(estimator, data)
+    for configured, routing in _routings():
+        with configured:
+            calibrated = CalibratedClassifierCV(_ready(estimator), cv=folds)
+            calibrated.fit(data.X, data.y, privileged=data.P)
+            parts = calibrated.calibrated_classifiers_
+            for part, expected in zip(parts, by_hand, strict=True):
+                what = f"CalibratedClassifierCV {routing}"
+                _agree(estimator, part.estimator, expected, data.X_new, what)
