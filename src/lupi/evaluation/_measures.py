@@ -240,9 +240,12 @@ def _column_score(
     if pd.api.types.is_datetime64_any_dtype(column):
         days = (column - column.min()) / pd.Timedelta(days=1)
         return _mean_score(model, days.to_numpy(float)[:, None], y, scorer, folds)
+    if kind == "category":
+        # An indicator per category, and one of missing values, need no folds.
+        indicators = pd.get_dummies(column, dummy_na=True).to_numpy(float)
+        return _mean_score(model, indicators, y, scorer, folds)
     table = column.to_frame()
-    if kind != "text" and column.isna().any():
-        # The indicator of missing values may be the best predictor.
+    if kind == "date" and column.isna().any():
         table = table.assign(missing=column.isna().to_numpy(float))
     return _mean_score(
         make_pipeline(make_transformer(table), model), table, y, scorer, folds
