@@ -49,7 +49,6 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
-from lupi._device import DEVICES
 from lupi._parameters import (
     CLASS_WEIGHT,
     COUNT,
@@ -75,7 +74,6 @@ from lupi.base._metadata import seeded
 from lupi.base._rows import is_data_frame, read_groups
 from lupi.base._text import refuse_text_columns
 from lupi.transfer._fitting import takes_nan
-from lupi.transfer._hedge.device import check_hedged_device
 from lupi.transfer._hedge.folds import FEW, Units, folds_of, shuffle_generators
 from lupi.transfer._hedge.hedge import Pair, hedge
 from lupi.transfer._hedge.outputs import ClassOutput, NumericOutput
@@ -113,7 +111,6 @@ class HedgedDistillation(PrivilegedEstimator):
         "class_weight": CLASS_WEIGHT,
         "n_jobs": N_JOBS,
         "random_state": SEED,
-        "device": choice(*DEVICES),
     }
 
     def _read_outputs(self, training: Parts) -> NumericOutput | ClassOutput:
@@ -159,8 +156,6 @@ class HedgedDistillation(PrivilegedEstimator):
         given = self._read(
             X, y, privileged, sample_weight, groups, y_numeric=is_regressor(self)
         )
-        models = [m for pair in self._pairs() for m in (pair.teacher, pair.student)]
-        check_hedged_device(self, given, by_default=all(map(_is_ridge, models)))
         self._fit_parts(
             LocalParts([given.learnable()]),
             grouped=groups is not None,
@@ -218,6 +213,9 @@ class HedgedDistillation(PrivilegedEstimator):
                 if model is not None:
                     outputs.check(model, role)
         rows = training.map(Rows.of, outputs)
+        n_labelled, weight = rows.sum(_labelled_weight)
+        # Penalties and the prior are absolute: the mean weight of labelled rows is 1.
+        rows = rows.map(Rows.scaled, n_labelled / weight)
         factor = self._class_factor(rows)
         strata = rows.map(Rows.strata, outputs)
         groups = training.map(_labelled_groups) if grouped else None
@@ -247,7 +245,6 @@ class HedgedDistillation(PrivilegedEstimator):
             factor=factor,
             weighted=weighted,
             n_jobs=self.n_jobs,
-            device=self.device,
         )
         self.students_, self.teachers_ = found.students, found.teachers
         self.weights_, self.candidate_scores_ = found.weights, found.scores
@@ -369,7 +366,20 @@ class HedgedDistillation(PrivilegedEstimator):
 
     def __lupi_tags__(self) -> PrivilegedTags:
         partial = all(_takes_nan(pair.teacher) for pair in self._pairs())
-        return PrivilegedTags(uses_unlabelled=True, takes_missing_cells=partial)
+        reason = (
+            "the mean weight of labelled rows is set to 1, so that only ratios of "
+            "weights count, and not to penalty, prior and limits; rows given twice are "
+            "twice as many rows"
+        )
+        repeated = (
+            "check_weight_two_is_a_repeated_row",
+            "check_unlabelled_rows_have_weights",
+        )
+        return PrivilegedTags(
+            cannot_hold=dict.fromkeys(repeated, reason),
+            uses_unlabelled=True,
+            takes_missing_cells=partial,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -386,6 +396,10 @@ def _names(students: list[Any]) -> list[str]:
     """Name estimators by their classes, numbered where a class occurs twice."""
     models = [GCVRidge() if one is None else one for one in students]
     return [name for name, _ in make_pipeline(*models).steps]
+
+
+def _labelled_weight(rows: Rows) -> tuple[int, float]:
+    return len(rows.labelled), float(rows.labelled_weight.sum())
 
 
 def _labelled_groups(training: Training) -> np.ndarray:

@@ -59,9 +59,6 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
     random_state : int, RandomState or None, default=None
         Seed of the folds, and of teachers and students where their ``random_state`` is
         None. With None the folds depend only on the content of the rows.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where the sums of products of the default ridge are computed; ``"cuda"`` needs
-        PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -143,7 +140,6 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         class_weight: Any = None,
         n_jobs: Any = None,
         random_state: Any = None,
-        device: str = "cpu",
     ) -> None:
         self.teacher = teacher
         self.student = student
@@ -154,7 +150,6 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.device = device
 
     def _read_outputs(self, training: Parts) -> ClassOutput:
         self.classes_ = classes_of(training, self)
@@ -166,7 +161,9 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         totals = rows.sum(_class_totals, self._outputs())
         codes = np.arange(len(self.classes_))
         factor = class_weights(self.class_weight, self.classes_, codes, totals)
-        return None if np.all(factor == 1) else factor
+        # As for the weights of the rows, the mean over labelled rows is 1.
+        factor = factor * (totals.sum() / (totals @ factor))
+        return None if np.allclose(factor, 1.0, rtol=1e-12) else factor
 
     def _calibrate(
         self, rows: Parts, blend: Parts | None, factor: np.ndarray | None

@@ -46,9 +46,6 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
     random_state : int, RandomState or None, default=None
         Seed of the folds, and of teachers and students where their ``random_state`` is
         None. With None the folds depend only on the content of the rows.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where the sums of products of the default ridge are computed; ``"cuda"`` needs
-        PyTorch (``lupi[gpu]``) and a GPU.
 
     Attributes
     ----------
@@ -115,7 +112,6 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         prior_strength: float = 10.0,
         n_jobs: Any = None,
         random_state: Any = None,
-        device: str = "cpu",
     ) -> None:
         self.teacher = teacher
         self.student = student
@@ -125,7 +121,6 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         self.prior_strength = prior_strength
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.device = device
 
     def _read_outputs(self, training: Parts) -> NumericOutput:
         return NumericOutput()

@@ -68,7 +68,9 @@ def _predicted(learner, held_out):
 
 
 def _estimators(rows, fold, outputs, teacher, student):
-    return EstimatorLearner(rows, fold, outputs, teacher, student, None, True)
+    return EstimatorLearner(
+        rows, rows, rows, fold, outputs, teacher, student, None, True
+    )
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
@@ -76,6 +78,7 @@ def _estimators(rows, fold, outputs, teacher, student):
 def test_sums_of_products_do_what_the_rows_do(n_classes, options):
     rows, outputs, fold = _rows(n_classes, **options)
     by_sums = _sums(rows, fold)
+    rows = by_sums.layout.limited(rows)
     by_rows = _estimators(rows, fold, outputs, GCVRidge(), GCVRidge())
     found = fit_candidates(by_sums, VIEWS, _keeps())
     expected = fit_candidates(by_rows, VIEWS, _keeps())
@@ -98,6 +101,7 @@ def test_sums_of_products_do_what_the_rows_do(n_classes, options):
 def test_sums_of_sparse_products():
     rows, outputs, fold = _rows(2, sparse=True)
     by_sums = _sums(rows, fold)
+    rows = by_sums.layout.limited(rows)
     by_rows = _estimators(rows, fold, outputs, GCVRidge(), GCVRidge())
     found, expected = (
         _predicted(learner, fit_candidates(learner, VIEWS, _keeps()[1:]))

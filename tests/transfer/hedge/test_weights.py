@@ -18,7 +18,8 @@ def _errors(seed, size=3, n=60):
 
 def _solve(errors, prior, strength):
     n, size = errors.shape
-    pull = strength * np.mean(np.sum(errors**2, axis=0)) / n
+    strength = strength / np.sqrt(min(1, n / 60))
+    pull = strength * np.min(np.sum(errors**2, axis=0)) / n
     w = cp.Variable(size)
     value = cp.sum_squares(errors @ w) + pull * cp.sum_squares(w - prior)
     cp.Problem(cp.Minimize(value), [w >= 0, cp.sum(w) == 1]).solve(
@@ -28,10 +29,11 @@ def _solve(errors, prior, strength):
 
 
 @pytest.mark.parametrize("strength", [0.0, 1.0, 10.0, 1e4])
-@pytest.mark.parametrize("seed", range(6))
-def test_weights_are_the_optimum(seed, strength):
-    errors = _errors(seed)
-    found = simplex_weights(errors.T @ errors, 60, PRIOR, strength)
+@pytest.mark.parametrize("n", [15, 60, 200])
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_are_the_optimum(seed, n, strength):
+    errors = _errors(seed, n=n)
+    found = simplex_weights(errors.T @ errors, n, PRIOR, strength)
     np.testing.assert_allclose(found, _solve(errors, PRIOR, strength), atol=2e-6)
     assert found.min() >= 0
     assert found.sum() == pytest.approx(1.0, abs=1e-14)
@@ -62,8 +64,23 @@ def test_candidates_without_errors_or_without_difference_get_the_prior():
 
 def test_two_candidates_by_hand():
     # min a w² + b (1 − w)² + κ (w − ½)² + κ (½ − w)², errors orthogonal
-    a, b, k, n = 3.0, 1.0, 10.0, 50
-    pull = k * (a + b) / 2 / n
+    a, b, k, n = 3.0, 1.0, 10.0, 80
+    pull = k * b / n
     expected = (b + pull) / (a + b + 2 * pull)
     found = simplex_weights(np.diag([a, b]), n, np.array([0.5, 0.5]), k)
     assert found[0] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e4, 1e12, 1e24])
+def test_a_candidate_with_a_huge_error_has_no_weight(size):
+    """And does not change the weights of the others."""
+    errors = _errors(0, size=2)
+    products = np.zeros((3, 3))
+    products[:2, :2] = errors.T @ errors
+    products[2, 2] = size * products[0, 0]
+    found = simplex_weights(products, 60, PRIOR, 10.0)
+    assert found[2] < 10 / size
+    for larger in (2.0, 1e6):
+        products[2, 2] *= larger
+        again = simplex_weights(products, 60, PRIOR, 10.0)
+        np.testing.assert_allclose(again[:2], found[:2], atol=10 / size)

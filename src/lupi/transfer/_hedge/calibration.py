@@ -18,7 +18,6 @@ import numpy as np
 from scipy.special import log_softmax
 
 from lupi._parts import Parts
-from lupi.transfer._hedge.ridge import weighted_gram
 
 LOW, HIGH = 0.02, 0.98
 SLOPE_STRENGTH = 10.0
@@ -123,7 +122,6 @@ def log_loss(
     hessian = np.empty((len(theta), len(theta)))
     hessian[0, 0] = weight @ np.sum(apart * logs, axis=1)
     hessian[0, 1:] = hessian[1:, 0] = weight @ apart[:, 1:]
-    hessian[1:, 1:] = np.diag(weight @ chance[:, 1:]) - weighted_gram(
-        chance[:, 1:], weight
-    )
+    others = chance[:, 1:]
+    hessian[1:, 1:] = np.diag(weight @ others) - others.T @ (weight[:, None] * others)
     return value, gradient, hessian

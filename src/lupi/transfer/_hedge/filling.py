@@ -1,4 +1,4 @@
-"""Imputation of missing cells by the median, with indicator columns."""
+"""Columns of a table: imputation of missing cells, and limits of rows without y."""
 
 from __future__ import annotations
 
@@ -12,62 +12,133 @@ import scipy.sparse as sp
 from lupi._parts import Parts
 
 BLOCK = 1 << 16
-# A function that returns the table of a part and the weights of its rows.
-Table = Callable[[Any], tuple[Any, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of numbers, the weights of its rows, and which of them have y."""
+
+    values: Any
+    weight: np.ndarray
+    labelled: np.ndarray
+
+    def itself(self) -> Table:
+        """Return the table, where the parts of the rows are tables."""
+        return self
+
+
+# A function that returns the table of a part.
+TableOf = Callable[[Any], Table]
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    """Sums over the rows of a table, by column.
+
+    Attributes
+    ----------
+    sparse : int
+        Number of sparse tables.
+    missing : ndarray
+        Number of missing cells.
+    weight, mean, squares : ndarray
+        Weight, weighted mean and centered squares of the cells of labelled rows.
+    """
+
+    sparse: int
+    missing: np.ndarray
+    weight: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        weight, gap = self.weight + other.weight, other.mean - self.mean
+        share = np.divide(
+            other.weight, weight, out=np.zeros_like(weight), where=weight > 0
+        )
+        return ColumnSums(
+            self.sparse + other.sparse,
+            self.missing + other.missing,
+            weight,
+            self.mean + share * gap,
+            self.squares + other.squares + self.weight * share * gap**2,
+        )
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """Standard deviations; 1 for a column that is constant up to rounding."""
+        positive = np.where(self.weight > 0, self.weight, 1.0)
+        deviation = np.sqrt(self.squares / positive)
+        return np.where(deviation > ROUNDING * np.abs(self.mean), deviation, 1.0)
+
+
+# A column whose standard deviation is below this part of its mean is constant.
+ROUNDING = 16 * np.finfo(float).eps
+
+
+def column_sums(part: Any, table_of: TableOf) -> ColumnSums:
+    """Return the sums of the table of a part."""
+    table = table_of(part)
+    X, width = table.values, table.values.shape[1]
+    if sp.issparse(X):
+        cells = sp.coo_array(X)
+        missing = np.bincount(cells.col, np.isnan(cells.data), width)
+        heavy = np.where(table.labelled, table.weight, 0.0)
+        total = heavy.sum()
+        mean = np.asarray(X.T @ heavy).ravel() / (total or 1.0)
+        apart = heavy[cells.row] * (cells.data - mean[cells.col]) ** 2
+        stored = np.bincount(cells.col, heavy[cells.row], width)
+        squares = np.bincount(cells.col, apart, width) + (total - stored) * mean**2
+        return ColumnSums(1, missing, np.full(width, total), mean, squares)
+    zeros = np.zeros(width)
+    total = ColumnSums(0, zeros, zeros, zeros, zeros)
+    for rows in blocks(len(X)):
+        block, labelled = X[rows], table.labelled[rows]
+        missing = np.isnan(block)
+        weight = table.weight[rows][labelled]
+        known, absent = block[labelled], missing[labelled]
+        if absent.any():
+            heavy = weight @ ~absent
+            known = np.where(absent, 0.0, known)
+        else:
+            heavy = np.full(width, weight.sum())
+        positive = np.where(heavy > 0, heavy, 1.0)
+        mean = weight @ known / positive
+        apart = np.where(absent, 0.0, known - mean)
+        total += ColumnSums(0, missing.sum(axis=0), heavy, mean, weight @ apart**2)
+    return total
 
 
 @dataclass(frozen=True)
 class Filling:
-    """Imputed values, indicator columns and centering of a table.
+    """Imputed values and indicator columns of a table.
 
     Attributes
     ----------
     value : ndarray of shape (n_features,)
-        Replacement of a missing cell: the median, or the mean in a column that has
-        missing cells only when predicting.
+        Replacement of a missing cell: the mean of the labelled rows.
     marked : ndarray of int
         Columns with missing cells; each has an indicator column of 0 and 1.
-    shift : ndarray of shape (n_features + n_marked,)
-        Subtracted from the imputed columns, so that sums of their products lose no
-        digits. Zero for a sparse table, which is not centered.
     """
 
     value: np.ndarray
     marked: np.ndarray
-    shift: np.ndarray
 
     @classmethod
-    def of(cls, parts: Parts, table: Table) -> Filling:
-        """Compute weighted medians and means of the columns.
-
-        Parameters
-        ----------
-        parts : Parts
-            The rows.
-        table : callable
-            Returns the table of a part and the weights of its rows.
-        """
-        dense, n_missing, counted, known, sums = parts.sum(_column_sums, table)
-        marked = np.flatnonzero(n_missing)
-        if not dense:
-            if len(marked):
-                raise ValueError(
-                    "X is sparse and has missing cells. Impute them first, or give a "
-                    "dense table, in which they are replaced by the median."
-                )
-            return cls(np.zeros(len(sums)), marked, np.zeros(len(sums)))
-        mean = sums / counted
-        value = mean.copy()
-        if len(marked):
-            value[marked] = weighted_medians(parts, table, marked, known[marked])
-        share = 1 - known[marked] / counted
-        mean[marked] += share * value[marked]
-        return cls(value, marked, np.concatenate([mean, share]))
+    def of(cls, sums: ColumnSums) -> Filling:
+        """Return the imputation for a table with these sums."""
+        marked = np.flatnonzero(sums.missing)
+        if sums.sparse and len(marked):
+            raise ValueError(
+                "X is sparse and has missing cells. Impute them first, or give a "
+                "dense table, in which they are replaced by the mean."
+            )
+        return cls(sums.mean, marked)
 
     @property
     def width(self) -> int:
         """Number of columns, with the indicators."""
-        return len(self.shift)
+        return len(self.value) + len(self.marked)
 
     def apply(self, X: Any) -> Any:
         """Return the imputed columns, followed by the indicators."""
@@ -75,13 +146,6 @@ class Filling:
             return X
         missing = np.isnan(X)
         return np.hstack([np.where(missing, self.value, X), missing[:, self.marked]])
-
-    def with_ones(self, filled: Any) -> Any:
-        """Return [1, filled − shift]."""
-        ones = np.ones((filled.shape[0], 1))
-        if sp.issparse(filled):
-            return sp.hstack([sp.csr_array(ones), filled], format="csr")
-        return np.hstack([ones, filled - self.shift])
 
     def split(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the coefficient, and the summand of a missing cell, per column."""
@@ -91,134 +155,99 @@ class Filling:
         return slopes, missing
 
 
+# Histograms of distances from the mean have a bin per power of 2. The bins end a little
+# above it, as distances of exactly 1 or 2 units are common and rounded.
+_BINS, _LOWEST, _ABOVE = 256, -128, 1 + 2.0**-30
+# Share of the rows without y, at least one row, that may lie beyond the limits.
+_BEYOND = 0.001
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of the cells of rows without y, which no single row can move.
+
+    The limits have a distance of ``reach`` from the mean of the labelled rows, which is
+    a power of 2 in units of their standard deviation. All labelled rows are within it,
+    and all but one of the rows without y, or one in a thousand.
+
+    Attributes
+    ----------
+    center, reach : ndarray of shape (n_features,)
+        Mean of the labelled rows, and the largest distance from it.
+    """
+
+    center: np.ndarray
+    reach: np.ndarray
+
+    @classmethod
+    def of(cls, parts: Parts, table_of: TableOf, sums: ColumnSums) -> Limits:
+        """Compute the limits in one pass over the rows."""
+        unit = sums.deviation
+        known, unknown = parts.sum(_histograms, table_of, sums.mean, unit)
+        beyond = np.cumsum(unknown[:, ::-1], axis=1)[:, ::-1] - unknown
+        few = np.maximum(1.0, _BEYOND * unknown.sum(axis=1))
+        last = np.argmax(beyond <= few[:, None], axis=1)
+        largest = np.argmax(np.where(known > 0, np.arange(_BINS), -1), axis=1)
+        power = np.maximum(last, largest) + _LOWEST + 1
+        return cls(sums.mean, unit * np.ldexp(_ABOVE, power))
+
+    def apply(self, X: Any) -> Any:
+        """Return rows in which cells beyond the limits are replaced by the mean."""
+        if sp.issparse(X):
+            cells = sp.coo_array(X)
+            center, data = self.center[cells.col], cells.data
+            beyond = np.abs(data - center) > self.reach[cells.col]
+            data = np.where(beyond, center, data)
+            X = sp.csr_array((data, (cells.row, cells.col)), X.shape)
+            zeros = np.flatnonzero(np.abs(self.center) > self.reach)
+            if len(zeros):  # cells that are not stored are beyond the limits
+                some, X = Limits(self.center[zeros], self.reach[zeros]), X.tolil()
+                X[:, zeros] = some.apply(X[:, zeros].toarray())
+                X = X.tocsr()
+            return X
+        beyond = np.abs(X - self.center) > self.reach
+        return np.where(beyond, self.center, X) if beyond.any() else X
+
+
+def _histograms(
+    part: Any, table_of: TableOf, center: np.ndarray, unit: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of labelled and of other rows by bin of |x − center| / unit.
+
+    There is one row per column.
+    """
+    table = table_of(part)
+    X, width = table.values, table.values.shape[1]
+    found = np.zeros((2, width, _BINS))
+
+    def count(cells: np.ndarray, column: np.ndarray, unlabelled: np.ndarray) -> None:
+        place = _bin(cells) + _BINS * (column + width * unlabelled)
+        known = ~np.isnan(cells)
+        found.ravel()[:] += np.bincount(place[known], minlength=found.size)
+
+    with np.errstate(over="ignore"):
+        if sp.issparse(X):
+            cells = sp.coo_array(X)
+            apart = np.abs(cells.data - center[cells.col]) / unit[cells.col]
+            count(apart, cells.col, ~table.labelled[cells.row])
+            # Cells that are not stored are 0.
+            n_labelled = int(table.labelled.sum())
+            n_rows = np.array([n_labelled, X.shape[0] - n_labelled])
+            rest = n_rows[:, None] - found.sum(axis=2)
+            found[:, np.arange(width), _bin(np.abs(center) / unit)] += rest
+        else:
+            for rows in blocks(len(X)):
+                apart = np.abs(X[rows] - center) / unit
+                count(apart, np.arange(width), ~table.labelled[rows][:, None])
+    return found[0], found[1]
+
+
+def _bin(distance: np.ndarray) -> np.ndarray:
+    """Return the bins of distances, in units."""
+    ends = 2.0**_LOWEST, 2.0 ** (_BINS + _LOWEST - 1)
+    return np.frexp(np.clip(distance / _ABOVE, *ends))[1] - (_LOWEST + 1)
+
+
 def blocks(n_rows: int) -> list[slice]:
     """Return slices of 65 536 rows, so that copies stay small."""
     return [slice(start, start + BLOCK) for start in range(0, n_rows, BLOCK)]
-
-
-def table_and_weight(part: tuple[Any, np.ndarray]) -> tuple[Any, np.ndarray]:
-    """Return a part that is a table with its weights."""
-    return part
-
-
-def _column_sums(part: Any, table: Table) -> tuple[Any, ...]:
-    """Return whether a table is dense, and sums over its rows.
-
-    The sums are the number of missing cells per column, the total weight of the rows,
-    the weight of the cells that are present, and their weighted sum.
-    """
-    X, weight = table(part)
-    counted = float(weight.sum())
-    n_missing, known, sums = np.zeros((3, X.shape[1]))
-    if sp.issparse(X):
-        cells = sp.coo_array(X)
-        np.add.at(n_missing, cells.col, np.isnan(cells.data))
-        return 0, n_missing, counted, known, sums
-    for rows in blocks(X.shape[0]):
-        block, heavy = X[rows], weight[rows]
-        missing = np.isnan(block)
-        if missing.any():
-            n_missing += missing.sum(axis=0)
-            known += heavy @ ~missing
-            sums += heavy @ np.where(missing, 0.0, block)
-        else:
-            known += heavy.sum()
-            sums += heavy @ block
-    return 1, n_missing, counted, known, sums
-
-
-# Bits of the medians that one pass over the rows determines.
-_DIGIT = 11
-
-
-def weighted_medians(
-    parts: Parts, table: Table, columns: np.ndarray, weight: np.ndarray
-) -> np.ndarray:
-    """Return weighted medians of columns.
-
-    The cells are not sorted: each of six passes over the rows determines 11 bits of the
-    medians, from the weights of the cells that agree with them in the bits before.
-
-    Parameters
-    ----------
-    parts : Parts
-        The rows.
-    table : callable
-        Returns the table of a part and the weights of its rows.
-    columns : ndarray of int
-        The columns.
-    weight : ndarray
-        Total weight of the cells that are present in each column.
-
-    Returns
-    -------
-    ndarray
-        The medians; 0 where the total weight is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lupi._parts import LocalParts
-    >>> X = np.array([[3.0, 1.0], [1.0, 2.0], [2.0, np.nan]])
-    >>> parts = LocalParts([(X, np.array([1.0, 1.0, 2.0]))])
-    >>> columns, weight = np.array([0, 1]), np.array([4.0, 2.0])
-    >>> weighted_medians(parts, table_and_weight, columns, weight)
-    array([2. , 1.5])
-    """
-    # Sums of weights are rounded: the half is reached within a tolerance.
-    half = np.outer([0.5 * (1 - 1e-12), 0.5 * (1 + 1e-12)], weight).ravel()
-    column = np.tile(columns, 2)
-    found, below = np.zeros(len(column), dtype=np.uint64), np.zeros(len(column))
-    every, before = np.arange(len(column)), 64
-    while before:
-        after = max(before - _DIGIT, 0)
-        counts = parts.sum(_digit_weights, table, column, found, before, after)
-        reached = below[:, None] + np.cumsum(counts, axis=1)
-        # The last digit that occurs, if the half is not reached because of rounding.
-        last = counts.shape[1] - 1 - np.argmax(counts[:, ::-1] > 0, axis=1)
-        digit = np.minimum((reached < half[:, None]).sum(axis=1), last)
-        below = reached[every, digit] - counts[every, digit]
-        found = (found << np.uint64(before - after)) | digit.astype(np.uint64)
-        before = after
-    medians = _numbers(found).reshape(2, -1).mean(axis=0)
-    return np.where(weight > 0, medians, 0.0)
-
-
-def _digit_weights(
-    part: Any,
-    table: Table,
-    columns: np.ndarray,
-    found: np.ndarray,
-    before: int,
-    after: int,
-) -> np.ndarray:
-    """Return the weights of the cells whose first bits are `found`, by next digit."""
-    X, weight = table(part)
-    counts = np.zeros((len(columns), 1 << (before - after)))
-    for column in np.unique(columns):
-        known = ~np.isnan(X[:, column])
-        keys, heavy = _keys(X[known, column]), weight[known]
-        for query in np.flatnonzero(columns == column):
-            chosen = slice(None)
-            if before < 64:
-                chosen = keys >> np.uint64(before) == found[query]
-            digits = keys[chosen] >> np.uint64(after)
-            digits = digits & np.uint64(counts.shape[1] - 1)
-            counts[query] = np.bincount(
-                digits.astype(np.intp), heavy[chosen], counts.shape[1]
-            )
-    return counts
-
-
-_SIGN = np.uint64(1 << 63)
-
-
-def _keys(values: np.ndarray) -> np.ndarray:
-    """Return unsigned integers with the same order as the numbers."""
-    bits = (values + 0.0).view(np.uint64)  # −0 is 0
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
-
-
-def _numbers(keys: np.ndarray) -> np.ndarray:
-    """Return the numbers of such integers, the inverse of `_keys`."""
-    return np.where(keys & _SIGN, keys & ~_SIGN, ~keys).view(np.float64)

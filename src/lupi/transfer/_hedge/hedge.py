@@ -14,11 +14,13 @@ from lupi.transfer._hedge.outputs import ClassOutput, NumericOutput
 from lupi.transfer._hedge.plan import LABELS, fit_candidates
 from lupi.transfer._hedge.ridge import LARGEST, GCVRidge
 from lupi.transfer._hedge.rows import Rows
-from lupi.transfer._hedge.sums import SumsLearner
-from lupi.transfer._hedge.weights import simplex_weights
+from lupi.transfer._hedge.sums import Layout, SumsLearner, in_numbers
+from lupi.transfer._hedge.weights import prior_weights, simplex_weights
 
 # Largest number of columns, if there are fewer labelled rows, for fits from sums.
 _SUMS_COLUMNS = 300
+# Deviation of predictions of rows without y, in units of that of y, that is plausible.
+_LARGEST_SPREAD = 3.0
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,6 @@ def hedge(
     factor: np.ndarray | None = None,
     weighted: bool = False,
     n_jobs: Any = None,
-    device: str = "cpu",
 ) -> Hedge:
     """Fit all candidates, and their weights by predictions out of fold.
 
@@ -99,12 +100,10 @@ def hedge(
         Whether sample weights were given.
     n_jobs : int or None
         Number of parallel fits.
-    device : str, default="cpu"
-        Where the sums of the default ridge are computed.
     """
     students: dict[str, Any] = {}
     teachers: dict[str, Any] = {}
-    predicted = []
+    predicted, spread = [], []
     everything = frozenset(range(n_folds)) if folds else frozenset({0})
     keeps = [everything - {k} for k in sorted(everything)] if folds else []
     summary = rows.sum(_label_sums, outputs, factor)
@@ -115,11 +114,19 @@ def hedge(
             pair, summary.n_labelled, sum(n_columns), factor
         ):
             learner = SumsLearner(
-                rows, first, len(everything), outputs.n_targets, n_columns[1], device
+                rows, first, len(everything), outputs.n_targets, n_columns[1]
             )
         else:
+            mine = rows.parts[0]
+            limited = mine
+            if pair.teacher is None or pair.student is None:
+                numbers = rows.map(in_numbers)
+                layout = Layout.of(numbers, outputs.n_targets, n_columns[1])
+                limited = layout.limited(numbers.parts[0])
             learner = EstimatorLearner(
-                rows.parts[0],
+                mine,
+                limited if pair.teacher is None else mine,
+                limited if pair.student is None else mine,
                 first.parts[0],
                 outputs,
                 GCVRidge() if pair.teacher is None else pair.teacher,
@@ -136,6 +143,9 @@ def hedge(
             fitted = fit_candidates(learner, views, wanted, n_processes)
             if repeat == 0:
                 final = fitted.pop()
+                spread.append(
+                    learner.spread(list(final.students.values()), summary.level)
+                )
                 for name, student in final.students.items():
                     students[pair.key(name)] = learner.export_student(student)
                 for view, teacher in final.teachers.items():
@@ -144,32 +154,31 @@ def hedge(
                 found.append(learner.out_of_fold(fitted))
         if folds:
             predicted.append(found[0].map(_mean, *found[1:]))
-    prior = _prior(pairs, views)
+    names = [pair.key(name) for pair in pairs for name in (LABELS, *views)]
+    is_label = np.array([name == LABELS for _ in pairs for name in (LABELS, *views)])
+    prior = prior_weights(is_label, summary.size)
     if not folds:
-        return Hedge(students, teachers, prior, {}, None)
+        weights = dict(zip(names, prior.tolist(), strict=True))
+        return Hedge(students, teachers, weights, {}, None)
 
     candidates = predicted[0].map(_all_candidates, *predicted[1:])
     errors = candidates.sum(_error_sums, rows, outputs, factor, summary.level)
-    start = np.array(list(prior.values()))
-    weights = simplex_weights(errors[0], summary.total, start, prior_strength)
-    scores = _scores(summary.total, *errors[1:])
+    # A candidate that varies on rows without y by more than y does errs there at least
+    # by the difference, which no labelled row shows.
+    deviation = np.sqrt(errors[3] / summary.total)
+    excess = np.sqrt(np.concatenate(spread)) - _LARGEST_SPREAD * deviation
+    errors[0][np.diag_indices(len(excess))] += (
+        summary.total * np.maximum(excess, 0) ** 2
+    )
+    weights = simplex_weights(errors[0], summary.size, prior, prior_strength)
+    scores = _scores(summary, *errors[1:])
     return Hedge(
         students,
         teachers,
-        dict(zip(prior, weights.tolist(), strict=True)),
-        dict(zip(prior, scores, strict=True)),
+        dict(zip(names, weights.tolist(), strict=True)),
+        dict(zip(names, scores, strict=True)),
         candidates.map(_blend, weights),
     )
-
-
-def _prior(pairs: Sequence[Pair], views: tuple[str, ...]) -> dict[str, float]:
-    """Return one half for labels, the other half evenly over the views."""
-    prior = {}
-    for pair in pairs:
-        prior[pair.key(LABELS)] = (0.5 if views else 1.0) / len(pairs)
-        for view in views:
-            prior[pair.key(view)] = 0.5 / len(views) / len(pairs)
-    return prior
 
 
 def _fits_from_sums(
@@ -212,18 +221,25 @@ def _cost(
 
 @dataclass(frozen=True)
 class _LabelSums:
-    """Number of labelled rows, the sum of their costs, and that of cost × y."""
+    """Number of labelled rows, sums of their costs, of cost² and of cost × y."""
 
     n_labelled: int
     total: float
+    squared: float
     target: np.ndarray
 
     def __add__(self, other: _LabelSums) -> _LabelSums:
         return _LabelSums(
             self.n_labelled + other.n_labelled,
             self.total + other.total,
+            self.squared + other.squared,
             self.target + other.target,
         )
+
+    @property
+    def size(self) -> float:
+        """Kish's effective number of rows."""
+        return self.total**2 / self.squared
 
     @property
     def level(self) -> np.ndarray:
@@ -235,7 +251,9 @@ def _label_sums(
     rows: Rows, outputs: NumericOutput | ClassOutput, factor: np.ndarray | None
 ) -> _LabelSums:
     cost = _cost(rows, outputs, factor)
-    return _LabelSums(len(cost), float(cost.sum()), cost @ rows.target)
+    return _LabelSums(
+        len(cost), float(cost.sum()), float(cost @ cost), cost @ rows.target
+    )
 
 
 def _error_sums(
@@ -255,11 +273,12 @@ def _error_sums(
 
 
 def _scores(
-    total: float, squares: np.ndarray, fourths: np.ndarray, variation: float
+    rows: _LabelSums, squares: np.ndarray, fourths: np.ndarray, variation: float
 ) -> list[tuple[float, float]]:
     """Return 1 − MSE / variance of each candidate, and its standard error."""
     if not variation > 0:
         return [(0.0, 0.0)] * len(squares)
-    spread = np.sqrt(np.maximum(fourths - squares**2 / total, 0.0))
-    scores, errors = 1 - squares / variation, spread / variation
+    spread = np.maximum(fourths - squares**2 / rows.total, 0.0)
+    errors = np.sqrt(rows.total / rows.size * spread) / variation
+    scores = 1 - squares / variation
     return list(zip(scores.tolist(), errors.tolist(), strict=True))

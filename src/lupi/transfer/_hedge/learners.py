@@ -13,6 +13,7 @@ from lupi.base._data_frames import side_by_side
 from lupi.base._rows import take_rows
 from lupi.transfer._hedge.outputs import ClassOutput, NumericOutput
 from lupi.transfer._hedge.plan import UNLABELLED, Candidates, Kept, TrainingSet
+from lupi.transfer._hedge.ridge import GCVRidge
 from lupi.transfer._hedge.rows import Rows
 
 
@@ -32,6 +33,8 @@ class EstimatorLearner:
     ----------
     rows : Rows
         The training rows.
+    teacher_rows, student_rows : Rows
+        The same rows as teachers and students see them.
     fold : ndarray of int
         Fold of each labelled row.
     outputs : NumericOutput or ClassOutput
@@ -45,6 +48,8 @@ class EstimatorLearner:
     """
 
     rows: Rows
+    teacher_rows: Rows
+    student_rows: Rows
     fold: np.ndarray
     outputs: NumericOutput | ClassOutput
     teacher: Any
@@ -75,7 +80,7 @@ class EstimatorLearner:
         index, target, weight = (
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
-        table = take_rows(self.rows.X, index)
+        table = take_rows(self.student_rows.X, index)
         weighted = self.weighted or self.factor is not None
         fit = self.outputs.fit_soft if soft else self.outputs.fit
         return fit(clone(self.student), table, target, weight if weighted else None)
@@ -103,10 +108,22 @@ class EstimatorLearner:
         n_candidates = len(held_out[0].students)
         found = np.empty((n_candidates, *self.rows.target.shape))
         for k, left_out in enumerate(held_out):
-            table = take_rows(self.rows.X, self.rows.labelled[self.fold == k])
+            table = take_rows(self.student_rows.X, self.rows.labelled[self.fold == k])
             for place, student in enumerate(left_out.students.values()):
                 found[place, self.fold == k] = self.outputs.values(student, table)
         return LocalParts([found])
+
+    def spread(self, students: list[Any], level: np.ndarray) -> np.ndarray:
+        """Return mean squares of predictions of rows without y, less a level."""
+        index, found = self.rows.unlabelled, np.zeros(len(students))
+        if isinstance(self.student, GCVRidge) and len(index):
+            table, weight = take_rows(self.student_rows.X, index), self.rows.weight
+            for place, student in enumerate(students):
+                apart = self.outputs.values(student, table) - level
+                found[place] = np.average(
+                    np.sum(apart**2, axis=1), weights=weight[index]
+                )
+        return found
 
     def export_student(self, student: Any) -> Any:
         """Return a student as an estimator."""
@@ -117,10 +134,11 @@ class EstimatorLearner:
         return teacher.model
 
     def _view(self, view: str, index: np.ndarray) -> Any:
-        known = self.rows.known(self.rows.place[index])
+        rows = self.teacher_rows
+        known = rows.known(rows.place[index])
         if view == "privileged":
             return known
-        return side_by_side(take_rows(self.rows.X, index), known)
+        return side_by_side(take_rows(rows.X, index), known)
 
     def _weight(self, index: np.ndarray, shares: Any) -> np.ndarray:
         """Return the weights of rows with these (soft) labels."""

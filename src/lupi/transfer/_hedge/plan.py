@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 from joblib import Parallel, delayed
 
 from lupi._parts import Parts
@@ -43,6 +44,12 @@ class Learner(Protocol):
 
     def fit_student(self, training_sets: list[TrainingSet]) -> Any:
         """Return a student; the target of training sets without a teacher is y."""
+
+    def spread(self, students: list[Any], level: np.ndarray) -> np.ndarray:
+        """Return mean squares of a ridge's predictions of rows without y, less a level.
+
+        They are 0 for other students, which are not extrapolated.
+        """
 
     def out_of_fold(self, held_out: list[Candidates]) -> Parts:
         """Return predictions of every labelled row by the candidates that left it out.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -84,6 +84,10 @@ class Rows:
     def unlabelled(self) -> np.ndarray:
         """Positions of the rows without y; all of them have X*."""
         return np.setdiff1d(np.arange(self.n_rows), self.labelled, assume_unique=True)
+
+    def scaled(self, factor: float) -> Rows:
+        """Return the rows with their weights multiplied by a factor."""
+        return replace(self, weight=factor * self.weight)
 
     def strata(self, outputs: Any) -> np.ndarray:
         """Return twice the class of the labelled rows, plus 1 for those with X*."""

@@ -1,11 +1,16 @@
 """Teachers and students that are ridge regressions, fitted from sums of products.
 
-Let A = [1, X, X*, y]. A linear model is a vector b in these coordinates: its values are
-Ab. Every target is of this form too: y (b selects the last columns), or the predictions
-of a teacher. Ridge regression on a set of rows needs A'WA of these rows and the b of
-the target: X'Wt = X'WA b and t'Wt = b'A'WA b. Hence one matrix A'WA per fold, and one
-for the rows without y, are computed from the rows, and nothing is stored per row. Where
-the rows are in parts, the sums of the parts are added.
+Let A = [X, X*, y]. A linear model is a vector b in these coordinates: its values are
+Ab, plus a constant. Every target is of this form too: y (b selects the last columns),
+or the predictions of a teacher. Ridge regression on a set of rows needs the moments of
+A on these rows and the b of the target, as the products of X and t are those of X and
+A, times b. Hence one matrix of moments per fold, and one for the rows without y, are
+computed from the rows, and nothing is stored per row. Where the rows are in parts, the
+moments of the parts are added.
+
+Imputed values and scales of the models of y are those of the labelled rows: rows
+without y change none of them. The students of the teachers see rows without y within
+limits that a single row cannot move.
 """
 
 from __future__ import annotations
@@ -16,31 +21,53 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from lupi._parts import Parts
 from lupi.base._rows import is_data_frame
-from lupi.transfer._hedge.filling import Filling, blocks
+from lupi.transfer._hedge.filling import (
+    ColumnSums,
+    Filling,
+    Limits,
+    Table,
+    blocks,
+    column_sums,
+)
 from lupi.transfer._hedge.plan import UNLABELLED, Candidates, Kept, TrainingSet
-from lupi.transfer._hedge.ridge import GCVRidge, ridge_from_sums, weighted_gram
+from lupi.transfer._hedge.ridge import GCVRidge, Moments, ridge_from_moments
 from lupi.transfer._hedge.rows import Rows
 
 # A column that hardly varies on the training rows of a model but elsewhere does (a rare
-# category among rows without y), would be extrapolated by many standard deviations. It
-# is scaled by at least this part of its standard deviation on all rows.
+# category), would be extrapolated by many standard deviations. It is scaled by at least
+# this part of its standard deviation: on all labelled rows for `labels`, on all rows
+# for teachers and their students.
 _LEAST_SCALE = 0.1
 
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A linear model in the coordinates [1, X, X*, y], its view and its penalty."""
+    """Values level + (a − center)'coef of a = [x, x*, y], the view and the penalty."""
 
+    center: np.ndarray
+    level: np.ndarray
     coef: np.ndarray
     view: str
     alpha: float
 
+    def moments(self, rows: Moments, columns: np.ndarray) -> Moments:
+        """Return the moments of some columns, followed by the values of the model."""
+        products = rows.products @ self.coef
+        cross = products[columns]
+        inner = rows.products[np.ix_(columns, columns)]
+        level = self.level + (rows.mean - self.center) @ self.coef
+        return Moments(
+            rows.weight,
+            rows.squared,
+            np.concatenate([rows.mean[columns], level]),
+            np.block([[inner, cross], [cross.T, self.coef.T @ products]]),
+        )
 
-def _in_numbers(rows: Rows) -> Rows:
+
+def in_numbers(rows: Rows) -> Rows:
     """Convert data frames, which are kept for other students, to arrays."""
     known = rows.privileged
     if is_data_frame(rows.X):
@@ -52,108 +79,136 @@ def _in_numbers(rows: Rows) -> Rows:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Conversion of rows to rows of A.
+class Columns:
+    """Imputation of a table, and its limits in rows without y."""
 
-    Attributes
-    ----------
-    fill_X, fill_P : Filling, Filling or None
-        Imputation of X and of X*; None without X*.
-    n_targets : int
-        Number of columns of y.
-    device : str
-        Where products are computed.
-    """
-
-    fill_X: Filling
-    fill_P: Filling | None
-    n_targets: int
-    device: str = "cpu"
+    filling: Filling
+    limits: Limits
 
     @classmethod
-    def of(
-        cls, rows: Parts, n_targets: int, n_privileged: int, device: str = "cpu"
-    ) -> Layout:
-        """Compute the means and medians of the rows."""
-        fill_P = None
+    def of(cls, rows: Parts, table_of: Any) -> Columns:
+        """Compute both in two passes over the rows."""
+        sums: ColumnSums = rows.sum(column_sums, table_of)
+        return cls(Filling.of(sums), Limits.of(rows, table_of, sums))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Conversion of rows to rows of A; `privileged` is None without X*."""
+
+    decision: Columns
+    privileged: Columns | None
+    n_targets: int
+
+    @classmethod
+    def of(cls, rows: Parts, n_targets: int, n_privileged: int) -> Layout:
+        """Compute imputation and limits of X and of X*."""
+        privileged = None
         if n_privileged:
-            fill_P = Filling.of(rows, partial(_privileged_table, width=n_privileged))
-        return cls(Filling.of(rows, _decision_table), fill_P, n_targets, device)
+            table_of = partial(_privileged_table, width=n_privileged)
+            privileged = Columns.of(rows, table_of)
+        return cls(Columns.of(rows, _decision_table), privileged, n_targets)
 
     @property
-    def widths(self) -> tuple[int, int, int, int]:
-        """Numbers of columns of 1, X, X* and y."""
-        n_privileged = 0 if self.fill_P is None else self.fill_P.width
-        return 1, self.fill_X.width, n_privileged, self.n_targets
+    def widths(self) -> tuple[int, int, int]:
+        """Numbers of columns of X, X* and y."""
+        known = self.privileged
+        n_privileged = 0 if known is None else known.filling.width
+        return self.decision.filling.width, n_privileged, self.n_targets
 
-    def decision(self, rows: Rows, index: np.ndarray) -> Any:
-        """Return [1, X] of some rows."""
-        return self.fill_X.with_ones(self.fill_X.apply(rows.X[index]))
-
-    def products(self, rows: Rows, labelled: np.ndarray | None) -> np.ndarray:
-        """Return A'WA of some labelled rows, or (None) of all rows without y."""
+    def moments(self, rows: Rows, labelled: np.ndarray | None) -> Moments:
+        """Return the moments of some labelled rows, or (None) of all without y."""
         index = rows.unlabelled if labelled is None else rows.labelled[labelled]
-        size = sum(self.widths)
-        total = np.zeros((size, size))
+        total = Moments.none(sum(self.widths))
         for part in blocks(len(index)):
             chosen = index[part]
-            pieces = [self.decision(rows, chosen)]
-            place = rows.place[chosen]
-            if self.fill_P is not None and place[0] >= 0:
+            place, weight = rows.place[chosen], rows.weight[chosen]
+            tables: list[Any] = []
+            for columns, values in (
+                (self.decision, rows.X[chosen]),
                 # Either all rows of a call have X* or none.
-                filled = self.fill_P.apply(rows.known(place))
-                sparse = sp.issparse(filled)
-                pieces.append(filled if sparse else filled - self.fill_P.shift)
-            elif self.fill_P is not None:
-                pieces.append(np.zeros((len(chosen), self.fill_P.width)))
+                (self.privileged, rows.known(place) if place[0] >= 0 else None),
+            ):
+                if columns is None:
+                    continue
+                if values is None:
+                    tables.append(np.zeros((len(chosen), columns.filling.width)))
+                    continue
+                if labelled is None:
+                    values = columns.limits.apply(values)
+                tables.append(columns.filling.apply(values))
             shape = (len(chosen), self.n_targets)
-            pieces.append(
+            tables.append(
                 np.zeros(shape) if labelled is None else rows.target[labelled[part]]
             )
-            A, weight = _hstack(pieces), rows.weight[chosen]
-            total += weighted_gram(A, weight, self.device)
+            total += Moments.of(_joined(tables), weight)
         return total
 
+    def limited(self, rows: Rows) -> Rows:
+        """Return rows whose cells are within the limits, as labelled rows' all are."""
+        known = rows.privileged
+        if known is not None and self.privileged is not None:
+            values = self.privileged.limits.apply(known.values)
+            known = replace(known, values=values)
+        return replace(rows, X=self.decision.limits.apply(rows.X), privileged=known)
 
-def _decision_table(rows: Rows) -> tuple[Any, np.ndarray]:
-    return rows.X, rows.weight
+
+def _joined(tables: list[Any]) -> list[Any]:
+    """Join the tables if all are dense."""
+    is_dense = all(isinstance(table, np.ndarray) for table in tables)
+    return [np.hstack(tables)] if is_dense else tables
 
 
-def _privileged_table(rows: Rows, width: int) -> tuple[Any, np.ndarray]:
+def _decision_table(rows: Rows) -> Table:
+    labelled = np.zeros(rows.n_rows, dtype=bool)
+    labelled[rows.labelled] = True
+    return Table(rows.X, rows.weight, labelled)
+
+
+def _privileged_table(rows: Rows, width: int) -> Table:
     if rows.privileged is None:
-        return np.empty((0, width)), np.empty(0)
-    return rows.privileged.values, rows.weight[rows.privileged.rows]
+        return Table(np.empty((0, width)), np.empty(0), np.empty(0, dtype=bool))
+    at = rows.privileged.rows
+    return Table(rows.privileged.values, rows.weight[at], np.isin(at, rows.labelled))
 
 
-def _unlabelled_products(rows: Rows, layout: Layout) -> np.ndarray:
-    return layout.products(rows, None)
+def _unlabelled_moments(rows: Rows, layout: Layout) -> Moments:
+    return layout.moments(rows, None)
 
 
-def _fold_products(
+def _fold_moments(
     rows: Rows, fold: np.ndarray, layout: Layout, n_folds: int
-) -> tuple[tuple[Any, ...], ...]:
-    """Return A'WA of every fold: of its rows with X*, and of the others or 0."""
-    taught, plain = [], []
-    for k in range(n_folds):
-        taught.append(layout.products(rows, np.flatnonzero((fold == k) & rows.taught)))
-        others = np.flatnonzero((fold == k) & ~rows.taught)
-        plain.append(layout.products(rows, others) if len(others) else 0.0)
-    return tuple(taught), tuple(plain)
+) -> tuple[tuple[Moments, ...], tuple[Moments, ...]]:
+    """Return the moments of every fold: of its rows with X*, and of the others."""
+    taught, plain = (
+        tuple(
+            layout.moments(rows, np.flatnonzero((fold == k) & chosen))
+            for k in range(n_folds)
+        )
+        for chosen in (rows.taught, ~rows.taught)
+    )
+    return taught, plain
 
 
 def _out_of_fold(
-    rows: Rows, fold: np.ndarray, layout: Layout, coef: np.ndarray
+    rows: Rows,
+    fold: np.ndarray,
+    filling: Filling,
+    held_out: list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]],
 ) -> np.ndarray:
     """Return predictions of the labelled rows by the candidates that left them out."""
-    n_candidates = coef.shape[1]
-    found = np.empty((n_candidates, len(fold), layout.n_targets))
-    for k, held_out in enumerate(coef):
+    n_targets = rows.target.shape[1]
+    found = np.empty((len(held_out[0]), len(fold), n_targets))
+    for k, models in enumerate(held_out):
         chosen = np.flatnonzero(fold == k)
         for part in blocks(len(chosen)):
             at = chosen[part]
-            A = layout.decision(rows, rows.labelled[at])
-            for place, one in enumerate(held_out):
-                found[place, at] = A @ one
+            X = filling.apply(rows.X[rows.labelled[at]])
+            for place, (center, level, coef) in enumerate(models):
+                if isinstance(X, np.ndarray):
+                    found[place, at] = level + (X - center) @ coef
+                else:
+                    found[place, at] = np.asarray(X @ coef) + (level - center @ coef)
     return found
 
 
@@ -170,31 +225,25 @@ class SumsLearner:
         Number of folds.
     n_targets, n_privileged : int
         Numbers of columns of y and of X*.
-    device : str, default="cpu"
-        Where products are computed.
     """
 
     def __init__(
-        self,
-        rows: Parts,
-        fold: Parts,
-        n_folds: int,
-        n_targets: int,
-        n_privileged: int,
-        device: str = "cpu",
+        self, rows: Parts, fold: Parts, n_folds: int, n_targets: int, n_privileged: int
     ) -> None:
-        self.rows, self.n_folds = rows.map(_in_numbers), n_folds
-        self.layout = Layout.of(self.rows, n_targets, n_privileged, device)
+        self.rows, self.n_folds = rows.map(in_numbers), n_folds
+        self.layout = Layout.of(self.rows, n_targets, n_privileged)
         ends = np.cumsum(self.layout.widths)
-        one, decision, privileged, _ = np.split(np.arange(ends[-1]), ends[:-1])
+        decision, privileged, target = np.split(np.arange(ends[-1]), ends[:-1])
         self.columns = {
-            "decision": np.concatenate([one, decision]),
-            "privileged": np.concatenate([one, privileged]),
-            "both": np.concatenate([one, decision, privileged]),
+            "decision": decision,
+            "privileged": privileged,
+            "both": np.concatenate([decision, privileged]),
         }
-        self.y_columns = np.zeros((ends[-1], n_targets))
-        self.y_columns[-n_targets:] = np.eye(n_targets)
-        self._unlabelled = self.rows.sum(_unlabelled_products, self.layout)
+        coef = np.zeros((ends[-1], n_targets))
+        coef[target] = np.eye(n_targets)
+        zeros = np.zeros(ends[-1])
+        self.known = LinearModel(zeros, zeros[:n_targets], coef, "y", 0.0)
+        self._unlabelled = self.rows.sum(_unlabelled_moments, self.layout)
         self._set_folds(fold)
 
     def refold(self, fold: Parts) -> SumsLearner:
@@ -205,85 +254,90 @@ class SumsLearner:
 
     def _set_folds(self, fold: Parts) -> None:
         self.fold = fold
-        taught, plain = self.rows.sum(_fold_products, fold, self.layout, self.n_folds)
+        taught, plain = self.rows.sum(_fold_moments, fold, self.layout, self.n_folds)
         self._taught = {UNLABELLED: self._unlabelled, **dict(enumerate(taught))}
         self._plain = dict(enumerate(plain))
-        everything = self._unlabelled + sum(taught) + sum(plain)
-        mean, n = everything[0] / everything[0, 0], everything[0, 0]
-        variance = np.maximum(np.diag(everything) / n - mean**2, 0.0)
-        self._least = _LEAST_SCALE * np.sqrt(variance)
+        none = Moments.none(len(self.known.coef))
+        with_x_star = sum(taught, none)
+        self._least_of_labels = _least(sum(plain, with_x_star))
+        self._least = _least(with_x_star + self._unlabelled)
 
     def _fit(
-        self, parts: list[tuple[np.ndarray, np.ndarray]], view: str
+        self,
+        parts: list[tuple[Moments, LinearModel]],
+        view: str,
+        least: np.ndarray,
     ) -> LinearModel:
-        """Fit on sets of rows, each given by A'WA and the vector of its target."""
-        columns = self.columns[view]
-        gram = np.zeros((len(self.y_columns), len(self.y_columns)))
-        coef, cross = np.zeros_like(self.y_columns), np.zeros_like(self.y_columns)
-        square = np.zeros(cross.shape[1])
-        for products, target in parts:
-            if np.ndim(products) == 0:  # no rows
-                continue
-            values = products @ target
-            gram += products
-            cross += values
-            square += np.sum(target * values, axis=0)
-        coef[columns], alpha = ridge_from_sums(
-            gram[np.ix_(columns, columns)],
-            cross[columns],
-            square,
-            self._least[columns[1:]],
-        )
-        return LinearModel(coef, view, alpha)
+        """Fit on sets of rows, each given by its moments and its target."""
+        columns, (size, n_targets) = self.columns[view], self.known.coef.shape
+        total = Moments.none(len(columns) + n_targets)
+        for rows, target in parts:
+            total += target.moments(rows, columns)
+        fit = ridge_from_moments(total, n_targets, least[columns])
+        center, coef = np.zeros(size), np.zeros((size, n_targets))
+        center[columns], coef[columns] = fit.center, fit.coef
+        return LinearModel(center, fit.level, coef, view, fit.alpha)
 
     def fit_teacher(self, view: str, kept: Kept) -> LinearModel:
         """Return a teacher of the view."""
-        parts = [(self._taught[fold], self.y_columns) for fold in sorted(kept)]
-        return self._fit(parts, view)
+        parts = [(self._taught[fold], self.known) for fold in sorted(kept)]
+        return self._fit(parts, view, self._least)
 
     def fit_student(self, training_sets: list[TrainingSet]) -> LinearModel:
         """Return a student of X."""
         parts = []
         for training_set in training_sets:
-            if training_set.teacher is None:
-                parts.append((self._plain[training_set.fold], self.y_columns))
-                parts.append((self._taught[training_set.fold], self.y_columns))
-            else:
-                parts.append(
-                    (self._taught[training_set.fold], training_set.teacher.coef)
-                )
-        return self._fit(parts, "decision")
+            fold, teacher = training_set.fold, training_set.teacher
+            if teacher is None:
+                parts.append((self._plain[fold], self.known))
+            parts.append((self._taught[fold], teacher or self.known))
+        of_labels = training_sets[0].teacher is None
+        least = self._least_of_labels if of_labels else self._least
+        return self._fit(parts, "decision", least)
 
     def out_of_fold(self, held_out: list[Candidates]) -> Parts:
         """Return predictions by the candidates that left a row's fold out."""
         columns = self.columns["decision"]
-        coef = np.array(
-            [[s.coef[columns] for s in one.students.values()] for one in held_out]
-        )
-        return self.rows.map(_out_of_fold, self.fold, self.layout, coef)
+        models = [
+            [
+                (s.center[columns], s.level, s.coef[columns])
+                for s in one.students.values()
+            ]
+            for one in held_out
+        ]
+        filling = self.layout.decision.filling
+        return self.rows.map(_out_of_fold, self.fold, filling, models)
 
-    def export_student(self, vector: LinearModel) -> GCVRidge:
+    def spread(self, students: list[LinearModel], level: np.ndarray) -> np.ndarray:
+        """Return mean squares of predictions of rows without y, less a level."""
+        found = np.zeros(len(students))
+        for place, student in enumerate(students):
+            values = student.moments(self._unlabelled, self.columns["decision"][:0])
+            if values.weight > 0:
+                found[place] = np.trace(values.products) / values.weight
+                found[place] += np.sum((values.mean - level) ** 2)
+        return found
+
+    def export_student(self, model: LinearModel) -> GCVRidge:
         """Return a model as an estimator of the features of its view."""
-        tables: list[tuple[str, Any]] = []
-        if vector.view != "privileged":
-            tables.append(("decision", self.layout.fill_X))
-        if vector.view != "decision":
-            tables.append(("privileged", self.layout.fill_P))
-        intercept, parts = vector.coef[0], []
-        for name, filling in tables:
-            coef = vector.coef[self.columns[name][1:]]
-            intercept = intercept - filling.shift @ coef
-            parts.append(filling.split(coef))
+        tables = []
+        if model.view != "privileged":
+            tables.append(("decision", self.layout.decision))
+        if model.view != "decision" and self.layout.privileged is not None:
+            tables.append(("privileged", self.layout.privileged))
+        parts = [
+            table.filling.split(model.coef[self.columns[name]])
+            for name, table in tables
+        ]
         slopes, missing = (np.vstack(part) for part in zip(*parts, strict=True))
+        intercept = model.level - model.center @ model.coef
         flat = len(intercept) == 1
-        return GCVRidge().set_fitted(
-            intercept, slopes, missing, vector.alpha, flat=flat
-        )
+        return GCVRidge().set_fitted(intercept, slopes, missing, model.alpha, flat=flat)
 
     export_teacher = export_student
 
 
-def _hstack(pieces: list[Any]) -> Any:
-    if any(sp.issparse(piece) for piece in pieces):
-        return sp.hstack([sp.csr_array(piece) for piece in pieces], format="csr")
-    return np.hstack(pieces)
+def _least(rows: Moments) -> np.ndarray:
+    """Return the smallest scales of the columns of models of these rows."""
+    variance = np.maximum(np.diag(rows.products), 0.0) / (rows.weight or 1.0)
+    return _LEAST_SCALE * np.sqrt(variance)
