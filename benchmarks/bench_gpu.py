@@ -197,16 +197,14 @@ def predictions(n: int = 1_000_000, m: int = 20_000) -> None:
 
 
 def linear(sizes: tuple[int, ...] = (30_000, 1_000_000)) -> None:
-    """Print the time of the linear models and of hedged distillation on both."""
+    """Print the time of the linear models on both."""
     for n in sizes:
         X, P, y = teacher_data(n, 20)
         real = X[:, 1] + 0.5 * P[:, 0]
-        few = np.where(np.arange(n) < n // 10, real, np.nan)
         for machine, target in (
             (lupi.LinearSVCPlus(), y),
             (lupi.LinearSVCDeltaPlus(), y),
             (lupi.LinearSVRPlus(), real),
-            (lupi.HedgedDistillationRegressor(), few),
         ):
             took, found = {}, {}
             for device in ("cpu", "cuda"):

@@ -16,7 +16,7 @@ from lupi._optional import require
 from lupi.base._rows import dense
 from lupi.kernels import Kernel
 
-__all__ = ["DEVICES", "HOST", "Place", "check_device", "evaluate", "gram_on"]
+__all__ = ["DEVICES", "HOST", "Place", "check_device", "evaluate"]
 
 DEVICES = ("cpu", "cuda")
 # Matrices of n² entries that a fit holds at once beside those of its functions: in
@@ -157,29 +157,6 @@ def _free(torch: Any, device: str) -> int:
     """Return the bytes that can be had on a device."""
     held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return torch.cuda.mem_get_info(device)[0] + held
-
-
-def gram_on(device: str, rows: Any, weight: np.ndarray) -> np.ndarray:
-    """Return ``Σ_i weight_i row_i row_iᵀ``, computed on a device.
-
-    Parameters
-    ----------
-    device : str
-        One of `DEVICES` but the CPU.
-    rows : array or sparse matrix of shape (n_rows, n_features)
-        The rows.
-    weight : ndarray of shape (n_rows,)
-        Their weights.
-
-    Returns
-    -------
-    ndarray of shape (n_features, n_features)
-        The sum.
-    """
-    torch_arrays = "lupi._convex.interior.blocks.torch_arrays"
-    arrays = importlib.import_module(torch_arrays).TorchArrays(device)
-    there = arrays.features(rows)
-    return arrays.weighted_gram(there, arrays.vector(weight), there)
 
 
 def evaluate(

@@ -124,6 +124,29 @@ def test_numbers_of_data_frames(client):
     np.testing.assert_allclose(lazy.compute(), expected.predict(frame), atol=1e-6)
 
 
+def test_a_bad_row_offsets_and_weights_of_any_scale(client):
+    X, y, P, score, weight = draw()
+    target = np.where(pd.isna(y), np.nan, score + 1e6)
+    kind = lupi.HedgedDistillationRegressor
+    clean = kind().fit(X, target, privileged=P, sample_weight=weight)
+    bad = np.flatnonzero(pd.isna(y) & ~np.isnan(P).any(axis=1) & (weight > 0))[-1]
+    X[bad], P[bad] = 1e6, -1e12
+    expected = kind().fit(X, target, privileged=P, sample_weight=weight)
+    model = HedgedDistillationRegressor(client=client).fit(
+        in_chunks(X),
+        in_chunks(target),
+        privileged=in_chunks(P),
+        sample_weight=in_chunks(1e-3 * weight),
+    )
+    same(model, expected)
+    for name in ("coef_", "intercept_", "missing_coef_"):
+        ours, theirs = (getattr(m.students_["labels"], name) for m in (model, clean))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+    rest = np.delete(X, bad, axis=0)
+    apart = model.predict(rest) - clean.predict(rest)
+    assert np.std(apart) < 0.05 * np.std(clean.predict(rest))
+
+
 @pytest.mark.slow
 def test_unknown_chunk_sizes(client):
     X, _, P, score, _ = draw()

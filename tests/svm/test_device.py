@@ -8,7 +8,6 @@ import types
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import Ridge
 
 import lupi
 from lupi._device import Place
@@ -28,8 +27,6 @@ MODELS = [
     lupi.LinearSVCPlus(),
     lupi.LinearSVCDeltaPlus(),
     lupi.LinearSVRPlus(),
-    lupi.HedgedDistillationClassifier(),
-    lupi.HedgedDistillationRegressor(),
 ]
 rng = np.random.default_rng(0)
 X, P = rng.normal(size=(2, 30, 3))
@@ -142,29 +139,3 @@ def test_linear_models_are_the_same_elsewhere(model, missing, monkeypatch):
     assert found.converged_
     np.testing.assert_allclose(found.objective_, expected.objective_, rtol=2e-6)
     np.testing.assert_allclose(found.coef_, expected.coef_, atol=2e-3)
-
-
-@pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize(
-    "model", [lupi.HedgedDistillationClassifier(), lupi.HedgedDistillationRegressor()]
-)
-def test_hedged_distillation_is_the_same_elsewhere(model, missing, monkeypatch):
-    P = np.random.default_rng(1).normal(size=(300, 3))
-    X = P + np.random.default_rng(2).normal(size=(300, 3))
-    y = P.sum(axis=1)
-    y = (y > 0).astype(float) if "Classifier" in type(model).__name__ else y
-    y[100:] = np.nan
-    if missing:
-        P[50:60] = np.nan
-        X[::7, 0] = np.nan
-    expected = clone(model).fit(X, y, privileged=P)
-    _pretend(monkeypatch)
-    found = clone(model).set_params(device="cuda").fit(X, y, privileged=P)
-    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12)
-    assert found.weights_ == pytest.approx(expected.weights_)
-
-
-def test_students_of_ones_own_compute_where_they_are_told_to():
-    model = lupi.HedgedDistillationRegressor(student=Ridge(), device="cuda")
-    with pytest.raises(ValueError, match="to which the device does not apply"):
-        model.fit(X, X[:, 0], privileged=P)

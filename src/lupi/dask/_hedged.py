@@ -136,8 +136,6 @@ class HedgedDistillationClassifier(Probabilities, _Hedged, LocalClassifier):
         Without effect: the cluster says how many partitions are worked on at a time.
     random_state : int, RandomState or None, default=None
         Shuffles the folds. With None they are fixed by the content of the rows.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where the workers compute sums of products.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the one that is running.
 
@@ -150,11 +148,6 @@ missing_coef_, calibration_slope_, calibration_intercept_
     See Also
     --------
     lupi.transfer.HedgedDistillationClassifier : The same for tables in memory.
-
-    Notes
-    -----
-    What stands in for single missing cells is the exact median of all rows, found in
-    six passes over the columns that have any.
 
     Examples
     --------
@@ -187,7 +180,7 @@ class HedgedDistillationRegressor(_Hedged, LocalRegressor):
 
     Parameters
     ----------
-    teacher, student, views, cv, n_repeats, prior_strength, n_jobs, random_state, device
+    teacher, student, views, cv, n_repeats, prior_strength, n_jobs, random_state
         As in :class:`HedgedDistillationClassifier`.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the one that is running.

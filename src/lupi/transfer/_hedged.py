@@ -12,12 +12,20 @@ predictions of rows that neither the student nor its teacher was trained on:
 
 .. math::
     \min_{w \ge 0,\, 1^\top w = 1} \; \sum_i s_i \Big(\sum_c w_c f_c^{(-i)}(x_i) - y_i
-    \Big)^2 + k\, \bar e \, \|w - \pi\|^2,
+    \Big)^2 + \kappa\, e \, \|w - \pi\|^2,
 
-with :math:`\pi = (\tfrac12, \tfrac14, \tfrac14)` and :math:`\bar e` the mean squared
-error of the candidates. The candidate ``privileged`` is best where X* is between x and
-y, ``both`` where x also acts on y directly, and ``labels`` where X* says nothing about
-y; the weighted average is close to the best of them.
+with :math:`e` the mean squared error of the best candidate. From n = 60 labelled rows
+on, :math:`\pi = (\tfrac12, \tfrac14, \tfrac14)` and :math:`\kappa = k`. Fewer rows do
+not show whether a teacher is right: with :math:`r = n / 60` the teachers have the share
+:math:`r^2 / 2`, and :math:`\kappa = k / \sqrt r`. The candidate ``privileged`` is best
+where X* is between x and y, ``both`` where x also acts on y directly, and ``labels``
+where X* says nothing about y; the weighted average is close to the best of them.
+
+Only ratios of sample weights count: their mean over labelled rows is set to 1, and n is
+Kish's effective number of rows, :math:`(\sum s_i)^2 / \sum s_i^2`. The candidate
+``labels`` is the same as without rows that have no y. For the default ridge, cells of
+rows without y that are far beyond all others are replaced by the mean, so that no
+single one of them has an effect.
 
 The teachers must be refitted inside the folds. If their predictions were made once, and
 the weights chosen by cross-validation of the students alone, these predictions would
@@ -143,7 +151,7 @@ class HedgedDistillation(PrivilegedEstimator):
 (n_samples, n_privileged), default=None
             X*; a row of NaN is a row without it.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+            Weights of the rows, of which only the ratios count.
         groups : array-like of shape (n_samples,), default=None
             Rows of one group are kept together in every fold.
 

@@ -35,7 +35,7 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         weighted copies of each row, one per class; those of XGBoost and LightGBM, with
         two classes, by their own objectives for labels in [0, 1]. None is ridge
         regression on standardized columns whose penalty is chosen by generalized
-        cross-validation; missing cells of X and X* are then replaced by the median and
+        cross-validation; missing cells of X and X* are then replaced by the mean and
         indicated by a column. A list gives three candidates for each of its
         estimators, with separate teachers.
     views : {"privileged", "both"} or tuple of these, default=("privileged", "both")
@@ -49,8 +49,9 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
     n_repeats : int, default=2
         Number of repetitions with other folds, over which predictions are averaged.
     prior_strength : float, default=10.0
-        Number of rows that the prior weights (one half for the labels, the rest evenly
-        over the views) are equivalent to. With 0 there is no prior.
+        Number of rows that the prior weights are equivalent to: one half for the
+        labels, the rest evenly over the views; more of both for the labels where there
+        are fewer than 60 labelled rows. With 0 there is no prior.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the weights of the rows. A row without y has the expected class
         weight under the teacher's probabilities.

@@ -27,7 +27,7 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
     student : regressor, list of regressors or None, default=None
         Predicts from X. None is ridge regression on standardized columns whose penalty
         is chosen by generalized cross-validation; missing cells of X and X* are then
-        replaced by the median and indicated by a column. A list gives three candidates
+        replaced by the mean and indicated by a column. A list gives three candidates
         for each of its estimators, with separate teachers.
     views : {"privileged", "both"} or tuple of these, default=("privileged", "both")
         Features of the teachers: X*, X and X*, or one teacher of each kind.
@@ -39,8 +39,9 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
     n_repeats : int, default=2
         Number of repetitions with other folds, over which predictions are averaged.
     prior_strength : float, default=10.0
-        Number of rows that the prior weights (one half for the labels, the rest evenly
-        over the views) are equivalent to. With 0 there is no prior.
+        Number of rows that the prior weights are equivalent to: one half for the
+        labels, the rest evenly over the views; more of both for the labels where there
+        are fewer than 60 labelled rows. With 0 there is no prior.
     n_jobs : int or None, default=None
         Number of parallel fits, for estimators given by the user.
     random_state : int, RandomState or None, default=None

@@ -158,8 +158,8 @@ def hedge(
     is_label = np.array([name == LABELS for _ in pairs for name in (LABELS, *views)])
     prior = prior_weights(is_label, summary.size)
     if not folds:
-        weights = dict(zip(names, prior.tolist(), strict=True))
-        return Hedge(students, teachers, weights, {}, None)
+        start = dict(zip(names, prior.tolist(), strict=True))
+        return Hedge(students, teachers, start, {}, None)
 
     candidates = predicted[0].map(_all_candidates, *predicted[1:])
     errors = candidates.sum(_error_sums, rows, outputs, factor, summary.level)
