@@ -81,18 +81,18 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
 
     Examples
     --------
-    The outcome is known for 30 rows of 300; an intermediate state is known for all.
+    The outcome is known for 60 rows of 600; an intermediate state is known for all.
 
     >>> import numpy as np
     >>> from lupi import HedgedDistillationRegressor
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(300, 10))
-    >>> later = X @ rng.normal(size=(10, 1)) + rng.normal(size=(300, 1))
-    >>> outcome = later[:, 0] + 2 * rng.normal(size=300)
-    >>> y = np.where(np.arange(300) < 30, outcome, np.nan)
+    >>> X = rng.normal(size=(600, 10))
+    >>> later = X @ rng.normal(size=(10, 1)) + rng.normal(size=(600, 1))
+    >>> outcome = later[:, 0] + 2 * rng.normal(size=600)
+    >>> y = np.where(np.arange(600) < 60, outcome, np.nan)
     >>> model = HedgedDistillationRegressor().fit(X, y, privileged=later)
-    >>> labels_only = HedgedDistillationRegressor().fit(X[:30], y[:30])
-    >>> unknown = slice(30, None)
+    >>> labels_only = HedgedDistillationRegressor().fit(X[:60], y[:60])
+    >>> unknown = slice(60, None)
     >>> X_unknown, truth = X[unknown], outcome[unknown]
     >>> bool(model.score(X_unknown, truth) > labels_only.score(X_unknown, truth))
     True
