@@ -496,7 +496,7 @@ def test_boosters_learn_soft_labels_by_their_own_objective():
 
 def test_soft_labels_of_0_and_1_are_labels_to_the_boosters():
     xgboost = pytest.importorskip("xgboost")
-    from lupi.transfer._hedge.outputs import with_soft_objective
+    from lupi.transfer._hedge.rows import with_soft_objective
 
     X, y, _, _ = draw(classes=2, labelled=200)
     hard = xgboost.XGBClassifier(n_estimators=8, max_depth=3, n_jobs=1).fit(X, y)

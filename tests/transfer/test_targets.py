@@ -5,7 +5,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import LinearSVC
 
-from lupi.transfer._targets import (
+from lupi.transfer._distillation import (
     as_scores,
     as_target,
     class_scores,

@@ -10,7 +10,7 @@ from dask.sizeof import sizeof
 from lupi._convex.interior.blocks.local import LocalRows
 from lupi.base import Privileged, Training
 from lupi.dask._reading import ReadPart
-from lupi.transfer._hedge.rows import Rows
+from lupi.transfer._hedge.rows import HedgedRows
 
 # Vectors of the length of the multipliers that the rows of a problem keep.
 _KEPT = 12
@@ -19,7 +19,7 @@ _KEPT = 12
 @sizeof.register(Privileged)
 @sizeof.register(Training)
 @sizeof.register(ReadPart)
-@sizeof.register(Rows)
+@sizeof.register(HedgedRows)
 def _size_of_fields(part: Any) -> int:
     return sum(sizeof(getattr(part, field.name)) for field in fields(part))
 

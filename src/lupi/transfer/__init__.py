@@ -4,10 +4,14 @@ A teacher, or a set of functions of X*, is learned on the rows that have X*; a s
 learns to predict its outputs from x. Both may be any scikit-learn estimators.
 """
 
-from lupi.transfer._distillation_classifier import GeneralizedDistillationClassifier
-from lupi.transfer._distillation_regressor import GeneralizedDistillationRegressor
-from lupi.transfer._hedged_classifier import HedgedDistillationClassifier
-from lupi.transfer._hedged_regressor import HedgedDistillationRegressor
+from lupi.transfer._distillation import (
+    GeneralizedDistillationClassifier,
+    GeneralizedDistillationRegressor,
+)
+from lupi.transfer._hedged import (
+    HedgedDistillationClassifier,
+    HedgedDistillationRegressor,
+)
 from lupi.transfer._knowledge_transfer import KnowledgeTransferClassifier
 from lupi.transfer._noisy_labels import NoisyLabelClassifier
 from lupi.transfer._propensity import LabelPropensity, label_propensity

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from hashlib import blake2b
-from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -20,34 +19,42 @@ import scipy.sparse as sp
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
+from lupi._bits import GOLDEN, mixed_bits
 from lupi.base._missing import missing_values
 from lupi.base._rows import is_data_frame, take_columns
 
 
 def row_digests(*blocks: Any) -> np.ndarray:
-    """Return one 128-bit hash per row of the horizontally stacked blocks.
+    """Return a 64-bit hash per row of the horizontally stacked blocks.
 
-    Dense and sparse blocks and data frames of the same values have the same digests.
+    Dense and sparse blocks and data frames of the same values have the same digests:
+    a digest is the sum of the hashes of the nonzero cells.
     """
-    columns = [as_numbers(block) for block in blocks]
-    table = sp.hstack([sp.csr_array(block) for block in columns], format="csr")
-    table.sum_duplicates()
-    table.eliminate_zeros()
-    table.data[np.isnan(table.data)] = np.nan  # one bit pattern for all NaN
-    ends = table.indptr
-    return np.array(
-        [
-            blake2b(
-                table.indices[start:stop].astype(np.int64).tobytes()
-                + table.data[start:stop].tobytes(),
-                digest_size=16,
-            ).hexdigest()
-            for start, stop in pairwise(ends)
-        ]
-    )
+    columns = [_as_numbers(block) for block in blocks]
+    digests = np.zeros(columns[0].shape[0], dtype=np.uint64)
+    first = 0
+    for numbers in columns:
+        if sp.issparse(numbers):
+            cells = sp.coo_array(numbers)
+            cells.sum_duplicates()
+            np.add.at(digests, cells.row, _hashes(cells.data, first + cells.col))
+        else:
+            for column, values in enumerate(np.asarray(numbers, dtype=float).T):
+                digests += _hashes(values, first + column)
+        first += numbers.shape[1]
+    return digests
 
 
-def as_numbers(block: Any) -> Any:
+def _hashes(values: np.ndarray, columns: Any) -> np.ndarray:
+    """Return a hash of each value and its column; 0 for the value 0."""
+    values = np.array(values, dtype=float)
+    values[np.isnan(values)] = np.nan  # one bit pattern for all NaN
+    place = np.asarray(columns, dtype=np.uint64) + np.ones(1, dtype=np.uint64)
+    bits = mixed_bits(values.view(np.uint64) + place * GOLDEN)
+    return np.where(values == 0, np.uint64(0), bits)
+
+
+def _as_numbers(block: Any) -> Any:
     """Return a matrix of numbers in which equal values have equal numbers."""
     if is_data_frame(block):
         positions = range(block.shape[1])

@@ -53,7 +53,8 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import is_regressor
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
@@ -70,23 +71,33 @@ from lupi._parameters import (
 )
 from lupi._parts import LocalParts, Parts
 from lupi.base import (
+    ModelInfo,
     Privileged,
     PrivilegedEstimator,
     PrivilegedTags,
     Training,
     atomic_fit,
     check_privileged,
+    class_weights,
 )
+from lupi.base._classes import classes_of
 from lupi.base._data_frames import check_privileged_table
 from lupi.base._metadata import seeded
 from lupi.base._rows import is_data_frame, read_groups
 from lupi.base._text import refuse_text_columns
 from lupi.transfer._fitting import takes_nan
-from lupi.transfer._hedge.folds import FEW, Units, folds_of, shuffle_generators
-from lupi.transfer._hedge.hedge import Pair, hedge
-from lupi.transfer._hedge.outputs import ClassOutput, NumericOutput
+from lupi.transfer._hedge.hedge import Calibration, Pair, calibrate, hedge
 from lupi.transfer._hedge.ridge import GCVRidge, linear_values
-from lupi.transfer._hedge.rows import Rows
+from lupi.transfer._hedge.rows import (
+    FEW,
+    ClassOutput,
+    HedgedRows,
+    NumericOutput,
+    Output,
+    Units,
+    folds_of,
+    shuffle_generators,
+)
 
 VIEWS = ("privileged", "both")
 
@@ -121,7 +132,7 @@ class HedgedDistillation(PrivilegedEstimator):
         "random_state": SEED,
     }
 
-    def _read_outputs(self, training: Parts) -> NumericOutput | ClassOutput:
+    def _read_outputs(self, training: Parts) -> Output:
         """Return the description of the output; subclasses define it."""
         raise TypeError(f"{type(self).__name__} does not define _read_outputs.")
 
@@ -153,7 +164,7 @@ class HedgedDistillation(PrivilegedEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, of which only the ratios count.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group are kept together in every fold.
+            HedgedRows of one group are kept together in every fold.
 
         Returns
         -------
@@ -206,7 +217,7 @@ class HedgedDistillation(PrivilegedEstimator):
         Parameters
         ----------
         training : Parts of Training
-            Rows of positive weight that have y, X* or both.
+            HedgedRows of positive weight that have y, X* or both.
         grouped, weighted : bool
             Whether groups and weights were given.
         counted : ndarray of bool, default=None
@@ -220,19 +231,19 @@ class HedgedDistillation(PrivilegedEstimator):
             for role, model in (("teacher", pair.teacher), ("student", pair.student)):
                 if model is not None:
                     outputs.check(model, role)
-        rows = training.map(Rows.of, outputs)
+        rows = training.map(HedgedRows.of, outputs)
         n_labelled, weight = rows.sum(_labelled_weight)
         # Penalties and the prior are absolute: the mean weight of labelled rows is 1.
-        rows = rows.map(Rows.scaled, n_labelled / weight)
+        rows = rows.map(HedgedRows.scaled, n_labelled / weight)
         factor = self._class_factor(rows)
-        strata = rows.map(Rows.strata, outputs)
+        strata = rows.map(HedgedRows.strata, outputs)
         groups = training.map(_labelled_groups) if grouped else None
         units = Units.of(rows, strata, groups, few)
         whole = isinstance(self.cv, Integral)
         n_folds = units.most_folds(int(self.cv)) if whole else 3
         views = self._usable_views(rows, units.n_taught, n_folds)
         if not views:
-            rows = rows.map(Rows.labels_only)
+            rows = rows.map(HedgedRows.labels_only)
         folds: list[Parts] = []
         if not whole:
             split = self._split(strata, groups, counted)
@@ -324,7 +335,7 @@ class HedgedDistillation(PrivilegedEstimator):
         self, rows: Parts, n_taught: int, n_folds: int
     ) -> tuple[str, ...]:
         """Return the views that can be used; warn if X* cannot be used."""
-        if not rows.sum(Rows.n_privileged):
+        if not rows.sum(HedgedRows.n_privileged):
             return ()
         why = None
         if n_taught == 0:
@@ -361,7 +372,7 @@ class HedgedDistillation(PrivilegedEstimator):
             parts = np.array([getattr(student, name) for student in students])
             setattr(self, name, np.tensordot(weights, parts, axes=1))
 
-    def _blend(self, X: Any, outputs: NumericOutput | ClassOutput) -> np.ndarray:
+    def _blend(self, X: Any, outputs: Output) -> np.ndarray:
         """Return the weighted sum of the students, (n_rows, n_targets)."""
         if hasattr(self, "coef_"):
             values = linear_values(X, self.coef_, self.missing_coef_, self.intercept_)
@@ -400,13 +411,359 @@ class HedgedDistillation(PrivilegedEstimator):
         return tags
 
 
+class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
+    """Average of students with and without X*, weighted by their out-of-fold errors.
+
+    One student is trained on y, one on the predictions of a teacher that has X*, and
+    one on those of a teacher that has X and X*. The last two are also trained on rows
+    whose y is not known. All of them predict from X alone.
+
+    Parameters
+    ----------
+    teacher : estimator, list of estimators or None, default=None
+        Predicts y from X*, or from X and X*: a classifier with ``predict_proba``, or a
+        regressor, which is fitted to class indicators. None is a clone of the student.
+    student : estimator, list of estimators or None, default=None
+        Predicts from X. A regressor is fitted to class indicators and to the teacher's
+        probabilities. A classifier with ``predict_proba`` is fitted to these by
+        weighted copies of each row, one per class; those of XGBoost and LightGBM, with
+        two classes, by their own objectives for labels in [0, 1]. None is ridge
+        regression on standardized columns whose penalty is chosen by generalized
+        cross-validation; missing cells of X and X* are then replaced by the mean and
+        indicated by a column. A list gives three candidates for each of its
+        estimators, with separate teachers.
+    views : {"privileged", "both"} or tuple of these, default=("privileged", "both")
+        Features of the teachers: X*, X and X*, or one teacher of each kind.
+    cv : int, splitter or iterable, default=5
+        Folds for the weights of the candidates; teacher and student are both refitted
+        without the fold. An integer assigns the labelled rows to folds by their
+        content, stratified, as in :class:`GeneralizedDistillationClassifier`; there
+        are fewer folds when a class has fewer rows. A splitter or an iterable of
+        splits must partition the labelled rows.
+    n_repeats : int, default=2
+        Number of repetitions with other folds, over which predictions are averaged.
+    prior_strength : float, default=10.0
+        Number of rows that the prior weights are equivalent to: one half for the
+        labels, the rest evenly over the views; more of both for the labels where there
+        are fewer than 60 labelled rows. With 0 there is no prior.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies the weights of the rows. A row without y has the expected class
+        weight under the teacher's probabilities.
+    n_jobs : int or None, default=None
+        Number of parallel fits, for estimators given by the user.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds, and of teachers and students where their ``random_state`` is
+        None. With None the folds depend only on the content of the rows.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    weights_ : dict from candidate to float
+        Weights of ``"labels"``, ``"privileged"`` and ``"both"``, which sum to 1; with a
+        list of students they are preceded by the names of the estimators, as in
+        ``"gcvridge__labels"``. Only ``"labels"`` when X* could not be used.
+    candidate_scores_ : dict from candidate to (float, float)
+        R² of its probabilities out of fold (1 − Brier score / variance), and the
+        standard error.
+    students_ : dict from candidate to fitted estimator
+        The students, which predict from X.
+    teachers_ : dict from view to fitted estimator
+        The teachers, trained on all rows that have y and X*.
+    coef_, intercept_ : ndarray
+        The linear model that the average before calibration is, where all students are
+        the default; ``coef_`` has the shape (n_features,), or (n_classes, n_features)
+        for more than two classes.
+    missing_coef_ : ndarray of the shape of ``coef_``
+        Summand of a missing cell, in place of value × coefficient.
+    calibration_slope_ : float
+        The slope a of the calibration, positive.
+    calibration_intercept_ : ndarray of shape (n_classes,)
+        The intercepts b of the calibration.
+
+    See Also
+    --------
+    HedgedDistillationRegressor : The same for a continuous target.
+    GeneralizedDistillationClassifier : One teacher, with a fixed weight.
+
+    Notes
+    -----
+    A row with y and X* is used by all candidates, a row with y alone by the first, a
+    row with X* alone by the others, and a row with neither changes nothing.
+
+    The weighted average predicts class indicators by squared error. ``predict_proba``
+    is the softmax of a·log(average) + b, fitted to the predictions out of fold. The
+    slope a is shrunk towards 1 and kept positive, so that probabilities rank rows as
+    the average does. ``decision_function`` returns the log-odds of the probabilities.
+
+    References
+    ----------
+    E. Xia and M. Wainwright, "Prediction aided by surrogate training", 2024.
+
+    Examples
+    --------
+    The outcome is known for 60 rows of 600; an intermediate state is known for all.
+
+    >>> import numpy as np
+    >>> from lupi import HedgedDistillationClassifier
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(600, 10))
+    >>> later = X @ rng.normal(size=(10, 1)) + rng.normal(size=(600, 1))
+    >>> outcome = later[:, 0] + 3 * rng.normal(size=600) > 0
+    >>> y = np.where(np.arange(600) < 60, outcome, None)
+    >>> model = HedgedDistillationClassifier().fit(X, y, privileged=later)
+    >>> labels_only = HedgedDistillationClassifier().fit(X[:60], outcome[:60])
+    >>> unknown = slice(60, None)
+    >>> X_unknown, truth = X[unknown], outcome[unknown]
+    >>> bool(model.score(X_unknown, truth) > labels_only.score(X_unknown, truth))
+    True
+    >>> model.classes_
+    array([False,  True])
+    """
+
+    __lupi_info__ = ModelInfo(**HEDGED, rank=1)
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        student: Any = None,
+        *,
+        views: Any = VIEWS,
+        cv: Any = 5,
+        n_repeats: int = 2,
+        prior_strength: float = 10.0,
+        class_weight: Any = None,
+        n_jobs: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.teacher = teacher
+        self.student = student
+        self.views = views
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.prior_strength = prior_strength
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _read_outputs(self, training: Parts) -> ClassOutput:
+        self.classes_ = classes_of(training, self)
+        return self._outputs()
+
+    def _class_factor(self, rows: Parts) -> np.ndarray | None:
+        if self.class_weight is None:
+            return None
+        totals = rows.sum(_class_totals, self._outputs())
+        codes = np.arange(len(self.classes_))
+        factor = class_weights(self.class_weight, self.classes_, codes, totals)
+        # As for the weights of the rows, the mean over labelled rows is 1.
+        factor = factor * (totals.sum() / (totals @ factor))
+        return None if np.allclose(factor, 1.0, rtol=1e-12) else factor
+
+    def _calibrate(
+        self, rows: Parts, blend: Parts | None, factor: np.ndarray | None
+    ) -> None:
+        calibration = Calibration.none(len(self.classes_))
+        if blend is not None:
+            judged = blend.map(_calibration_rows, rows, self._outputs(), factor)
+            calibration = calibrate(judged, len(self.classes_))
+        self.calibration_slope_ = calibration.slope
+        self.calibration_intercept_ = calibration.intercept
+
+    def _outputs(self) -> ClassOutput:
+        return ClassOutput(self.classes_)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return calibrated scores, one column per class."""
+        X, outputs = self._validate_X(X), self._outputs()
+        blend = outputs.full(self._blend(X, outputs))
+        calibration = Calibration(self.calibration_slope_, self.calibration_intercept_)
+        return calibration.scores(blend)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the log-odds of the calibrated probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column per class when there are more than two classes.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return calibrated class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return softmax(self._scores(X), axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One of ``classes_`` for every row.
+        """
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
+    """Average of students with and without X*, weighted by their out-of-fold errors.
+
+    One student is trained on y, one on the predictions of a teacher that has X*, and
+    one on those of a teacher that has X and X*. The last two are also trained on rows
+    whose y is not known. All of them predict from X alone.
+
+    Parameters
+    ----------
+    teacher : regressor, list of regressors or None, default=None
+        Predicts y from X*, or from X and X*. None is a clone of the student.
+    student : regressor, list of regressors or None, default=None
+        Predicts from X. None is ridge regression on standardized columns whose penalty
+        is chosen by generalized cross-validation; missing cells of X and X* are then
+        replaced by the mean and indicated by a column. A list gives three candidates
+        for each of its estimators, with separate teachers.
+    views : {"privileged", "both"} or tuple of these, default=("privileged", "both")
+        Features of the teachers: X*, X and X*, or one teacher of each kind.
+    cv : int, splitter or iterable, default=5
+        Folds for the weights of the candidates; teacher and student are both refitted
+        without the fold. An integer assigns the labelled rows to folds by their
+        content, as in :class:`GeneralizedDistillationRegressor`. A splitter or an
+        iterable of splits must partition the labelled rows.
+    n_repeats : int, default=2
+        Number of repetitions with other folds, over which predictions are averaged.
+    prior_strength : float, default=10.0
+        Number of rows that the prior weights are equivalent to: one half for the
+        labels, the rest evenly over the views; more of both for the labels where there
+        are fewer than 60 labelled rows. With 0 there is no prior.
+    n_jobs : int or None, default=None
+        Number of parallel fits, for estimators given by the user.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds, and of teachers and students where their ``random_state`` is
+        None. With None the folds depend only on the content of the rows.
+
+    Attributes
+    ----------
+    weights_ : dict from candidate to float
+        Weights of ``"labels"``, ``"privileged"`` and ``"both"``, which sum to 1; with a
+        list of students they are preceded by the names of the estimators, as in
+        ``"gcvridge__labels"``. Only ``"labels"`` when X* could not be used.
+    candidate_scores_ : dict from candidate to (float, float)
+        R² of its predictions out of fold, and the standard error.
+    students_ : dict from candidate to fitted estimator
+        The students, which predict from X.
+    teachers_ : dict from view to fitted estimator
+        The teachers, trained on all rows that have y and X*.
+    coef_, intercept_ : ndarray of shape (n_features,), float
+        The linear model that the average is, where all students are the default.
+    missing_coef_ : ndarray of shape (n_features,)
+        Summand of a missing cell, in place of value × coefficient.
+
+    See Also
+    --------
+    HedgedDistillationClassifier : The same for classes.
+    GeneralizedDistillationRegressor : One teacher, with a fixed weight.
+
+    Notes
+    -----
+    A row with y and X* is used by all candidates, a row with y alone by the first, a
+    row with X* alone by the others, and a row with neither changes nothing.
+
+    References
+    ----------
+    E. Xia and M. Wainwright, "Prediction aided by surrogate training", 2024.
+
+    Examples
+    --------
+    The outcome is known for 60 rows of 600; an intermediate state is known for all.
+
+    >>> import numpy as np
+    >>> from lupi import HedgedDistillationRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(600, 10))
+    >>> later = X @ rng.normal(size=(10, 1)) + rng.normal(size=(600, 1))
+    >>> outcome = later[:, 0] + 2 * rng.normal(size=600)
+    >>> y = np.where(np.arange(600) < 60, outcome, np.nan)
+    >>> model = HedgedDistillationRegressor().fit(X, y, privileged=later)
+    >>> labels_only = HedgedDistillationRegressor().fit(X[:60], y[:60])
+    >>> unknown = slice(60, None)
+    >>> X_unknown, truth = X[unknown], outcome[unknown]
+    >>> bool(model.score(X_unknown, truth) > labels_only.score(X_unknown, truth))
+    True
+    >>> model.weights_["labels"] < 0.5
+    True
+    """
+
+    __lupi_info__ = ModelInfo(**HEDGED, rank=2)
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        student: Any = None,
+        *,
+        views: Any = VIEWS,
+        cv: Any = 5,
+        n_repeats: int = 2,
+        prior_strength: float = 10.0,
+        n_jobs: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.teacher = teacher
+        self.student = student
+        self.views = views
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.prior_strength = prior_strength
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _read_outputs(self, training: Parts) -> NumericOutput:
+        return NumericOutput()
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One number for every row.
+        """
+        return self._blend(self._validate_X(X), NumericOutput())[:, 0]
+
+
 def _names(students: list[Any]) -> list[str]:
     """Name estimators by their classes, numbered where a class occurs twice."""
     models = [GCVRidge() if one is None else one for one in students]
     return [name for name, _ in make_pipeline(*models).steps]
 
 
-def _labelled_weight(rows: Rows) -> tuple[int, float]:
+def _labelled_weight(rows: HedgedRows) -> tuple[int, float]:
     return len(rows.labelled), float(rows.labelled_weight.sum())
 
 
@@ -421,3 +778,17 @@ def _is_ridge(estimator: Any) -> bool:
 
 def _takes_nan(estimator: Any) -> bool:
     return estimator is None or takes_nan(estimator)
+
+
+def _class_totals(rows: HedgedRows, outputs: ClassOutput) -> np.ndarray:
+    return rows.labelled_weight @ outputs.full(rows.target)
+
+
+def _calibration_rows(
+    blend: np.ndarray, rows: HedgedRows, outputs: ClassOutput, factor: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the averages with the classes and the weights of their rows."""
+    codes, weight = outputs.codes(rows.target), rows.labelled_weight
+    if factor is not None:
+        weight = weight * factor[codes]
+    return outputs.full(blend), codes, weight

@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 from scipy.special import softmax
 
 from lupi._parts import LocalParts
-from lupi.transfer._hedge.calibration import (
+from lupi.transfer._hedge.hedge import (
     HIGH,
     LOW,
     SMALLEST_SLOPE,

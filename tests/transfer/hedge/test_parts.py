@@ -5,7 +5,7 @@ import pytest
 
 from lupi import HedgedDistillationClassifier, HedgedDistillationRegressor
 from lupi._parts import LocalParts
-from lupi.transfer._hedge import folds
+from lupi.transfer._hedge.rows import Units
 
 
 def _draw(n_classes, seed=0, n=240):
@@ -63,13 +63,13 @@ def test_parts_do_not_matter(n_classes, grouped, few):
 @pytest.mark.parametrize("few", [10_000, 20])
 def test_equal_rows_and_groups_share_a_fold_and_folds_are_even(few, monkeypatch):
     dealt = []
-    real = folds.Units.assign
+    real = Units.assign
 
     def spy(self, *arguments):
         dealt.append(real(self, *arguments))
         return dealt[-1]
 
-    monkeypatch.setattr(folds.Units, "assign", spy)
+    monkeypatch.setattr(Units, "assign", spy)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 2)), rng.normal(size=300)
     twice = np.tile(np.arange(300), 2)

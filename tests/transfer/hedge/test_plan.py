@@ -11,12 +11,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from lupi._parts import LocalParts
 from lupi.base import Privileged
-from lupi.transfer._hedge.learners import EstimatorLearner
-from lupi.transfer._hedge.outputs import ClassOutput, NumericOutput
-from lupi.transfer._hedge.plan import fit_candidates
+from lupi.transfer._hedge.learners import EstimatorLearner, SumsLearner, fit_candidates
 from lupi.transfer._hedge.ridge import GCVRidge
-from lupi.transfer._hedge.rows import Rows
-from lupi.transfer._hedge.sums import SumsLearner
+from lupi.transfer._hedge.rows import ClassOutput, HedgedRows, NumericOutput
 
 VIEWS = ("privileged", "both")
 N_FOLDS = 5
@@ -41,7 +38,7 @@ def _rows(n_classes=0, *, missing_P=True, unlabelled=True, sparse=False, seed=0)
         outputs, target = NumericOutput(), score[labelled][:, None]
     if sparse:
         X[np.abs(X) < 0.5] = 0.0
-    rows = Rows(
+    rows = HedgedRows(
         sp.csr_array(X) if sparse else X,
         Privileged(P[has], np.flatnonzero(has), n),
         labelled,
@@ -78,7 +75,7 @@ def _estimators(rows, fold, outputs, teacher, student):
 def test_sums_of_products_do_what_the_rows_do(n_classes, options):
     rows, outputs, fold = _rows(n_classes, **options)
     by_sums = _sums(rows, fold)
-    rows = by_sums.layout.limited(rows)
+    rows = by_sums.design.limited(rows)
     by_rows = _estimators(rows, fold, outputs, GCVRidge(), GCVRidge())
     found = fit_candidates(by_sums, VIEWS, _keeps())
     expected = fit_candidates(by_rows, VIEWS, _keeps())
@@ -89,19 +86,19 @@ def test_sums_of_products_do_what_the_rows_do(n_classes, options):
         atol=1e-9,
     )
     for name, vector in found[0].students.items():
-        ours, theirs = by_sums.export_student(vector), expected[0].students[name]
+        ours, theirs = by_sums.export(vector), expected[0].students[name]
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-6)
         assert ours.alpha_ == theirs.alpha_
     for view, vector in found[0].teachers.items():
-        ours, theirs = by_sums.export_teacher(vector), expected[0].teachers[view].model
+        ours, theirs = by_sums.export(vector), expected[0].teachers[view].model
         np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-9)
 
 
 def test_sums_of_sparse_products():
     rows, outputs, fold = _rows(2, sparse=True)
     by_sums = _sums(rows, fold)
-    rows = by_sums.layout.limited(rows)
+    rows = by_sums.design.limited(rows)
     by_rows = _estimators(rows, fold, outputs, GCVRidge(), GCVRidge())
     found, expected = (
         _predicted(learner, fit_candidates(learner, VIEWS, _keeps()[1:]))
@@ -139,7 +136,7 @@ def test_moving_a_label_leaves_its_own_prediction_where_it_was(kind, unlabelled)
     rows, outputs, fold = _rows(n_classes, unlabelled=unlabelled)
 
     def predict(target):
-        moved = Rows(rows.X, rows.privileged, rows.labelled, target, rows.weight)
+        moved = HedgedRows(rows.X, rows.privileged, rows.labelled, target, rows.weight)
         if teacher is None:
             learner = _sums(moved, fold)
         else:

@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from lupi.transfer._hedge.weights import simplex_weights
+from lupi.transfer._hedge.hedge import simplex_weights
 
 PRIOR = np.array([0.5, 0.25, 0.25])
 

@@ -14,11 +14,15 @@ with :math:`z` the standardized columns of x, and :math:`\alpha` the minimizer o
 Nothing but centered sums of products is needed (G. H. Golub, M. Heath and G. Wahba,
 "Generalized cross-validation as a method for choosing a good ridge parameter",
 Technometrics 21, 1979). Several targets share one :math:`\alpha`.
+
+`ColumnSums`, `Filling` and `Limits` impute missing cells and replace cells of rows
+without y that are far beyond all others; `Moments` are the sums of products.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,10 +30,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from lupi._parts import Parts
 from lupi._stored import stored
 from lupi.base import check_weight
 from lupi.base._rows import dense
-from lupi.transfer._hedge.filling import ROUNDING, Filling, Table, column_sums
 
 ALPHAS = np.logspace(-2, 4, 25)
 # Largest penalty, in units of the weight of the rows. A larger one leaves hardly more
@@ -37,11 +41,241 @@ ALPHAS = np.logspace(-2, 4, 25)
 _LARGEST_PENALTY = 3.0
 # Largest matrix whose eigenvalues are computed, which takes a minute.
 LARGEST = 5000
+# A column whose standard deviation is below this part of its mean is constant.
+_ROUNDING = 16 * np.finfo(float).eps
 # A sparse column, which is not centered before it is squared, is constant if its
 # variance is below this part of its mean square.
 _CONSTANT = 1e-12
 # Smallest share of residual degrees of freedom for which GCV is evaluated.
 _LEAST_RESIDUAL_SHARE = 1e-3
+_BLOCK = 1 << 16
+
+
+def blocks(n_rows: int) -> list[slice]:
+    """Return slices of 65 536 rows, so that copies stay small."""
+    return [slice(start, start + _BLOCK) for start in range(0, n_rows, _BLOCK)]
+
+
+# -- columns -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of numbers, the weights of its rows, and which of them have y."""
+
+    values: Any
+    weight: np.ndarray
+    labelled: np.ndarray
+
+    def itself(self) -> Table:
+        """Return the table, where the parts of the rows are tables."""
+        return self
+
+
+# A function that returns the table of a part.
+TableOf = Callable[[Any], Table]
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    """Sums over the rows of a table, by column.
+
+    Attributes
+    ----------
+    sparse : int
+        Number of sparse tables.
+    missing : ndarray
+        Number of missing cells.
+    weight, mean, squares : ndarray
+        Weight, weighted mean and centered squares of the cells of labelled rows.
+    """
+
+    sparse: int
+    missing: np.ndarray
+    weight: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def of(cls, part: Any, table_of: TableOf) -> ColumnSums:
+        """Return the sums of the table of a part."""
+        table = table_of(part)
+        X, width = table.values, table.values.shape[1]
+        if sp.issparse(X):
+            cells = sp.coo_array(X)
+            missing = np.bincount(cells.col, np.isnan(cells.data), width)
+            heavy = np.where(table.labelled, table.weight, 0.0)
+            total = heavy.sum()
+            mean = np.asarray(X.T @ heavy).ravel() / (total or 1.0)
+            apart = heavy[cells.row] * (cells.data - mean[cells.col]) ** 2
+            rest = total - np.bincount(cells.col, heavy[cells.row], width)
+            squares = np.bincount(cells.col, apart, width) + rest * mean**2
+            return cls(1, missing, np.full(width, total), mean, squares)
+        zeros = np.zeros(width)
+        found = cls(0, zeros, zeros, zeros, zeros)
+        for rows in blocks(len(X)):
+            missing, labelled = np.isnan(X[rows]), table.labelled[rows]
+            known, absent = X[rows][labelled], missing[labelled]
+            weight = table.weight[rows][labelled]
+            heavy = weight @ ~absent
+            mean = weight @ np.where(absent, 0.0, known)
+            mean = mean / np.where(heavy > 0, heavy, 1.0)
+            apart = np.where(absent, 0.0, known - mean)
+            found += cls(0, missing.sum(axis=0), heavy, mean, weight @ apart**2)
+        return found
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        weight, gap = self.weight + other.weight, other.mean - self.mean
+        share = np.zeros_like(weight)
+        np.divide(other.weight, weight, out=share, where=weight > 0)
+        return ColumnSums(
+            self.sparse + other.sparse,
+            self.missing + other.missing,
+            weight,
+            self.mean + share * gap,
+            self.squares + other.squares + self.weight * share * gap**2,
+        )
+
+    @property
+    def deviation(self) -> np.ndarray:
+        """Standard deviations; 1 for a constant column, up to rounding."""
+        deviation = np.sqrt(self.squares / np.where(self.weight > 0, self.weight, 1.0))
+        return np.where(deviation > _ROUNDING * np.abs(self.mean), deviation, 1.0)
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Imputation of a table.
+
+    Attributes
+    ----------
+    value : ndarray of shape (n_features,)
+        Replacement of a missing cell: the mean of the labelled rows.
+    marked : ndarray of int
+        Columns with missing cells; each has an indicator column of 0 and 1.
+    """
+
+    value: np.ndarray
+    marked: np.ndarray
+
+    @classmethod
+    def of(cls, sums: ColumnSums) -> Filling:
+        """Return the imputation of a table with these sums."""
+        marked = np.flatnonzero(sums.missing)
+        if sums.sparse and len(marked):
+            raise ValueError(
+                "X is sparse and has missing cells. Impute them first, or give a "
+                "dense table, in which they are replaced by the mean."
+            )
+        return cls(sums.mean, marked)
+
+    @property
+    def width(self) -> int:
+        """Number of columns, with the indicators."""
+        return len(self.value) + len(self.marked)
+
+    def apply(self, X: Any) -> Any:
+        """Return the imputed columns, followed by the indicators."""
+        if len(self.marked) == 0 and (sp.issparse(X) or not np.isnan(X).any()):
+            return X
+        missing = np.isnan(X)
+        return np.hstack([np.where(missing, self.value, X), missing[:, self.marked]])
+
+    def split(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficient, and the summand of a missing cell, per column."""
+        slopes = coef[: len(self.value)]
+        missing = slopes * self.value[:, None]
+        missing[self.marked] += coef[len(self.value) :]
+        return slopes, missing
+
+
+# Histograms of distances from the mean have a bin per power of 2. The bins end a little
+# above it, as distances of exactly 1 or 2 units are common and rounded.
+_BINS, _LOWEST, _ABOVE = 256, -128, 1 + 2.0**-30
+# Share of the rows without y, at least one row, that may lie beyond the limits.
+_BEYOND = 0.001
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of the cells of rows without y, which no single row can move.
+
+    All labelled rows are within the limits, and all but one of the rows without y, or
+    one in a thousand.
+
+    Attributes
+    ----------
+    center, reach : ndarray of shape (n_features,)
+        Mean of the labelled rows, and the largest distance from it: a power of 2 in
+        units of their standard deviation.
+    """
+
+    center: np.ndarray
+    reach: np.ndarray
+
+    @classmethod
+    def of(cls, parts: Parts, table_of: TableOf, sums: ColumnSums) -> Limits:
+        """Compute the limits in one pass over the rows."""
+        unit = sums.deviation
+        known, unknown = parts.sum(_histograms, table_of, sums.mean, unit)
+        beyond = np.cumsum(unknown[:, ::-1], axis=1)[:, ::-1] - unknown
+        few = np.maximum(1.0, _BEYOND * unknown.sum(axis=1))
+        last = np.argmax(beyond <= few[:, None], axis=1)
+        largest = np.argmax(np.where(known > 0, np.arange(_BINS), -1), axis=1)
+        power = np.maximum(last, largest) + _LOWEST + 1
+        return cls(sums.mean, unit * np.ldexp(_ABOVE, power))
+
+    def apply(self, X: Any) -> Any:
+        """Return rows in which cells beyond the limits are replaced by the mean."""
+        if not sp.issparse(X):
+            beyond = np.abs(X - self.center) > self.reach
+            return np.where(beyond, self.center, X) if beyond.any() else X
+        cells = sp.coo_array(X)
+        center = self.center[cells.col]
+        beyond = np.abs(cells.data - center) > self.reach[cells.col]
+        data = np.where(beyond, center, cells.data)
+        X = sp.csr_array((data, (cells.row, cells.col)), X.shape)
+        zeros = np.flatnonzero(np.abs(self.center) > self.reach)
+        if len(zeros):  # cells that are not stored are beyond the limits
+            some, X = Limits(self.center[zeros], self.reach[zeros]), X.tolil()
+            X[:, zeros] = some.apply(X[:, zeros].toarray())
+        return X.tocsr()
+
+
+def _histograms(
+    part: Any, table_of: TableOf, center: np.ndarray, unit: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return numbers of labelled and other rows, by column and bin of the distance."""
+    table = table_of(part)
+    X, width = table.values, table.values.shape[1]
+    found = np.zeros((2, width, _BINS))
+
+    def count(cells: np.ndarray, column: np.ndarray, unlabelled: np.ndarray) -> None:
+        distance = np.abs(cells - center[column]) / unit[column]
+        place = _bin(distance) + _BINS * (column + width * unlabelled)
+        counted = np.bincount(place[~np.isnan(distance)], minlength=found.size)
+        found[:] += counted.reshape(found.shape)
+
+    with np.errstate(over="ignore"):
+        if not sp.issparse(X):
+            for rows in blocks(len(X)):
+                count(X[rows], np.arange(width), ~table.labelled[rows][:, None])
+            return found[0], found[1]
+        stored_cells = sp.coo_array(X)
+        row, column = stored_cells.row, stored_cells.col
+        count(stored_cells.data, column, ~table.labelled[row])
+        zeros = np.bincount(~table.labelled, minlength=2)[:, None] - found.sum(axis=2)
+        found[:, np.arange(width), _bin(np.abs(center) / unit)] += zeros
+    return found[0], found[1]
+
+
+def _bin(distance: np.ndarray) -> np.ndarray:
+    """Return the bins of distances, in units."""
+    ends = 2.0**_LOWEST, 2.0 ** (_BINS + _LOWEST - 1)
+    return np.frexp(np.clip(distance / _ABOVE, *ends))[1] - (_LOWEST + 1)
+
+
+# -- moments -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -74,51 +308,40 @@ class Moments:
     @classmethod
     def of(cls, tables: list[Any], weight: np.ndarray) -> Moments:
         """Return the moments of tables side by side, some of which may be sparse."""
+        if not any(map(sp.issparse, tables)):
+            tables = [np.hstack(tables)]
         total = float(weight.sum())
         if not total > 0:
             return cls.none(sum(table.shape[1] for table in tables))
-        means, parts = [], []
-        for table in tables:
-            mean = np.asarray(table.T @ weight).ravel() / total
-            if not sp.issparse(table):
-                table = table - mean
-                rest = weight @ table / total
-                table -= rest
-                mean = mean + rest
-            means.append(mean)
-            parts.append(table)
+        parts = [_centered(table, weight) for table in tables]
         rows = []
-        for left, mean in zip(parts, means, strict=True):
-            heavy = (
-                left.multiply(weight[:, None]).tocsr()
-                if sp.issparse(left)
-                else (left * weight[:, None])
+        for left, mean in parts:
+            is_sparse = sp.issparse(left)
+            weighted = (
+                sp.diags_array(weight) @ left if is_sparse else weight[:, None] * left
             )
-            row = []
-            for right, other in zip(parts, means, strict=True):
-                product = dense(heavy.T @ right)
-                if sp.issparse(left) and sp.issparse(right):
-                    raw = np.diag(product).copy() if left is right else None
-                    product = product - total * np.outer(mean, other)
-                    if raw is not None:
-                        constant = np.diag(product) <= _CONSTANT * raw
-                        product[constant] = product[:, constant] = 0.0
-                row.append(product)
+            row = [dense(weighted.T @ right) for right, _ in parts]
+            for place, (right, other) in enumerate(parts):
+                if is_sparse and sp.issparse(right):
+                    raw = np.diag(row[place]).copy()
+                    row[place] = row[place] - total * np.outer(mean, other)
+                    if left is right:
+                        constant = np.diag(row[place]) <= _CONSTANT * raw
+                        row[place][constant] = row[place][:, constant] = 0.0
             rows.append(row)
-        squared = float(weight @ weight)
-        return cls(total, squared, np.concatenate(means), np.block(rows))
+        means = np.concatenate([mean for _, mean in parts])
+        return cls(total, float(weight @ weight), means, np.block(rows))
 
     def __add__(self, other: Moments) -> Moments:
         if not (self.weight > 0 and other.weight > 0):
             return self if self.weight > 0 else other
         total = self.weight + other.weight
         gap, share = other.mean - self.mean, other.weight / total
-        between = self.weight * share * np.outer(gap, gap)
         return Moments(
             total,
             self.squared + other.squared,
             self.mean + share * gap,
-            self.products + other.products + between,
+            self.products + other.products + self.weight * share * np.outer(gap, gap),
         )
 
     @property
@@ -127,10 +350,31 @@ class Moments:
         return self.weight**2 / self.squared
 
     @property
+    def deviation(self) -> np.ndarray:
+        """Standard deviations."""
+        variance = np.maximum(np.diag(self.products), 0.0) / (self.weight or 1.0)
+        return np.sqrt(variance)
+
+    @property
     def scale(self) -> np.ndarray:
         """Standard deviations; infinity for a constant column, up to rounding."""
-        scale = np.sqrt(np.maximum(np.diag(self.products), 0.0) / self.weight)
-        return np.where(scale > ROUNDING * np.abs(self.mean), scale, np.inf)
+        varies = self.deviation > _ROUNDING * np.abs(self.mean)
+        return np.where(varies, self.deviation, np.inf)
+
+
+def _centered(table: Any, weight: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Return a table less its means, unless it is sparse, and the means."""
+    total = weight.sum()
+    mean = np.asarray(table.T @ weight).ravel() / total
+    if sp.issparse(table):
+        return table, mean
+    table = table - mean
+    rest = weight @ table / total  # the rounding of the mean
+    table -= rest
+    return table, mean + rest
+
+
+# -- ridge -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -142,57 +386,76 @@ class RidgeFit:
     coef: np.ndarray
     alpha: float
 
-    @property
-    def intercept(self) -> np.ndarray:
-        """Values at x = 0."""
-        return self.level - self.center @ self.coef
+    def take(self, columns: np.ndarray) -> RidgeFit:
+        """Return the same values as a function of some of the features."""
+        return replace(self, center=self.center[columns], coef=self.coef[columns])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the values."""
+        if sp.issparse(X):
+            return np.asarray(X @ self.coef) + (self.level - self.center @ self.coef)
+        return self.level + (X - self.center) @ self.coef
 
 
 def ridge_from_moments(
     moments: Moments, n_targets: int, least: np.ndarray | float = 0.0
 ) -> RidgeFit:
-    """Fit ridge regression to the moments of features, followed by targets.
-
-    Parameters
-    ----------
-    moments : Moments
-        Those of n_features + n_targets columns.
-    n_targets : int
-        Number of targets.
-    least : ndarray of shape (n_features,), default=0.0
-        The smallest scale of each feature.
-    """
-    inner, cross = (
-        moments.products[:-n_targets, :-n_targets],
-        moments.products[:, -n_targets:],
-    )
+    """Fit the moments of features followed by targets; `least` bounds the scales."""
+    inner = moments.products[:-n_targets, :-n_targets]
+    cross = moments.products[:-n_targets, -n_targets:]
     scale = np.maximum(moments.scale[:-n_targets], least)
     values, vectors = np.linalg.eigh(inner / np.outer(scale, scale))
     values = np.maximum(values, 0.0)
-    rotated = vectors.T @ (cross[:-n_targets] / scale[:, None])
-    total = float(np.trace(cross[-n_targets:]))
+    rotated = vectors.T @ (cross / scale[:, None])
+    total = float(np.trace(moments.products[-n_targets:, -n_targets:]))
     explained = np.sum(rotated**2, axis=1)
-    alpha = best_alpha(values, explained, total, moments.weight, moments.size)
+    alpha = _best_alpha(values, explained, total, moments.weight, moments.size)
     coef = vectors @ (rotated / (values + alpha)[:, None]) / scale[:, None]
-    center, level = moments.mean[:-n_targets], moments.mean[-n_targets:]
-    return RidgeFit(center, level, coef, alpha)
+    return RidgeFit(moments.mean[:-n_targets], moments.mean[-n_targets:], coef, alpha)
 
 
-def best_alpha(
+def ridge_from_rows(X: Any, target: np.ndarray, weight: np.ndarray) -> RidgeFit:
+    """Fit the same model in its dual form, for fewer rows than columns.
+
+    With Z the standardized X, the coefficients are Z'W^½ (W^½ZZ'W^½ + α)⁻¹ W^½t.
+    """
+    total = weight.sum()
+    (apart, mean), (target, level) = _centered(X, weight), _centered(target, weight)
+    if sp.issparse(X):
+        # The Gram matrix is centered instead of X, so that X stays sparse.
+        raw = np.asarray(X.multiply(X).T @ weight).ravel() / total
+        variance = raw - mean**2
+        scale = np.sqrt(np.where(variance > _CONSTANT * raw, variance, np.inf))
+        scaled = X @ sp.diags_array(1 / scale)
+        shift = scaled @ (mean / scale)
+        inner = dense(scaled @ scaled.T)
+        inner = inner - shift[:, None] - shift[None, :] + np.sum((mean / scale) ** 2)
+    else:
+        scale = np.sqrt(weight @ apart**2 / total)
+        scaled = apart / np.where(scale > _ROUNDING * np.abs(mean), scale, np.inf)
+        inner = scaled @ scaled.T
+    root = np.sqrt(weight)[:, None]
+    values, vectors = np.linalg.eigh(root * inner * root.T)
+    values = np.maximum(values, 0.0)
+    rotated = vectors.T @ (root * target)
+    squares = np.sum(rotated**2, axis=1)
+    size = total**2 / (weight @ weight)
+    alpha = _best_alpha(values, values * squares, squares.sum(), total, size)
+    dual = root * (vectors @ (rotated / (values + alpha)[:, None]))
+    coef = np.asarray(scaled.T @ dual)
+    if sp.issparse(X):
+        coef -= np.outer(mean / scale, dual.sum(axis=0))
+    positive = np.where(scale > 0, scale, np.inf)
+    return RidgeFit(mean, level, coef / positive[:, None], alpha)
+
+
+def _best_alpha(
     values: np.ndarray, explained: np.ndarray, total: float, weight: float, size: float
 ) -> float:
     """Return the penalty with the smallest GCV; the largest one in case of ties.
 
-    Parameters
-    ----------
-    values : ndarray
-        Eigenvalues of Z'WZ.
-    explained : ndarray
-        Squares of V'Z'Wt, V the eigenvectors, summed over the targets.
-    total : float
-        t'Wt of the centered targets, summed over the targets.
-    weight, size : float
-        Sum of the weights of the rows, and their effective number.
+    Given are the eigenvalues of Z'WZ, the squares of V'Z'Wt with V its eigenvectors,
+    t'Wt, the weight of the rows, and their effective number.
     """
     most = np.searchsorted(ALPHAS, _LARGEST_PENALTY * weight, side="right")
     allowed = ALPHAS[: max(most, 1)]
@@ -206,46 +469,6 @@ def best_alpha(
         return float(allowed[-1])
     close = criterion <= criterion.min() * (1 + 1e-9)
     return float(allowed[np.flatnonzero(close)[-1]])
-
-
-def ridge_from_rows(X: Any, target: np.ndarray, weight: np.ndarray) -> RidgeFit:
-    """Fit the same model in its dual form, for fewer rows than columns.
-
-    With Z the standardized X, the coefficients are Z'W^½ (W^½ZZ'W^½ + α)⁻¹ W^½t.
-    """
-    total = weight.sum()
-    mean = np.asarray(X.T @ weight).ravel() / total
-    level = weight @ target / total
-    target = target - level
-    if sp.issparse(X):
-        # The Gram matrix is centered instead of X, so that X stays sparse.
-        raw = np.asarray(X.multiply(X).T @ weight).ravel() / total
-        variance = raw - mean**2
-        scale = np.sqrt(np.where(variance > _CONSTANT * raw, variance, np.inf))
-        scaled = X @ sp.diags_array(1 / scale)
-        shift = scaled @ (mean / scale)
-        inner = dense(scaled @ scaled.T)
-        inner = inner - shift[:, None] - shift[None, :] + np.sum((mean / scale) ** 2)
-    else:
-        apart = X - mean
-        rest = weight @ apart / total
-        apart, mean = apart - rest, mean + rest
-        scale = np.sqrt(weight @ apart**2 / total)
-        scale = np.where(scale > ROUNDING * np.abs(mean), scale, np.inf)
-        scaled = apart / scale
-        inner = scaled @ scaled.T
-    root = np.sqrt(weight)[:, None]
-    values, vectors = np.linalg.eigh(root * inner * root.T)
-    values = np.maximum(values, 0.0)
-    rotated = vectors.T @ (root * target)
-    explained = values * np.sum(rotated**2, axis=1)
-    size = total**2 / (weight @ weight)
-    alpha = best_alpha(values, explained, float(np.sum(rotated**2)), total, size)
-    dual = root * (vectors @ (rotated / (values + alpha)[:, None]))
-    coef = np.asarray(scaled.T @ dual)
-    if sp.issparse(X):
-        coef -= np.outer(mean / scale, dual.sum(axis=0))
-    return RidgeFit(mean, level, coef / scale[:, None], alpha)
 
 
 @stored
@@ -289,7 +512,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
         )
         weight = check_weight(sample_weight, X.shape[0], self)
         table = Table(X, weight, np.ones(X.shape[0], dtype=bool))
-        filling = Filling.of(column_sums(table, Table.itself))
+        filling = Filling.of(ColumnSums.of(table, Table.itself))
         if min(X.shape) > LARGEST:
             raise ValueError(
                 f"X has {X.shape[0]} rows and {X.shape[1]} columns. The default ridge "
@@ -304,24 +527,19 @@ class GCVRidge(RegressorMixin, BaseEstimator):
         else:
             moments = Moments.of([filled, target], weight)
             fit = ridge_from_moments(moments, target.shape[1])
-        slopes, missing = filling.split(fit.coef)
-        flat = y.ndim == 1
-        return self.set_fitted(fit.intercept, slopes, missing, fit.alpha, flat=flat)
+        return self.set_fitted(fit, [(filling, fit.coef)], flat=y.ndim == 1)
 
     def set_fitted(
-        self,
-        intercept: np.ndarray,
-        slopes: np.ndarray,
-        missing: np.ndarray,
-        alpha: float,
-        *,
-        flat: bool,
+        self, fit: RidgeFit, tables: list[tuple[Filling, np.ndarray]], *, flat: bool
     ) -> GCVRidge:
-        """Set the fitted state from coefficients, one column per target."""
+        """Set the fitted state from the coefficients of imputed tables."""
+        parts = [filling.split(coef) for filling, coef in tables]
+        slopes, missing = (np.vstack(part) for part in zip(*parts, strict=True))
+        intercept = fit.level - fit.center @ fit.coef
         self.intercept_ = intercept[0] if flat else intercept
         self.coef_ = slopes[:, 0] if flat else slopes.T
         self.missing_coef_ = missing[:, 0] if flat else missing.T
-        self.alpha_ = alpha
+        self.alpha_ = fit.alpha
         self.n_features_in_ = len(slopes)
         return self
 
