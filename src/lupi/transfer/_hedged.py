@@ -164,7 +164,7 @@ class HedgedDistillation(PrivilegedEstimator):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, of which only the ratios count.
         groups : array-like of shape (n_samples,), default=None
-            HedgedRows of one group are kept together in every fold.
+            Rows of one group are kept together in every fold.
 
         Returns
         -------
@@ -217,7 +217,7 @@ class HedgedDistillation(PrivilegedEstimator):
         Parameters
         ----------
         training : Parts of Training
-            HedgedRows of positive weight that have y, X* or both.
+            Rows of positive weight that have y, X* or both.
         grouped, weighted : bool
             Whether groups and weights were given.
         counted : ndarray of bool, default=None

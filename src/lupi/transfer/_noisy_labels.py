@@ -93,8 +93,7 @@ from lupi.base._probabilities import ScoreClassifier
 from lupi.base._rows import dense, n_rows_of, read_groups, take_rows
 from lupi.transfer._fitting import standardized, takes_nan, weighted_scaler
 from lupi.transfer._folds import row_digests, unit_folds
-from lupi.transfer._hedge.folds import folds_of, shuffle_generators
-from lupi.transfer._hedge.outputs import ClassOutput
+from lupi.transfer._hedge.rows import ClassOutput, folds_of, shuffle_generators
 
 # Values of C, for the loss summed over the rows and standardized columns.
 GRID = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
