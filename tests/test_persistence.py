@@ -372,7 +372,7 @@ def test_forged_decision_trees_are_refused_before_they_are_used(tmp_path, field,
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
-    with pytest.raises(ModelFileError, match="branches lead nowhere"):
+    with pytest.raises(ModelFileError, match="a branch of a decision tree"):
         lupi.load(path)
 
 

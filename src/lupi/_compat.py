@@ -87,7 +87,7 @@ def read_model_tree(archive: Any, trusted: list[str]) -> Any:
 
 
 def tree_nodes(root: Any) -> list[Any]:
-    """Return every part of a skops file that describes a decision tree, each once.
+    """Return every part of a skops file that creates a decision tree, each once.
 
     Parameters
     ----------
@@ -98,12 +98,33 @@ def tree_nodes(root: Any) -> list[Any]:
     -------
     list of object
         With ``args`` and ``attrs``, which can be built without the tree.
+
+    Raises
+    ------
+    ValueError
+        If a tree is inside of another one, or is created without its nodes.
     """
-    from skops.io._audit import Node
+    from skops.io._general import TypeNode
     from skops.io._sklearn import TreeNode
 
-    seen: set[int] = set()
-    waiting, found = [root], []
+    found = []
+    for node in _nodes(root):
+        if isinstance(node, TreeNode):
+            found.append(node)
+            inside = _nodes(list(node.children.values()))
+            if any(isinstance(one, TreeNode) for one in inside):
+                raise ValueError("it has a decision tree inside of another one")
+        elif node.class_name == "Tree" and not isinstance(node, TypeNode):
+            raise ValueError("it creates a decision tree without its nodes")
+    return found
+
+
+def _nodes(root: Any) -> list[Any]:
+    """Return all nodes below a part of a skops file, each once."""
+    from skops.io._audit import Node
+
+    seen: dict[int, Any] = {}
+    waiting = [root]
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
@@ -111,9 +132,7 @@ def tree_nodes(root: Any) -> list[Any]:
         elif isinstance(item, list):
             waiting.extend(item)
         elif isinstance(item, Node) and id(item) not in seen:
-            seen.add(id(item))
+            seen[id(item)] = item
             waiting.extend(item.children.values())
             waiting.append(getattr(item, "cached", None))
-            if isinstance(item, TreeNode):
-                found.append(item)
-    return found
+    return list(seen.values())

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from lupi._atomic import write_atomically
@@ -269,34 +268,10 @@ def _read_model(archive: zipfile.ZipFile, path: Path) -> Any:
             f"{path} holds {listed(refused)}, which lupi does not load: it is not "
             "one of the types a lupi model is made of. Nothing was loaded."
         )
+    from lupi._soundness import check_model, check_tree_state
+
     for node in tree_nodes(root):
-        _check_decision_tree(node.args.construct(), node.attrs.construct())
-    return root.construct()
-
-
-def _check_decision_tree(arguments: tuple, state: Mapping[str, Any]) -> None:
-    """Refuse a tree whose indices lead outside of its arrays or round in a circle.
-
-    scikit-learn walks from the root by these indices without looking; a forged tree
-    could read foreign memory or never end.
-    """
-    n_features, n_classes, n_outputs = arguments
-    nodes = state["nodes"]
-    count = len(nodes)
-    left, right = nodes["left_child"], nodes["right_child"]
-    leaf = (left == -1) & (right == -1)
-    position = np.arange(count)
-    sound = (
-        np.shape(n_classes) == (n_outputs,)
-        and n_outputs > 0
-        and np.all(np.asarray(n_classes) > 0)
-        and 0 < count == state["node_count"]
-        and np.all(leaf | ((left > position) & (left < count)))
-        and np.all(leaf | ((right > position) & (right < count)))
-        and np.all(leaf | ((nodes["feature"] >= 0) & (nodes["feature"] < n_features)))
-    )
-    if not sound:
-        raise ModelFileError(
-            "The file holds a decision tree whose branches lead nowhere: it is "
-            "damaged or forged. Nothing was loaded."
-        )
+        check_tree_state(node.args.construct(), node.attrs.construct())
+    model = root.construct()
+    check_model(model)
+    return model

@@ -157,6 +157,11 @@ class BoostedTrees(PrivilegedEstimator):
     def _read_X(self, X: Any) -> Any:
         return readable_by_trees(self._validate_X(X))
 
+    def _check_state(self) -> None:
+        """Compare the trees with the width of X."""
+        for model in getattr(self, "_models", ()):
+            model.ensemble.check(self.n_features_in_)
+
     def _raw(self, X: Any) -> np.ndarray:
         """Return G of every model, one column each."""
         X = self._read_X(X)

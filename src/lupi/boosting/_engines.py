@@ -19,7 +19,7 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 from lupi._optional import require
-from lupi._stored import stored
+from lupi._stored import are_branches, must_fit, stored
 from lupi.base._rows import is_data_frame
 from lupi.boosting._collective import everywhere, total
 
@@ -154,6 +154,13 @@ class CartEnsemble:
     def __len__(self) -> int:
         return len(self.trees)
 
+    def check(self, width: int) -> None:
+        """Raise a ValueError for trees of another width."""
+        must_fit(len(self.trees) == len(self.rates), "the rates of the trees")
+        for tree in self.trees:
+            sound = isinstance(tree, DecisionTreeRegressor)
+            must_fit(sound and tree.n_features_in_ == width, "the width of a tree")
+
     def append(self, tree: Any, rate: float) -> None:
         """Add the tree of an accepted pass."""
         self.trees.append(tree)
@@ -216,10 +223,28 @@ class XGBoostEnsemble:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_booster": None}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if self.document:
-            _check(self.document)
+    def check(self, width: int) -> None:
+        """Raise a ValueError for a document that XGBoost cannot follow.
+
+        XGBoost does not check the indices of a file.
+        """
+        whole = json.loads(self.document)
+        self.document = json.dumps(whole).encode()  # what repeats a name is gone
+        learner = whole["learner"]
+        booster, shape = learner["gradient_booster"], learner["learner_model_param"]
+        trees = booster["model"]["trees"]
+        must_fit(
+            booster["name"] == "gbtree"
+            and int(shape["num_feature"]) == width
+            and int(shape["num_class"]) == 0
+            and int(shape["num_target"]) == 1
+            and booster["model"]["tree_info"] == [0] * len(trees)
+            and booster["model"]["iteration_indptr"] == list(range(len(trees) + 1))
+            and len(trees) == self._n_trees,
+            "the document of XGBoost",
+        )
+        for tree in trees:
+            must_fit(_is_sound(tree, width), "a tree of XGBoost")
 
     def append(self, tree: Any, rate: float) -> None:
         """Add the tree of an accepted pass; its rate is in its leaves."""
@@ -302,31 +327,27 @@ def _join(documents: list[bytes]) -> bytes:
     return json.dumps(whole).encode()
 
 
-def _check(document: bytes) -> None:
-    """Refuse a stored model whose node or feature indices are invalid or cyclic.
-
-    XGBoost does not check the indices of a file.
-    """
-    learner = json.loads(document)["learner"]
-    n_features = int(learner["learner_model_param"]["num_feature"])
-    for tree in learner["gradient_booster"]["model"]["trees"]:
-        left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
-        feature = np.array(tree["split_indices"])
-        node = np.arange(len(left))
-        inner = left != -1
-        valid = (
-            len(left) == len(right) == len(feature) == len(tree["split_conditions"])
-            and np.array_equal(inner, right != -1)
-            and np.all(left[inner] > node[inner])
-            and np.all(right[inner] > node[inner])
-            and np.all(np.maximum(left, right) < len(node))
-            and np.all((feature >= 0) & (feature < n_features))
-        )
-        if not valid:
-            raise ValueError(
-                "The stored XGBoost model is damaged: one of its trees refers to nodes "
-                "or features that do not exist. Fit the model again and save it anew."
-            )
+def _is_sound(tree: dict[str, Any], n_features: int) -> bool:
+    """Return whether the arrays of a tree of XGBoost fit each other."""
+    left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
+    feature = np.array(tree["split_indices"])
+    each = ("split_conditions", "default_left", "split_type", "base_weights")
+    leaf = left == -1
+    nodes, starts, sizes, categories = (
+        np.array(tree[f"categories{part}"], dtype=int)
+        for part in ("_nodes", "_segments", "_sizes", "")
+    )
+    return bool(
+        all(len(tree[name]) == len(left) for name in each)
+        and int(tree["tree_param"]["num_nodes"]) == len(left)
+        and int(tree["tree_param"]["size_leaf_vector"]) <= 1
+        and np.array_equal(leaf, right == -1)
+        and are_branches(left, right, feature, n_features, leaf)
+        and np.array_equal(nodes, np.flatnonzero(tree["split_type"]))
+        and len(nodes) == len(starts) == len(sizes)
+        and np.all((starts >= 0) & (sizes >= 0) & (starts + sizes <= len(categories)))
+        and np.all((categories >= 0) & (categories < 2**24))
+    )
 
 
 def normalized(importances: np.ndarray) -> np.ndarray:

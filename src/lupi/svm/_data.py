@@ -18,7 +18,7 @@ from sklearn.utils.extmath import row_norms
 from lupi._convex import Features, Function, Gram, Rows, Slack, Solution
 from lupi._convex.linalg import diagonal, shifted
 from lupi._device import HOST, Place, evaluate
-from lupi._stored import stored
+from lupi._stored import must_fit, stored
 from lupi.base._rows import dense
 from lupi.kernels import Kernel, nearest_positive_semidefinite
 
@@ -45,6 +45,26 @@ class Expansion:
     rows: Any
     coefficients: np.ndarray
     bias: float
+
+    def _check_state(self) -> None:
+        """Compare the coefficients with the rows."""
+        linear, precomputed = (self.kernel.name == n for n in ("linear", "precomputed"))
+        must_fit(
+            np.shape(self.bias) == ()
+            and np.ndim(self.coefficients) == 1
+            and (linear or self.rows.shape[0] == len(self.coefficients))
+            and not (precomputed and np.any(self.rows < 0)),
+            "a function",
+        )
+
+    def takes(self, width: int) -> bool:
+        """Return whether it is a function of rows of this many columns."""
+        if len(self.coefficients) == 0:
+            return True
+        if self.kernel.name == "precomputed":
+            return bool(np.all(self.rows < width))
+        weights = self.coefficients if self.rows is None else self.rows
+        return weights.shape[-1] == width
 
     def __call__(self, rows: Any, device: str = "cpu") -> np.ndarray:
         if len(self.coefficients) == 0:

@@ -20,8 +20,8 @@ from lupi._convex import SOLVERS, Problem, Solution, one_thread, solve
 from lupi._convex.interior.blocks.outer import BlockSolution
 from lupi._device import DEVICES, HOST, Place
 from lupi._parameters import MAX_ITER, NOT_NEGATIVE, POSITIVE, Constraints, choice
-from lupi._stored import stored
-from lupi.base import Fitted, Training
+from lupi._stored import must_fit, stored
+from lupi.base import Fitted, Training, binary_problems
 from lupi.base._rows import n_rows_of
 from lupi.kernels import Kernel, kernel_constraints, settle_kernel
 from lupi.svm._data import Data, Expansion, Space, learned
@@ -94,6 +94,12 @@ class KernelMachine:
         tol: float
         max_iter: int
         _models: Any
+        n_features_in_: int
+        multi_class: str
+        intercept_: np.ndarray
+        dual_coef_: np.ndarray
+        support_: np.ndarray
+        support_vectors_: Any
         _validate_privileged: Any
 
     # The device of models without such a parameter.
@@ -329,6 +335,24 @@ class KernelMachine:
             for column, function in enumerate(corrections, at * width):
                 values[read.rows, column] = function(read.values, self.device)
         return values[:, 0] if values.shape[1] == 1 else values
+
+    def _check_state(self) -> None:
+        """Compare the functions of the machines with the width of X."""
+        if not hasattr(self, "_models"):
+            return  # it was not fitted
+        width, n_models = self.n_features_in_, len(self._models)
+        for function in (model.decision for model in self._models):
+            must_fit(function.takes(width), "a decision function")
+        if hasattr(self, "classes_"):
+            codes = np.arange(len(self.classes_))
+            problems = binary_problems(codes, len(codes), self.multi_class)
+            must_fit(len(problems) == n_models, "the number of binary problems")
+        must_fit(self.intercept_.shape == (n_models,), "intercept_")
+        if hasattr(self, "dual_coef_"):
+            n_support = len(self.support_)
+            must_fit(self.dual_coef_.shape == (n_models, n_support), "dual_coef_")
+            shape = self.support_vectors_.shape
+            must_fit(shape in ((0, 0), (n_support, width)), "support_vectors_")
 
     def _decide(self, model: Model, rows: Any) -> np.ndarray:
         return model.decision(rows, self.device)

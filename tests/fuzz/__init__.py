@@ -1,0 +1,1 @@
+"""A fuzzer of model files; `make fuzz` runs it."""
