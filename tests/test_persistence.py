@@ -33,6 +33,7 @@ from lupi._persistence import load_with_details
 from lupi._stored import STORED
 from lupi._trusted_types import FOREIGN_TYPES, trusted_types
 from lupi.exceptions import ModelFileError, ModelVersionWarning
+from tests.marks import posix
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -395,6 +396,18 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
         lupi.save(SVC(C=2).fit(X, LABELS), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+@posix
+def test_a_symbolic_link_stays_one_and_its_target_is_replaced(tmp_path):
+    target, link = tmp_path / "folder" / "model.skops", tmp_path / "latest.skops"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    for cost in (1.0, 2.0):  # the target does not exist at first
+        lupi.save(SVC(C=cost).fit(X, LABELS), link)
+        assert link.is_symlink()
+        assert cost == lupi.load(target).C
+    assert sorted(tmp_path.rglob("*.skops")) == [target, link]
 
 
 def test_the_list_holds_what_was_declared_and_no_more():

@@ -54,6 +54,18 @@ def test_separators_decimal_marks_and_encodings(tmp_path, text, encoding):
     assert notes == []
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with BOM"])
+def test_one_line_in_another_encoding_leaves_the_others_alone(tmp_path, mark):
+    lines = [line.encode() for line in ("größe,weight,event", "Zoë,61.5,1", "Bob,80,1")]
+    lines[1] = "Zoë,61.5,1".encode("latin-1")
+    table, notes = read_table(written(tmp_path, mark + b"\n".join(lines)))
+    assert list(table.columns) == ["größe", "weight", "event"]
+    assert list(table["größe"]) == ["Zoë", "Bob"]
+    assert notes[0].startswith(
+        "1 lines are not in UTF-8 as the others are, first line 2"
+    )
+
+
 def test_gzip_and_parquet_are_told_by_content_not_by_name(tmp_path):
     zipped = written(tmp_path, gzip.compress(EXPECTED.to_csv(index=False).encode()))
     pd.testing.assert_frame_equal(read_table(zipped)[0], EXPECTED, check_dtype=False)

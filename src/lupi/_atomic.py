@@ -16,6 +16,8 @@ from pathlib import Path
 def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> Path:
     """Write `content` to `path` in one step, replacing what was there.
 
+    If `path` is a symbolic link, the file that it leads to is replaced.
+
     Parameters
     ----------
     path : str or path-like
@@ -28,7 +30,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> Path
     pathlib.Path
         The file written.
     """
-    path = Path(path)
+    path = Path(os.path.realpath(path))
     data = content.encode("utf-8") if isinstance(content, str) else content
     handle, temporary = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.name}.", suffix=".part"

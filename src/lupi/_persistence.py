@@ -47,7 +47,8 @@ def save(
         of `lupi.dask` is saved as the ordinary estimator.
     path : str or path-like
         The file to write, by custom ending in ``.skops``. It is replaced in one step
-        if it exists: an interrupted write leaves the old file.
+        if it exists: an interrupted write leaves the old file. A symbolic link stays
+        one, and the file that it leads to is replaced.
     keep_privileged : bool, default=False
         Whether to keep what predicting does not need and what may hold rows of X*:
         the functions behind ``correction``, teachers, transformers of X*, soft labels.

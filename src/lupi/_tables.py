@@ -8,6 +8,7 @@ values mean (text, categories, dates, missing numbers) is left to skrub's
 
 from __future__ import annotations
 
+import codecs
 import csv
 import difflib
 import fnmatch
@@ -60,6 +61,7 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
     TableError
         If there is no table in the file.
     """
+    notes: list[str] = []
     path, name = split_name(Path(path))
     reader = reader_of(_read_head(path), path)
     if reader is not None:
@@ -67,11 +69,10 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
     elif name is not None:
         raise TableError(f"{path} holds one table; write {path}, without ::{name}.")
     else:
-        table = _read_one_table(_read_bytes(path), path)
+        table = _read_one_table(_read_bytes(path), path, notes)
     table = _with_names(table)
     _check_shape(table, path)
     _check_names(table, path)
-    notes: list[str] = []
     return _tidy(table, notes), notes
 
 
@@ -87,10 +88,10 @@ def _read_head(path: Path) -> bytes:
         raise TableError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _read_one_table(data: bytes, path: Path) -> pd.DataFrame:
+def _read_one_table(data: bytes, path: Path, notes: list[str]) -> pd.DataFrame:
     if data[:4] == b"PAR1":
         return _read_parquet(data, path)
-    text = _decode(data, path)
+    text = _decode(data, path, notes)
     table = read_json(text, path)
     return _read_csv(text, path) if table is None else table
 
@@ -115,7 +116,7 @@ def _read_parquet(data: bytes, path: Path) -> pd.DataFrame:
         raise TableError(f"{path} is a damaged Parquet file: {reason}") from None
 
 
-def _decode(data: bytes, path: Path) -> str:
+def _decode(data: bytes, path: Path, notes: list[str]) -> str:
     if data[:2] == b"PK":
         raise TableError(
             f"{path} is not a table: it is a zip archive and no workbook. Unpack it "
@@ -131,7 +132,26 @@ def _decode(data: bytes, path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
+        return _decode_lines(data.removeprefix(codecs.BOM_UTF8), notes)
+
+
+def _decode_lines(data: bytes, notes: list[str]) -> str:
+    """Decode UTF-8 with lines in Windows' encoding, or a file in that encoding."""
+    lines, others = [], []
+    n_utf8 = 0
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        try:
+            lines.append(line.decode("utf-8"))
+            n_utf8 += not line.isascii()
+        except UnicodeDecodeError:
+            lines.append(line.decode("cp1252", errors="replace"))
+            others.append(number)
+    if n_utf8:
+        notes.append(
+            f"{len(others)} lines are not in UTF-8 as the others are, first line "
+            f"{others[0]}; they are read in the encoding Windows-1252."
+        )
+    return "\n".join(lines)
 
 
 def _read_csv(text: str, path: Path) -> pd.DataFrame:

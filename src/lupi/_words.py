@@ -91,3 +91,20 @@ def argument(name: str, value: Any = None) -> str:
         return name if value is None else f"{name}={value!r}"
     option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
     return option if value is None else f"{option} {value}"
+
+
+# Symbols for the control characters of ASCII, and one for those of Latin-1.
+_SYMBOLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
+_SYMBOLS |= {127: 0x2421} | dict.fromkeys(range(128, 160), 0xFFFD)
+
+
+def printable(text: str) -> str:
+    """Return text that cannot control a terminal.
+
+    Examples
+    --------
+    >>> from lupi._words import printable
+    >>> printable("\x1b[31mage")
+    '␛[31mage'
+    """
+    return text.translate(_SYMBOLS)

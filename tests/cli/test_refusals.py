@@ -245,6 +245,17 @@ def test_a_column_name_cannot_break_the_one_line(capsys, folder):
     assert "is among the columns of --privileged" in said
 
 
+def test_a_column_name_cannot_control_the_terminal(capsys, folder):
+    names = {"age": "\x1b[2Jage", "outcome": "out\x9bcome", "ward": "wa\x07rd"}
+    clinic().rename(columns=names).to_csv("odd.csv", index=False)
+    said = refused(capsys, folder, "fit", "odd.csv", "-t", "\x1b[2Jag", "-p", "later")
+    assert "␛[2Jage" in said
+    assert main(["columns", "odd.csv", "-t", "out\x9bcome"]) == 0
+    printed = capsys.readouterr().out
+    assert "␛[2Jage" in printed
+    assert not {*printed} & {"\x1b", "\x9b", "\x07"}
+
+
 def test_a_target_without_any_value_is_refused(capsys, folder):
     clinic().assign(outcome="").to_csv("empty.csv", index=False)
     said = refused(capsys, folder, "fit", "empty.csv", *ROLES)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from lupi._words import option_names
+from lupi._words import option_names, printable
 
 __all__ = ["main"]
 
@@ -66,12 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         return _refuse(str(error))
     except Interrupted as interrupt:
-        print(f"lupi: {interrupt}", file=sys.stderr)
+        print(printable(f"lupi: {interrupt}"), file=sys.stderr)
         return INTERRUPTED
     return result if isinstance(result, int) else 0
 
 
 def _refuse(sentence: str) -> int:
     # One line, even if a column name in the message has a line break.
-    print(f"lupi: {' '.join(sentence.split())}", file=sys.stderr)
+    print(printable(f"lupi: {' '.join(sentence.split())}"), file=sys.stderr)
     return WRONG_INPUT

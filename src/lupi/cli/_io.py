@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from rich.console import Console
+from rich.segment import Segment
 from rich.text import Text
 from sklearn.metrics import get_scorer_names
 
@@ -25,7 +26,7 @@ from lupi._tables import (
     resolve_columns,
     target_values,
 )
-from lupi._words import listed
+from lupi._words import listed, printable
 from lupi.base import missing_targets
 from lupi.cli import InputError
 from lupi.evaluation._methods import Task, read_task
@@ -366,11 +367,20 @@ def _word(value: object) -> str:
     return str(int(value)) if whole else str(value).strip()  # type: ignore[call-overload]
 
 
+class PlainConsole(Console):
+    """A console that shows control characters of names and values as symbols."""
+
+    def render(self, *args: Any, **kwargs: Any) -> Iterator[Segment]:
+        """Yield the segments of an object, those of text without control characters."""
+        for text, style, control in super().render(*args, **kwargs):
+            yield Segment(text if control else printable(text), style, control)
+
+
 def make_console(*, stderr: bool = False) -> Console:
     """Return a console; output to a file is wide enough for the tables."""
-    console = Console(stderr=stderr, highlight=False)
+    console = PlainConsole(stderr=stderr, highlight=False)
     if not console.is_terminal:
-        console = Console(stderr=stderr, highlight=False, width=WIDE)
+        console = PlainConsole(stderr=stderr, highlight=False, width=WIDE)
     return console
 
 
