@@ -21,10 +21,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
+from sklearn.cluster._kmeans import _BaseKMeans
 from sklearn.ensemble._gb import BaseGradientBoosting
-from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import (
-    BaseHistGradientBoosting,
-)
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm._base import BaseLibSVM
@@ -117,6 +115,17 @@ def check_generator(generator: Any) -> None:
     must_fit(name == "MT19937" and 0 <= position <= len(keys), "a random generator")
 
 
+def check_new_generator(generator: Any) -> None:
+    """Check that a generator is of the default type, which has no array."""
+    pcg = isinstance(generator.bit_generator, np.random.PCG64)
+    must_fit(pcg, "a random generator")
+
+
+def check_k_means(model: Any) -> None:
+    """Check the number of threads, which OpenMP starts without checking."""
+    must_fit(0 < getattr(model, "_n_threads", 1) <= 4096, "the number of threads")
+
+
 def check_tree_state(arguments: tuple, state: Mapping[str, Any]) -> None:
     """Check the state of a tree of scikit-learn, before the tree is created.
 
@@ -181,32 +190,6 @@ def check_gradient_boosting(model: Any) -> None:
         )
 
 
-def check_histogram_boosting(model: Any) -> None:
-    """Check the nodes of histogram gradient boosting on numbers."""
-    if not hasattr(model, "_predictors"):
-        return
-    width, categorical = model.n_features_in_, model._bin_mapper.is_categorical_
-    must_fit(
-        model._preprocessor is None
-        and np.shape(categorical) == (width,)
-        and not np.any(categorical),
-        "a categorical feature",
-    )
-    for nodes in (tree.nodes for round_ in model._predictors for tree in round_):
-        must_fit(
-            nodes.ndim == 1
-            and not nodes["is_categorical"].any()
-            and are_branches(
-                nodes["left"].astype(np.int64),
-                nodes["right"].astype(np.int64),
-                nodes["feature_idx"],
-                width,
-                nodes["is_leaf"].astype(bool),
-            ),
-            "a branch of a tree",
-        )
-
-
 def check_libsvm(model: Any) -> None:
     """Check the arrays of a support vector machine of scikit-learn."""
     if not hasattr(model, "_n_support"):
@@ -262,18 +245,13 @@ def check_vocabulary(vectorizer: Any) -> None:
     must_fit(columns == list(range(len(words))), "the columns of a vocabulary")
 
 
-def refuse(part: Any) -> None:
-    """Refuse a type that no model of lupi holds."""
-    must_fit(False, f"a {type(part).__name__}")
-
-
 CHECKS: tuple[tuple[Any, Callable[[Any], None]], ...] = (
     ((sp.sparray, sp.spmatrix), check_sparse),
     (np.random.RandomState, check_generator),
-    (np.random.Generator, refuse),
+    (np.random.Generator, check_new_generator),
+    (_BaseKMeans, check_k_means),
     (BaseDecisionTree, check_decision_tree),
     (BaseGradientBoosting, check_gradient_boosting),
-    (BaseHistGradientBoosting, check_histogram_boosting),
     (BaseLibSVM, check_libsvm),
     (OneHotEncoder, check_one_hot),
     (CountVectorizer, check_vocabulary),

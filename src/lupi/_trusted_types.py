@@ -19,10 +19,7 @@ from lupi.base._info import load_models
 # Decision trees are arrays of child indices that scikit-learn follows unchecked;
 # skops leaves them out for that reason. They are listed because `lupi._soundness`
 # checks every index before a tree is used.
-TREE_TYPES = (
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.tree._tree.Tree",
-)
+TREE_TYPES = ("sklearn.tree._tree.Tree",)
 
 # What a fitted skrub.TableVectorizer holds: its own steps, and the named predicates
 # by which it tells numbers, dates and categories apart; time zones of dates.

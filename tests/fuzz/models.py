@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from sklearn.cluster import KMeans
 from sklearn.ensemble import (
     GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
+    IsolationForest,
     RandomForestClassifier,
 )
 from sklearn.feature_extraction.text import CountVectorizer
@@ -27,10 +27,10 @@ from skrub import TableVectorizer
 
 import lupi
 
-N = 40
+N, ROWS = 40, 7
 
 
-def _made():
+def fuzzed():
     """Yield name, model, table, target and further arguments of ``fit``."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 3))
@@ -70,6 +70,10 @@ def _made():
     )
     yield "hedged students", frames, frame[["a", "b"]], labels, {"privileged": P}
     yield "HedgedDistillationRegressor", _hedged(True), X, score, given
+    noisy = lupi.NoisyLabelClassifier(cv=2, rates=np.where(X[:, 1] > 0, 0.1, np.nan))
+    yield "NoisyLabelClassifier", noisy, X, three, given
+    noisy = lupi.NoisyLabelClassifier(LogisticRegression(), cv=2, noise="classwise")
+    yield "noisy students", noisy, X, labels, given
     yield "IPLRegressor", lupi.IPLRegressor(**few), X, score, given
     yield "IPLClassifier", lupi.IPLClassifier(**few), sparse, three, given
     grown = lupi.IPLClassifier(**few, engine="xgboost")
@@ -88,11 +92,9 @@ def _made():
     yield "LUFeClassifier", lupi.LUFeClassifier(), X, labels, {}
     yield "tree", DecisionTreeRegressor(max_depth=4), X, score, {}
     yield "forest", RandomForestClassifier(**few), X, three, {}
+    isolated = make_pipeline(KMeans(3, n_init=1), IsolationForest(**few))
+    yield "isolated", isolated, X, None, {}
     yield "boosted", GradientBoostingClassifier(**few), X, three, {}
-    histogram = HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=3)
-    yield "histogram", histogram, X, three, {}
-    histogram = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=3)
-    yield "histogram regressor", histogram, X, score, {}
     yield "SVC", SVC(probability=False), X, three, {}
     yield "SVR", SVR(kernel="precomputed"), gram, score, {}
     yield "sparse SVC", SVC(), sp.csr_matrix(sparse), labels, {}
@@ -134,12 +136,12 @@ def saved_models(wanted=()):
     found = {}
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
-        for name, model, table, target, more in _made():
+        for name, model, table, target, more in fuzzed():
             if wanted and name not in wanted:
                 continue
             model.fit(table, target, **more)
             path = Path(folder, "model.skops")
             # What holds rows of X* stays, since it can be forged as well.
             lupi.save(model, path, keep_privileged=True)
-            found[name] = (path.read_bytes(), [table[:7]])
+            found[name] = (path.read_bytes(), [table[:ROWS]])
     return found
