@@ -17,7 +17,7 @@ TWO_WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 CODE := $(wildcard src tests benchmarks examples docs .ci)
 
 .PHONY: help demo test test-slow test-oldest test-kernels test-fresh
-.PHONY: lint format bench evidence docs clean
+.PHONY: fuzz lint format bench evidence docs clean
 
 help:
 	@echo "make demo         compare models with and without privileged information"
@@ -26,6 +26,7 @@ help:
 	@echo "make test-oldest  the ordinary tests on the oldest supported packages"
 	@echo "make test-kernels the numeric tests with the arithmetic of other processors"
 	@echo "make test-fresh   every target in a new clone, each with a new environment"
+	@echo "make fuzz         10 000 forged model files; FILES=1000 for fewer"
 	@echo "make lint         style, formatting, types, imports, workflows and metadata"
 	@echo "make bench        the benchmarks"
 	@echo "make evidence     the leaderboard: all tables, all methods, and its page"
@@ -55,6 +56,9 @@ test-kernels: $(VENV)/.test
 # FRESH="docs lint" runs a part of the targets: see .ci/fresh.py.
 test-fresh:
 	$(PYTHON) .ci/fresh.py $(FRESH)
+
+fuzz: $(VENV)/.test
+	$(ONE_THREAD) $(BIN)/python -m tests.fuzz.run --files $(or $(FILES),10000)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check $(CODE)

@@ -16,12 +16,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    IsolationForest,
+    RandomForestClassifier,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
@@ -351,6 +356,41 @@ def test_damaged_files_are_refused_in_one_sentence(tmp_path):
         lupi.load(tmp_path / "nowhere.skops")
 
 
+def forge_arrays(path, forge):
+    """Write a file again in which a function has changed every array in place."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    for name, content in parts.items():
+        buffer = io.BytesIO()
+        if name.endswith(".npy"):
+            array = np.load(io.BytesIO(content))
+            forge(array)
+            np.save(buffer, array)
+        elif name.endswith(".npz"):
+            arrays = dict(np.load(io.BytesIO(content)))
+            for array in arrays.values():
+                forge(array)
+            np.savez(buffer, **arrays)
+        parts[name] = buffer.getvalue() or content
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+def forge_number(path, old, new):
+    """Write a file again in which every number of this value is another."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    numbers = re.compile(rf'("content": "){old}(")'.encode())
+    parts["schema.json"], count = numbers.subn(
+        rf"\g<1>{new}\g<2>".encode(), parts["schema.json"]
+    )
+    assert count
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
 @pytest.mark.parametrize("field", ["left_child", "right_child", "feature"])
 @pytest.mark.parametrize("value", [10**6, -7, 0])
 def test_forged_decision_trees_are_refused_before_they_are_used(tmp_path, field, value):
@@ -359,21 +399,66 @@ def test_forged_decision_trees_are_refused_before_they_are_used(tmp_path, field,
     model = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
     path = tmp_path / "tree.skops"
     lupi.save(model, path)
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    for name, content in parts.items():
-        if not name.endswith(".npy"):
-            continue
-        nodes = np.load(io.BytesIO(content))
+
+    def forge(nodes):
         if nodes.dtype.names:
             nodes[field][0] = value
-            buffer = io.BytesIO()
-            np.save(buffer, nodes)
-            parts[name] = buffer.getvalue()
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
+
+    forge_arrays(path, forge)
     with pytest.raises(ModelFileError, match="a branch of a decision tree"):
+        lupi.load(path)
+
+
+WIDE = np.random.default_rng(1).normal(size=(N, 5))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeClassifier(),
+        RandomForestClassifier(2),
+        GradientBoostingClassifier(n_estimators=2),
+        IsolationForest(n_estimators=2),
+        SVC(),
+        KNeighborsClassifier(algorithm="brute"),
+        lupi.IPLClassifier(n_estimators=2),
+        lupi.SVCPlus(),
+        lupi.LinearSVCPlus(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_another_width_than_that_of_the_arrays_is_refused(model, tmp_path):
+    path = tmp_path / "model.skops"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = clone(model).fit(WIDE, LABELS)
+    lupi.save(model, path)
+    lupi.load(path)
+    forge_number(path, 5, 3)
+    with pytest.raises(ModelFileError, match="does not fit the other parts"):
+        lupi.load(path)
+
+
+def test_a_forest_of_trees_of_another_width_is_refused(tmp_path):
+    forest = RandomForestClassifier(2, random_state=0).fit(X, LABELS)
+    forest.estimators_[1] = DecisionTreeClassifier().fit(WIDE, LABELS)
+    with pytest.raises(ModelFileError, match="the width of a tree does not fit"):
+        lupi.save(forest, tmp_path / "forest.skops")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("value", [-1, 3, 10**6])
+def test_sparse_rows_with_indices_outside_are_refused(tmp_path, value):
+    path = tmp_path / "sparse.skops"
+    model = lupi.SVCPlus().fit(sp.csr_array(X), LABELS, privileged=P)
+    lupi.save(model, path, keep_privileged=True)
+
+    def forge(array):
+        if array.dtype == np.int32 and array.ndim == 1 and len(array) > N + 1:
+            array[-1] = value
+
+    forge_arrays(path, forge)
+    with pytest.raises(ModelFileError, match="is damaged"):
         lupi.load(path)
 
 

@@ -150,6 +150,15 @@ def _dumped(model: BaseEstimator) -> bytes:
             "would refuse. Put another part in its place; of a search, save the "
             "best_estimator_."
         )
+    from lupi._soundness import check_model
+
+    try:
+        check_model(model)
+    except Exception as error:  # of arrays that somebody changed
+        raise ModelFileError(
+            f"This {type(model).__name__} cannot be saved, since lupi.load would "
+            f"refuse it: {error}. Fit it again."
+        ) from error
     return data
 
 

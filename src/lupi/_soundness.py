@@ -22,8 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.cluster._kmeans import _BaseKMeans
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import IsolationForest
+from sklearn.ensemble._forest import BaseForest
 from sklearn.ensemble._gb import BaseGradientBoosting
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.neighbors._base import NeighborsBase
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm._base import BaseLibSVM
 from sklearn.tree import BaseDecisionTree
@@ -174,19 +178,65 @@ def check_decision_tree(model: Any) -> None:
 
 
 def check_gradient_boosting(model: Any) -> None:
-    """Check the trees of gradient boosting, which reads them without their models."""
+    """Check the trees of gradient boosting, which adds them to its first prediction.
+
+    That of another model than the default is not computed here, and refused.
+    """
     trees = getattr(model, "estimators_", None)
     if trees is None:
         return
-    count = model.n_trees_per_iteration_
-    sound = isinstance(trees, np.ndarray) and trees.ndim == 2
+    width, count = model.n_features_in_, model.n_trees_per_iteration_
+    sound = isinstance(trees, np.ndarray) and trees.ndim == 2 and len(trees)
     must_fit(sound and trees.shape[1] == count, "the number of trees")
+    must_have_width(trees.ravel(), [width] * trees.size)
     for one in trees.ravel():
+        must_fit(one.tree_.value.shape[1:] == (1, 1), "the outputs of a tree")
+    if not (isinstance(model.init_, str) and model.init_ == "zero"):
+        dummy = isinstance(model.init_, DummyClassifier | DummyRegressor)
+        must_fit(dummy, "init of gradient boosting")
+        first = model._raw_predict_init(np.zeros((1, width)))
+        must_fit(first.shape == (1, count), "the first prediction")
+
+
+def check_forest(model: Any) -> None:
+    """Check the widths of the trees of a forest, which reads X once for all."""
+    trees = getattr(model, "estimators_", None)
+    if trees is None:
+        return
+    widths = [model.n_features_in_] * len(trees)
+    if isinstance(model, IsolationForest) and model._max_features != widths[0]:
+        widths = list(map(len, model.estimators_features_))
+    must_have_width(trees, widths)
+
+
+def must_have_width(trees: Any, widths: list[int]) -> None:
+    """Raise a ValueError for models that are not trees of these widths."""
+    must_fit(
+        len(trees) == len(widths)
+        and all(isinstance(one, BaseDecisionTree) for one in trees)
+        and [one.tree_.n_features for one in trees] == widths,
+        "the width of a tree",
+    )
+
+
+def check_neighbors(model: Any) -> None:
+    """Check the rows and the labels of nearest neighbors."""
+    if not hasattr(model, "_fit_X"):
+        return
+    name, rows = type(model).__name__, model._fit_X
+    must_fit(
+        rows.shape == (model.n_samples_fit_, model.n_features_in_)
+        and model._fit_method == "brute",
+        f"the rows of {name}",
+    )
+    if is_classifier(model):
+        classes = model.classes_ if model.outputs_2d_ else [model.classes_]
+        labels = model._y if model.outputs_2d_ else model._y[:, None]
         must_fit(
-            isinstance(one, BaseDecisionTree)
-            and one.tree_.n_features == model.n_features_in_
-            and one.tree_.value.shape[1:] == (1, 1),
-            "the width of a tree",
+            labels.shape == (len(rows), len(classes))
+            and np.issubdtype(labels.dtype, np.integer)
+            and np.all((labels >= 0) & (labels < list(map(len, classes)))),
+            f"the labels of {name}",
         )
 
 
@@ -252,6 +302,8 @@ CHECKS: tuple[tuple[Any, Callable[[Any], None]], ...] = (
     (_BaseKMeans, check_k_means),
     (BaseDecisionTree, check_decision_tree),
     (BaseGradientBoosting, check_gradient_boosting),
+    ((BaseForest, IsolationForest), check_forest),
+    (NeighborsBase, check_neighbors),
     (BaseLibSVM, check_libsvm),
     (OneHotEncoder, check_one_hot),
     (CountVectorizer, check_vocabulary),

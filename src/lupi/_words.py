@@ -99,7 +99,7 @@ _SYMBOLS |= {127: 0x2421} | dict.fromkeys(range(128, 160), 0xFFFD)
 
 
 def printable(text: str) -> str:
-    """Return text that cannot control a terminal.
+    r"""Return text that cannot control a terminal.
 
     Examples
     --------

@@ -19,6 +19,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import MultiOutputRegressor
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
@@ -94,6 +95,8 @@ def fuzzed():
     yield "forest", RandomForestClassifier(**few), X, three, {}
     isolated = make_pipeline(KMeans(3, n_init=1), IsolationForest(**few))
     yield "isolated", isolated, X, None, {}
+    nearest = KNeighborsClassifier(algorithm="brute")
+    yield "nearest", nearest, X, three, {}
     yield "boosted", GradientBoostingClassifier(**few), X, three, {}
     yield "SVC", SVC(probability=False), X, three, {}
     yield "SVR", SVR(kernel="precomputed"), gram, score, {}
