@@ -248,8 +248,8 @@ def test_a_column_name_cannot_break_the_one_line(capsys, folder):
 def test_a_column_name_cannot_control_the_terminal(capsys, folder):
     names = {"age": "\x1b[2Jage", "outcome": "out\x9bcome", "ward": "wa\x07rd"}
     clinic().rename(columns=names).to_csv("odd.csv", index=False)
-    said = refused(capsys, folder, "fit", "odd.csv", "-t", "\x1b[2Jag", "-p", "later")
-    assert "␛[2Jage" in said
+    said = refused(capsys, folder, "fit", "odd.csv", "-t", "age", "-p", "later")
+    assert "\x1b" not in said
     assert main(["columns", "odd.csv", "-t", "out\x9bcome"]) == 0
     printed = capsys.readouterr().out
     assert "␛[2Jage" in printed
