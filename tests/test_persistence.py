@@ -521,7 +521,7 @@ def renamed(path, old, new):
     "asked",
     [
         ("declares_itself", "Trojan"),  # would be declared by importing its module
-        ("lupi.base._training", "Training"),  # of lupi, and not declared
+        ("lupi.base._arguments", "Training"),  # of lupi, and not declared
         ("lupi.evaluation._methods", "Method"),
     ],
 )

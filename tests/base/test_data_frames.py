@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from lupi.base._data_frames import as_data_frame, check_privileged_table, side_by_side
-from lupi.base._rows import is_data_frame, take_rows
+from lupi.base._arguments import check_privileged_table
+from lupi.base._rows import as_data_frame, is_data_frame, side_by_side, take_rows
 
 
 class Frame:

@@ -23,9 +23,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lupi._parameters import FLAG, Constraints
 from lupi.advice._problem import Region, is_empty
 from lupi.advice._rule import Rule
-from lupi.base._estimator import refuse_huge
+from lupi.base._arguments import refuse_huge
+from lupi.base._estimator import no_probabilities
 from lupi.base._info import Declared
-from lupi.base._probabilities import no_probabilities
 from lupi.base._rows import n_rows_of
 
 

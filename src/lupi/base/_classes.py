@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
 from lupi._parts import Parts
-from lupi.base._privileged import name_of
-from lupi.base._training import Training
+from lupi.base._arguments import Training
+from lupi.base._rows import name_of
 
 MULTI_CLASS = ("ovo", "ovr")
 
@@ -83,17 +83,7 @@ def check_classes(y: np.ndarray, weight: np.ndarray, estimator: Any) -> Labels:
 def check_class_count(
     classes: np.ndarray, estimator: Any, among: str = ""
 ) -> np.ndarray:
-    """Return the classes; refuse fewer than two.
-
-    Parameters
-    ----------
-    classes : ndarray
-        The labels, each once.
-    estimator : estimator or str
-        Named in error messages.
-    among : str, default=""
-        Which rows were read, for the message.
-    """
+    """Return the classes; refuse fewer than two."""
     if len(classes) < 2:
         found = f": {classes.tolist()[0]!r}" if len(classes) else ""
         raise ValueError(
@@ -112,15 +102,7 @@ def distinct_labels(training: Any) -> np.ndarray:
 
 
 def classes_of(training: Parts, estimator: Any) -> np.ndarray:
-    """Return the classes of rows in parts; refuse fewer than two.
-
-    Parameters
-    ----------
-    training : Parts of Training
-        The rows of positive weight.
-    estimator : estimator or str
-        Named in error messages.
-    """
+    """Return the classes of rows in parts; refuse fewer than two."""
     labels = training.gather(distinct_labels)
     nonempty = [part for part in labels if len(part)]
     classes = np.unique(np.concatenate(nonempty)) if nonempty else labels[0]
@@ -186,17 +168,7 @@ def class_weights(
 def counted_classes(
     training: Training, class_weight: Any, estimator: Any
 ) -> tuple[Training, Labels]:
-    """Return the rows of positive weight, times class weights, and their classes.
-
-    Parameters
-    ----------
-    training : Training
-        The arguments of ``fit``.
-    class_weight : None, "balanced" or dict from label to positive number
-        As in `class_weights`.
-    estimator : estimator or str
-        Named in error messages.
-    """
+    """Return the rows of positive weight, times class weights, and their classes."""
     labels = check_classes(training.y, training.weight, estimator)
     counted = training.take(labels.rows)
     factor = class_weights(class_weight, labels.classes, labels.codes, counted.weight)

@@ -1,33 +1,52 @@
-"""`PrivilegedEstimator`: reads and checks all arguments of ``fit`` at once."""
+"""The base classes of estimators: checked arguments, and templates of ``fit``.
+
+`PrivilegedEstimator` checks all arguments of ``fit`` at once. In the templates
+`PrivilegedClassifierBase` and `PrivilegedRegressorBase`, a model file supplies one
+method: `_fit_binary` (labels ±1) or `_fit_real` (targets), which returns a `Machine`.
+There are two hooks: `_begin` is called with all training rows before it, `_attributes`
+returns the public attributes of the fitted machines after it.
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from types import MethodType
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lupi.base._data_frames import as_data_frame
-from lupi.base._index import refuse_other_index
-from lupi.base._info import Declared
-from lupi.base._privileged import (
+from lupi._parameters import CLASS_WEIGHT, Constraints, choice
+from lupi.base._arguments import (
     Privileged,
+    Training,
     check_privileged,
-    feature_names,
-    list_rows,
-    name_of,
+    check_weight,
+    read_target,
+    refuse_huge,
 )
-from lupi.base._rows import as_numpy, is_data_frame, n_rows_of
-from lupi.base._tags import PrivilegedTags
-from lupi.base._target import read_target
-from lupi.base._text import refuse_text_columns
-from lupi.base._training import Training
-
-# Largest absolute value of X, X* and y.
-LARGEST = 1e50
+from lupi.base._classes import (
+    MULTI_CLASS,
+    binary_problems,
+    counted_classes,
+    decisions_of_classes,
+)
+from lupi.base._info import Declared, PrivilegedTags
+from lupi.base._rows import (
+    as_data_frame,
+    as_numpy,
+    feature_names,
+    is_data_frame,
+    n_rows_of,
+    refuse_other_index,
+    refuse_text_columns,
+)
+from lupi.base._state import atomic_fit
 
 
 class PrivilegedEstimator(Declared, BaseEstimator):
@@ -198,76 +217,366 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         return tags
 
 
-def refuse_huge(values: Any, name: str, estimator: Any) -> None:
-    """Raise a ValueError for numbers whose fourth powers, summed, would overflow."""
-    values = values.data if sp.issparse(values) else values
-    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
-        return
-    ends = (end.reduce(values, axis=None, initial=0.0) for end in (np.fmin, np.fmax))
-    largest = max(map(float, ends), key=abs)
-    if abs(largest) > LARGEST:
-        raise ValueError(
-            f"{name_of(estimator)} got {name} with the value {largest:.3g}, where "
-            f"numbers up to {LARGEST:g} are expected. Correct it, or scale the column."
-        )
+def _refuse(self: Any) -> Any:
+    name = type(self).__name__
+    if not is_classifier(self) or not hasattr(self, "decision_function"):
+        raise AttributeError(f"This {name!r} has no attribute 'predict_proba'")
+    takes = inspect.signature(self.fit).parameters
+    more = ", privileged=P" if "privileged" in takes else ""
+    raise AttributeError(
+        f"{name} has decision values and no probabilities. Calibrate them: "
+        f"sklearn.calibration.CalibratedClassifierCV({name}(...)).fit(X, y{more})"
+    )
 
 
-def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:
-    """Return sample weights as float64; refuse values that cannot be weights.
+no_probabilities = property(
+    _refuse, doc="Absent: wrap the estimator in CalibratedClassifierCV."
+)
 
-    Parameters
+
+class _ProbabilitiesIf:
+    """A method that is absent, with the same message, if a condition fails."""
+
+    def __init__(self, method: Callable[..., Any], check: Callable[[Any], bool]):
+        self.method = method
+        self.check = check
+        self.__doc__ = method.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self.method
+        if not self.check(instance):
+            _refuse(instance)
+        return MethodType(self.method, instance)
+
+
+def probabilities_if(check: Callable[[Any], bool]) -> Callable[..., Any]:
+    """Make ``predict_proba`` available if ``check(self)``.
+
+    This is `sklearn.utils.metaestimators.available_if` with another error message.
+    """
+    return lambda method: _ProbabilitiesIf(method, check)
+
+
+class ScoreClassifier(ClassifierMixin):
+    """Predictions of a classifier whose probabilities are the softmax of scores."""
+
+    classes_: np.ndarray
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return one column of scores per class; subclasses define it."""
+        raise TypeError(f"{type(self).__name__} does not define _scores.")
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the log-odds of the predicted probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column per class when there are more than two classes.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return softmax(self._scores(X), axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One of ``classes_`` for every row.
+        """
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
+
+
+class Machine(Protocol):
+    """What `_fit_binary` and `_fit_real` return."""
+
+    def decision(self, X: Any) -> np.ndarray:
+        """Return one value per row."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The fitted machines and their training rows, for `_attributes`.
+
+    Attributes
     ----------
-    sample_weight : array-like of shape (n_samples,), float or None
-        The argument of ``fit``.
-    n_rows : int
-        Number of rows of X.
-    estimator : estimator or str
-        Named in error messages.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The weights; ones for None.
+    training : Training
+        All rows given to ``fit``.
+    parts : sequence of Training
+        The rows of each binary problem; of a regressor, the rows of positive weight.
+    models : sequence of objects with ``decision(X)``
+        The machine fitted to each of the parts.
 
     Examples
     --------
-    >>> from lupi.base import check_weight
-    >>> check_weight([0, 2.5], 2, "Toy")
-    array([0. , 2.5])
+    >>> import numpy as np
+    >>> from lupi.base import Fitted, Training
+    >>> training = Training(np.eye(2), np.ones(2), None, np.ones(2), np.arange(2))
+    >>> fitted = Fitted(training, [training], ["a model"])
+    >>> [part.n_rows for part in fitted.parts]
+    [2]
     """
-    if sample_weight is None:
-        return np.ones(n_rows)
-    name = name_of(estimator)
-    if sp.issparse(sample_weight):
-        raise ValueError(f"{name} expected sample_weight as an array, not sparse.")
-    try:
-        weight = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} could not read sample_weight as numbers: {error}."
-        ) from error
-    if weight.ndim == 0:
-        weight = np.full(n_rows, weight)
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"{name} got sample_weight of shape {weight.shape} for {n_rows} rows of X. "
-            "Give one weight per row, as a 1-D array."
-        )
-    if not np.all(np.isfinite(weight)):
-        bad = np.flatnonzero(~np.isfinite(weight))
-        raise ValueError(
-            f"{name} found NaN or infinite sample_weight: {list_rows(bad)}. Use 0 to "
-            "leave a row out."
-        )
-    if np.any(weight < 0):
-        bad = np.flatnonzero(weight < 0)
-        raise ValueError(
-            f"{name} found negative sample_weight: {list_rows(bad)}. A weight is the "
-            "number of times a row counts; use 0 to leave a row out."
-        )
-    if not np.any(weight > 0):
-        raise ValueError(
-            f"{name} got a sample_weight of zero for every row, so that there is no "
-            "row to learn from. Give at least one row of each class a positive weight."
-        )
-    return weight
+
+    training: Training
+    parts: Sequence[Training]
+    models: Sequence[Any]
+
+
+class _Template(PrivilegedEstimator):
+    """The hooks that both templates call."""
+
+    def _begin(self, training: Training) -> Any:
+        """Return values that depend on all rows, such as that of ``gamma="scale"``.
+
+        Every part that is fitted has them as ``part.settled``.
+        """
+
+    def _decide(self, model: Any, X: Any) -> np.ndarray:
+        """Return the decision values of a fitted machine."""
+        return model.decision(X)
+
+    def _attributes(self, fitted: Fitted) -> dict[str, Any]:
+        """Return the public attributes of the fitted machines, by name."""
+        return {}
+
+    def _keep(self, fitted: Fitted) -> None:
+        self._models = list(fitted.models)
+        for name, value in self._attributes(fitted).items():
+            setattr(self, name, value)
+
+
+class PrivilegedClassifierBase(ClassifierMixin, _Template):
+    """Classifier made of binary machines, one per pair of classes or per class.
+
+    The subclass has the parameter ``multi_class``, ``class_weight`` as well where
+    classes can be weighted, and implements `_fit_binary`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels seen in ``fit`` on rows of positive weight, sorted.
+
+    Examples
+    --------
+    A classifier by the nearest centroid. Each centroid is the midpoint between the mean
+    of the rows of its class and the mean of those of them that have X*:
+
+    >>> import numpy as np
+    >>> from lupi.base import PrivilegedClassifierBase
+    >>> class Centroids:
+    ...     def __init__(self, low, high):
+    ...         self.low, self.high = low, high
+    ...     def decision(self, X):
+    ...         low, high = (((X - c) ** 2).sum(axis=1) for c in (self.low, self.high))
+    ...         return low - high
+    >>> class CentroidClassifier(PrivilegedClassifierBase):
+    ...     def __init__(self, multi_class="ovr"):
+    ...         self.multi_class = multi_class
+    ...     def _fit_binary(self, part):
+    ...         sides = (part.y < 0, part.y > 0)
+    ...         means = [np.average(part.X[s], axis=0) for s in sides]
+    ...         if part.privileged is not None:
+    ...             rows = part.privileged.available
+    ...             means = [
+    ...                 (m + part.X[s & rows].mean(axis=0)) / 2
+    ...                 for m, s in zip(means, sides)
+    ...             ]
+    ...         return Centroids(*means)
+    >>> model = CentroidClassifier().fit([[0.0], [1.0], [4.0], [5.0]], list("aabb"))
+    >>> model.predict([[0.9], [3.5]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "multi_class": choice(*MULTI_CLASS),
+        "class_weight": CLASS_WEIGHT,
+    }
+
+    @atomic_fit
+    def fit(
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features, known also when predicting.
+        y : array-like of shape (n_samples,)
+            Class labels of any type.
+        privileged : array-like, sparse matrix or DataFrame, default=None
+            Privileged features, one row per row of X, of any width. A row that is NaN
+            throughout has none. None trains the counterpart without privileged
+            information.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows, a row of weight 0 as none.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._fit_training(self._validate_fit(X, y, privileged, sample_weight))
+
+    def _fit_binary(self, part: Training) -> Machine:
+        """Fit one binary machine.
+
+        Parameters
+        ----------
+        part : Training
+            The rows of the problem. ``part.y`` is ±1, where +1 is the second of the
+            two classes (``"ovr"``: the class, not the rest). ``part.weight`` is the
+            sample weight times the class weight, positive: what multiplies C per row.
+        """
+        raise TypeError(f"{type(self).__name__} does not define _fit_binary.")
+
+    def _fit_training(self, training: Training) -> Self:
+        """Fit to checked arguments."""
+        class_weight = getattr(self, "class_weight", None)
+        counted, labels = counted_classes(training, class_weight, self)
+        counted = replace(counted, settled=self._begin(training))
+        parts = [
+            replace(counted.take(index), y=sign)
+            for index, sign in binary_problems(
+                labels.codes, len(labels.classes), self.multi_class
+            )
+        ]
+        self.classes_ = labels.classes
+        models = [self._fit_binary(part) for part in parts]
+        self._keep(Fitted(training, parts, models))
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return signed decision values.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, a positive value means the second of ``classes_``. With
+            more classes, the largest column is predicted.
+        """
+        X = self._validate_X(X)
+        values = np.column_stack([self._decide(model, X) for model in self._models])
+        return decisions_of_classes(values, len(self.classes_), self.multi_class)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features; privileged features are not needed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels as they were in ``fit``.
+        """
+        values = self.decision_function(X)
+        best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[best]
+
+    predict_proba = no_probabilities
+
+
+class PrivilegedRegressorBase(RegressorMixin, _Template):
+    """Regressor made of one machine; the subclass implements `_fit_real`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import PrivilegedRegressorBase
+    >>> class Constant:
+    ...     def __init__(self, value):
+    ...         self.value = value
+    ...     def decision(self, X):
+    ...         return np.full(len(X), self.value)
+    >>> class MeanRegressor(PrivilegedRegressorBase):
+    ...     def _fit_real(self, part):
+    ...         return Constant(np.average(part.y, weights=part.weight))
+    >>> model = MeanRegressor().fit([[0.0], [1.0]], [1.0, 4.0], sample_weight=[2, 1])
+    >>> model.predict([[7.0]])
+    array([2.])
+    """
+
+    @atomic_fit
+    def fit(
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features, known also when predicting.
+        y : array-like of shape (n_samples,)
+            Targets.
+        privileged : array-like, sparse matrix or DataFrame, default=None
+            Privileged features, one row per row of X, of any width. A row that is NaN
+            throughout has none. None trains the counterpart without privileged
+            information.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows, a row of weight 0 as none.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        training = self._validate_fit(X, y, privileged, sample_weight, y_numeric=True)
+        part = replace(training.counted(), settled=self._begin(training))
+        self._keep(Fitted(training, [part], [self._fit_real(part)]))
+        return self
+
+    def _fit_real(self, part: Training) -> Machine:
+        """Fit the machine to the rows of positive weight."""
+        raise TypeError(f"{type(self).__name__} does not define _fit_real.")
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features; privileged features are not needed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted targets.
+        """
+        X = self._validate_X(X)
+        return self._decide(self._models[0], X)

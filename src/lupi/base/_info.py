@@ -1,4 +1,4 @@
-"""`ModelInfo`: the declaration of a model, from which every list is derived."""
+"""What a model declares: `ModelInfo` with its search spaces, and `PrivilegedTags`."""
 
 from __future__ import annotations
 
@@ -82,6 +82,146 @@ class ModelInfo:
     rank: float = 100.0
     default: bool = False
     many_rows: str = ""
+
+
+@dataclass(frozen=True)
+class PerFeature:
+    """A kernel scale that is divided by the number of features it is used on.
+
+    Squared distances grow with the number of standardized features, so that useful
+    values of ``gamma`` are inversely proportional to it.
+
+    Attributes
+    ----------
+    value : float
+        The scale for a single feature.
+    privileged : bool
+        Whether the features are those of X*.
+
+    Examples
+    --------
+    >>> from lupi.base import PerFeature
+    >>> space = {"gamma": [PerFeature(0.3), PerFeature(1.0), PerFeature(3.0)]}
+    """
+
+    value: float
+    privileged: bool = False
+
+
+@dataclass(frozen=True)
+class TargetUnits:
+    """A value, or an axis of values, in units of the target's standard deviation.
+
+    Useful values of C and ε of a support vector regression are proportional to the
+    spread of the target.
+
+    Attributes
+    ----------
+    value : object
+        A number, a list or a distribution.
+
+    Examples
+    --------
+    >>> from scipy.stats import loguniform
+    >>> from lupi.base import TargetUnits
+    >>> space = {"epsilon": TargetUnits([0.1]), "C": TargetUnits(loguniform(1, 9))}
+    """
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class SharedOver:
+    """A value of the arm with X*: that of the arm without X*, divided by a constant.
+
+    No random number is drawn for it, so that all arms search the same candidates.
+
+    Attributes
+    ----------
+    divisor : float
+        The constant.
+
+    Examples
+    --------
+    SVMΔ+ with an uninformative X* is the SVM with cost (1 + Δ)C:
+
+    >>> from lupi.base import SharedOver
+    >>> privileged_space = {"C": SharedOver(11.0), "delta": [10.0]}
+    """
+
+    divisor: float
+
+
+@dataclass(frozen=True)
+class PrivilegedTags:
+    """Properties that `lupi.testing.check_privileged_estimator` reads.
+
+    An estimator returns them from its method ``__lupi_tags__``; without that method
+    the defaults apply.
+
+    Attributes
+    ----------
+    cannot_hold : dict from name of a check to reason
+        Checks that cannot hold for the method, each with the reason in words.
+    tolerance : float, default=1e-6
+        How far two fits that should agree may differ, relative to the largest output.
+        Methods that stop early, for example at a duality gap, need a larger value.
+    uses_unlabelled : bool, default=False
+        Whether ``fit`` accepts rows in which y is missing and learns from those that
+        have X*. Other estimators refuse such rows.
+    takes_missing_cells : bool, default=False
+        Whether ``fit`` accepts rows of X* in which single values are missing. Other
+        estimators refuse such rows. A row without any value has no X* in either case.
+
+    Examples
+    --------
+    >>> from lupi.base import PrivilegedTags
+    >>> class OutOfFoldTeacher:
+    ...     def __lupi_tags__(self):
+    ...         return PrivilegedTags(
+    ...             cannot_hold={"check_permuted_rows": "folds follow the row order"}
+    ...         )
+    """
+
+    cannot_hold: Mapping[str, str] = field(default_factory=dict)
+    tolerance: float = 1e-6
+    uses_unlabelled: bool = False
+    takes_missing_cells: bool = False
+
+
+def uses_unlabelled(estimator: Any) -> bool:
+    """Return whether an estimator learns from rows in which y is missing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of this library, one that has the method ``__lupi_tags__``, or a pipeline
+        or a search around such an estimator.
+
+    Returns
+    -------
+    bool
+        Its tag `uses_unlabelled`, or that of the estimator inside.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lupi import GeneralizedDistillationClassifier, SVCPlus
+    >>> from lupi.base import uses_unlabelled
+    >>> uses_unlabelled(SVCPlus())
+    False
+    >>> uses_unlabelled(
+    ...     make_pipeline(StandardScaler(), GeneralizedDistillationClassifier())
+    ... )
+    True
+    """
+    tags = getattr(estimator, "__lupi_tags__", None)
+    if tags is not None:
+        return tags().uses_unlabelled
+    steps = getattr(estimator, "steps", None)
+    inner = steps[-1][1] if steps else getattr(estimator, "estimator", None)
+    return inner is not None and uses_unlabelled(inner)
 
 
 class Declared:

@@ -1,13 +1,13 @@
-"""Fitting an estimator inside another one: weights, privileged data and seeds.
+"""An estimator inside another one: metadata, seeds, predictions and certificates.
 
 scikit-learn has several ways to pass ``sample_weight`` and ``privileged`` to an
 estimator that is wrapped in another one, with metadata routing enabled and disabled.
-They are gathered here; all code that fits an estimator of the user's choice calls
-`fit_with`.
+All code that fits an estimator of the user's choice calls `fit_with`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any
 
@@ -20,10 +20,13 @@ from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
+from sklearn.utils.metaestimators import available_if
 
 from lupi._compat import BaseSearchCV
+from lupi.base._estimator import probabilities_if
+from lupi.base._info import PrivilegedTags, uses_unlabelled
 
 # The wrappers of scikit-learn that pass extra arguments on without metadata routing.
 _PASSING_WRAPPERS = (
@@ -93,23 +96,7 @@ def _routing_obstacle(estimator: Any, name: str) -> str | None:
 
 
 def fit_with(estimator: Any, X: Any, y: Any, **metadata: Any) -> Any:
-    """Fit an estimator with metadata; arguments that are None are not passed.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted in place and returned.
-    X, y : array-like
-        Training data.
-    **metadata : array-like or None
-        ``sample_weight``, ``privileged``. In a pipeline every step that takes the
-        argument receives it, so that a scaler is weighted like the model after it.
-
-    Raises
-    ------
-    ValueError
-        If the estimator does not accept one of the arguments.
-    """
+    """Fit an estimator with metadata; arguments that are None are not passed."""
     metadata = {name: value for name, value in metadata.items() if value is not None}
     for name in metadata:
         if not accepts(estimator, name):
@@ -130,30 +117,7 @@ def fit_with(estimator: Any, X: Any, y: Any, **metadata: Any) -> Any:
 
 
 def fit_arguments(estimator: Any, **metadata: Any) -> dict[str, Any]:
-    """Return metadata under the names that ``fit`` expects without metadata routing.
-
-    Parameters
-    ----------
-    estimator : estimator
-        If it is a pipeline, its steps take the arguments as ``step__argument``.
-    **metadata : array-like or None
-        ``sample_weight``, ``privileged``; arguments that are None are left out.
-
-    Returns
-    -------
-    dict from str to array-like
-        Arguments of ``fit``.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from lupi import SVCPlus
-    >>> from lupi.base._metadata import fit_arguments
-    >>> pipeline = make_pipeline(StandardScaler(), SVCPlus())
-    >>> fit_arguments(pipeline, privileged=[[1.0]], sample_weight=None)
-    {'svcplus__privileged': [[1.0]]}
-    """
+    """Return metadata under the names that ``fit`` expects without metadata routing."""
     named: dict[str, Any] = {}
     for name, value in metadata.items():
         if value is not None:
@@ -205,3 +169,169 @@ def seeded(estimator: Any, random_state: Any) -> Any:
         if key.split("__")[-1] == "random_state" and value is None:
             seeds[key] = generator.randint(np.iinfo(np.int32).max)
     return estimator.set_params(**seeds)
+
+
+def stage_has(name: str) -> Callable[[Any], bool]:
+    """Return a condition for `available_if`: whether the stage has an attribute."""
+
+    def check(self: Delegate) -> bool:
+        getattr(self._stage(), name)  # its error is more informative than False
+        return True
+
+    return check
+
+
+def _of_stage(name: str, doc: str) -> property:
+    """Return a property that forwards a certificate of the stage, if it has one."""
+
+    def find(self: Delegate) -> Any:
+        stage = last_step(self._stage())
+        while not hasattr(stage, name):
+            # A search or another wrapper keeps the fitted model in an attribute.
+            inner = getattr(
+                stage, "best_estimator_", getattr(stage, "estimator_", None)
+            )
+            if inner is None:
+                break
+            stage = last_step(inner)
+        return getattr(stage, name)
+
+    return property(find, doc=doc)
+
+
+class Delegate:
+    """Mixin of estimators whose predictions are those of another estimator, the stage.
+
+    The subclass defines the stage (`_stage`: the fitted one after ``fit``) and its
+    features (`_stage_features`). It has the prediction methods that the stage has.
+    """
+
+    def _stage(self) -> Any:
+        """Return the stage."""
+        return getattr(self, "estimator_", self.estimator)  # type: ignore[attr-defined]
+
+    def _stage_features(self, X: Any) -> Any:
+        """Return the features that the stage receives for rows of X."""
+        raise TypeError(f"{type(self).__name__} does not define _stage_features.")
+
+    @available_if(stage_has("predict"))
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict labels or targets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One label or target for every row.
+        """
+        features = self._stage_features(X)
+        return self._stage().predict(features)
+
+    @available_if(stage_has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return decision values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            One column per class when there are more than two classes.
+        """
+        features = self._stage_features(X)
+        return self._stage().decision_function(features)
+
+    @probabilities_if(lambda self: hasattr(self._stage(), "predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        features = self._stage_features(X)
+        return self._stage().predict_proba(features)
+
+    @available_if(stage_has("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features, with all columns as in ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        features = self._stage_features(X)
+        return self._stage().predict_log_proba(features)
+
+    objective_ = _of_stage("objective_", "Primal value of the last stage.")
+    duality_gap_ = _of_stage("duality_gap_", "Duality gap of the last stage.")
+    n_iter_ = _of_stage("n_iter_", "Iterations of the last stage.")
+    converged_ = _of_stage("converged_", "Whether the last stage converged.")
+
+
+class Wrapper(Delegate):
+    """A delegate around one classifier or regressor; it has the tags of that one."""
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The class labels; only if the estimator is a classifier."""
+        return self._stage().classes_
+
+    @available_if(stage_has("score"))
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the score of the fitted estimator, by default accuracy or R².
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            True labels or targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        features = self._stage_features(X)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._stage().score(features, y, **weights)
+
+    def __lupi_tags__(self) -> PrivilegedTags:
+        return PrivilegedTags(uses_unlabelled=uses_unlabelled(self._stage()))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        inner = get_tags(self.estimator)  # type: ignore[attr-defined]
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags = inner.target_tags
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.non_deterministic = inner.non_deterministic
+        return tags

@@ -1,48 +1,30 @@
-"""Tables of any kind: arrays, sparse matrices, data frames, lists."""
+"""Tables in any container: their rows and columns, missing cells, text and index."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from lupi._compat import safe_indexing
-from lupi.base._missing import missing_values
+from lupi._optional import optional
+from lupi._words import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    pd = optional("pandas", "Putting tables together")
 
 
 def is_data_frame(table: Any) -> bool:
-    """Return whether an object is a data frame, of pandas or another library.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from lupi.base._rows import is_data_frame
-    >>> is_data_frame(pd.DataFrame({"age": [31.0]})), is_data_frame([[31.0]])
-    (True, False)
-    """
+    """Return whether an object is a data frame, of pandas or another library."""
     return all(hasattr(table, name) for name in ("columns", "dtypes", "shape"))
 
 
 def as_numpy(values: Any) -> Any:
-    """Convert a torch tensor into a NumPy array; return other objects unchanged.
-
-    Parameters
-    ----------
-    values : object
-        An argument of the user.
-
-    Returns
-    -------
-    object
-        An array for a tensor on any device.
-
-    Examples
-    --------
-    >>> from lupi.base._rows import as_numpy
-    >>> as_numpy([1.0, 2.0])
-    [1.0, 2.0]
-    """
+    """Convert a torch tensor into a NumPy array; return other objects unchanged."""
     if type(values).__module__.split(".")[0] == "torch" and hasattr(values, "detach"):
         return values.detach().cpu().numpy()
     return values
@@ -51,6 +33,107 @@ def as_numpy(values: Any) -> Any:
 def n_rows_of(table: Any) -> int:
     """Return the number of rows of a table; a sparse matrix has no ``len``."""
     return table.shape[0] if hasattr(table, "shape") else len(table)
+
+
+def take_rows(table: Any, index: Any) -> Any:
+    """Return rows by position, in a container of the same type."""
+    if isinstance(table, np.ndarray) or sp.issparse(table):
+        return table[index]
+    return safe_indexing(table, index)
+
+
+def take_columns(table: Any, index: Any) -> Any:
+    """Return columns by position, in a container of the same type."""
+    if isinstance(table, np.ndarray) or sp.issparse(table):
+        return table[:, index]
+    return safe_indexing(table, index, axis=1)
+
+
+def dense(table: Any) -> np.ndarray:
+    """Return a table as a dense array."""
+    return table.toarray() if sp.issparse(table) else np.asarray(table)
+
+
+def feature_names(table: Any) -> np.ndarray | None:
+    """Return the column names of a table when all are strings, otherwise None.
+
+    Parameters
+    ----------
+    table : object
+        A data frame of any library, or an array, which has no names.
+
+    Returns
+    -------
+    ndarray of str or None
+        The names.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lupi.base import feature_names
+    >>> feature_names(pd.DataFrame({"cd4": [1.0], "cd8": [2.0]}))
+    array(['cd4', 'cd8'], dtype=object)
+    """
+    columns = getattr(table, "columns", None)
+    if columns is None or callable(columns) or len(columns) == 0:
+        return None
+    strings = [isinstance(column, str) for column in columns]
+    if all(strings):
+        return np.asarray(list(columns), dtype=object)
+    if any(strings):
+        raise TypeError(
+            "The columns of the table are named partly by strings and partly by other "
+            "types. Use only strings, or none, for example with "
+            "table.columns = table.columns.astype(str)."
+        )
+    return None
+
+
+def name_of(estimator: Any) -> str:
+    """Return the name of an estimator in error messages."""
+    if estimator is None:
+        return "The estimator"
+    return estimator if isinstance(estimator, str) else type(estimator).__name__
+
+
+def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
+    """Return row numbers as text, such as "Row 3", "Rows 3, 7 and 9"."""
+    word = "Row" if len(rows) == 1 else "Rows"
+    return f"{word} {listed([int(row) for row in rows], most=limit)}"
+
+
+def missing_values(values: Any) -> np.ndarray:
+    """Return which values are missing: NaN, None, NA or NaT."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.getmaskarray(values) | missing_values(values.data)
+    if not hasattr(values, "dtype"):
+        values = np.asarray(values, dtype=object)
+    values = np.asarray(values)
+    if values.dtype.kind in "fc":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    found = [_is_missing(value) for value in values.ravel()]
+    return np.array(found, dtype=bool).reshape(values.shape)
+
+
+def missing_cells(table: Any) -> np.ndarray:
+    """Return which values of a table are missing."""
+    if not hasattr(table, "columns"):
+        return missing_values(table)
+    columns = [missing_values(np.asarray(table[name])) for name in table.columns]
+    return np.column_stack(columns) if columns else np.zeros(table.shape, dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # the comparison of NA, or an array, is no bool
+        return type(value).__name__ == "NAType"
 
 
 def read_groups(groups: Any, n_rows: int) -> np.ndarray:
@@ -73,20 +156,192 @@ def read_groups(groups: Any, n_rows: int) -> np.ndarray:
     return groups
 
 
-def take_rows(table: Any, index: Any) -> Any:
-    """Return rows by position, in a container of the same type."""
-    if isinstance(table, np.ndarray) or sp.issparse(table):
-        return table[index]
-    return safe_indexing(table, index)
+def refuse_series(privileged: Any, name: str) -> None:
+    """Refuse a single column of pandas or Polars."""
+    if hasattr(privileged, "to_frame") and len(np.shape(privileged)) == 1:
+        raise ValueError(
+            f"{name} expected privileged to be a table, one row per training row and "
+            "one column per privileged feature, but got a Series. Pass "
+            "privileged.to_frame()."
+        )
 
 
-def take_columns(table: Any, index: Any) -> Any:
-    """Return columns by position, in a container of the same type."""
-    if isinstance(table, np.ndarray) or sp.issparse(table):
-        return table[:, index]
-    return safe_indexing(table, index, axis=1)
+def refuse_text(privileged: Any, name: str) -> None:
+    """Refuse text, including text that could be read as numbers, and dates."""
+    if sp.issparse(privileged):
+        return
+    if hasattr(privileged, "columns"):
+        columns = [c for c in privileged.columns if _holds_text(privileged[c])]
+        found = f"the column {columns[0]!r} holds something else" if columns else ""
+    else:
+        if not hasattr(privileged, "dtype"):
+            privileged = np.asarray(privileged, dtype=object)
+        found = "it holds text or dates" if _holds_text(privileged) else ""
+    if found:
+        raise ValueError(
+            f"{name} expected privileged to hold numbers only, but {found}. Encode it "
+            "first, or wrap the estimator in lupi.compose.TransformedPrivileged with a "
+            "transformer that encodes it."
+        )
 
 
-def dense(table: Any) -> np.ndarray:
-    """Return a table as a dense array."""
-    return table.toarray() if sp.issparse(table) else np.asarray(table)
+def refuse_text_columns(
+    X: Any, name: str, error: Exception, *, fitted: bool = False
+) -> None:
+    """Raise an error that names the first column of text in a data frame, if any."""
+    if not is_data_frame(X):
+        return
+    for column in X.columns:
+        values = np.asarray(X[column])
+        if not _holds_text(values):
+            continue
+        try:
+            values.astype(float)
+        except (TypeError, ValueError):
+            shown = next(one for one in values if one is not None and one == one)
+            remedy = (
+                "It held numbers in fit."
+                if fitted
+                else "Encode it first: sklearn.pipeline.make_pipeline("
+                f"skrub.TableVectorizer(), {name}(...)) encodes text, categories and "
+                "dates."
+            )
+            raise ValueError(
+                f"{name} expected X to hold numbers only, but the column {column!r} "
+                f"holds {str(shown)!r}. {remedy}"
+            ) from error
+
+
+def _holds_text(values: Any) -> bool:
+    values = np.asarray(values)
+    if values.dtype.kind == "O":
+        return any(isinstance(value, str | bytes) for value in values.ravel())
+    return values.dtype.kind in "SUMm"
+
+
+def has_index(table: Any) -> bool:
+    """Return whether an object is a pandas table, whose rows have labels."""
+    index = getattr(table, "index", None)
+    return hasattr(table, "reindex") and hasattr(index, "equals")
+
+
+def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
+    """Refuse a privileged table whose index differs from that of X."""
+    if not (has_index(X) and has_index(privileged)):
+        return
+    ours, theirs = X.index, privileged.index
+    if ours.equals(theirs):
+        return
+    absent = ours[~ours.isin(theirs)]
+    if len(absent) == 0 and ours.is_unique and theirs.is_unique:
+        remedy = "Pass privileged.loc[X.index]."
+    elif 0 < len(absent) < len(ours) and theirs.is_unique:
+        remedy = (
+            f"{len(absent)} of the {len(ours)} labels of X are not in privileged, "
+            f"{_shown(absent[0])} for one. Pass privileged.reindex(X.index), which "
+            "makes them rows of NaN, without privileged information, or leave them out "
+            "of X and pass privileged.loc[X.index]."
+        )
+    else:
+        remedy = (
+            "Give both the same labels, so that privileged.loc[X.index] finds each row "
+            "once."
+        )
+    if len(ours) == len(theirs):
+        remedy += (
+            " If the rows are in the same order despite their labels, pass "
+            "privileged.set_axis(X.index)."
+        )
+    raise ValueError(
+        f"{name} got privileged with another index than X: {_difference(ours, theirs)} "
+        f"{remedy}"
+    )
+
+
+def aligned(X: Any, privileged: Any) -> Any:
+    """Return the privileged table with the rows of X, matched by their labels.
+
+    A row of X whose label is not in the privileged table becomes a row of NaN, that is,
+    a row without privileged information.
+    """
+    if not (has_index(X) and has_index(privileged)):
+        return privileged
+    ours, theirs = X.index, privileged.index
+    if ours.equals(theirs):
+        return privileged
+    for name, index in (("X", ours), ("privileged", theirs)):
+        if not index.is_unique:
+            again = index[index.duplicated()][0]
+            raise ValueError(
+                f"X and privileged have different indexes, and {name} has two rows "
+                f"labelled {_shown(again)}, so that rows cannot be matched by label. "
+                "Make the labels unique, or pass privileged.set_axis(X.index) if the "
+                "rows are in the same order."
+            )
+    found = ours.isin(theirs)
+    if not found.all() and not theirs.isin(ours).all():
+        raise ValueError(
+            f"X and privileged have different indexes: {_difference(ours, theirs)} "
+            f"{int((~found).sum())} labels of X are not in privileged, and others of "
+            "privileged are not in X. Pass privileged.reindex(X.index) to match rows "
+            "by label (those that are not found have no privileged information), or "
+            "privileged.set_axis(X.index) if the rows are in the same order."
+        )
+    return privileged.reindex(ours)
+
+
+def _difference(ours: Any, theirs: Any) -> str:
+    """Return a sentence that states the first difference of two indexes."""
+    if len(ours) != len(theirs):
+        return f"{len(theirs)} rows for {len(ours)} rows of X."
+    row, mine, other = next(
+        (row, mine, other)
+        for row, (mine, other) in enumerate(zip(ours, theirs, strict=True))
+        if type(mine) is not type(other) or bool(mine != other)
+    )
+    return f"row {row} is {_shown(mine)} in X and {_shown(other)} in privileged."
+
+
+def _shown(label: Any) -> str:
+    return repr(label.item() if hasattr(label, "item") else label)
+
+
+def as_data_frame(values: Any, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return a pandas table whose index counts the rows from 0."""
+    if hasattr(values, "reset_index"):
+        table = values.reset_index(drop=True)
+    elif is_data_frame(values):
+        table = pd.DataFrame({one: np.asarray(values[one]) for one in values.columns})
+    else:
+        table = pd.DataFrame(dense(values)).infer_objects()
+    return table if names is None else table.set_axis(list(names), axis=1)
+
+
+def side_by_side(X: Any, privileged: Any) -> Any:
+    """Concatenate the columns of X and X*: a data frame, or sparse, when either is.
+
+    In a data frame every column has one name. If only one of the tables has names, the
+    columns of the other are named x0, x1, … or privileged0, privileged1, …; if neither
+    has names, the columns are numbered.
+    """
+    if not is_data_frame(X) and not is_data_frame(privileged):
+        if sp.issparse(X) or sp.issparse(privileged):
+            return sp.hstack([X, privileged], format="csr")
+        return np.hstack([X, privileged])
+    left, right = as_data_frame(X), as_data_frame(privileged)
+    names = [feature_names(X), feature_names(privileged)]
+    if names[0] is None and names[1] is None:
+        return pd.concat([left, right], axis=1, ignore_index=True)
+    if names[0] is None:
+        left = left.set_axis([f"x{i}" for i in range(left.shape[1])], axis=1)
+    if names[1] is None:
+        count = range(right.shape[1])
+        right = right.set_axis([f"privileged{i}" for i in count], axis=1)
+    shared = [name for name in left.columns if name in set(right.columns)]
+    if shared:
+        raise ValueError(
+            f"X and privileged both have a column {shared[0]!r}, but their columns are "
+            "put into one table, where names must be unique. Rename one of them, for "
+            "example with privileged.add_suffix('_later')."
+        )
+    return pd.concat([left, right], axis=1)

@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lupi._parameters import Constraints, Instance
 from lupi.base import ModelInfo, atomic_fit, feature_names
-from lupi.base._delegate import Wrapper
 from lupi.base._info import Declared
-from lupi.base._metadata import fit_with
+from lupi.base._metadata import Wrapper, fit_with
 from lupi.base._rows import take_columns
 
 

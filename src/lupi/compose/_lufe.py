@@ -34,9 +34,8 @@ from lupi.base import (
     atomic_fit,
     check_classes,
 )
-from lupi.base._data_frames import side_by_side
-from lupi.base._delegate import Delegate
-from lupi.base._metadata import accepts, fit_with, seeded
+from lupi.base._metadata import Delegate, accepts, fit_with, seeded
+from lupi.base._rows import side_by_side
 from lupi.transfer._fitting import refuse_regressor, scaled
 
 

@@ -22,10 +22,8 @@ from lupi.base import (
     missing_targets,
     uses_unlabelled,
 )
-from lupi.base._delegate import Wrapper, stage_has
-from lupi.base._index import refuse_other_index
-from lupi.base._metadata import fit_with
-from lupi.base._rows import take_rows
+from lupi.base._metadata import Wrapper, fit_with, stage_has
+from lupi.base._rows import refuse_other_index, take_rows
 
 
 class TransformedPrivileged(Wrapper, PrivilegedEstimator):

@@ -13,8 +13,8 @@ from distributed import get_client
 from sklearn.base import clone
 
 from lupi.base import Training
+from lupi.base._arguments import missing_targets
 from lupi.base._rows import n_rows_of
-from lupi.base._target import missing_targets
 from lupi.dask._parts import DaskParts
 
 # What `_validate_fit` says of the tables.

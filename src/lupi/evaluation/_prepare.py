@@ -24,8 +24,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from lupi._optional import optional, require
-from lupi.base._data_frames import side_by_side
-from lupi.base._rows import dense, is_data_frame, take_rows
+from lupi.base._rows import dense, is_data_frame, side_by_side, take_rows
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,9 +24,8 @@ from sklearn.pipeline import Pipeline
 from lupi._gram_cache import gram_cache
 from lupi._words import argument
 from lupi.base import read_target, uses_unlabelled
-from lupi.base._index import aligned
 from lupi.base._metadata import fit_with, seeded
-from lupi.base._rows import n_rows_of, read_groups, take_rows
+from lupi.base._rows import aligned, n_rows_of, read_groups, take_rows
 from lupi.evaluation._methods import (
     ARMS,
     FAMILY_ARMS,

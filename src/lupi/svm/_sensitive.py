@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from lupi._stored import stored
 from lupi._words import listed
-from lupi.base._missing import missing_values
+from lupi.base._rows import missing_values
 
 __all__ = ["SensitiveColumns"]
 

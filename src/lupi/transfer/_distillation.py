@@ -68,10 +68,10 @@ from lupi.base import (
     check_classes,
     class_weights,
 )
-from lupi.base._data_frames import check_privileged_table, side_by_side
+from lupi.base._arguments import check_privileged_table
+from lupi.base._estimator import probabilities_if
 from lupi.base._metadata import accepts, fit_with, last_step, seeded
-from lupi.base._probabilities import probabilities_if
-from lupi.base._rows import is_data_frame, take_rows
+from lupi.base._rows import is_data_frame, side_by_side, take_rows
 from lupi.transfer._fitting import (
     fit_weighted_copies,
     for_outputs,

@@ -20,8 +20,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from lupi._bits import GOLDEN, mixed_bits
-from lupi.base._missing import missing_values
-from lupi.base._rows import is_data_frame, take_columns
+from lupi.base._rows import is_data_frame, missing_values, take_columns
 
 
 def row_digests(*blocks: Any) -> np.ndarray:

@@ -80,11 +80,10 @@ from lupi.base import (
     check_privileged,
     class_weights,
 )
+from lupi.base._arguments import check_privileged_table
 from lupi.base._classes import classes_of
-from lupi.base._data_frames import check_privileged_table
 from lupi.base._metadata import seeded
-from lupi.base._rows import is_data_frame, read_groups
-from lupi.base._text import refuse_text_columns
+from lupi.base._rows import is_data_frame, read_groups, refuse_text_columns
 from lupi.transfer._fitting import takes_nan
 from lupi.transfer._hedge.hedge import Calibration, Pair, calibrate, hedge
 from lupi.transfer._hedge.ridge import GCVRidge, linear_values

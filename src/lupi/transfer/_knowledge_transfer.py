@@ -60,10 +60,8 @@ from lupi.base import (
     check_classes,
     class_weights,
 )
-from lupi.base._data_frames import side_by_side
-from lupi.base._delegate import Delegate
-from lupi.base._metadata import accepts, fit_with, seeded
-from lupi.base._rows import dense
+from lupi.base._metadata import Delegate, accepts, fit_with, seeded
+from lupi.base._rows import dense, side_by_side
 from lupi.kernels import kernel_constraints, settle_kernel
 from lupi.svm import SVCDeltaPlus
 from lupi.svm._search import LARGEST_C, TEACHER_SPACE, VAPNIK_IZMAILOV

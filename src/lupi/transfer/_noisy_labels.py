@@ -88,8 +88,8 @@ from lupi.base import (
     check_classes,
     class_weights,
 )
+from lupi.base._estimator import ScoreClassifier
 from lupi.base._metadata import seeded
-from lupi.base._probabilities import ScoreClassifier
 from lupi.base._rows import dense, n_rows_of, read_groups, take_rows
 from lupi.transfer._fitting import standardized, takes_nan, weighted_scaler
 from lupi.transfer._folds import row_digests, unit_folds

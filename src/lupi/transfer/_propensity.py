@@ -19,8 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import check_random_state
 
 from lupi.base import missing_targets
-from lupi.base._data_frames import side_by_side
-from lupi.base._rows import is_data_frame, take_rows
+from lupi.base._rows import is_data_frame, side_by_side, take_rows
 
 WARN_ABOVE = 0.65
 # Smallest propensity, so that no row has a weight above that of 50 rows.

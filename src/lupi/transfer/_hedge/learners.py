@@ -38,8 +38,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from lupi._parts import LocalParts, Parts
-from lupi.base._data_frames import side_by_side
-from lupi.base._rows import take_rows
+from lupi.base._rows import side_by_side, take_rows
 from lupi.transfer._hedge.ridge import (
     ColumnSums,
     Filling,

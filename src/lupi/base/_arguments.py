@@ -1,0 +1,667 @@
+"""The arguments of ``fit``, checked: `Privileged`, `Target`, weights and `Training`.
+
+A row of X* is either available, with every value finite, or missing, with every value
+NaN. The values of y that are missing are those of the caller's container: NaN in
+numbers; None, NaN, NA and NaT among objects; the missing value of pandas' nullable,
+string and categorical types; null in Polars; masked entries. A number such as −1, the
+string "nan" and the empty string are labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array, check_X_y
+
+from lupi.base._rows import (
+    dense,
+    list_rows,
+    missing_cells,
+    missing_values,
+    name_of,
+    refuse_series,
+    refuse_text,
+    take_rows,
+)
+
+# Largest absolute value of X, X* and y.
+LARGEST = 1e50
+
+
+@dataclass(frozen=True)
+class Privileged:
+    """The available privileged rows.
+
+    Attributes
+    ----------
+    values : ndarray or CSR matrix of shape (n_available, n_privileged_features)
+        The available rows, float64. An unchanged data frame for a model that passes
+        the values to an estimator of the user's choice.
+    rows : ndarray of int
+        Their positions, ascending, among the training rows.
+    n_rows : int
+        Number of training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import check_privileged
+    >>> some = check_privileged(np.array([[1.0], [np.nan], [3.0]]), 3)
+    >>> some.complete, some.available.tolist(), some.values.tolist()
+    (False, [True, False, True], [[1.0], [3.0]])
+    """
+
+    values: Any
+    rows: np.ndarray
+    n_rows: int
+
+    @property
+    def available(self) -> np.ndarray:
+        """Which training rows have privileged information, as a boolean mask."""
+        mask = np.zeros(self.n_rows, dtype=bool)
+        mask[self.rows] = True
+        return mask
+
+    @property
+    def complete(self) -> bool:
+        """Whether every training row has privileged information."""
+        return len(self.rows) == self.n_rows
+
+    def take(self, index: np.ndarray) -> Privileged | None:
+        """Return the training rows `index`, renumbered from 0.
+
+        Parameters
+        ----------
+        index : array of int
+            Positions among the training rows, repeats allowed.
+
+        Returns
+        -------
+        Privileged or None
+            None when none of these rows has privileged information.
+        """
+        index = np.asarray(index)
+        if self.complete:
+            values = take_rows(self.values, index)
+            return Privileged(values, np.arange(len(index)), len(index))
+        place = np.full(self.n_rows, -1)
+        place[self.rows] = np.arange(len(self.rows))
+        place = place[index]
+        rows = np.flatnonzero(place >= 0)
+        if len(rows) == 0:
+            return None
+        return Privileged(take_rows(self.values, place[rows]), rows, len(index))
+
+    def only(self, chosen: np.ndarray) -> Privileged:
+        """Keep some of the available rows; the training rows are not renumbered.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool
+            One entry per available row.
+
+        Returns
+        -------
+        Privileged
+            The same training rows; those not chosen have no privileged information.
+        """
+        index = np.flatnonzero(chosen)
+        if len(index) == len(self.rows):
+            return self
+        return Privileged(take_rows(self.values, index), self.rows[index], self.n_rows)
+
+    def dense_full(self) -> np.ndarray:
+        """Return all training rows as a dense array, NaN where X* is missing.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_privileged_features)
+            One row per training row.
+        """
+        full = np.full((self.n_rows, self.values.shape[1]), np.nan)
+        full[self.rows] = dense(self.values)
+        return full
+
+
+def check_privileged(
+    privileged: Any,
+    n_rows: int,
+    estimator: Any = None,
+    *,
+    allow_partial: bool = False,
+) -> Privileged | None:
+    """Read `privileged`; refuse what is not a table of numbers.
+
+    Parameters
+    ----------
+    privileged : array-like, sparse matrix, DataFrame or None
+        One row per training row. A row that is NaN throughout is missing.
+    n_rows : int
+        Number of rows of X.
+    estimator : estimator or str, default=None
+        Named in error messages.
+    allow_partial : bool, default=False
+        Whether single missing values are allowed; otherwise they are refused.
+
+    Returns
+    -------
+    Privileged or None
+        None when `privileged` is None or all of its rows are missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import check_privileged
+    >>> P = np.array([[1.0, 2.0], [np.nan, np.nan], [3.0, 4.0]])
+    >>> check_privileged(P, 3).rows
+    array([0, 2])
+    >>> check_privileged(np.full((3, 2), np.nan), 3) is None
+    True
+    """
+    if privileged is None:
+        return None
+    values = _as_matrix(privileged, name_of(estimator))
+    check_shape(values, n_rows, name_of(estimator))
+    # As in scikit-learn, a finite sum shows in one pass that all values are finite. If
+    # the sum overflows, the full check below follows.
+    entries = values.data if sp.issparse(values) else values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(entries.sum()):
+            return Privileged(values, np.arange(n_rows), n_rows)
+    rows = _available_rows(values, name_of(estimator), allow_partial)
+    if len(rows) == 0:
+        return None
+    if len(rows) == n_rows:
+        return Privileged(values, rows, n_rows)
+    return Privileged(values[rows], rows, n_rows)
+
+
+def check_privileged_table(
+    table: Any, n_rows: int, estimator: Any = None, *, allow_partial: bool
+) -> Privileged | None:
+    """Check the shape of a data frame X* whose values another estimator reads."""
+    check_shape(table, n_rows, name_of(estimator))
+    n_missing = missing_cells(table).sum(axis=1)
+    if not allow_partial:
+        refuse_partial_rows(n_missing, table.shape[1], name_of(estimator))
+    rows = np.flatnonzero(n_missing < table.shape[1])
+    if len(rows) == 0:
+        return None
+    values = table if len(rows) == n_rows else take_rows(table, rows)
+    return Privileged(values, rows, n_rows)
+
+
+def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
+    """Return which rows of a table have no value at all, as a boolean mask.
+
+    The table may hold text, dates and single missing values.
+
+    Parameters
+    ----------
+    table : array-like, sparse matrix or data frame
+        One row per training row.
+    estimator : estimator or str, default=None
+        Named in error messages.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        True where a row is missing.
+
+    Examples
+    --------
+    >>> from lupi.base import missing_rows
+    >>> missing_rows([["mild", None], [None, float("nan")], ["severe", 3.5]])
+    array([False,  True, False])
+    """
+    refuse_series(table, name_of(estimator))
+    if not sp.issparse(table) and not hasattr(table, "shape"):
+        table = np.asarray(table, dtype=object)
+    check_shape(table, table.shape[0] if len(table.shape) else 0, name_of(estimator))
+    if sp.issparse(table):
+        return _nan_counts(table.tocsr()) == table.shape[1]
+    return np.all(missing_cells(table), axis=1)
+
+
+def _as_matrix(privileged: Any, name: str) -> Any:
+    """Return a float64 array or CSR matrix; NaN and infinity are not refused here."""
+    if isinstance(privileged, np.ma.MaskedArray):
+        privileged = np.ma.filled(privileged.astype(np.float64), np.nan)
+    if isinstance(privileged, np.ndarray) and privileged.dtype.kind in "fiub":
+        return np.ascontiguousarray(privileged, dtype=np.float64)
+    if isinstance(privileged, str | bytes) or np.isscalar(privileged):
+        raise ValueError(
+            f"{name} expected privileged to be a table of numbers with one row per "
+            f"training row, but got {privileged!r}."
+        )
+    refuse_series(privileged, name)
+    refuse_text(privileged, name)
+    try:
+        return check_array(
+            privileged,
+            accept_sparse="csr",
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=False,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name="privileged",
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} could not read privileged as a table of numbers: {error} Encode "
+            "or drop the columns that are not numeric, or wrap the estimator in "
+            "lupi.compose.TransformedPrivileged with a transformer that encodes them."
+        ) from error
+
+
+def check_shape(values: Any, n_rows: int, name: str) -> None:
+    """Refuse what is not a table with one row per training row."""
+    n_dimensions = len(values.shape)
+    if n_dimensions == 1:
+        raise ValueError(
+            f"{name} expected privileged to be 2-D, one row per training row and one "
+            f"column per privileged feature, but got a 1-D array of length "
+            f"{values.shape[0]}. Use privileged.reshape(-1, 1) if it is one feature."
+        )
+    if n_dimensions != 2:
+        raise ValueError(
+            f"{name} expected privileged to be 2-D, one row per training row and one "
+            f"column per privileged feature, but got {n_dimensions} dimensions."
+        )
+    if values.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} got privileged with {values.shape[0]} rows for {n_rows} rows of "
+            "X. Give one row for each, in the same order; a row without privileged "
+            "information is a row of NaN."
+        )
+    if values.shape[1] == 0:
+        raise ValueError(
+            f"{name} got privileged with 0 columns. Pass privileged=None to train "
+            "without privileged information."
+        )
+
+
+def _available_rows(values: Any, name: str, allow_partial: bool) -> np.ndarray:
+    """Return the positions of the available rows; refuse infinite and partial rows."""
+    n_columns = values.shape[1]
+    n_nan = _nan_counts(values)
+    infinite = np.unique((abs(values) == np.inf).nonzero()[0])
+    if len(infinite):
+        raise ValueError(
+            f"{name} found infinite values in privileged: {list_rows(infinite)}. "
+            "Replace them by finite numbers, or make the whole row NaN if its "
+            "privileged information is not available."
+        )
+    if not allow_partial:
+        refuse_partial_rows(n_nan, n_columns, name)
+    return np.flatnonzero(n_nan < n_columns)
+
+
+def refuse_partial_rows(n_missing: np.ndarray, n_columns: int, name: str) -> None:
+    """Refuse rows of which some values are missing and some are not."""
+    partial = np.flatnonzero((n_missing > 0) & (n_missing < n_columns))
+    if len(partial):
+        raise ValueError(
+            f"{name} found NaN in part of a privileged row: {list_rows(partial)} of "
+            f"privileged. A row of {n_columns} values is either complete or NaN "
+            "throughout, which means not available. Impute the single values (for "
+            "example in lupi.compose.TransformedPrivileged) or make the whole row NaN."
+        )
+
+
+def _nan_counts(values: Any) -> np.ndarray:
+    """Return the number of NaN values in each row."""
+    if not sp.issparse(values):
+        return np.isnan(values).sum(axis=1)
+    row_of = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
+    return np.bincount(row_of[np.isnan(values.data)], minlength=values.shape[0])
+
+
+@dataclass(frozen=True)
+class Target:
+    """The argument ``y``, checked.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples,)
+        Labels or float64 targets, of the type that they have without missing values.
+        Where y is missing, a target is NaN and a label is arbitrary.
+    unlabelled : ndarray of bool or None
+        The rows in which y is missing; None if there are none.
+
+    Examples
+    --------
+    >>> from lupi.base import read_target
+    >>> read_target([2.5, None], 2, "Toy", numeric=True, missing=True).values
+    array([2.5, nan])
+    """
+
+    values: np.ndarray
+    unlabelled: np.ndarray | None = None
+
+
+def read_target(
+    y: Any, n_rows: int, estimator: Any, *, numeric: bool, missing: bool = False
+) -> Target:
+    """Read y; refuse what cannot be labels or targets.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Labels of any type, or numbers.
+    n_rows : int
+        Number of rows of X.
+    estimator : estimator or str
+        Named in error messages.
+    numeric : bool
+        Whether y holds numbers; they are returned as float64.
+    missing : bool, default=False
+        Whether y may be missing in some rows.
+
+    Returns
+    -------
+    Target
+        The labels or targets.
+
+    Examples
+    --------
+    >>> from lupi.base import read_target
+    >>> read_target(["b", "a"], 2, "Toy", numeric=False).values
+    array(['b', 'a'], dtype='<U1')
+    >>> target = read_target([1, None, 0], 3, "Toy", numeric=False, missing=True)
+    >>> target.values.dtype.kind, target.unlabelled
+    ('i', array([False,  True, False]))
+    """
+    absent = missing_targets(y)
+    if not absent.any() or len(absent) != n_rows:
+        return Target(_check_target(y, n_rows, estimator, numeric))
+    name = name_of(estimator)
+    if absent.all():
+        raise ValueError(
+            f"{name} got y without a value for any of the {n_rows} rows, so that there "
+            "is no outcome to learn from. Give y for some of the rows."
+        )
+    if not missing:
+        kind = "Regressor" if numeric else "Classifier"
+        raise ValueError(
+            f"{name} learns from rows with y alone, but y is missing in "
+            f"{absent.sum()} of {n_rows} rows "
+            f"({list_rows(np.flatnonzero(absent)).lower()}). Leave these rows out, "
+            "or use an estimator that learns from them, such as "
+            f"lupi.HedgedDistillation{kind}."
+        )
+    present = _check_target(
+        _nonmissing(y, ~absent), n_rows - absent.sum(), estimator, numeric
+    )
+    values = np.full(n_rows, np.nan if numeric else present[0], dtype=present.dtype)
+    values[~absent] = present
+    return Target(values, absent)
+
+
+def missing_targets(y: Any) -> np.ndarray:
+    """Return the rows in which y is missing, as a boolean mask.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        A list, an array, a masked array, a series of pandas or Polars.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        True where y is missing. Empty if y is not a sequence of labels.
+
+    Examples
+    --------
+    >>> from lupi.base import missing_targets
+    >>> missing_targets(["ill", None, "nan", "", float("nan")])
+    array([False,  True, False, False,  True])
+    """
+    if hasattr(y, "isna"):  # pandas
+        return _column_mask(y.isna())
+    try:
+        return _column_mask(missing_values(y))
+    except ValueError:  # ragged
+        return np.zeros(0, dtype=bool)
+
+
+def _column_mask(mask: Any) -> np.ndarray:
+    """Return a mask with one entry per row; empty if it is not a single column."""
+    mask = np.asarray(mask, dtype=bool)
+    column = mask.ndim == 1 or (mask.ndim == 2 and mask.shape[1] == 1)
+    return mask.ravel() if column else np.zeros(0, dtype=bool)
+
+
+def _nonmissing(y: Any, present: np.ndarray) -> Any:
+    """Return the rows of y that are not missing, in a container of the same type."""
+    if isinstance(y, np.ma.MaskedArray):
+        return y.data[present]
+    if hasattr(y, "filter") and hasattr(y, "is_null"):  # Polars
+        return y.filter(present)
+    if hasattr(y, "dtype") or hasattr(y, "dtypes"):
+        return y[present]
+    return [value for value, keep in zip(y, present, strict=True) if keep]
+
+
+def _plain_numbers(y: Any) -> Any:
+    """Return numbers in a masked, nullable or object array as plain numbers."""
+    if isinstance(y, np.ma.MaskedArray):
+        return y.data
+    dtype = getattr(y, "dtype", None)
+    inner = getattr(dtype, "numpy_dtype", None)
+    if inner is not None and getattr(inner, "kind", "O") in "biuf":  # Int64 etc.
+        return np.asarray(y.astype(inner))
+    if getattr(dtype, "kind", None) == "O" and all(_is_number(one) for one in y):
+        return np.asarray(list(y))
+    return y
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | np.bool_ | np.number)
+
+
+def _check_target(y: Any, n_rows: int, estimator: Any, numeric: bool) -> np.ndarray:
+    # scikit-learn checks y together with X, which is replaced by zeros here.
+    zeros = np.zeros((n_rows, 1))
+    y = check_X_y(zeros, _plain_numbers(y), y_numeric=numeric, estimator=estimator)[1]
+    return y.astype(np.float64, copy=False) if numeric else y
+
+
+def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:
+    """Return sample weights as float64; refuse values that cannot be weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+        The argument of ``fit``.
+    n_rows : int
+        Number of rows of X.
+    estimator : estimator or str
+        Named in error messages.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The weights; ones for None.
+
+    Examples
+    --------
+    >>> from lupi.base import check_weight
+    >>> check_weight([0, 2.5], 2, "Toy")
+    array([0. , 2.5])
+    """
+    if sample_weight is None:
+        return np.ones(n_rows)
+    name = name_of(estimator)
+    if sp.issparse(sample_weight):
+        raise ValueError(f"{name} expected sample_weight as an array, not sparse.")
+    try:
+        weight = np.array(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} could not read sample_weight as numbers: {error}."
+        ) from error
+    if weight.ndim == 0:
+        weight = np.full(n_rows, weight)
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"{name} got sample_weight of shape {weight.shape} for {n_rows} rows of X. "
+            "Give one weight per row, as a 1-D array."
+        )
+    if not np.all(np.isfinite(weight)):
+        bad = np.flatnonzero(~np.isfinite(weight))
+        raise ValueError(
+            f"{name} found NaN or infinite sample_weight: {list_rows(bad)}. Use 0 to "
+            "leave a row out."
+        )
+    if np.any(weight < 0):
+        bad = np.flatnonzero(weight < 0)
+        raise ValueError(
+            f"{name} found negative sample_weight: {list_rows(bad)}. A weight is the "
+            "number of times a row counts; use 0 to leave a row out."
+        )
+    if not np.any(weight > 0):
+        raise ValueError(
+            f"{name} got a sample_weight of zero for every row, so that there is no "
+            "row to learn from. Give at least one row of each class a positive weight."
+        )
+    return weight
+
+
+def refuse_huge(values: Any, name: str, estimator: Any) -> None:
+    """Raise a ValueError for numbers whose fourth powers, summed, would overflow."""
+    values = values.data if sp.issparse(values) else values
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+        return
+    ends = (end.reduce(values, axis=None, initial=0.0) for end in (np.fmin, np.fmax))
+    largest = max(map(float, ends), key=abs)
+    if abs(largest) > LARGEST:
+        raise ValueError(
+            f"{name_of(estimator)} got {name} with the value {largest:.3g}, where "
+            f"numbers up to {LARGEST:g} are expected. Correct it, or scale the column."
+        )
+
+
+@dataclass(frozen=True)
+class Training:
+    """The checked arguments of ``fit``, or some of their rows.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        Decision features. An unchanged data frame for a model that passes the values
+        to an estimator of the user's choice.
+    y : ndarray of shape (n_samples,)
+        The caller's labels, or float64 targets; ±1 in a binary problem. Arbitrary in
+        the rows of `unlabelled`.
+    privileged : Privileged or None
+        The available privileged rows; None if there are none.
+    weight : ndarray of shape (n_samples,)
+        Sample weights, ones by default; in a binary problem multiplied by the class
+        weights. Rows of weight zero are included: see `counted`.
+    rows : ndarray of int of shape (n_samples,)
+        Positions of these rows among those given to ``fit``.
+    extra : dict from name to ndarray with n_samples rows
+        Other arguments of ``fit`` with one entry per row, such as sensitive features.
+    unlabelled : ndarray of bool of shape (n_samples,) or None
+        The rows in which y is missing; None if there are none.
+    settled : object
+        Values that the model computed once from all rows, such as that of
+        ``gamma="scale"``; every part of the training rows has them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.base import Training
+    >>> X, y, weight = np.eye(3), np.array(["a", "b", "a"]), np.array([1.0, 0.0, 2.0])
+    >>> training = Training(X, y, None, weight, np.arange(3))
+    >>> training.counted().rows
+    array([0, 2])
+    """
+
+    X: Any
+    y: np.ndarray
+    privileged: Privileged | None
+    weight: np.ndarray
+    rows: np.ndarray
+    extra: Mapping[str, np.ndarray] = field(default_factory=dict)
+    unlabelled: np.ndarray | None = None
+    settled: Any = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.weight)
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """Positions of the rows that have y."""
+        if self.unlabelled is None:
+            return np.arange(self.n_rows)
+        return np.flatnonzero(~self.unlabelled)
+
+    def take(self, index: np.ndarray) -> Training:
+        """Return the rows `index`; nothing is copied if these are all rows in order.
+
+        Parameters
+        ----------
+        index : array of int
+            Positions among these rows, repeats allowed.
+
+        Returns
+        -------
+        Training
+            These rows.
+        """
+        if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
+            return self
+        privileged, unlabelled = self.privileged, self.unlabelled
+        if unlabelled is not None:
+            unlabelled = unlabelled[index]
+        return replace(
+            self,
+            X=take_rows(self.X, index),
+            y=self.y[index],
+            privileged=None if privileged is None else privileged.take(index),
+            weight=self.weight[index],
+            rows=self.rows[index],
+            extra={name: values[index] for name, values in self.extra.items()},
+            unlabelled=None
+            if unlabelled is None or not unlabelled.any()
+            else unlabelled,
+        )
+
+    def counted(self) -> Training:
+        """Return the rows of positive weight; the others do not count.
+
+        Returns
+        -------
+        Training
+            Without the rows of weight zero.
+        """
+        return self.take(np.flatnonzero(self.weight > 0))
+
+    def learnable(self) -> Training:
+        """Return the rows of positive weight that have y, X* or both.
+
+        A row that has neither does not influence any fit.
+
+        Returns
+        -------
+        Training
+            Without the other rows.
+        """
+        keep = self.weight > 0
+        if self.unlabelled is not None:
+            informative = ~self.unlabelled
+            if self.privileged is not None:
+                informative |= self.privileged.available
+            keep &= informative
+        return self.take(np.flatnonzero(keep))
