@@ -3,10 +3,12 @@
     python benchmarks/bench_gpu.py --agreement --predict --linear
     python benchmarks/bench_gpu.py --sizes 80000
     python benchmarks/bench_gpu.py --hard --sizes 10000 20000
+    python benchmarks/bench_gpu.py --free 24 --sizes 22000 35000
 
 RBF kernels on 20 + 20 features; the relative duality gap is computed in double
 precision. The targets are those for an H200. ``--hard``: other models, large C, and
-classes that a nonlinear function of six latent features separates.
+classes that a nonlinear function of six latent features separates. ``--free 24``: all
+but 24 GiB of the device are taken before, as on a smaller one.
 """
 
 from __future__ import annotations
@@ -231,11 +233,16 @@ def main() -> None:
     parser.add_argument("--predict", action="store_true")
     parser.add_argument("--linear", action="store_true")
     parser.add_argument("--hard", action="store_true")
+    parser.add_argument("--free", type=int, help="GiB of the device that are left")
     chosen = parsed(parser, sizes=[2_000])
     if not torch.cuda.is_available():
         print("Skipped: the whole benchmark, which needs a GPU.")
         return
     print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    if chosen.free:
+        taken = torch.cuda.mem_get_info()[0] - chosen.free * 2**30
+        ballast = torch.empty(taken, dtype=torch.uint8, device="cuda")
+        print(f"{len(ballast) / 2**30:.0f} GiB are taken, {chosen.free} GiB are free")
     if chosen.agreement:
         agreement()
     if chosen.predict:
