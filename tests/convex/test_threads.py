@@ -25,6 +25,8 @@ class Library:
 def libraries(monkeypatch):
     both = [Library("/x/numpy.libs/blas.so"), Library("/x/scipy.libs/blas.so")]
     monkeypatch.setattr(threads, "_blas", lambda: both)
+    # Threads of other tests may still be at work.
+    monkeypatch.setattr(threads, "_requests", threads._Requests())
     return both
 
 

@@ -42,15 +42,12 @@ def scored(y=Y, model=None, **options):
     return compare(X, y, P, methods=model, cv=HALVES, n_candidates=1, **options)
 
 
-def test_rows(result, split):
+def held_out(result, split):
     """Return a fitted model and the test rows of a split, as the arm *without*."""
     train, test = HALVES[split]
     scaler = StandardScaler().fit(X[train])
     model = result.study.methods[0].build().fit(scaler.transform(X[train]), Y[train])
     return model, scaler.transform(X[test]), test
-
-
-test_rows.__test__ = False
 
 
 def lines(result):
@@ -67,7 +64,7 @@ def test_scores_of_one_class_take_the_last_of_two_whatever_it_is_called(name):
     of_numbers, of_words = (lines(scored(y, scoring=name)) for y in (Y, words))
     assert of_numbers == of_words
     if name == "f1":
-        model, table, test = test_rows(scored(), 0)
+        model, table, test = held_out(scored(), 0)
         assert of_words[0][0] == f1_score(Y[test], model.predict(table))
 
 
@@ -113,7 +110,7 @@ def test_pseudo_values_are_those_of_the_jackknife(scoring, model, weighted):
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
     group = result.study.group_of_row
     for split, (total, values) in enumerate(lines(result)):
-        fitted, table, test = test_rows(result, split)
+        fitted, table, test = held_out(result, split)
 
         def score(rows, fitted=fitted, table=table, test=test):
             more = {"sample_weight": weight[test][rows]} if weighted else {}

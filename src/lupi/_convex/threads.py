@@ -29,18 +29,18 @@ class _Requests:
     def register(self, threaded: set[str]) -> Iterator[None]:
         """Allow several threads in these libraries, and one thread in all others."""
         own = threading.get_ident()
-        with self._lock:
-            if not self._of_thread:
-                self._original = {lib.filepath: lib.num_threads for lib in _blas()}
-            self._of_thread.setdefault(own, []).append(threaded)
-            self._apply()
-        try:
+        try:  # an interrupt may come at any line
+            with self._lock:
+                if not self._of_thread:
+                    self._original = {lib.filepath: lib.num_threads for lib in _blas()}
+                self._of_thread.setdefault(own, []).append(threaded)
+                self._apply()
             yield
         finally:
             with self._lock:
-                self._of_thread[own].pop()
-                if not self._of_thread[own]:
-                    del self._of_thread[own]
+                requests = self._of_thread.pop(own, [])
+                if requests[:-1]:
+                    self._of_thread[own] = requests[:-1]
                 self._apply()
 
     def _apply(self) -> None:

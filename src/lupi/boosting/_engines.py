@@ -296,8 +296,10 @@ class XGBoostEnsemble:
 
     def _load(self) -> Any:
         if self._booster is None:
-            self._booster = import_xgboost().Booster()
-            self._booster.load_model(bytearray(self.document))
+            # Assigned when complete: several threads may predict at once.
+            booster = import_xgboost().Booster()
+            booster.load_model(bytearray(self.document))
+            self._booster = booster
         return self._booster
 
 
