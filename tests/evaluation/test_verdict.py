@@ -111,11 +111,46 @@ def test_a_gap_that_no_method_closes_is_something_to_gain():
     assert "corrected for 2 methods" in both.verdict.sentence
 
 
-def test_without_groups_of_rows_the_published_test_decides():
-    summary = comparison({"A": (0.7, 0.8, 0.7, 0.9), "B": (0.7, 0.7, 0.7, 0.9)}).summary
-    pd.testing.assert_series_equal(
-        summary["p_helps"], summary["p_helps_nadeau_bengio"], check_names=False
+def test_estimate_interval_and_p_are_of_the_best_control():
+    # Shuffled X* is nearly as good as X*; without X* every split fails badly.
+    levels = {"A": (-0.5, 0.80, 0.79, 0.5, 0.9)}
+    result = comparison(levels)
+    line = result.summary.loc[0]
+    assert line["control"] == "shuffled"
+    assert line["gain"] == pytest.approx(line["with"] - line["shuffled"])
+    assert line["difference"] == pytest.approx(line["with"] - line["without"])
+    assert line["p_helps"] == line["p_shuffled"]
+    assert line["gain_low"] < line["gain"] < line["gain_high"] < 0.05
+    assert f"instead of {line['shuffled']:.3f} with shuffled X*" in str(result.verdict)
+    assert f"is +{line['gain']:.3f} (95 % interval" in result.verdict.sentence
+    # An interval above zero and a significant gain are the same statement.
+    scores = result.folds.pivot(index="split", columns="arm", values="score")
+    gains = scores["with"] - scores["shuffled"]
+    error = np.sqrt((1 / 10 + 10 / 90) * gains.var(ddof=1))
+    assert line["gain_low"] == pytest.approx(
+        gains.mean() - stats.t.ppf(0.975, 9) * error
     )
+
+
+def test_outliers_are_marked_and_do_not_make_a_headline():
+    result = comparison({"A": (0.3, 0.4, 0.3, 0.3, 0.9)})
+    folds = result.folds
+    folds.loc[(folds["arm"] == "without") & (folds["split"] == 3), "score"] = -3.5
+    line = result.summary.loc[0]
+    assert line["without"] == pytest.approx(0.3, abs=0.02)
+    assert line["gain"] == pytest.approx(0.1, abs=0.02)
+    assert "without" in line["trimmed"]
+    assert "oracle" not in line["trimmed"]
+
+
+def test_a_score_below_a_constant_prediction_is_named():
+    low = comparison({"A": (-0.2, 0.1, -0.2, -0.2, 0.3)}, constant=0.0)
+    assert "score without X* is below that of predicting" in low.verdict.sentence
+    none = comparison({"A": (-0.2, -0.1, -0.2, -0.2, 0.3)}, constant=0.0)
+    assert "without X* and with X* is below" in none.verdict.sentence
+    assert "the model is of no use" in none.verdict.sentence
+    high = comparison({"A": (0.7, 0.8, 0.7, 0.7, 0.9)}, constant=0.5)
+    assert "below" not in str(high.verdict)
 
 
 def test_the_claim_is_the_weakest_difference_corrected_over_methods():
@@ -142,10 +177,8 @@ def test_one_helping_method_is_enough_and_losers_are_named():
 def test_the_share_of_the_gap_is_told_when_there_is_a_gap():
     with_gap = comparison({"A": (0.70, 0.80, 0.70, 0.90)}).summary
     scores = with_gap.iloc[0]
-    share = (scores["with"] - scores["without"]) / (
-        scores["oracle"] - scores["without"]
-    )
-    assert scores["gap_closed"] == pytest.approx(share)
+    gap = scores["oracle"] - scores["without"]
+    assert scores["gap_closed"] == pytest.approx(scores["gain"] / gap)
     without_gap = comparison({"A": (0.70, 0.80, 0.70, 0.70)}).summary
     assert np.isnan(without_gap.loc[0, "gap_closed"])
 

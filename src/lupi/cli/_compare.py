@@ -50,7 +50,10 @@ from lupi.exceptions import ModelFileError
 from lupi.report import Usage, write_html
 from lupi.report._words import (
     GAIN_COLUMNS,
+    MARK,
+    TRIMMED_WORDS,
     choice_words,
+    constant_words,
     counted_splits,
     gain_cells,
     method_verdict,
@@ -146,6 +149,7 @@ def run_compare(
         model = None
         if not asked["no_model"]:
             model = _best_model(console, comparison, data.details)
+        _baselines(console, comparison, jobs)
         curves = {} if quick else _curves(console, comparison, jobs)
     except KeyboardInterrupt:
         # joblib warns of the tasks that it cancels.
@@ -177,15 +181,21 @@ def _compare(study: Study, out: Path, jobs: int) -> Comparison:
     return comparison
 
 
+def _baselines(console: Console, comparison: Comparison, jobs: int) -> None:
+    with console.status("Scoring the external baseline"):
+        outside = comparison.outside_baseline(n_jobs=jobs)
+    said = [] if outside is None else [outside_words(outside)]
+    if comparison.settings["constant"] is not None:
+        said.append(constant_words(comparison.settings))
+    for words in said:
+        console.print(Text.assemble(("baseline ", "dim"), words))
+
+
 def _curves(
     console: Console, comparison: Comparison, jobs: int
 ) -> dict[str, LearningCurve]:
     with console.status("Computing learning curves"):
         curves = comparison.learning_curves(n_jobs=jobs)
-        comparison.outside_baseline(n_jobs=jobs)
-    if comparison.settings.get("outside"):
-        said = outside_words(comparison.settings["outside"])
-        console.print(Text.assemble(("baseline ", "dim"), said))
     verdict = comparison.verdict
     if verdict.kind == "helps" and verdict.method in curves:
         worth = curves[verdict.method].worth()
@@ -467,6 +477,8 @@ def _show_comparison(console: Console, comparison: Comparison) -> None:
     metric = metric_name(settings["scoring"])
     console.print(Text(f"{metric}, higher is better; {split_words(settings)}.", "dim"))
     console.print(_score_table(comparison, wide=console.width >= WIDE))
+    if comparison.summary["trimmed"].map(bool).any():
+        console.print(Text(f"{MARK} {TRIMMED_WORDS}", "dim"))
     for name, why in comparison.failures.items():
         console.print(Text(f"{name} could not be fitted: {why}", style="red"))
     verdict = comparison.verdict

@@ -260,7 +260,8 @@ def _assemble(
     }
     return Comparison(
         pd.DataFrame(lines).reindex(columns=list(FOLD_COLUMNS)),
-        study.settings | {"seconds": seconds, "made": made},
+        study.settings
+        | {"constant": study.constant_score(), "seconds": seconds, "made": made},
         failures,
         [
             {"method": method, "message": message, "count": count}
@@ -333,10 +334,13 @@ class Comparison:
     def summary(self) -> pd.DataFrame:
         """One row per method: scores, tests, share of the gap closed, verdict.
 
-        ``gain`` is *with* minus *without*, ``p_helps`` the largest of the one-sided
-        p-values against *without*, *shuffled* and *self*, corrected over the methods by
-        Holm; ``p_helps_nadeau_bengio`` is the p-value by the formula of Nadeau and
-        Bengio. ``gap`` is *oracle* minus *without*, ``gap_upper`` its 95 % upper bound.
+        ``gain`` is the smallest difference of *with* to *without*, *shuffled* and
+        *self*, ``control`` the arm of that difference, ``gain_low`` to ``gain_high``
+        its 95 % interval and ``p_helps`` the largest of the three one-sided p-values,
+        corrected over the methods by Holm. ``difference`` is *with* minus *without*.
+        ``trimmed`` lists the values that are trimmed means, because splits are
+        outliers. ``gap`` is *oracle* minus *without*, ``gap_upper`` its 95 % upper
+        bound.
         ``nothing_to_gain`` is True for methods without evidence whose bound is
         negligible; ``rows_needed`` is the number of rows needed for an answer, if
         neither a gap nor its absence is established.
@@ -349,7 +353,7 @@ class Comparison:
 
         Standard errors and one-sided p-values (``p_value``: the arm is better than
         *without*) are corrected for the overlap of the splits, not for the number of
-        methods; ``p_nadeau_bengio`` is the p-value by the published formula.
+        methods.
         """
         return score_table(self._scores)
 
@@ -373,7 +377,7 @@ class Comparison:
     @cached_property
     def verdict(self) -> Verdict:
         """The answer in sentences."""
-        return judge(self.summary, self.settings["scoring"])
+        return judge(self.summary, self.settings)
 
     def next_steps(self, *, command_line: bool = False) -> list[str]:
         """Return recommendations after this verdict, the most useful one first.

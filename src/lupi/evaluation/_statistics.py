@@ -26,16 +26,22 @@ Bengio (2003) propose the correlation ρ with ρ/(1 − ρ) = n_test/n_train. Th
 
 where σ̂_t² is the mean over the splits of the variance over the groups, divided by G.
 The formula of Nadeau and Bengio has σ_t² = 0: it attributes the whole variance to the
-overlapping training sets. Its p-value is kept as ``p_nadeau_bengio``. Splits beyond the
-second pass over the rows test the same rows again and are not counted in J. The mean
-score of one arm, unlike a difference of two arms, depends on its test rows in the same
-way in every pass; only the first pass is counted there.
+overlapping training sets. Splits beyond the second pass over the rows test the same
+rows again and are not counted in J. The mean score of one arm, unlike a difference of
+two arms, depends on its test rows in the same way in every pass; only the first pass is
+counted there.
+
+*Outliers.* A model that extrapolates can have a score of −3 on one split, which a mean
+does not survive. Where a value lies beyond five interquartile ranges from the
+quartiles, d̄ is the trimmed mean without the smallest and the largest fifth, and s² the
+winsorized variance times J (J − 1) / (K (K − 1)) for the K splits kept (Yuen, 1974).
 
 References
 ----------
 C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
 52 (2003), 239-281. S. Holm, "A simple sequentially rejective multiple test
-procedure", Scandinavian Journal of Statistics 6 (1979), 65-70.
+procedure", Scandinavian Journal of Statistics 6 (1979), 65-70. K. K. Yuen, "The
+two-sample trimmed t for unequal population variances", Biometrika 61 (1974), 165-170.
 """
 
 from __future__ import annotations
@@ -46,6 +52,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+
+# Distance of an outlier from the quartiles, in their ranges; share of the splits that
+# is trimmed at either end; fewest splits that are trimmed.
+FAR = 5.0
+TRIMMED = 0.2
+FEWEST_TRIMMED = 8
 
 
 @dataclass(frozen=True)
@@ -64,9 +76,8 @@ class Design:
 class Contrast:
     """A mean over splits, its standard error, and one-sided p-values.
 
-    ``freedom`` is the number of degrees of freedom of the standard error.
-    ``p_nadeau_bengio`` is the p-value of a mean above zero by the formula of Nadeau and
-    Bengio.
+    ``freedom`` is the number of degrees of freedom of the standard error, ``n_kept``
+    the number of splits that the mean is taken over: fewer than all if it is trimmed.
     """
 
     mean: float
@@ -74,7 +85,7 @@ class Contrast:
     freedom: float
     p_greater: float
     p_less: float
-    p_nadeau_bengio: float
+    n_kept: int
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return Student's interval around the mean."""
@@ -110,36 +121,62 @@ def corrected_contrast(
     """
     differences = np.asarray(differences, dtype=float)
     n_splits = len(differences)
-    mean = float(differences.mean())
+    kept = np.arange(n_splits)
+    if far_out(differences).any():
+        cut = int(TRIMMED * n_splits)
+        kept = np.sort(np.argsort(differences, kind="stable")[cut : n_splits - cut])
+    middle = differences[kept]
+    mean = float(middle.mean())
     if n_splits < 2:
-        return Contrast(mean, np.nan, 0, np.nan, np.nan, np.nan)
-    spread = float(differences.var(ddof=1))
-    classical = (1 / n_splits + design.n_test / design.n_train) * spread
-    published = _one_sided(mean, float(np.sqrt(classical)), n_splits - 1)[0]
-    variance, freedom = classical, float(n_splits - 1)
-    table = None if groups is None else np.asarray(groups, dtype=float)
+        return Contrast(mean, np.nan, 0, np.nan, np.nan, n_splits)
+    winsorized = np.clip(differences, middle.min(), middle.max())
+    pairs = len(kept) * (len(kept) - 1)
+    spread = float(winsorized.var(ddof=1)) * n_splits * (n_splits - 1) / pairs
+    variance = (1 / n_splits + design.n_test / design.n_train) * spread
+    freedom = float(len(kept) - 1)
+    table = None if groups is None else np.asarray(groups, dtype=float)[kept]
     if table is not None:
         # A group without rows in some split has no pseudo-value there.
         table = table[:, ~np.isnan(table).any(axis=0)]
         if table.shape[1] > 1 and design.kind != "folds":
-            variance, freedom = _of_common_test_rows(spread, table)
+            variance, freedom = _of_common_test_rows(spread / n_splits, table)
         elif table.shape[1] > 1:
-            variance = _of_folds(spread, table, design, paired=paired)
+            variance = _of_folds(spread, n_splits, table, design, paired=paired)
     std_error = float(np.sqrt(variance))
     greater, less = _one_sided(mean, std_error, freedom)
-    return Contrast(mean, std_error, freedom, greater, less, published)
+    return Contrast(mean, std_error, freedom, greater, less, len(kept))
 
 
-def _of_common_test_rows(spread: float, table: np.ndarray) -> tuple[float, float]:
-    """Return variance and degrees of freedom where all splits share their test rows."""
+def far_out(values: ArrayLike) -> np.ndarray:
+    """Return which values are outliers: beyond the quartiles by five of their ranges.
+
+    Examples
+    --------
+    >>> from lupi.evaluation._statistics import far_out
+    >>> far_out([0.1, 0.2, 0.1, 0.3, 0.2, 0.2, 0.1, -3.5]).tolist()
+    [False, False, False, False, False, False, False, True]
+    """
+    values = np.asarray(values, dtype=float)
+    low, high = np.quantile(values, (0.25, 0.75))
+    reach = FAR * (high - low)
+    if len(values) < FEWEST_TRIMMED or not reach > 0:
+        return np.zeros(len(values), dtype=bool)
+    return (values < low - reach) | (values > high + reach)
+
+
+def _of_common_test_rows(of_splits: float, table: np.ndarray) -> tuple[float, float]:
+    """Return variance and degrees of freedom where all splits share their test rows.
+
+    ``of_splits`` is the variance of the mean over the splits.
+    """
     n_splits, n_groups = table.shape
     over_splits = table.mean(axis=0)
     rest = table - over_splits - table.mean(axis=1, keepdims=True) + table.mean()
     rest_freedom = (n_splits - 1) * (n_groups - 1)
     interaction = float((rest**2).sum()) / rest_freedom / (n_splits * n_groups)
     rows = float(over_splits.var(ddof=1)) / n_groups
-    parts = [(spread / n_splits, n_splits - 1)]
-    variance = spread / n_splits
+    parts = [(of_splits, n_splits - 1)]
+    variance = of_splits
     if rows > interaction:
         variance += rows - interaction
         parts += [(rows, n_groups - 1), (interaction, rest_freedom)]
@@ -148,11 +185,10 @@ def _of_common_test_rows(spread: float, table: np.ndarray) -> tuple[float, float
 
 
 def _of_folds(
-    spread: float, table: np.ndarray, design: Design, *, paired: bool
+    spread: float, n_splits: int, table: np.ndarray, design: Design, *, paired: bool
 ) -> float:
     """Return the variance where splits are tested on different rows."""
-    n_splits, n_groups = table.shape
-    testing = float(table.var(axis=1, ddof=1).mean()) / n_groups
+    testing = float(table.var(axis=1, ddof=1).mean()) / table.shape[1]
     a_pass = (design.n_train + design.n_test) / design.n_test
     counted = min(n_splits, (2 if paired else 1) * a_pass)
     training = max(0.0, spread - testing)

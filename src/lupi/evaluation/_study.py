@@ -49,7 +49,12 @@ from lupi.evaluation._prepare import (
     rows_with_values,
 )
 from lupi.evaluation._running import fingerprint
-from lupi.evaluation._scoring import best_score, choose_scorer, score_rows
+from lupi.evaluation._scoring import (
+    best_score,
+    choose_scorer,
+    constant_model,
+    score_rows,
+)
 from lupi.evaluation._splits import (
     DEFAULT_SMALL_SPLITS,
     NO_ROWS,
@@ -392,6 +397,21 @@ class Study:
             self.n_groups,
         )
 
+    def constant_score(self) -> float | None:
+        """Return the mean score of predicting the mean or the class frequencies."""
+        y, weight = np.array(self.y.tolist()), self.sample_weight
+        nothing, scores = np.zeros((len(y), 1)), []
+        for train, test, _ in self.splits:
+            model = constant_model(self.task)
+            model.fit(nothing[train], y[train], of_rows(weight, train))
+            try:
+                rows = nothing[test], self.y[test], of_rows(weight, test)
+                scores.append(score_rows(self.scorer, model, *rows)[0])
+            except Exception:
+                # A scorer of the user may need other methods of a model.
+                return None
+        return float(np.mean(scores))
+
     def final_rows(self, name: str, arm: str) -> TrainingRows:
         """Return the training rows of the final estimator of an arm."""
         known, unknown = np.flatnonzero(self.has_y), np.flatnonzero(~self.has_y)
@@ -484,12 +504,16 @@ def plan(
     labels = _describe_labels(X, privileged, has_y, splits)
     name, scorer = choose_scorer(scoring, task, y[has_y])
     chosen = choose_methods(methods, task, design.n_train)
+    classes = None
+    if strata is not None:
+        classes = np.unique(y[has_y], return_counts=True)
     settings = {
         "task": task,
         "scoring": name,
         "optimum": best_score(scorer),
         "target": target_name,
-        "classes": None if strata is None else np.unique(y).tolist(),
+        "classes": None if classes is None else classes[0].tolist(),
+        "shares": None if classes is None else (classes[1] / has_y.sum()).tolist(),
         "n_rows": n_rows,
         "labels": labels,
         "n_privileged_rows": int(has_privileged.sum()),

@@ -1,8 +1,11 @@
 """From the scores of all splits to tests, a verdict and recommendations.
 
-A method *helps* when it is better than *without*, *shuffled* and *self*; the p-value of
-this claim is the largest of the three one-sided p-values, corrected by Holm over the
-methods. It *hurts* when it is worse than *without*. Otherwise there is *no evidence*
+The gain of a method is the smallest of its paired differences to the controls
+*without*, *shuffled* and *self*. Its interval has the smallest of the three lower and
+the smallest of the three upper ends, and its p-value is the largest of the three
+one-sided p-values, corrected by Holm over the methods. A method *helps* when its gain
+is significant, and *hurts* when it is worse than *without*. Otherwise there is *no
+evidence*
 that it helps, for one of three reasons: there is *nothing to gain* (the 95 % upper
 bound of the gain of the oracle is negligible), there are *too few rows to tell*
 (neither a gain of the oracle nor its absence is established), or the method does not
@@ -45,11 +48,12 @@ FAILED = "failed"
 # The arms that a method is compared with.
 CONTROLS = ("without", "shuffled", "self")
 COLUMNS = (
-    *("method", *ARMS, "gain", "gain_std_error"),
+    *("method", *ARMS, "gain", "gain_std_error", "gain_low", "gain_high", "control"),
+    *("difference", "difference_std_error"),
     *(f"p_{control}" for control in CONTROLS),
-    *("p_helps", "p_helps_nadeau_bengio", "p_hurts"),
+    *("p_helps", "p_hurts"),
     *("gap", "gap_std_error", "gap_upper", "p_gap", "gap_closed"),
-    *("leak", "verdict", "nothing_to_gain", "rows_needed", "seconds"),
+    *("trimmed", "leak", "verdict", "nothing_to_gain", "rows_needed", "seconds"),
 )
 
 
@@ -96,14 +100,14 @@ def summarise(
     """Return one row per method, with its tests and its verdict."""
     table = pd.DataFrame(
         [_tests(method, arms, settings) for method, arms in scores.items()]
-    ).reindex(columns=[*COLUMNS, "p_less", "published"])
+    ).reindex(columns=[*COLUMNS, "p_less"])
     claims = table[[f"p_{control}" for control in CONTROLS]].max(axis=1, skipna=False)
     table["p_helps"] = holm(claims.to_numpy(dtype=float))
-    table["p_helps_nadeau_bengio"] = holm(table["published"].to_numpy(dtype=float))
     table["p_hurts"] = holm(table["p_less"].to_numpy(dtype=float))
     gap_found = table["p_gap"] <= SIGNIFICANCE
     table["gap_closed"] = (table["gain"] / table["gap"]).where(gap_found)
     table["leak"] = table["leak"].eq(True)
+    table["trimmed"] = [t if isinstance(t, list) else [] for t in table["trimmed"]]
     table["verdict"] = [_kind(line) for line in table.to_dict("records")]
     none = table["verdict"] == NO_EVIDENCE
     negligible = table["gap_upper"] <= settings["negligible"]
@@ -121,21 +125,31 @@ def _tests(method: str, arms: ArmScores, settings: Mapping[str, Any]) -> dict[st
     line: dict[str, Any] = {"method": method, "seconds": sum(arms.seconds.values())}
     if arms.failed:
         return line
-    line |= {arm: float(arms.scores[arm].mean()) for arm in ARMS}
+    levels = {arm: arms.level(arm) for arm in ARMS}
+    line |= {arm: level.mean for arm, level in levels.items()}
     claims = {control: arms.difference("with", control) for control in CONTROLS}
     line |= {f"p_{control}": claim.p_greater for control, claim in claims.items()}
-    gain, gap = claims["without"], arms.difference("oracle", "without")
+    control = min(CONTROLS, key=lambda name: claims[name].mean)
+    gain, difference = claims[control], claims["without"]
+    gap = arms.difference("oracle", "without")
     # A one-sided bound at 95 % is the end of a two-sided interval at 90 %.
     reach = interval_factor(1 - 2 * SIGNIFICANCE, gap.freedom) * gap.std_error
+    n_splits = len(arms.scores["with"])
+    shown = levels | {"gain": gain}
     return line | {
         "gain": gain.mean,
         "gain_std_error": gain.std_error,
-        "p_less": gain.p_less,
-        "published": max(claim.p_nadeau_bengio for claim in claims.values()),
+        "gain_low": min(claim.interval()[0] for claim in claims.values()),
+        "gain_high": min(claim.interval()[1] for claim in claims.values()),
+        "control": control,
+        "difference": difference.mean,
+        "difference_std_error": difference.std_error,
+        "p_less": difference.p_less,
         "gap": gap.mean,
         "gap_std_error": gap.std_error,
         "gap_upper": gap.mean + reach,
         "p_gap": gap.p_greater,
+        "trimmed": [name for name, part in shown.items() if part.n_kept < n_splits],
         "leak": _is_leak(line["oracle"], line["without"], settings["optimum"]),
     }
 
@@ -202,11 +216,10 @@ def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
                         "difference": gain.mean,
                         "difference_std_error": gain.std_error,
                         "p_value": gain.p_greater,
-                        "p_nadeau_bengio": gain.p_nadeau_bengio,
                     }
             lines.append(line)
     columns = ["method", "arm", "score", "std_error", "difference"]
-    columns += ["difference_std_error", "p_value", "p_nadeau_bengio", "seconds"]
+    columns += ["difference_std_error", "p_value", "seconds"]
     return pd.DataFrame(lines).reindex(columns=columns)
 
 
@@ -288,9 +301,9 @@ class Verdict:
         return asdict(self)
 
 
-def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
+def judge(summary: pd.DataFrame, settings: Mapping[str, Any]) -> Verdict:
     """Return the verdict over all methods."""
-    metric = metric_name(scoring)
+    metric = metric_name(settings["scoring"])
     kinds = dict(zip(summary["method"], summary["verdict"], strict=True))
     ran = summary[summary["verdict"] != FAILED]
     if ran.empty:
@@ -303,12 +316,9 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
         best, kind = helping.loc[helping["with"].idxmax()], HELPS
         headline = (
             f"The privileged information helps: with it, {best['method']} scores "
-            f"{_scores(best)} {metric}."
+            f"{_scores(best, metric)}."
         )
-        sentence = (
-            f"The gain is {_plus_minus(best)} (p {_p(best['p_helps'])} against no X*, "
-            f"shuffled X* and X as X*{corrected})."
-        )
+        sentence = f"{_gain(best, corrected)}."
         if best["gap_closed"] >= 1:
             sentence += " It closes the gap to a model that has X* when predicting."
         elif not np.isnan(best["gap_closed"]):
@@ -317,15 +327,15 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
                 "X* when predicting.".replace("%", " %")
             )
     elif (ran["verdict"] == HURTS).all():
-        best, kind = ran.loc[ran["gain"].idxmax()], HURTS
+        best, kind = ran.loc[ran["difference"].idxmax()], HURTS
         least = "; the other methods lose more" if len(ran) > 1 else ""
         headline = (
             f"The privileged information hurts: with it, {best['method']} scores "
-            f"{_scores(best)} {metric}."
+            f"{_scores(best, metric, 'without')}."
         )
         sentence = (
-            f"The difference is {_plus_minus(best)} (p {_p(best['p_hurts'])} against "
-            f"no X*{corrected}){least}."
+            f"The difference is {_plus_minus(best, 'difference')} "
+            f"(p {_p(best['p_hurts'])} against no X*{corrected}){least}."
         )
     else:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
@@ -337,9 +347,8 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
             if best["gain"] <= 0:
                 most = "No method gains. The one that loses least is"
         sentence = (
-            f"{most} {best['method']}{verb} {_scores(best)} {metric}, "
-            f"{_plus_minus(best)} (p {_p(best['p_helps'])} against no X*, shuffled X* "
-            f"and X as X*{corrected})."
+            f"{most} {best['method']}{verb} {_scores(best, metric)}. "
+            f"{_gain(best, corrected)}."
         )
         oracle = (
             f"A model that has X* when predicting gains {_plus_minus(widest, 'gap')}"
@@ -362,6 +371,7 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
+    sentence += _below_constant(best, settings)
     leak = bool(ran["leak"].any())
     if leak:
         sentence += (
@@ -372,12 +382,45 @@ def judge(summary: pd.DataFrame, scoring: str) -> Verdict:
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
 
 
-def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str = "gain") -> str:
+def _below_constant(
+    line: Mapping[str, Any] | pd.Series, settings: Mapping[str, Any]
+) -> str:
+    """Return a sentence if a score is below that of a constant prediction."""
+    constant = settings.get("constant")
+    if constant is None:
+        return ""
+    below = [ARMS[arm].label for arm in ("without", "with") if line[arm] < constant]
+    if not below:
+        return ""
+    what = "the mean" if settings["task"] == "regression" else "the most frequent class"
+    return (
+        f" The score {listed(below)} is below that of predicting {what} for every row "
+        f"({constant:.3f})".replace("-", "−")
+        + (": the model is of no use." if "with X*" in below else ".")
+    )
+
+
+def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str) -> str:
     return f"{signed(line[name])} ± {line[name + '_std_error']:.3f}"
 
 
-def _scores(line: Mapping[str, Any] | pd.Series) -> str:
-    return f"{line['with']:.3f} instead of {line['without']:.3f}".replace("-", "−")
+def _gain(line: Mapping[str, Any] | pd.Series, corrected: str) -> str:
+    """Return the gain over the controls, its interval and its p-value."""
+    low, high = signed(line["gain_low"]), signed(line["gain_high"])
+    return (
+        f"The gain over the best control is {signed(line['gain'])} (95 % interval "
+        f"{low} to {high}, p {_p(line['p_helps'])}{corrected}); the controls are "
+        "without X*, shuffled X* and X as X*"
+    )
+
+
+def _scores(
+    line: Mapping[str, Any] | pd.Series, metric: str, control: str | None = None
+) -> str:
+    control = control or str(line["control"])
+    scores = f"{line['with']:.3f} {metric} instead of {line[control]:.3f}"
+    words = "" if control == "without" else "with "
+    return f"{scores.replace('-', '−')} {words}{ARMS[control].label}"
 
 
 def _p(value: float) -> str:

@@ -22,6 +22,7 @@ from lupi._optional import require
 from lupi._words import listed
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
+from lupi.evaluation._statistics import far_out
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
@@ -30,14 +31,16 @@ from lupi.inspection import (
 from lupi.inspection._style import ARM_COLORS, BLACK
 from lupi.report._words import (
     GAIN_COLUMNS,
+    MARK,
     SUMMARY_COLUMNS,
+    TRIMMED_WORDS,
     choice_words,
+    constant_words,
     duration,
     gain_cells,
     method_verdict,
     number,
     outside_words,
-    p_value,
     parameter_value,
     searched_words,
     split_words,
@@ -233,23 +236,19 @@ def _table_notes(comparison: Comparison) -> list[str]:
     several = len(comparison.methods) > 1
     corrected = ", corrected for the number of methods (Holm)" if several else ""
     notes = [
-        "Gain: with X* minus without X*, ± its standard error. p: the largest of the "
-        "p-values against the same model without X*, with shuffled X* and with X as "
-        f"X*{corrected}. Gap closed: the gain as a share of the gain of the oracle, "
-        "which has X* when predicting; “none” without a gain, empty if the gain of the "
-        "oracle is not significant."
+        "Gain: the smallest difference of “with X*” to “without X*”, “shuffled X*” and "
+        "“X as X*”, ± its standard error. p: one-sided, the largest p-value of these "
+        f"differences{corrected}. Gap closed: the gain as a share of the gain of the "
+        "oracle, which has X* when predicting; “none” without a gain, empty if the "
+        "gain of the oracle is not significant."
     ]
+    if comparison.summary["trimmed"].map(bool).any():
+        notes.append(f"{MARK} {TRIMMED_WORDS}")
     if comparison.settings.get("outside"):
         words = outside_words(comparison.settings["outside"])
         notes.append(f"External baseline: {words}")
-    values = ", ".join(
-        f"{line['method']} {p_value(line['p_helps_nadeau_bengio'])}"
-        for line in comparison.summary.to_dict("records")
-    )
-    notes.append(
-        "By the formula of Nadeau and Bengio, which attributes the whole variance to "
-        f"the overlap of the training sets, p is: {values}."
-    )
+    if comparison.settings.get("constant") is not None:
+        notes.append(constant_words(comparison.settings))
     return notes
 
 
@@ -303,6 +302,7 @@ def _method(
     if line["verdict"] == "failed":
         return part | {"charts": [], "gains": None, "curve": None}
     wide = folds.pivot(index="split", columns="arm", values="score")
+    out = wide.apply(far_out)
     better = int((wide["with"] > wide["without"]).sum())
     return part | {
         "charts": _score_charts(comparison, name, index),
@@ -313,7 +313,10 @@ def _method(
             "X*."
         ),
         "splits": [
-            [str(split + 1), *(number(scores[arm]) for arm in ARMS)]
+            [
+                str(split + 1),
+                *(number(scores[arm]) + MARK * int(out.at[split, arm]) for arm in ARMS),
+            ]
             for split, scores in wide.iterrows()
         ],
         "curve": _curve_chart(curves.get(name), index),

@@ -22,6 +22,12 @@ SUMMARY_COLUMNS = (
     *("method", *(arm.label for arm in ARMS.values())),
     *("gain", "p", "gap closed"),
 )
+# Means over splits with outliers, and the splits that are outliers, are marked.
+MARK = "†"
+TRIMMED_WORDS = (
+    "Some splits are outliers, more than five interquartile ranges from the others: "
+    "the mean, of scores or of paired differences, is over the middle 60 % of them."
+)
 GAIN_COLUMNS = ("alone", "left out", "contribution")
 
 # Positions between the words of a name: HedgedDistillation, cd4_week_20.
@@ -108,10 +114,12 @@ def share(value: float) -> str:
 
 def summary_cells(line: Mapping[str, Any]) -> list[str]:
     """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
+    trimmed = line["trimmed"]
+    gain = score_with_error(line["gain"], line["gain_std_error"], sign=True)
     return [
         str(line["method"]),
-        *(number(line[arm]) for arm in ARMS),
-        score_with_error(line["gain"], line["gain_std_error"], sign=True),
+        *(number(line[arm]) + MARK * (arm in trimmed) for arm in ARMS),
+        gain + MARK * ("gain" in trimmed),
         p_value(line["p_helps"]),
         share(line["gap_closed"]),
     ]
@@ -210,6 +218,16 @@ def outside_words(outside: Mapping[str, Any]) -> str:
         f"{outside['name']} of scikit-learn, with its defaults, on X and the same "
         f"splits: {score}."
     )
+
+
+def constant_words(settings: Mapping[str, Any]) -> str:
+    """Return the score of a constant prediction, and the rate of the majority."""
+    score = f"scores {number(settings['constant'])}"
+    if settings["task"] == "regression":
+        return f"Predicting the mean for every row {score}."
+    shares = settings.get("shares")
+    rate = f" ({max(shares):.1%} of the rows)".replace("%", " %") if shares else ""
+    return f"Predicting the most frequent class{rate} for every row {score}."
 
 
 def searched_words(search: Mapping[str, Any]) -> str:
