@@ -92,6 +92,22 @@ Group = Annotated[
         "Rows with the same value are in the same part of every split.",
     ),
 ]
+Time = Annotated[
+    str | None,
+    _option(
+        "--time",
+        "COL",
+        "Train on earlier rows and test on later ones; row-number is the file's order.",
+    ),
+]
+OutcomeTime = Annotated[
+    str | None,
+    _option(
+        "--outcome-time",
+        "COL",
+        "With --time: when the outcome is known; until then the row has none.",
+    ),
+]
 Candidates = Annotated[
     int,
     _option(
@@ -228,6 +244,8 @@ def compare(
     ] = None,
     metric: Metric = None,
     group: Group = None,
+    time: Time = None,
+    outcome_time: OutcomeTime = None,
     train_size: Annotated[
         int | None,
         _option(
@@ -294,8 +312,9 @@ def compare(
         _option(
             "--cv",
             "N",
-            "Folds (5), repeated twice; splits (20) of --train-size, --labelled.",
-            min=2,
+            "Folds (5), repeated twice; splits (20) of --train-size and --labelled; "
+            "windows (5) of --time.",
+            min=1,
         ),
     ] = None,
     n_candidates: Candidates = 12,

@@ -231,6 +231,7 @@ def _demo(request: Request, *, few: bool) -> InputTable:
         or request.privileged_file
         or request.drop
         or request.group
+        or request.time
     ):
         raise InputError(
             "Columns were given without a FILE; write: lupi compare FILE ..."
@@ -312,11 +313,15 @@ def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
     if request.file is None:
         return {}
     commands = {}
+    asked = asdict(request)
+    # Times make splits, which a fit does not have.
+    times = [asked.pop(name) for name in ("time", "outcome_time")]
+    asked["drop"] = [*asked["drop"], *(name for name in times if name)]
     for name in methods:
         # A method that is given twice has the name "SVCPlus (2)" the second time.
         kebab = find_method(name.split(" (")[0]).kebab
         end = ["--method", kebab, "--out", "model.skops"]
-        commands[name] = shlex.join(["lupi", "fit", *_words(asdict(request)), *end])
+        commands[name] = shlex.join(["lupi", "fit", *_words(asked), *end])
     return commands
 
 

@@ -31,6 +31,7 @@ from lupi.base import missing_targets
 from lupi.cli import InputError
 from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._study import Study, plan
+from lupi.evaluation._verdict import ROW_NUMBER
 
 MOST_UNSURE = 30
 TASKS: tuple[Task, ...] = ("classification", "regression")
@@ -62,6 +63,8 @@ class Request:
     key: str | None = None
     drop: Sequence[str] = ()
     group: str | None = None
+    time: str | None = None
+    outcome_time: str | None = None
     task: str | None = None
 
     @classmethod
@@ -84,6 +87,8 @@ class InputTable:
     target: str
     task: Task
     source: str
+    time: pd.Series | None = None
+    outcome_time: pd.Series | None = None
     about: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -142,18 +147,29 @@ def read_data(
     target = column_named(request.target, columns, "--target")
     privileged = resolve_columns(wanted, columns, "--privileged")
     dropped = resolve_columns(request.drop, columns, "--drop")
-    group = None
-    if request.group is not None:
-        group = column_named(request.group, columns, "--group")
-    _check_roles(target, privileged, dropped, group)
-    privileged += [name for name in later if name not in (target, group, *privileged)]
+    if request.time == ROW_NUMBER and ROW_NUMBER not in columns:
+        table = table.assign(**{ROW_NUMBER: np.arange(len(table))})
+        columns = list(table.columns)
+    # The columns that make splits; they are not features.
+    splitting = {
+        option: column_named(name, columns, option)
+        for option, name in (
+            ("--group", request.group),
+            ("--time", request.time),
+            ("--outcome-time", request.outcome_time),
+        )
+        if name is not None
+    }
+    _check_roles(target, privileged, dropped, splitting)
+    apart = {target, *splitting.values()}
+    privileged += [name for name in later if name not in (*apart, *privileged)]
     privileged = [name for name in privileged if name not in dropped]
-    taken = {target, group, *privileged, *dropped}
+    taken = {*apart, *privileged, *dropped}
     known = [name for name in columns if name not in taken]
     if not known:
         raise InputError(
-            "All columns are the target, privileged, dropped or the group; leave at "
-            "least one to predict from."
+            "All columns are the target, privileged, dropped, the group or a time; "
+            "leave at least one to predict from."
         )
     if need_privileged and not privileged:
         raise InputError(
@@ -174,10 +190,12 @@ def read_data(
         X=table[known],
         y=y,
         privileged=_privileged(table[privileged], notes) if privileged else None,
-        groups=None if group is None else _groups(table[group]),
+        groups=_groups(table[splitting["--group"]]) if "--group" in splitting else None,
         target=target,
         task=task,
         source=request.file.name,
+        time=table.get(splitting.get("--time")),
+        outcome_time=table.get(splitting.get("--outcome-time")),
         notes=notes,
     )
 
@@ -200,7 +218,10 @@ def _note_on_task(target: pd.Series, task: Task, notes: list[str]) -> None:
 
 
 def _check_roles(
-    target: str, privileged: list[str], dropped: list[str], group: str | None
+    target: str,
+    privileged: list[str],
+    dropped: list[str],
+    splitting: Mapping[str, str],
 ) -> None:
     for option, names in (("--privileged", privileged), ("--drop", dropped)):
         if target in names:
@@ -208,10 +229,12 @@ def _check_roles(
                 f"The target {target!r} is among the columns of {option}; remove it "
                 "there."
             )
-    if group is not None and group in (target, *privileged):
-        raise InputError(
-            f"--group {group}: this column is the target or privileged; name another."
-        )
+    for option, name in splitting.items():
+        if name in (target, *privileged):
+            raise InputError(
+                f"{option} {name}: this column is the target or privileged; name "
+                "another."
+            )
 
 
 def _check_values(table: pd.DataFrame) -> None:
@@ -252,6 +275,8 @@ def plan_study(data: InputTable, methods: list[str], options: dict[str, Any]) ->
         pd.Series(data.y, name=data.target),
         data.privileged,
         groups=data.groups,
+        time=data.time,
+        outcome_time=data.outcome_time,
         task=data.task,
         methods=methods,
         **options,

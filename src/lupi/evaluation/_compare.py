@@ -30,6 +30,12 @@ from lupi.evaluation._followups import (
     outside_baseline,
 )
 from lupi.evaluation._methods import ARMS, Method, Task
+from lupi.evaluation._order import (
+    columns_of,
+    computable_columns,
+    date_columns,
+    ordered_columns,
+)
 from lupi.evaluation._running import run_all, to_plain
 from lupi.evaluation._statistics import Design
 from lupi.evaluation._study import Piece, Study, plan
@@ -77,6 +83,8 @@ def compare(
     scoring: str | Callable[..., float] | None = None,
     cv: Any = None,
     groups: Any = None,
+    time: Any = None,
+    outcome_time: Any = None,
     train_size: int | float | None = None,
     labelled: int | None = None,
     unlabelled: int = 1000,
@@ -121,9 +129,16 @@ def compare(
     cv : int, splitter or iterable of (train, test), default=None
         Number of folds (5 by default; the folds are repeated twice), or the splits
         themselves. With ``train_size`` or ``labelled``, the number of splits (20 by
-        default).
+        default); with ``time``, the number of windows (5 by default, 1 is a holdout).
     groups : array-like of shape (n_samples,), default=None
         Rows of one group are never in the training and the test set of one split.
+    time : array-like of shape (n_samples,), default=None
+        Times of the rows, as numbers or dates. Every split tests on rows that are later
+        than its training rows, in expanding windows. With ``train_size`` or
+        ``labelled``, the training rows are the latest ones.
+    outcome_time : array-like of shape (n_samples,), default=None
+        With ``time``, when y becomes known. Rows whose y is known only after the first
+        test row are training rows without y. By default y is known at once.
     train_size : int or float, default=None
         Number or share of training rows, for a study of small training sets: the other
         rows are test rows, in repeated splits whose training sets do not overlap as
@@ -186,6 +201,8 @@ def compare(
         scoring=scoring,
         cv=cv,
         groups=groups,
+        time=time,
+        outcome_time=outcome_time,
         train_size=train_size,
         labelled=labelled,
         unlabelled=unlabelled,
@@ -260,8 +277,7 @@ def _assemble(
     }
     return Comparison(
         pd.DataFrame(lines).reindex(columns=list(FOLD_COLUMNS)),
-        study.settings
-        | {"constant": study.constant_score(), "seconds": seconds, "made": made},
+        study.settings | _describe_data(study) | {"seconds": seconds, "made": made},
         failures,
         [
             {"method": method, "message": message, "count": count}
@@ -269,6 +285,22 @@ def _assemble(
         ],
         study,
     )
+
+
+def _describe_data(study: Study) -> dict[str, Any]:
+    """Return the score of a constant, and what X, X* and y say about the splits."""
+    names, later = study.settings["features"], study.settings["privileged"]
+    columns = dict(columns_of(study.X, names))
+    columns |= columns_of(study.privileged, later)
+    y = pd.Series(study.y).where(study.has_y).infer_objects()
+    columns[study.settings["target"]] = y
+    ordered, order = ordered_columns(columns)
+    dates = [*date_columns(study.X), *date_columns(study.privileged)]
+    return {
+        "constant": study.constant_score(),
+        "order": {"columns": ordered, "time": next(iter([*dates, order]), None)},
+        "computable": computable_columns(study.X, study.privileged, later),
+    }
 
 
 @dataclass

@@ -213,6 +213,9 @@ def learning_curves(
 ) -> dict[str, LearningCurve]:
     """Score methods with and without X* on training sets of several sizes."""
     compared, sizes = _sizes(study)
+    if len({len(split.train) for split in study.splits}) > 1 and study.by_time:
+        # Expanding windows have no common training size.
+        return {}
     numbers = range(len(study.splits))
     splits = {size: [_resized(study, size, n) for n in numbers] for size in sizes}
     lines = folds.set_index(["method", "arm", "split"])
@@ -254,7 +257,7 @@ def learning_curves(
         # A size at which the method could not be fitted is left out.
         means = [table.mean(axis=1) for table in by_arm.values()]
         kept = np.isfinite(means).all(axis=0)
-        few = study.settings["splits"]["labelled"] is not None
+        kind = study.settings["splits"]["kind"]
         curves[name] = LearningCurve(
             name,
             study.settings["scoring"],
@@ -262,10 +265,7 @@ def learning_curves(
             np.array(sizes)[kept],
             {arm: table[kept] for arm, table in by_arm.items()},
             {arm: table[kept] for arm, table in groups.items()},
-            [
-                describe_splits(splits[size], few_labels=few)
-                for size in np.array(sizes)[kept]
-            ],
+            [describe_splits(splits[size], kind) for size in np.array(sizes)[kept]],
             len(study.candidates(study.method(name), "with")) > 1,
         )
     return curves
@@ -274,9 +274,9 @@ def learning_curves(
 def _sizes(study: Study) -> tuple[int, list[int]]:
     """Return the compared size, and all sizes: it is halved and doubled."""
     compared = len(study.splits[0].train)
-    # With groups there are no larger sizes: moving test rows would split groups.
-    grouped, n_labelled = study.groups is not None, int(study.has_y.sum())
-    largest = compared if grouped else int(0.8 * n_labelled)
+    # Test rows are moved for larger sizes, which would split groups or reverse time.
+    fixed = study.groups is not None or study.by_time
+    largest = compared if fixed else int(0.8 * int(study.has_y.sum()))
     powers = [*range(-1, -5, -1), *range(1, 4)]
     sizes = [round(compared * 2.0**power) for power in powers]
     fitting = [size for size in sizes if FEWEST_ROWS <= size <= min(largest, MOST_ROWS)]

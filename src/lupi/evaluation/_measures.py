@@ -20,7 +20,6 @@ X contains about y, in the same directions.
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,6 +49,7 @@ from lupi.base import check_privileged, missing_targets
 from lupi.base._metadata import fit_arguments, seeded
 from lupi.base._rows import dense, read_groups, take_rows
 from lupi.evaluation._methods import Task, read_task
+from lupi.evaluation._order import MOST_CATEGORIES, as_dates
 from lupi.evaluation._prepare import as_table, column_names, make_transformer
 from lupi.evaluation._running import fingerprint, run_all
 from lupi.evaluation._scoring import (
@@ -66,9 +66,7 @@ from lupi.evaluation._splits import Pairs, check_class_sizes, inner_splits, of_r
 SUSPICIOUS = {"classification": 0.8, "regression": 0.6}
 CELLS_FOR_PROCESSES = 500_000
 MOST_ROWS = 20_000
-MOST_CATEGORIES = 30
 MOST_LEAVES = 32
-DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?")
 # Number of Gram matrices in the cache: three spaces with three kernels each.
 KERNELS_AT_ONCE = 9
 
@@ -202,11 +200,9 @@ def _column_type(column: pd.Series) -> str:
         return "category"
     if pd.api.types.is_numeric_dtype(column):
         return "number"
-    if pd.api.types.is_datetime64_any_dtype(column):
+    if as_dates(column) is not None:
         return "date"
     words = values.astype(str)
-    if words.str.fullmatch(DATE).all():
-        return "date"
     if n_values <= MOST_CATEGORIES:
         return "category"
     if n_values == len(values) and not words.str.contains(r"\s").any():

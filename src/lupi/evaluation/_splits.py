@@ -1,4 +1,4 @@
-"""Splits into training and test rows: folds, small training sets, few labels.
+"""Splits into training and test rows: folds, small training sets, few labels, time.
 
 A row without y is a training row of the methods that can use it, and never a test row.
 Rows without y whose group has test rows are left out of that split.
@@ -25,13 +25,16 @@ from lupi._words import argument
 from lupi.base import missing_targets, read_target
 from lupi.base._rows import n_rows_of
 from lupi.evaluation._methods import advice_on_task, read_task
-from lupi.evaluation._statistics import Design
+from lupi.evaluation._statistics import Design, Kind
 
 Pairs = list[tuple[np.ndarray, np.ndarray]]
 
 DEFAULT_FOLDS = 5
 DEFAULT_REPEATS = 2
 DEFAULT_SMALL_SPLITS = 20
+DEFAULT_WINDOWS = 5
+# Largest share of the rows that one window tests: a single holdout tests as many.
+LARGEST_WINDOW = 0.25
 NO_ROWS = np.array([], dtype=int)
 MOST_GROUPS = 10
 ROWS_OF_A_CLASS_PER_GROUP = 5
@@ -45,15 +48,16 @@ class Split(NamedTuple):
     unlabelled: np.ndarray = NO_ROWS
 
 
-def describe_splits(splits: Sequence[Split], *, few_labels: bool = False) -> Design:
+def describe_splits(splits: Sequence[Split], kind: Kind | None = None) -> Design:
     """Return the mean sizes of the splits, and their kind.
 
-    Splits with few labels have common test rows whatever their sizes.
+    Splits with few labels have common test rows whatever their sizes, and those by time
+    have none.
     """
     n_train = float(np.mean([len(split.train) for split in splits]))
     n_test = float(np.mean([len(split.test) for split in splits]))
-    if few_labels:
-        return Design(n_train, n_test, "few labels")
+    if kind in ("few labels", "time"):
+        return Design(n_train, n_test, kind)
     if n_train < n_test:
         return Design(n_train, n_test, "small training sets")
     return Design(n_train, n_test, "folds")
@@ -99,9 +103,9 @@ def of_rows(column: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
     return None if column is None else column[rows]
 
 
-def n_folds_of(cv: Any, train_size: Any, labelled: Any) -> int | None:
+def n_folds_of(cv: Any, *others: Any) -> int | None:
     """Return the number of folds, which are repeated twice; None for other splits."""
-    if train_size is not None or labelled is not None:
+    if any(other is not None for other in others):
         return None
     if cv is None:
         return DEFAULT_FOLDS
@@ -177,7 +181,7 @@ def _folds(
 ) -> Pairs:
     """Return stratified folds, repeated twice, with groups kept together."""
     if n_folds < 2:
-        raise ValueError(f"cv={n_folds}: give at least 2 folds.")
+        raise ValueError(f"{argument('cv', n_folds)}: give at least 2 folds.")
     rows = np.zeros((n_rows, 1))
     if groups is None:
         if strata is not None:
@@ -347,6 +351,99 @@ def few_labels(
         without_y = np.r_[known[np.sort(hidden)], _elsewhere(unknown, test, groups)]
         splits.append(Split(known[block], test, without_y))
     return splits
+
+
+def time_splits(
+    time: np.ndarray,
+    known_at: np.ndarray | None,
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    has_y: np.ndarray,
+    n_windows: int,
+    *,
+    train_size: int | float | None = None,
+    labelled: int | None = None,
+    unlabelled: int = 1000,
+) -> list[Split]:
+    """Return expanding windows: training rows are earlier than the test rows.
+
+    Rows whose outcome is known at or after the first test row (``known_at``) are
+    training rows without y. ``train_size`` keeps the latest rows with y, and
+    ``labelled`` the latest ones before the rows without y, at most ``unlabelled``,
+    whose y is hidden. Training rows of a group that is tested are left out.
+    """
+    rows = np.flatnonzero(has_y)
+    order = rows[np.argsort(time[rows], kind="stable")]
+    share = min(1 / (n_windows + 1), LARGEST_WINDOW)
+    starts = (1 - share * np.arange(n_windows, 0, -1)) * len(order)
+    cuts = np.unique(time[order[np.round(starts).astype(int)]])
+    splits = []
+    for start, end in zip(cuts, np.r_[cuts[1:], np.inf], strict=True):
+        test = np.sort(order[(time[order] >= start) & (time[order] < end)])
+        past = _elsewhere(np.flatnonzero(time < start), test, groups)
+        past = past[np.argsort(time[past], kind="stable")]
+        seen = has_y[past]
+        if known_at is not None:
+            seen &= known_at[past] < start
+        train, hidden = past[seen], past[~seen]
+        if labelled is not None:
+            most = min(unlabelled, len(train) - labelled)
+            if most >= 0:
+                train, more = np.split(train, [len(train) - most])
+                train, hidden = train[-labelled:], np.r_[more, hidden]
+        elif train_size is not None:
+            train = train[-_size(train_size, len(train) + 2) :]
+        if len(train) >= (labelled or 2):
+            splits.append(Split(np.sort(train), test, np.sort(hidden)))
+    if not splits:
+        raise ValueError(
+            "No split by time leaves enough training rows before its test rows; use "
+            f"fewer windows ({argument('cv', 1)} is one holdout) or fewer training "
+            "rows."
+        )
+    if strata is not None:
+        classes = np.unique(strata[has_y])
+        for split in splits:
+            for part, least in ((split.train, 2), (split.test, 1)):
+                counts = np.array([(strata[part] == label).sum() for label in classes])
+                if counts.min() < least:
+                    raise ValueError(
+                        f"A split by time has {counts.min()} rows of class "
+                        f"{classes[counts.argmin()]!s} among its {len(part):,} "
+                        f"{'test' if least == 1 else 'training'} rows; use fewer "
+                        f"windows ({argument('cv', 1)} is one holdout), or leave that "
+                        f"class out{advice_on_task(classes)}."
+                    )
+    return splits
+
+
+def blocks_of_test_rows(
+    splits: Sequence[Split],
+    time: np.ndarray,
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+) -> np.ndarray:
+    """Return for each row its block of consecutive test rows; −1 if it is never tested.
+
+    Neighbours in time are alike, so that the jackknife leaves out blocks of them. Rows
+    of one of the user's groups are in the same block.
+    """
+    block = np.full(len(time), -1)
+    smallest = min(len(split.test) for split in splits) // 2
+    if strata is not None:
+        smallest = min(
+            np.unique(strata[split.test], return_counts=True)[1].min()
+            for split in splits
+        )
+    n_blocks = int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
+    for _, test, _ in splits:
+        order = test[np.argsort(time[test], kind="stable")]
+        block[order] = np.arange(len(order)) * n_blocks // len(order)
+        if groups is not None:
+            for name in np.unique(groups[test]):
+                own = order[groups[order] == name]
+                block[own] = block[own[0]]
+    return block
 
 
 def _draw_groups(

@@ -31,6 +31,10 @@ rows again and are not counted in J. The mean score of one arm, unlike a differe
 two arms, depends on its test rows in the same way in every pass; only the first pass is
 counted there.
 
+*Splits by time* are tested on different rows and treated as folds. A single split has
+the variance of its test rows only, s_G²/G with blocks of consecutive rows as groups: it
+says nothing about other training sets.
+
 *Outliers.* A model that extrapolates can have a score of −3 on one split, which a mean
 does not survive. Where a value lies beyond five interquartile ranges from the
 quartiles, d̄ is the trimmed mean without the smallest and the largest fifth, and s² the
@@ -60,6 +64,9 @@ TRIMMED = 0.2
 FEWEST_TRIMMED = 8
 
 
+Kind = Literal["folds", "small training sets", "few labels", "time"]
+
+
 @dataclass(frozen=True)
 class Design:
     """Mean number of training and test rows of a split, and the kind of splits.
@@ -69,7 +76,7 @@ class Design:
 
     n_train: float
     n_test: float
-    kind: Literal["folds", "small training sets", "few labels"] = "folds"
+    kind: Kind = "folds"
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,10 @@ def corrected_contrast(
     middle = differences[kept]
     mean = float(middle.mean())
     if n_splits < 2:
-        return Contrast(mean, np.nan, 0, np.nan, np.nan, n_splits)
+        std_error, freedom = _of_one_split(groups)
+        return Contrast(
+            mean, std_error, freedom, *_one_sided(mean, std_error, freedom), n_splits
+        )
     winsorized = np.clip(differences, middle.min(), middle.max())
     pairs = len(kept) * (len(kept) - 1)
     spread = float(winsorized.var(ddof=1)) * n_splits * (n_splits - 1) / pairs
@@ -138,7 +148,7 @@ def corrected_contrast(
     if table is not None:
         # A group without rows in some split has no pseudo-value there.
         table = table[:, ~np.isnan(table).any(axis=0)]
-        if table.shape[1] > 1 and design.kind != "folds":
+        if table.shape[1] > 1 and design.kind not in ("folds", "time"):
             variance, freedom = _of_common_test_rows(spread / n_splits, table)
         elif table.shape[1] > 1:
             variance = _of_folds(spread, n_splits, table, design, paired=paired)
@@ -162,6 +172,15 @@ def far_out(values: ArrayLike) -> np.ndarray:
     if len(values) < FEWEST_TRIMMED or not reach > 0:
         return np.zeros(len(values), dtype=bool)
     return (values < low - reach) | (values > high + reach)
+
+
+def _of_one_split(groups: ArrayLike | None) -> tuple[float, float]:
+    """Return the standard error due to the test rows, and its degrees of freedom."""
+    values = np.asarray([] if groups is None else groups, dtype=float).ravel()
+    values = values[~np.isnan(values)]
+    if len(values) < 2:
+        return np.nan, 0.0
+    return float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1.0
 
 
 def _of_common_test_rows(of_splits: float, table: np.ndarray) -> tuple[float, float]:
@@ -197,6 +216,8 @@ def _of_folds(
 
 def _one_sided(mean: float, std_error: float, freedom: float) -> tuple[float, float]:
     """Return the p-values of a mean above zero and of a mean below zero."""
+    if np.isnan(std_error):
+        return np.nan, np.nan
     # Equal scores on every split differ by rounding errors, which must not be
     # significant.
     if std_error <= 1e-12 * max(1.0, abs(mean)):

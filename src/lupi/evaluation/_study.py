@@ -39,6 +39,7 @@ from lupi.evaluation._methods import (
     read_task,
     resolve_candidate,
 )
+from lupi.evaluation._order import read_time
 from lupi.evaluation._prepare import (
     Fold,
     FoldTables,
@@ -57,8 +58,10 @@ from lupi.evaluation._scoring import (
 )
 from lupi.evaluation._splits import (
     DEFAULT_SMALL_SPLITS,
+    DEFAULT_WINDOWS,
     NO_ROWS,
     Split,
+    blocks_of_test_rows,
     check_inner_groups,
     describe_splits,
     evenly_mixed,
@@ -68,8 +71,9 @@ from lupi.evaluation._splits import (
     n_folds_of,
     of_rows,
     outer_splits,
+    time_splits,
 )
-from lupi.evaluation._statistics import Design
+from lupi.evaluation._statistics import Design, Kind
 
 # Training rows with y on which candidates are scored; the chosen one is fitted on all.
 MOST_SEARCHED = 5_000
@@ -129,9 +133,12 @@ class Study:
     @property
     def design(self) -> Design:
         """The sizes and the kind of the splits."""
-        return describe_splits(
-            self.splits, few_labels=self.settings["splits"]["labelled"] is not None
-        )
+        return describe_splits(self.splits, self.settings["splits"]["kind"])
+
+    @property
+    def by_time(self) -> bool:
+        """Whether the splits train on the past and test on the future."""
+        return self.settings["splits"]["kind"] == "time"
 
     @property
     def strata(self) -> np.ndarray | None:
@@ -455,6 +462,8 @@ def plan(
     scoring: Any = None,
     cv: Any = None,
     groups: Any = None,
+    time: Any = None,
+    outcome_time: Any = None,
     train_size: int | float | None = None,
     labelled: int | None = None,
     unlabelled: int = 1000,
@@ -485,22 +494,36 @@ def plan(
         sample_weight = np.asarray(sample_weight, dtype=float)
     if groups is not None:
         groups = np.unique(read_groups(groups, n_rows), return_inverse=True)[1]
+    kind: Kind | None = None
     if labelled is not None:
+        kind = "few labels"
         _check_few_labels(labelled, unlabelled, train_size, cv)
+    times = _read_times(n_rows, time, outcome_time, cv)
+    if times is not None:
+        kind = "time"
+        splits = time_splits(
+            *(*times, strata, groups, has_y),
+            DEFAULT_WINDOWS if cv is None else int(cv),
+            train_size=train_size,
+            labelled=labelled,
+            unlabelled=unlabelled,
+        )
+    elif labelled is not None:
         n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
         splits = few_labels(
             strata, groups, has_y, labelled, unlabelled, n_splits, random_state
         )
     else:
         splits = outer_splits(has_y, strata, groups, cv, train_size, random_state)
-    if len(splits) < 2:
+    if len(splits) < 2 and times is None:
         raise ValueError(
             f"cv gives {len(splits)} split, from which no standard error can be "
-            "computed; give at least 2 splits."
+            "computed; give at least 2 splits, or the times of the rows "
+            f"({argument('time')}), whose single split is tested in blocks."
         )
     if groups is not None and n_candidates > 1:
         check_inner_groups(splits, groups)
-    design = describe_splits(splits, few_labels=labelled is not None)
+    design = describe_splits(splits, kind)
     labels = _describe_labels(X, privileged, has_y, splits)
     name, scorer = choose_scorer(scoring, task, y[has_y])
     chosen = choose_methods(methods, task, design.n_train)
@@ -522,11 +545,12 @@ def plan(
         "splits": {
             "kind": design.kind,
             "n_splits": len(splits),
-            "n_folds": n_folds_of(cv, train_size, labelled),
+            "n_folds": n_folds_of(cv, train_size, labelled, times),
             "n_train": design.n_train,
             "n_test": design.n_test,
             "train_size": train_size,
             "labelled": labelled,
+            "time": None if times is None else str(getattr(time, "name", "time")),
             "grouped": groups is not None,
             "weighted": sample_weight is not None,
         },
@@ -540,10 +564,14 @@ def plan(
         "negligible": negligible,
         "random_state": random_state,
     }
-    group_of_row = np.full(n_rows, -1)
-    group_of_row[has_y] = groups_of_test_rows(
-        int(has_y.sum()), of_rows(strata, has_y), of_rows(groups, has_y), random_state
-    )
+    if times is not None:
+        group_of_row = blocks_of_test_rows(splits, times[0], strata, groups)
+    else:
+        group_of_row = np.full(n_rows, -1)
+        labels_and_groups = of_rows(strata, has_y), of_rows(groups, has_y)
+        group_of_row[has_y] = groups_of_test_rows(
+            int(has_y.sum()), *labels_and_groups, random_state
+        )
     return Study(
         X=X,
         y=y,
@@ -611,6 +639,46 @@ def _read_target(
             f"The target is constant ({values[has_y][0]!s}); give a target that varies."
         )
     return values, has_y, task
+
+
+def _read_times(
+    n_rows: int, time: Any, outcome_time: Any, cv: Any
+) -> tuple[np.ndarray, np.ndarray | None] | None:
+    """Return the times of the rows and of their outcomes; None without times."""
+    if time is None:
+        if outcome_time is not None:
+            raise ValueError(
+                f"{argument('outcome_time')} was given without {argument('time')}; "
+                "give the times of the rows as well."
+            )
+        return None
+    if cv is not None and not isinstance(cv, int | np.integer):
+        raise ValueError(
+            f"{argument('time')} makes its own splits; give cv as the number of "
+            "windows, or leave one of them out."
+        )
+    if cv is not None and cv < 1:
+        raise ValueError(f"{argument('cv', cv)}: give at least one window.")
+    times, dated = read_time(time, n_rows, argument("time"))
+    missing = int(np.isnan(times).sum())
+    if missing:
+        raise ValueError(
+            f"{argument('time')}: {missing} rows have no time; fill these cells, or "
+            "leave the rows out."
+        )
+    if np.ptp(times) == 0:
+        raise ValueError(
+            f"{argument('time')} is the same in every row; give times that differ."
+        )
+    if outcome_time is None:
+        return times, None
+    known_at, known_dated = read_time(outcome_time, n_rows, argument("outcome_time"))
+    if known_dated != dated:
+        raise ValueError(
+            f"{argument('time')} and {argument('outcome_time')} must both be dates or "
+            "both be numbers."
+        )
+    return times, known_at
 
 
 def _check_few_labels(labelled: Any, unlabelled: Any, train_size: Any, cv: Any) -> None:

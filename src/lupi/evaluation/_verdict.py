@@ -15,6 +15,7 @@ achieve the gain of the oracle.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -45,6 +46,8 @@ NO_EVIDENCE = "no evidence"
 HURTS = "hurts"
 FAILED = "failed"
 
+# What `lupi compare --time` takes for the order of the rows in the file.
+ROW_NUMBER = "row-number"
 # The arms that a method is compared with.
 CONTROLS = ("without", "shuffled", "self")
 COLUMNS = (
@@ -371,7 +374,7 @@ def judge(summary: pd.DataFrame, settings: Mapping[str, Any]) -> Verdict:
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
-    sentence += _below_constant(best, settings)
+    sentence += _below_constant(best, settings) + _about_data(settings)
     leak = bool(ran["leak"].any())
     if leak:
         sentence += (
@@ -398,6 +401,30 @@ def _below_constant(
         f"({constant:.3f})".replace("-", "−")
         + (": the model is of no use." if "with X*" in below else ".")
     )
+
+
+def _about_data(settings: Mapping[str, Any]) -> str:
+    """Return sentences on the order of the rows and on X* that follows from X."""
+    said = ""
+    ordered = settings.get("order", {}).get("columns", [])
+    if settings["splits"]["kind"] == "time":
+        said = (
+            " Every split was trained on the past and tested on the future "
+            f"({settings['splits']['time']})."
+        )
+    elif ordered:
+        verb = "depends" if len(ordered) == 1 else "depend"
+        said = (
+            f" Careful: {listed(ordered, most=4)} {verb} on the order of the rows. If "
+            "they are ordered in time, random splits are too optimistic."
+        )
+    implied = settings.get("computable", {})
+    if implied:
+        said += (
+            f" {listed(implied, most=4)} can be computed from X (cross-validated R² at "
+            "least 0.99), so that no later measurement is needed."
+        )
+    return said
 
 
 def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str) -> str:
@@ -442,6 +469,14 @@ def next_steps(
             "target."
         )
     splits, n_labelled = settings["splits"], settings["labels"]["n_labelled"]
+    order = settings.get("order", {})
+    if splits["kind"] != "time" and any(order.values()):
+        column = order["time"]
+        if command_line:
+            time = f"--time {shlex.quote(column or ROW_NUMBER)}"
+        else:
+            time = "time=range(len(y))" if column is None else f"time=table[{column!r}]"
+        steps.append(f"Train on the past and test on the future: {time}.")
     drawn = "train_size" if splits["train_size"] else "labelled"
     drawn = drawn if splits["train_size"] or splits.get("labelled") else ""
     few = FEW_ROWS if n_labelled >= 4 * FEW_ROWS else n_labelled // 4
@@ -452,7 +487,7 @@ def next_steps(
             f"Privileged columns help most with few training rows: try "
             f"{argument('train_size', few)}."
         )
-    if few >= 20 and drawn != "labelled":
+    if few >= 20 and drawn != "labelled" and not settings["labels"]["n_unlabelled"]:
         fewer.append(
             "If few rows have an outcome but many have X and X*, try "
             f"{argument('labelled', few)}: other rows are then used without outcome."

@@ -258,7 +258,9 @@ def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
         "Nadeau and Bengio, 2003, whose correction is applied to the variance due to "
         "the training sets"
     )
-    if settings["splits"]["kind"] != "folds":
+    if settings["splits"]["n_splits"] == 1:
+        correction = "the variance is that of blocks of consecutive test rows"
+    elif settings["splits"]["kind"] not in ("folds", "time"):
         correction = (
             "the variance due to the training sets and that due to the test rows are "
             "estimated separately"

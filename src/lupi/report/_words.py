@@ -165,7 +165,8 @@ def counted_splits(settings: Mapping[str, Any]) -> str:
     splits = settings["splits"]
     folds = splits.get("n_folds")
     repeated = f" ({folds} folds, repeated twice)" if folds else ""
-    return f"{splits['n_splits']} splits{repeated}"
+    several = "s" * (splits["n_splits"] != 1)
+    return f"{splits['n_splits']} split{several}{repeated}"
 
 
 def split_words(settings: Mapping[str, Any]) -> str:
@@ -174,6 +175,14 @@ def split_words(settings: Mapping[str, Any]) -> str:
     unlabelled = settings["labels"]["n_train_unlabelled"]
     n_train, n_test = round(splits["n_train"]), round(splits["n_test"])
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
+    if splits["kind"] == "time":
+        hidden = f" ({round(unlabelled):,} more without an outcome)" * (unlabelled > 0)
+        number = splits["n_splits"]
+        windows = "one split" if number == 1 else f"{number} windows"
+        return (
+            f"{windows} by time ({splits['time']}): about {n_train:,} earlier training "
+            f"rows{hidden} and {n_test:,} later test rows{grouped}"
+        )
     if splits["kind"] == "folds" or splits.get("n_folds"):
         return (
             f"{counted_splits(settings)}, about {n_train:,} training and {n_test:,} "

@@ -1,0 +1,173 @@
+"""Times of rows, columns that depend on the order of the rows, and X* implied by X.
+
+Rows of a table are often in the order of time. Random splits then train on the future
+of their test rows, and a column that drifts with time, even the number of the row,
+seems to help. `ordered_columns` tests every column for a trend (Spearman's correlation
+with the number of the row) and for autocorrelation (of the ranks of neighbouring rows).
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from scipy import stats
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
+from sklearn.model_selection import cross_val_predict
+
+from lupi.base._rows import dense, take_rows
+from lupi.evaluation._prepare import make_transformer
+
+DATE = re.compile(
+    r"\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
+    r"|\d{4}-\d{2}|[A-Za-z]{3,9}[- ]\d{4})\s*"
+)
+EPOCH = pd.Timestamp("1970-01-01", tz="UTC")
+MOST_CATEGORIES = 30
+# Smallest correlation that matters, and the level of the tests of all columns together.
+SMALLEST, LEVEL = 0.1, 0.01
+FEWEST_ROWS = 30
+# Rows from which X* is predicted; R² above which it follows from X, and above which a
+# model that is not linear is tried.
+MOST_ROWS = 2000
+COMPUTABLE, PROMISING = 0.99, 0.8
+
+
+def as_dates(column: pd.Series) -> pd.Series | None:
+    """Return a column as dates; None if its values are not dates."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    if not (
+        pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)
+    ):
+        return None
+    words = column.dropna().astype(str)
+    if words.empty or not words.str.fullmatch(DATE).all():
+        return None
+    # The day comes first before dots, or where a first number cannot be a month.
+    first = pd.to_numeric(words.str.extract(r"^\s*(\d{1,2})[-/.]")[0]).max() > 12
+    first = first or words.str.contains(r"^\s*\d{1,2}\.").any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dates = pd.to_datetime(
+            column, format="mixed", dayfirst=bool(first), errors="coerce"
+        )
+    return dates if dates.notna().sum() == len(words) else None
+
+
+def read_time(values: Any, n_rows: int, name: str) -> tuple[np.ndarray, bool]:
+    """Return times as numbers, NaN where there is none, and whether they are dates."""
+    column = pd.Series(values).reset_index(drop=True)
+    if len(column) != n_rows:
+        raise ValueError(
+            f"{name} has {len(column)} values and X has {n_rows} rows; give one time "
+            "per row."
+        )
+    if pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(float, na_value=np.nan), False
+    dates = as_dates(column)
+    if dates is None:
+        example = next(iter(column.dropna()), None)
+        raise ValueError(
+            f"{name} contains {example!s}, which is neither a number nor a date; write "
+            "dates as 2026-03-31."
+        )
+    days = (pd.to_datetime(dates, utc=True) - EPOCH) / pd.Timedelta(days=1)
+    return days.to_numpy(float), True
+
+
+def date_columns(table: Any) -> list[str]:
+    """Return the names of the columns of a data frame that are dates."""
+    if not isinstance(table, pd.DataFrame):
+        return []
+    return [str(name) for name in table if as_dates(table[name]) is not None]
+
+
+def ordered_columns(tables: dict[str, Any]) -> tuple[list[str], str | None]:
+    """Return the columns that depend on the order of the rows, and one that is it.
+
+    ``tables`` has tables with their column names: ``{"age": column, ...}``.
+    """
+    found, order = [], None
+    for name, column in tables.items():
+        values = _codes(column)
+        known = np.flatnonzero(~np.isnan(values))
+        if len(known) < FEWEST_ROWS or np.ptp(values[known]) == 0:
+            continue
+        ranks = stats.rankdata(values[known])
+        trend = np.corrcoef(ranks, known)[0, 1]
+        together = max(abs(trend), abs(_correlation(ranks[1:], ranks[:-1])))
+        chance = stats.norm.isf(LEVEL / (4 * len(tables))) / np.sqrt(len(known))
+        if together > max(SMALLEST, chance):
+            found.append(name)
+        if abs(trend) > COMPUTABLE and order is None:
+            order = name
+    return found, order
+
+
+def _correlation(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) and np.ptp(b) else 0.0
+
+
+def _codes(column: pd.Series) -> np.ndarray:
+    """Return a column as numbers: dates as times, text as its place in the alphabet."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(float, na_value=np.nan)
+    if as_dates(column) is not None:
+        return read_time(column, len(column), "column")[0]
+    codes = pd.factorize(column.astype(str).where(column.notna()), sort=True)[0]
+    return np.where(codes < 0, np.nan, codes)
+
+
+def columns_of(table: Any, names: list[str]) -> Iterator[tuple[str, pd.Series]]:
+    """Yield the columns of a table with their names; none of a sparse matrix."""
+    if table is None or sp.issparse(table):
+        return
+    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(table)
+    for number, name in enumerate(names):
+        yield name, frame.iloc[:, number]
+
+
+def computable_columns(X: Any, privileged: Any, names: list[str]) -> dict[str, float]:
+    """Return the privileged columns that follow from X, with their R².
+
+    The R² is cross-validated. Text is left out.
+    """
+    if sp.issparse(X):
+        return {}
+    rows = np.random.default_rng(0).permutation(X.shape[0])[:MOST_ROWS]
+    features, found = None, {}
+    for name, column in columns_of(take_rows(privileged, rows), names):
+        if not pd.api.types.is_numeric_dtype(column):
+            if column.nunique() > MOST_CATEGORIES:
+                continue
+            column = pd.get_dummies(column).where(column.notna(), np.nan)
+        values = column.to_numpy(dtype=float, na_value=np.nan).reshape(len(rows), -1)
+        known = np.flatnonzero(~np.isnan(values).any(axis=1))
+        values = values[known]
+        if len(known) < FEWEST_ROWS or not np.ptp(values, axis=0).all():
+            continue
+        if features is None:
+            table = take_rows(X, rows)
+            features = dense(make_transformer(table).fit_transform(table))
+        score = _score(Ridge(1e-6), features[known], values)
+        if PROMISING <= score < COMPUTABLE and values.shape[1] == 1:
+            boosting = HistGradientBoostingRegressor(random_state=0)
+            score = max(score, _score(boosting, features[known], values.ravel()))
+        if score >= COMPUTABLE:
+            found[name] = score
+    return found
+
+
+def _score(model: Any, X: np.ndarray, values: np.ndarray) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predicted = cross_val_predict(model, X, values, cv=5)
+    return float(np.min(r2_score(values, predicted, multioutput="raw_values")))

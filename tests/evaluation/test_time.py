@@ -1,0 +1,189 @@
+"""Splits by time, columns that depend on the order of rows, X* that follows from X."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from lupi.evaluation import compare
+from tests.comparisons import FirstColumn, FirstColumnOfAll, FirstNumber
+
+
+@pytest.fixture
+def rows():
+    """120 rows in random order of time, of 40 groups whose rows are neighbours."""
+    rng = np.random.default_rng(0)
+    time = rng.permutation(120).astype(float)
+    return {
+        "X": rng.normal(size=(120, 2)),
+        "y": np.tile([0, 1], 60),
+        "privileged": rng.normal(size=(120, 1)),
+        "time": time,
+        "groups": (time // 3).astype(int),
+    }
+
+
+def run(rows, model=None, **options):
+    chosen = {"methods": model or FirstColumn(), "progress": False} | options
+    return compare(rows["X"], rows["y"], rows["privileged"], **chosen)
+
+
+def test_every_split_trains_on_the_past(rows):
+    result = run(rows, time=rows["time"], groups=rows["groups"])
+    splits = result.study.splits
+    assert len(splits) == 5
+    time, groups = rows["time"], rows["groups"]
+    sizes = []
+    for train, test, unlabelled in splits:
+        assert time[train].max() < time[test].min()
+        assert not np.isin(groups[train], groups[test]).any()
+        assert len(unlabelled) == 0
+        sizes.append(len(train))
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+    tested = np.concatenate([split.test for split in splits])
+    assert len(tested) == len(set(tested)) == 100
+    assert result.settings["splits"]["kind"] == "time"
+    assert "trained on the past and tested on the future" in result.verdict.sentence
+
+
+def test_dates_in_any_notation_are_times(rows):
+    days = pd.Timestamp("2024-01-31") + pd.to_timedelta(rows["time"], unit="D")
+    expected = run(rows, time=rows["time"]).study.splits
+    for dates in (days, days.strftime("%d.%m.%Y %H:%M"), days.strftime("%Y/%m/%d")):
+        found = run(rows, time=pd.Series(dates, name="visit"))
+        assert found.settings["splits"]["time"] == "visit"
+        for split, other in zip(found.study.splits, expected, strict=True):
+            np.testing.assert_array_equal(split.test, other.test)
+
+
+def test_equal_times_are_not_divided(rows):
+    months = rows["time"] // 30
+    splits = run(rows, time=months).study.splits
+    assert len(splits) == 3
+    for train, test, _ in splits:
+        assert months[train].max() < months[test].min()
+
+
+def test_one_holdout_has_an_interval_of_blocks_of_its_test_rows(rows):
+    result = run(rows, time=rows["time"], cv=1)
+    (split,) = result.study.splits
+    assert len(split.test) == 30
+    blocks = result.study.group_of_row[split.test]
+    # Neighbours in time are in one block.
+    assert (np.diff(blocks[np.argsort(rows["time"][split.test])]) >= 0).all()
+    part = result.folds.set_index("arm")["group_scores"]
+    values = np.array(part["oracle"])
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    line = result.table.set_index("arm").loc["oracle"]
+    assert line["std_error"] == pytest.approx(error)
+    low, high = result.intervals().set_index("arm").loc["oracle", ["low", "high"]]
+    reach = stats.t.ppf(0.975, len(values) - 1) * error
+    assert (high - low) / 2 == pytest.approx(reach)
+
+
+def test_outcomes_that_come_later_are_hidden(rows):
+    FirstColumn.seen.clear()
+    late = rows["time"] + np.where(np.arange(120) % 3 == 0, 1000.0, 0.0)
+    result = run(rows, FirstColumnOfAll(), time=rows["time"], outcome_time=late, cv=2)
+    for train, test, unlabelled in result.study.splits:
+        assert (late[train] < rows["time"][test].min()).all()
+        assert (np.arange(120)[unlabelled] % 3 == 0).all()
+        assert len(unlabelled) > 0
+        assert rows["time"][unlabelled].max() < rows["time"][test].min()
+    assert result.folds.loc[result.folds["arm"] == "with", "n_unlabelled"].min() > 0
+
+
+def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
+    result = run(
+        rows,
+        FirstColumnOfAll(),
+        time=rows["time"],
+        labelled=20,
+        unlabelled=30,
+        cv=3,
+    )
+    time = rows["time"]
+    for train, test, hidden in result.study.splits:
+        assert len(train) == 20
+        assert len(hidden) <= 30
+        if len(hidden):
+            assert time[train].max() < time[hidden].min()
+        assert max(time[train].max(), *time[hidden], 0) < time[test].min()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"time": ["soon"] * 120}, "neither a number nor a date"),
+        ({"time": np.r_[np.nan, np.arange(119.0)]}, "1 rows have no time"),
+        ({"time": np.ones(120)}, "same in every row"),
+        ({"time": np.arange(3)}, "3 values and X has 120 rows"),
+        ({"outcome_time": np.arange(120)}, "without time"),
+        ({"time": np.arange(120), "labelled": 115}, "No split by time"),
+    ],
+    ids=["text", "missing", "constant", "short", "alone", "small"],
+)
+def test_times_that_cannot_be_used(rows, options, message):
+    with pytest.raises(ValueError, match=message):
+        run(rows, **options)
+
+
+def test_a_class_that_comes_late_is_named(rows):
+    rows["y"] = (rows["time"] > 70).astype(int)
+    with pytest.raises(ValueError, match="rows of class 1 among its"):
+        run(rows, time=rows["time"])
+
+
+def ordered(**columns):
+    """Return a comparison of 200 rows whose columns are given; others are noise."""
+    rng = np.random.default_rng(0)
+    table = {name: rng.normal(size=200) for name in ("x", "later", "y")} | columns
+    return compare(
+        pd.DataFrame(
+            {name: table[name] for name in table if name not in ("y", "later")}
+        ),
+        pd.Series(table["y"], name="y"),
+        pd.DataFrame({"later": table["later"]}),
+        methods=FirstNumber(),
+        cv=2,
+        progress=False,
+    )
+
+
+def test_noise_does_not_depend_on_the_order_of_rows():
+    result = ordered()
+    assert result.settings["order"] == {"columns": [], "time": None}
+    assert "order" not in result.verdict.sentence
+
+
+def test_a_trend_and_autocorrelation_name_the_split_by_time():
+    rng = np.random.default_rng(1)
+    walk = np.cumsum(rng.normal(size=200))
+    result = ordered(later=np.arange(200.0), y=walk)
+    assert result.settings["order"] == {"columns": ["later", "y"], "time": "later"}
+    assert "later and y depend on the order of the rows" in result.verdict.sentence
+    assert "--time later." in result.next_steps(command_line=True)[0]
+    assert "time=table['later']." in result.next_steps()[0]
+    # Without a column that is the order, the number of the row is.
+    waves = ordered(x=np.sin(np.arange(200) / 5))
+    assert waves.settings["order"] == {"columns": ["x"], "time": None}
+    assert "--time row-number." in waves.next_steps(command_line=True)[0]
+
+
+def test_a_date_suggests_the_split_by_time():
+    dates = pd.Series(pd.date_range("2024-01-01", periods=200).astype(str))
+    dates = dates.sample(frac=1, random_state=0, ignore_index=True)
+    result = ordered(admitted=dates)
+    assert result.settings["order"] == {"columns": [], "time": "admitted"}
+    assert "--time admitted." in result.next_steps(command_line=True)[0]
+
+
+def test_what_can_be_computed_from_x_needs_no_later_measurement():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=200)
+    result = ordered(x=x, later=3 * x + 1)
+    assert list(result.settings["computable"]) == ["later"]
+    assert "no later measurement is needed" in result.verdict.sentence
+    noisy = ordered(x=x, later=x + 0.3 * rng.normal(size=200))
+    assert noisy.settings["computable"] == {}
