@@ -15,8 +15,9 @@ KNOWN = ["age", "ward"]
 LATER = ["count_week_20", "remark_week_20"]
 
 
-def words(capsys):
-    return " ".join(capsys.readouterr().out.split())
+def words(capsys, *, err=False):
+    said = capsys.readouterr()
+    return " ".join((said.err if err else said.out).split())
 
 
 def test_it_prints_the_data_the_table_and_the_verdict(compared):
@@ -142,6 +143,28 @@ def test_rows_without_an_outcome_train_and_are_never_tested(
     assert stored.settings["splits"]["labelled"] == 20
     assert "60 have no outcome" in (tmp_path / "lupi-report/report.html").read_text(
         encoding="utf-8"
+    )
+
+
+def test_time_splits_the_past_from_the_future(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    columns = ["age", "admitted", "count_week_20", "outcome"]
+    table = clinic()[columns].dropna().sample(frac=1, random_state=0)
+    table.to_csv("clinic.csv", index=False)
+    roles = ["compare", "clinic.csv", "-t", "outcome", "-p", "count_week_20"]
+    short = ["--quick", "--no-model", "-j", "1", "-m", "svc-plus", "--n-candidates=1"]
+    assert main([*roles, *short, "--time", "admitted", "--cv", "1"]) == 0
+    said = words(capsys)
+    assert "one split by time (admitted): about" in said
+    assert "trained on the past and tested on the future" in said
+    stored = Comparison.from_json("lupi-report/results.json")
+    # The column of the times is not a feature.
+    assert stored.settings["features"] == ["age"]
+    page = (tmp_path / "lupi-report/report.html").read_text(encoding="utf-8")
+    assert "--drop admitted" in page
+    assert main([*roles, *short, "--time", "count_week_20"]) == 2
+    assert "--time count_week_20: this column is the target or" in words(
+        capsys, err=True
     )
 
 

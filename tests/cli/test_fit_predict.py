@@ -41,7 +41,8 @@ def fitted(tmp_path_factory):
 def test_the_installed_command_predicts_without_the_privileged_columns(fitted):
     folder, done = fitted
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "30 predictions written to predictions.csv\n"
+    trained = "by a model trained on 160 outcomes"
+    assert done.stdout == f"30 predictions {trained}, written to predictions.csv\n"
     predictions = pd.read_csv(folder / "predictions.csv")
     assert list(predictions.columns[:2]) == ["patient", "prediction"]
     assert list(predictions["patient"]) == [f"P{i:04d}" for i in range(30)]

@@ -17,7 +17,9 @@ from lupi.datasets import (
     make_mediator,
     make_useless,
 )
-from lupi.evaluation import Method, compare
+from lupi.evaluation import Comparison, Method, compare
+from lupi.report import render_html
+from tests.comparisons import FirstColumn
 from tests.toys import TaughtClassifier
 
 TAUGHT = Method(
@@ -314,6 +316,47 @@ def test_without_evidence_the_best_model_ignores_privileged_information():
     assert isinstance(model.named_steps["model"], TaughtClassifier)
     with pytest.raises(ValueError, match="was not compared"):
         result.best_estimator(method="SVCPlus")
+
+
+class Early(FirstColumn):
+    """Needs the true X* to rank well with fewer than 50 rows, and nothing with more."""
+
+    def fit(self, X, y, *, privileged=None, sample_weight=None):
+        self.good_ = len(y) >= 50
+        if privileged is not None and privileged.shape[1] == 1:
+            close = np.corrcoef(privileged[:, 0], X[:, 0])[0, 1] > 0.9
+            self.good_ = self.good_ or bool(close)
+        return super().fit(X, y, privileged=privileged)
+
+    def decision_function(self, X):
+        return X[:, 0] if self.good_ else X[:, 1]
+
+
+def test_the_model_is_chosen_at_the_size_at_which_it_is_trained(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    result = compare(X, y, X[:, :1], methods=Early(), train_size=20, progress=False)
+    assert result.verdict.kind == "helps"
+    assert result.choice == ("Early", "with")
+    assert "at_full_size()" in " ".join(result.next_steps())
+    model = result.best_estimator()
+    # With all 200 outcomes X* is not needed, and the model is trained without it.
+    assert isinstance(model.named_steps["model"], Early)
+    assert result.choice == ("Early", "without")
+    full = result.at_full_size()
+    assert full["verdict"]["kind"] == "no evidence"
+    assert full["splits"]["n_train"] == 160
+    assert full["splits"]["n_splits"] == 5
+    assert "at_full_size()" not in " ".join(result.next_steps())
+    page = render_html(result).replace("<wbr>", "")
+    assert "Early (160 training rows)" in page
+    assert "Early without X*, trained on 200 outcomes" in page
+    again = Comparison.from_json(result.to_json(tmp_path / "results.json"))
+    assert again.choice == ("Early", "without")
+    # Splits that train on most rows are the size of the final model.
+    large = compare(X, y, X[:, :1], methods=Early(), cv=2, progress=False)
+    assert large.at_full_size() is None
 
 
 class Stubborn(TaughtClassifier):

@@ -166,9 +166,13 @@ def test_a_trend_and_autocorrelation_name_the_split_by_time():
     assert "--time later." in result.next_steps(command_line=True)[0]
     assert "time=table['later']." in result.next_steps()[0]
     # Without a column that is the order, the number of the row is.
-    waves = ordered(x=np.sin(np.arange(200) / 5))
-    assert waves.settings["order"] == {"columns": ["x"], "time": None}
+    waves = ordered(y=np.sin(np.arange(200) / 5))
+    assert waves.settings["order"] == {"columns": ["y"], "time": None}
     assert "--time row-number." in waves.next_steps(command_line=True)[0]
+    # Where y does not depend on it, random splits are not too optimistic.
+    sorted_x = ordered(x=np.sin(np.arange(200) / 5))
+    assert "x depends on the order of the rows; y does not." in str(sorted_x.verdict)
+    assert "--time" not in " ".join(sorted_x.next_steps(command_line=True))
 
 
 def test_a_date_suggests_the_split_by_time():

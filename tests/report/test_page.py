@@ -186,7 +186,8 @@ def test_a_page_of_one_method_that_is_helped(tmp_path):
     assert "Knowledge<wbr>Transfer<wbr>Classifier" in page
     text = Reader(page).text
     assert "helps: with it, KnowledgeTransferClassifier scores 0.70" in text
-    assert "is KnowledgeTransferClassifier, trained with X*, because X* helps" in text
+    trained = "is KnowledgeTransferClassifier, trained on 100 outcomes with X*, because"
+    assert trained in text
     assert "no parameters to search" in text
     assert "candidates for each arm" not in text
     assert "Holm" not in text
@@ -199,7 +200,9 @@ def test_a_page_without_evidence_names_the_model_that_was_saved():
     curves = {"SVCPlus": learning_curve("SVCPlus", tuned=False)}
     text = Reader(render_html(comparison, usage, curves)).text
     assert "There is no evidence that the privileged information" in text
-    assert "is SVCPlus without X*, because there is no evidence" in text
+    assert (
+        "is SVCPlus without X*, trained on 100 outcomes: there is no evidence" in text
+    )
     assert "lupi fit patients.csv --method svc-plus" in text
     assert "keeps the parameters" not in text
 

@@ -34,6 +34,7 @@ from lupi.cli._io import (
     read_data,
     refusing,
     show_notes,
+    training_details,
 )
 from lupi.evaluation import column_scores
 from lupi.evaluation._measures import MOST_ROWS
@@ -190,7 +191,8 @@ def run_fit(
     ):
         model = study.final_estimator(name, arm, refit=True)
     show_notes(console, said)
-    write_atomically(out, model_file(model, {**data.details, "method": name}))
+    details = data.details | training_details(name, arm, rows)
+    write_atomically(out, model_file(model, details))
     console.print(
         Text(
             f"{name} fitted on {len(rows.rows):,} rows and {data.X.shape[1]} columns; "
@@ -219,7 +221,10 @@ def run_predict(
         sys.stdout.write(to_csv(written))
         return
     _write(written, out)
-    console.print(Text(f"{len(predictions):,} predictions written to {out}"))
+    trained = ""
+    if "n_outcomes" in details:
+        trained = f" by a model trained on {details['n_outcomes']:,} outcomes,"
+    console.print(Text(f"{len(predictions):,} predictions{trained} written to {out}"))
 
 
 def _read_model(path: Path) -> tuple[Any, dict[str, Any], list[str]]:

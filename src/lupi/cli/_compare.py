@@ -37,6 +37,7 @@ from lupi.cli._io import (
     read_data,
     refusing,
     show_notes,
+    training_details,
     try_to_write,
 )
 from lupi.evaluation import ColumnGains, Comparison, LearningCurve
@@ -55,6 +56,7 @@ from lupi.report._words import (
     choice_words,
     constant_words,
     counted_splits,
+    full_size_words,
     gain_cells,
     method_verdict,
     outside_words,
@@ -148,7 +150,7 @@ def run_compare(
         gains = _measure_columns(console, comparison, groups, out, jobs)
         model = None
         if not asked["no_model"]:
-            model = _best_model(console, comparison, data.details)
+            model = _best_model(console, comparison, data.details, jobs)
         _baselines(console, comparison, jobs)
         curves = {} if quick else _curves(console, comparison, jobs)
     except KeyboardInterrupt:
@@ -164,6 +166,8 @@ def run_compare(
         commands=_fit_commands(request, comparison.methods),
     )
     _write_results(out, comparison, usage, curves, model, gains)
+    for step in comparison.next_steps(command_line=True):
+        console.print(Text.assemble(("next    ", "dim"), step))
     (out / CHECKPOINT).unlink()
     (out / GAINS_CHECKPOINT).unlink(missing_ok=True)
     _show_files(console, out, comparison, saved=model is not None)
@@ -205,17 +209,23 @@ def _curves(
 
 
 def _best_model(
-    console: Console, comparison: Comparison, details: Mapping[str, Any]
+    console: Console, comparison: Comparison, details: Mapping[str, Any], jobs: int
 ) -> bytes | None:
     """Return the file of the best model; None, with a note, if it cannot be saved."""
+    if comparison.at_full_size(n_jobs=jobs) is not None:
+        console.print(Text.assemble(("all rows ", "dim"), full_size_words(comparison)))
     with (
         console.status("Fitting the best model on all rows"),
         collected_warnings() as said,
     ):
         model = comparison.best_estimator()
     show_notes(console, said)
+    assert comparison.study is not None
+    method, arm = comparison.choice
+    rows = comparison.study.final_rows(method, arm)
+    trained = training_details(method, arm, rows)
     try:
-        return model_file(model, details)
+        return model_file(model, {**details, **trained})
     except ModelFileError as error:
         show_notes(console, [f"no model is saved. {error}"])
         return None
@@ -493,8 +503,6 @@ def _show_comparison(console: Console, comparison: Comparison) -> None:
     console.print(
         Panel(body, title="verdict", border_style=style, padding=(1, 2), expand=False)
     )
-    for step in comparison.next_steps(command_line=True):
-        console.print(Text.assemble(("next    ", "dim"), step))
     for item in comparison.warnings:
         said = warning_words(item)
         if not said.startswith(item["method"]):

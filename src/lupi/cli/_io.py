@@ -30,6 +30,7 @@ from lupi._words import listed, printable
 from lupi.base import missing_targets
 from lupi.cli import InputError
 from lupi.evaluation._methods import Task, read_task
+from lupi.evaluation._prepare import TrainingRows
 from lupi.evaluation._study import Study, plan
 from lupi.evaluation._verdict import ROW_NUMBER
 
@@ -416,6 +417,16 @@ def outcome_note(data: InputTable, use: str) -> str:
         f"{count:,} of {len(data.y):,} rows have no outcome (the cell of "
         f"{data.target!r} is empty): {use}."
     )
+
+
+def training_details(method: str, arm: str, rows: TrainingRows) -> dict[str, Any]:
+    """Return how a model was trained, for its file."""
+    return {
+        "method": method,
+        "with_privileged": arm == "with",
+        "n_outcomes": rows.n_labelled,
+        "n_without_outcome": len(rows.rows) - rows.n_labelled,
+    }
 
 
 @contextmanager

@@ -289,6 +289,9 @@ def _assemble(
 
 def _describe_data(study: Study) -> dict[str, Any]:
     """Return the score of a constant, and what X, X* and y say about the splits."""
+    if "order" in study.settings:
+        # A comparison of the same data at another size.
+        return {"constant": study.constant_score()}
     names, later = study.settings["features"], study.settings["privileged"]
     columns = dict(columns_of(study.X, names))
     columns |= columns_of(study.privileged, later)
@@ -429,14 +432,55 @@ class Comparison:
                 self.verdict, self.settings, self.methods, command_line=command_line
             )
 
-    @cached_property
+    @property
     def choice(self) -> tuple[str, str]:
         """The method and the arm that `best_estimator` returns.
 
         The one with the highest score: of the methods that X* helps, arm "with", and of
-        all methods without it, arm "without".
+        all methods without it, arm "without". After `at_full_size` it is that of the
+        comparison at full size.
         """
+        if self.settings.get("full_size"):
+            method, arm = self.settings["full_size"]["choice"]
+            return method, arm
         return best_arm(self.summary, self.verdict)
+
+    def at_full_size(
+        self, n_jobs: int | None = None, progress: bool | None = None
+    ) -> dict[str, Any] | None:
+        """Compare once more with all rows with y, the size of the final model.
+
+        With ``train_size`` or ``labelled`` the comparison is about small training sets,
+        and the final model is trained on all rows: whether X* helps there as well is
+        measured on five folds, or windows of time, by the best method with X* and the
+        best one without. The result is kept in ``settings["full_size"]``, which
+        ``choice`` and the report use.
+
+        Parameters
+        ----------
+        n_jobs, progress : object
+            As in `compare`.
+
+        Returns
+        -------
+        dict or None
+            ``splits``, ``summary``, ``verdict`` and ``choice``; None if the training
+            sets have at least half of the rows with y, and for comparisons read from a
+            file.
+        """
+        if self.study is None or self.study.full_splits is None:
+            return None
+        if not self.settings.get("full_size"):
+            names = dict.fromkeys([self.verdict.method, self.choice[0]])
+            study = self.study.at_full_size([name for name in names if name])
+            full = run(study, n_jobs=n_jobs, progress=progress)
+            self.settings["full_size"] = {
+                "splits": study.settings["splits"],
+                "summary": full.summary.to_dict("records"),
+                "verdict": full.verdict.to_dict(),
+                "choice": full.choice,
+            }
+        return self.settings["full_size"]
 
     def best_estimator(
         self, refit: bool = True, *, method: str | None = None
@@ -450,7 +494,7 @@ class Comparison:
             with the parameters chosen on all rows.
         method : str, default=None
             Name of a method, which is used with X* whatever its verdict. None is the
-            method and the arm of ``choice``.
+            method and the arm of ``choice``, after `at_full_size`.
 
         Returns
         -------
@@ -464,6 +508,7 @@ class Comparison:
             )
         arm = "with"
         if method is None:
+            self.at_full_size()
             method, arm = self.choice
         elif method not in self.methods:
             raise ValueError(
@@ -584,8 +629,8 @@ class Comparison:
             Groups of columns that are used together, by name; a column that is in no
             group forms its own group.
         method : str, default=None
-            The method; by default that of ``choice``, or the one with the highest
-            score if X* helps none.
+            The method; by default the best one that X* helps, or the one with the
+            highest score if it helps none.
         checkpoint, n_jobs, progress : object
             As in `compare`.
 
@@ -602,7 +647,7 @@ class Comparison:
             )
         ran = self.summary[self.summary["verdict"] != "failed"].set_index("method")
         if method is None:
-            method, arm = self.choice
+            method, arm = best_arm(self.summary, self.verdict)
             method = method if arm == "with" else str(ran["with"].idxmax())
         elif method not in ran.index:
             raise ValueError(

@@ -57,6 +57,7 @@ from lupi.evaluation._scoring import (
     score_rows,
 )
 from lupi.evaluation._splits import (
+    DEFAULT_FOLDS,
     DEFAULT_SMALL_SPLITS,
     DEFAULT_WINDOWS,
     NO_ROWS,
@@ -77,6 +78,8 @@ from lupi.evaluation._statistics import Design, Kind
 
 # Training rows with y on which candidates are scored; the chosen one is fitted on all.
 MOST_SEARCHED = 5_000
+# Training sets below this share of the rows with y say little about a model of all.
+SMALL = 0.5
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,8 @@ class Study:
     inner_cv: int
     seed: int
     settings: dict[str, Any]
+    # Splits at the size of the final model, if the others have far fewer rows with y.
+    full_splits: list[Split] | None = None
 
     def __post_init__(self) -> None:
         self.tables = FoldTables(self.X, self.privileged, self.has_privileged)
@@ -419,6 +424,23 @@ class Study:
                 return None
         return float(np.mean(scores))
 
+    def at_full_size(self, names: Sequence[str]) -> Study:
+        """Return the study of some methods at the size of the final model."""
+        assert self.full_splits is not None
+        kind = "time" if self.by_time else None
+        design = describe_splits(self.full_splits, kind)
+        sizes = {"kind": design.kind, "n_splits": len(self.full_splits)}
+        sizes |= {"n_train": design.n_train, "n_test": design.n_test}
+        sizes |= {"train_size": None, "labelled": None}
+        return replace(
+            self,
+            methods=[self.method(name) for name in names],
+            splits=self.full_splits,
+            full_splits=None,
+            settings=self.settings
+            | {"splits": self.settings["splits"] | sizes, "order": {}},
+        )
+
     def final_rows(self, name: str, arm: str) -> TrainingRows:
         """Return the training rows of the final estimator of an arm."""
         known, unknown = np.flatnonzero(self.has_y), np.flatnonzero(~self.has_y)
@@ -521,8 +543,11 @@ def plan(
             "computed; give at least 2 splits, or the times of the rows "
             f"({argument('time')}), whose single split is tested in blocks."
         )
+    full_splits = None
+    if np.mean([len(split.train) for split in splits]) < SMALL * has_y.sum():
+        full_splits = _full_splits(times, strata, groups, has_y, random_state)
     if groups is not None and n_candidates > 1:
-        check_inner_groups(splits, groups)
+        check_inner_groups([*splits, *(full_splits or [])], groups)
     design = describe_splits(splits, kind)
     labels = _describe_labels(X, privileged, has_y, splits)
     name, scorer = choose_scorer(scoring, task, y[has_y])
@@ -589,7 +614,28 @@ def plan(
         inner_cv=inner_cv,
         seed=random_state,
         settings=settings,
+        full_splits=full_splits,
     )
+
+
+def _full_splits(
+    times: tuple[np.ndarray, np.ndarray | None] | None,
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    has_y: np.ndarray,
+    seed: int,
+) -> list[Split] | None:
+    """Return folds, once, or windows of all rows with y; None if there are too few."""
+    n_folds = DEFAULT_FOLDS
+    if strata is not None:
+        n_folds = min(n_folds, np.unique(strata[has_y], return_counts=True)[1].min())
+    if groups is not None:
+        n_folds = min(n_folds, len(np.unique(groups[has_y])))
+    if n_folds < 2:
+        return None
+    if times is not None:
+        return time_splits(*times, strata, groups, has_y, DEFAULT_WINDOWS)
+    return outer_splits(has_y, strata, groups, n_folds, None, seed)[:n_folds]
 
 
 def _check_lengths(n_rows: int, **columns: Any) -> None:

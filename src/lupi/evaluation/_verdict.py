@@ -414,10 +414,14 @@ def _about_data(settings: Mapping[str, Any]) -> str:
         )
     elif ordered:
         verb = "depends" if len(ordered) == 1 else "depend"
-        said = (
-            f" Careful: {listed(ordered, most=4)} {verb} on the order of the rows. If "
-            "they are ordered in time, random splits are too optimistic."
-        )
+        said = f" {listed(ordered, most=4)} {verb} on the order of the rows"
+        if settings["target"] in ordered:
+            said = (
+                f" Careful:{said}. If they are ordered in time, random splits are too "
+                "optimistic."
+            )
+        else:
+            said += f"; {settings['target']} does not."
     implied = settings.get("computable", {})
     if implied:
         said += (
@@ -470,7 +474,8 @@ def next_steps(
         )
     splits, n_labelled = settings["splits"], settings["labels"]["n_labelled"]
     order = settings.get("order", {})
-    if splits["kind"] != "time" and any(order.values()):
+    drifts = settings["target"] in order.get("columns", ())
+    if splits["kind"] != "time" and (drifts or order.get("time")):
         column = order["time"]
         if command_line:
             time = f"--time {shlex.quote(column or ROW_NUMBER)}"
@@ -499,13 +504,16 @@ def next_steps(
             f"Try {name}, which gives X* little weight where it does not help."
         )
     if verdict.kind == "helps":
-        if drawn:
+        if drawn and not settings.get("full_size"):
+            how = f"Compare without {argument(drawn, splits[drawn])}"
+            if not command_line:
+                how = "Call comparison.at_full_size()"
             steps.append(
                 f"This result is for about {round(splits['n_train']):,} rows with an "
-                f"outcome. Compare without {argument(drawn, splits[drawn])} to see how "
-                f"much of the gain remains with all {n_labelled:,}."
+                f"outcome. {how} to see how much of the gain remains with all "
+                f"{n_labelled:,}."
             )
-        elif not settings["labels"]["n_unlabelled"]:
+        elif not drawn and not settings["labels"]["n_unlabelled"]:
             cells = (
                 "leave their target empty" if command_line else "give y as NaN there"
             )

@@ -37,6 +37,8 @@ from lupi.report._words import (
     choice_words,
     constant_words,
     duration,
+    full_size_cells,
+    full_size_words,
     gain_cells,
     method_verdict,
     number,
@@ -136,6 +138,7 @@ def build_page(
         "columns": SUMMARY_COLUMNS,
         "lines": [
             *(summary_cells(line) for line in comparison.summary.to_dict("records")),
+            *full_size_cells(comparison),
             *_outside_line(settings.get("outside")),
         ],
         "table_notes": _table_notes(comparison),
@@ -244,6 +247,8 @@ def _table_notes(comparison: Comparison) -> list[str]:
     ]
     if comparison.summary["trimmed"].map(bool).any():
         notes.append(f"{MARK} {TRIMMED_WORDS}")
+    if comparison.settings.get("full_size"):
+        notes.append(full_size_words(comparison))
     if comparison.settings.get("outside"):
         words = outside_words(comparison.settings["outside"])
         notes.append(f"External baseline: {words}")

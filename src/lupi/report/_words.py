@@ -200,24 +200,55 @@ def split_words(settings: Mapping[str, Any]) -> str:
 def choice_words(comparison: Comparison) -> str:
     """Return which model is kept, and why."""
     method, arm = comparison.choice
-    scores = comparison.summary.set_index("method")
+    full = comparison.settings.get("full_size")
+    summary = pd.DataFrame(full["summary"]) if full else comparison.summary
+    scores = summary.set_index("method")
     score = number(scores.at[method, arm])
     helped = scores[scores["verdict"] == "helps"]
+    count = comparison.settings["labels"]["n_labelled"]
+    trained = f"trained on {count:,} outcomes"
     if arm == "with":
+        trained = f"{method}, {trained} with X*"
         if len(scores) == 1:
-            return f"{method}, trained with X*, because X* helps it"
-        return f"{method}, trained with X*, which has the highest score ({score})"
+            return f"{trained}, because X* helps it"
+        return f"{trained}, which has the highest score ({score})"
+    trained = f"{method} without X*, {trained}"
     if len(helped):
         best = helped["with"].idxmax()
         return (
-            f"{method} without X*, with the highest score ({score}); {best}, which X* "
+            f"{trained}, with the highest score ({score}); {best}, which X* "
             f"helps, has {number(helped.at[best, 'with'])} with X*"
         )
-    highest = f" and has the highest score ({score})" if len(scores) > 1 else ""
+    highest = f"; it has the highest score ({score})" if len(scores) > 1 else ""
+    size = " of this size" if full else ""
+    return f"{trained}: there is no evidence that X* helps a model{size}{highest}"
+
+
+def full_size_words(comparison: Comparison) -> str:
+    """Return the comparison at the size of the final model, in a sentence."""
+    full = comparison.settings["full_size"]
+    verdict = full["verdict"]
+    line = next(one for one in full["summary"] if one["method"] == verdict["method"])
+    low, high = signed(line["gain_low"]), signed(line["gain_high"])
+    p = p_value(line["p_helps"])
     return (
-        f"{method} without X*, because there is no evidence that X* helps. It is "
-        f"trained on the rows with an outcome{highest}"
+        f"With about {round(full['splits']['n_train']):,} known outcomes instead of "
+        f"{round(comparison.settings['splits']['n_train']):,}: "
+        f"{verdict['kind']}. {line['method']} scores {number(line['with'])} with X* "
+        f"and {number(line['without'])} without X*; the gain over the best control is "
+        f"{signed(line['gain'])} (95 % interval {low} to {high}, p "
+        f"{p if p[0] == '<' else f'= {p}'})."
     )
+
+
+def full_size_cells(comparison: Comparison) -> list[list[str]]:
+    """Return the table cells of the comparison at the size of the final model."""
+    full = comparison.settings.get("full_size")
+    if not full:
+        return []
+    found = [summary_cells(line) for line in full["summary"]]
+    size = f" ({round(full['splits']['n_train']):,} training rows)"
+    return [[cells[0] + size, *cells[1:]] for cells in found]
 
 
 def outside_words(outside: Mapping[str, Any]) -> str:
