@@ -427,11 +427,15 @@ class Study:
     def at_full_size(self, names: Sequence[str]) -> Study:
         """Return the study of some methods at the size of the final model."""
         assert self.full_splits is not None
-        kind = "time" if self.by_time else None
-        design = describe_splits(self.full_splits, kind)
-        sizes = {"kind": design.kind, "n_splits": len(self.full_splits)}
-        sizes |= {"n_train": design.n_train, "n_test": design.n_test}
-        sizes |= {"train_size": None, "labelled": None}
+        design = describe_splits(self.full_splits, "time" if self.by_time else None)
+        sizes: dict[str, Any] = {
+            "kind": design.kind,
+            "n_splits": len(self.full_splits),
+            "n_train": design.n_train,
+            "n_test": design.n_test,
+            "train_size": None,
+            "labelled": None,
+        }
         return replace(
             self,
             methods=[self.method(name) for name in names],
