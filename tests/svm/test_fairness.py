@@ -13,8 +13,8 @@ from lupi._convex import GlobalRow
 from lupi.datasets import load_german_credit
 from lupi.kernels import Kernel
 from lupi.svm import FairSVCDeltaPlus
-from lupi.svm._covariance import project_linear_function
-from lupi.svm._data import Expansion
+from lupi.svm._fair import project_linear_function
+from lupi.svm._machine import Expansion
 
 THRESHOLDS = (1.0, 0.02, 0.01, 0.0)
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import lupi
 from lupi.svm import FairSVCDeltaPlus
-from lupi.svm._sensitive import SensitiveColumns
+from lupi.svm._fair import SensitiveColumns
 
 N = 40
 RNG = np.random.default_rng(0)

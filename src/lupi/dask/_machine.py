@@ -31,9 +31,14 @@ from lupi.dask._rows import (
     prepared,
 )
 from lupi.kernels import Kernel
-from lupi.svm._data import Expansion
-from lupi.svm._machine import Certificate, Kernels, Model
-from lupi.svm._trivial import TRIVIAL, is_constant
+from lupi.svm._machine import (
+    TRIVIAL,
+    Certificate,
+    Expansion,
+    Kernels,
+    Model,
+    is_constant,
+)
 
 
 class DaskLinearMachine(DaskModel):

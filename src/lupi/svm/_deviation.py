@@ -46,12 +46,19 @@ from lupi._convex import Problem
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
 from lupi.base._rows import n_rows_of
 from lupi.kernels import kernel_constraints
-from lupi.svm._data import Data, Space
-from lupi.svm._machine import KernelMachine, Model
-from lupi.svm._search import KERNEL_SPACE, REG, TEACHER_SPACE, VAPNIK_VASHIST
+from lupi.svm._machine import (
+    FIRST_STAGE_SPACE,
+    KERNEL_SPACE,
+    REG,
+    VAPNIK_VASHIST,
+    Data,
+    KernelMachine,
+    Model,
+    Space,
+    constant_decision,
+    train_first_stage,
+)
 from lupi.svm._svm_plus import svm_plus_problem
-from lupi.svm._teacher import train_teacher
-from lupi.svm._trivial import constant_decision
 
 __all__ = ["DeviationSVCPlus"]
 
@@ -149,7 +156,7 @@ privileged_converged_
         tune="`C`, `privileged_C`, `privileged_reg`",
         family="svc",
         space=KERNEL_SPACE,
-        privileged_space=TEACHER_SPACE | {"privileged_reg": REG},
+        privileged_space=FIRST_STAGE_SPACE | {"privileged_reg": REG},
         functions=("slack of class 0", "slack of class 1"),
         rank=14,
     )
@@ -209,7 +216,7 @@ privileged_converged_
         data = self._data(part)
         if not data.with_privileged:
             return self._recover(data, self._solve(self._problem(data)))
-        teacher = train_teacher(self, data, self.privileged_C)
+        teacher = train_first_stage(self, data, self.privileged_C)
         deviations = teacher.deviations[:, None]
         weight = data.on_privileged(part.weight)
         kernel = self._settle("deviation_", deviations, weight)

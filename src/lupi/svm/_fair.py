@@ -43,32 +43,40 @@ for fairness", NIPS 2017.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._convex import GlobalRow, Problem, Solution
 from lupi._parameters import FLAG, Constraints, Number
+from lupi._stored import stored
+from lupi._words import listed
 from lupi.base import ModelInfo, PrivilegedClassifierBase, atomic_fit
-from lupi.svm._covariance import (
-    TOLERANCE,
-    largest_violation,
-    project_linear_function,
-    project_solution,
+from lupi.base._rows import missing_values
+from lupi.svm._machine import (
+    THOMAS,
+    Data,
+    Expansion,
+    KernelMachine,
+    Model,
+    unused_correction,
 )
-from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine, Model
-from lupi.svm._search import THOMAS
-from lupi.svm._sensitive import SensitiveColumns
 from lupi.svm._svm_delta_plus import signed_problem
-from lupi.svm._trivial import unused_correction
 
-__all__ = ["FairSVCDeltaPlus"]
+# How far a covariance on the training rows may be beyond its threshold.
+TOLERANCE = 1e-6
+# Violations up to this size are not corrected.
+NEGLIGIBLE = 0.1 * TOLERANCE
+# Relative singular value below which constraints are linearly dependent.
+DEPENDENT = 1e-10
 
 
 class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
@@ -334,3 +342,222 @@ default="rbf"
         if self._encoding is not None:
             privileged = self._encoding.encode(privileged)
         return super().correction(privileged)
+
+
+def project_solution(solution: Solution, tol: float) -> Solution:
+    """Return the solution projected onto its constraints ``G f ≥ h``.
+
+    A solver stops at a duality gap, where these may be violated by a small amount. The
+    nearest function that satisfies them, in the norm of its space, is::
+
+        f + Σ_g μ_g K G_g,    H_AA μ_A = (h − G f)_A,    H = G K Gᵀ
+
+    where the active set A holds the equalities and the constraints that are violated by
+    f, or after the projection onto the others. Only the multipliers of these
+    constraints change. The result has converged if it is optimal within `tol`.
+    """
+    problem, values = solution.problem, solution.values[0]
+    limits = problem.global_rows
+    if largest_violation(limits, values) <= NEGLIGIBLE:
+        return solution
+    space, rho = problem.spaces[0], problem.functions[0].weight
+    rows = np.array([row.on[0] for row in limits])
+    images = np.array([space.apply(row) for row in rows]) / rho
+    change = _change(limits, rows @ images.T, values)
+    multipliers = solution.multipliers.copy()
+    multipliers[problem.size - len(limits) :] += change
+    added = change @ rows
+    coefficients, weights = list(solution.coefficients), solution.weights
+    coefficients[0] = coefficients[0] + added
+    if weights is not None and weights[0] is not None:
+        weights = [weights[0] + space.matrix.T @ added / rho, *weights[1:]]
+    projected = replace(
+        solution, multipliers=multipliers, coefficients=coefficients, weights=weights
+    )
+    projected.converged = solution.converged and projected.is_optimal(tol)
+    return projected
+
+
+def project_linear_function(
+    function: Expansion, rows: np.ndarray, limits: Sequence[GlobalRow]
+) -> Expansion:
+    """Return a linear function projected onto the constraints.
+
+    With features of large scale, the rounding errors of its weights, which are sums
+    over the rows, can exceed the tolerance after `project_solution`.
+    """
+    values = function(rows)
+    if largest_violation(limits, values) <= NEGLIGIBLE:
+        return function
+    images = np.array([np.asarray(rows.T @ row.on[0]).ravel() for row in limits])
+    change = _change(limits, images @ images.T, values)
+    return replace(function, coefficients=function.coefficients + change @ images)
+
+
+def largest_violation(limits: Sequence[GlobalRow], values: np.ndarray) -> float:
+    """Return the largest violation by a function with these values on the rows."""
+    return max((_violation(row, values) for row in limits), default=0.0)
+
+
+def _violation(row: GlobalRow, values: np.ndarray) -> float:
+    residual = row.at_least - float(row.on[0] @ values)
+    return abs(residual) if row.equality else max(residual, 0.0)
+
+
+def _change(
+    limits: Sequence[GlobalRow], hessian: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """Return the multipliers μ of `project_solution`, zero outside the active set."""
+    residual = np.array([row.at_least - row.on[0] @ values for row in limits])
+    equal = np.array([row.equality for row in limits])
+    # Scaled to a unit diagonal, so that small constraints do not count as dependent.
+    unit = np.sqrt(np.diag(hessian))
+    unit[unit == 0] = 1.0
+    scaled = hessian / np.outer(unit, unit)
+    active, change = equal | (residual > 0), np.zeros(len(limits))
+    for _ in limits:
+        # Columns of categories are linearly dependent: the change of least norm.
+        change[active] = np.linalg.lstsq(
+            scaled[np.ix_(active, active)], (residual / unit)[active], rcond=DEPENDENT
+        )[0]
+        violated = ~active & (residual - hessian @ (change / unit) > NEGLIGIBLE)
+        if not violated.any():
+            break
+        active |= violated
+    return change / unit
+
+
+@stored
+class SensitiveColumns:
+    """Encoder of the sensitive columns, fitted to the argument of ``fit``.
+
+    Attributes
+    ----------
+    labels : list of str
+        Names of the columns, z0, z1, … if the table has none.
+    encoders : list of OneHotEncoder or None
+        One per column; None for numbers.
+    names : list of str
+        Names of the columns that `encode` returns.
+    """
+
+    def __init__(self, sensitive: Any, n_rows: int, owner: str):
+        self.owner = owner
+        self.labels, columns = self._columns(sensitive)
+        if not columns or len(columns[0]) != n_rows:
+            raise ValueError(
+                f"{owner} got sensitive_features with {len(columns)} columns of "
+                f"{len(columns[0]) if columns else 0} rows for {n_rows} rows of X. "
+                "Give one or several columns, one row for each row of X."
+            )
+        self.encoders: list[OneHotEncoder | None] = []
+        self.names: list[str] = []
+        for label, column in zip(self.labels, columns, strict=True):
+            missing = missing_values(column).sum()
+            if missing:
+                raise ValueError(
+                    f"{owner} found missing values in the sensitive column {label!r}, "
+                    f"in {missing} rows. Fairness cannot be checked for a row without "
+                    "a value: remove these rows, or make missing values a category."
+                )
+            if column.dtype.kind == "f":
+                self.encoders.append(None)
+                self.names.append(label)
+                continue
+            encoder = OneHotEncoder(drop="if_binary", sparse_output=False)
+            self.encoders.append(encoder.fit(column[:, None]))
+            shown = encoder.get_feature_names_out([label])
+            self.names += [f"{label}={one[len(label) + 1 :]}" for one in shown]
+
+    def encode(self, sensitive: Any) -> np.ndarray:
+        """Return a table encoded as in ``fit``, with NaN for missing values.
+
+        A table of floats with the columns of `names` counts as encoded already.
+        """
+        labels, columns = self._columns(sensitive)
+        encoders = self.encoders
+        floats = isinstance(sensitive, np.ndarray) and sensitive.dtype.kind == "f"
+        if floats and len(columns) == len(self.names):
+            encoders = [None] * len(columns)
+        elif labels != self.labels:
+            raise ValueError(
+                f"{self.owner} was fitted with the sensitive columns {self.labels}, "
+                f"but got {labels}. Give the columns used in fit, in that order."
+            )
+        parts = []
+        for label, column, encoder in zip(labels, columns, encoders, strict=True):
+            missing = missing_values(column)
+            numbers = column.dtype.kind == "f"
+            if numbers != (encoder is None) and not missing.all():
+                kinds = ("numbers", "categories")
+                was, now = kinds if encoder is None else kinds[::-1]
+                raise ValueError(
+                    f"{self.owner} was fitted with {was} in the sensitive column "
+                    f"{label!r}, but got {now}."
+                )
+            if encoder is None:
+                parts.append(column.astype(float)[:, None])
+                continue
+            # Missing values are replaced by any category, then set to NaN.
+            filled = np.where(missing, encoder.categories_[0][0], column)[:, None]
+            try:
+                part = encoder.transform(filled.astype(str))
+            except ValueError as error:
+                raise ValueError(
+                    f"{self.owner}, sensitive column {label!r}: {error}."
+                ) from error
+            part[missing] = np.nan
+            parts.append(part)
+        return np.hstack(parts)
+
+    def _columns(self, sensitive: Any) -> tuple[list[str], list[np.ndarray]]:
+        """Return the names and the columns of a table: floats, or text."""
+        if sp.issparse(sensitive):
+            raise ValueError(
+                f"{self.owner} expected sensitive_features as an array or DataFrame, "
+                "but got a sparse matrix. Use its toarray()."
+            )
+        if hasattr(sensitive, "to_frame"):  # a series
+            sensitive = sensitive.to_frame()
+        if hasattr(sensitive, "columns"):
+            names = list(sensitive.columns)
+            table = {str(name): sensitive[name] for name in names}
+        else:
+            # Without dtype=object, numbers beside text would be converted into text.
+            is_array = isinstance(sensitive, np.ndarray)
+            values = sensitive if is_array else np.array(sensitive, dtype=object)
+            if values.ndim not in (1, 2):
+                raise ValueError(
+                    f"{self.owner} expected sensitive_features to be one or several "
+                    "columns with one row per row of X, but got an array of "
+                    f"{values.ndim} dimensions: {sensitive!r}."
+                )
+            columns = values[:, None].T if values.ndim == 1 else values.T
+            table = {f"z{j}": column for j, column in enumerate(columns)}
+        read = [self._read(label, column) for label, column in table.items()]
+        return list(table), read
+
+    def _read(self, label: str, column: Any) -> np.ndarray:
+        """Return a column as floats if it holds numbers, otherwise as text."""
+        values = np.asarray(column)
+        missing = missing_values(values)
+        there = values[~missing].tolist()
+        is_text = [isinstance(value, str | bool) for value in there]
+        if all(is_text) or str(column.dtype) == "category":
+            text = np.full(len(values), None, dtype=object)
+            text[~missing] = [str(value) for value in there]
+            return text if missing.any() else text.astype(str)
+        if any(is_text) or not all(isinstance(v, Real | Decimal) for v in there):
+            kinds = sorted({type(value).__name__ for value in there})
+            raise ValueError(
+                f"{self.owner} cannot read the sensitive column {label!r}, which holds "
+                f"values of type {listed(kinds)}. Give a column of numbers (such as an "
+                "age in years), of text, of categories or of booleans."
+            )
+        numbers = np.full(len(values), np.nan)
+        numbers[~missing] = there
+        if np.isinf(numbers).any():
+            raise ValueError(
+                f"{self.owner} found infinite values in the sensitive column {label!r}."
+            )
+        return numbers

@@ -33,8 +33,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from lupi._convex import Problem, Rows
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training, atomic_fit
-from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine
+from lupi.svm._machine import Data, KernelMachine
 
 __all__ = ["HardMarginSVC"]
 

@@ -41,9 +41,7 @@ import numpy as np
 
 from lupi._convex import Function, Problem, Rows, Slack
 from lupi.base import ModelInfo, PrivilegedClassifierBase
-from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine
-from lupi.svm._search import CORRECTING_SPACE, KERNEL_SPACE
+from lupi.svm._machine import CORRECTING_SPACE, KERNEL_SPACE, Data, KernelMachine
 
 __all__ = ["L2SVCPlus"]
 

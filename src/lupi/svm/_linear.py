@@ -22,9 +22,7 @@ from lupi.base import (
     PrivilegedTags,
 )
 from lupi.kernels import Kernel
-from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine, certificates
-from lupi.svm._search import (
+from lupi.svm._machine import (
     DELTA,
     DELTA_C,
     LINEAR_SPACE,
@@ -32,11 +30,15 @@ from lupi.svm._search import (
     REGRESSION_SPACE,
     VAPNIK_IZMAILOV,
     VAPNIK_VASHIST,
+    Data,
+    KernelMachine,
+    certificates,
+    constant_decision,
+    unused_correction,
 )
 from lupi.svm._svm_delta_plus import hinge_problem, signed_problem
 from lupi.svm._svm_plus import svm_plus_problem
 from lupi.svm._svr_plus import svr_plus_problem
-from lupi.svm._trivial import constant_decision, unused_correction
 
 __all__ = ["LinearSVCDeltaPlus", "LinearSVCPlus", "LinearSVRPlus"]
 

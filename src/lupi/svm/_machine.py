@@ -1,37 +1,320 @@
 """`KernelMachine`: fitting and attributes of all kernel models.
 
-A model file describes its primal in ``_problem``. The mixin computes the Gram matrices,
-calls the solver, and converts the solution into functions, attributes and certificates.
-Function 0 of every problem is the decision function; the others are learned on X*.
+A model file describes its primal in ``_problem``, as a function of the `Data` of one
+binary problem: its rows in their spaces, with costs. The mixin computes the Gram
+matrices, calls the solver, and converts the solution into functions (`Expansion`),
+attributes and certificates. Function 0 of every problem is the decision function; the
+others are learned on X*. The search spaces that models share come first.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.stats import loguniform
 from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.extmath import row_norms
 
-from lupi._convex import SOLVERS, Problem, Solution, one_thread, solve
+from lupi._convex import (
+    SOLVERS,
+    Features,
+    Function,
+    Gram,
+    Problem,
+    Rows,
+    Slack,
+    Solution,
+    one_thread,
+    solve,
+)
 from lupi._convex.interior.blocks.outer import BlockSolution
-from lupi._device import DEVICES, HOST, Place
+from lupi._convex.linalg import diagonal, shifted
+from lupi._device import DEVICES, HOST, Place, evaluate
 from lupi._parameters import MAX_ITER, NOT_NEGATIVE, POSITIVE, Constraints, choice
 from lupi._stored import must_fit, stored
-from lupi.base import Fitted, Training, binary_problems
-from lupi.base._rows import n_rows_of
-from lupi.kernels import Kernel, kernel_constraints, settle_kernel
-from lupi.svm._data import Data, Expansion, Space, learned
-from lupi.svm._memory import check_memory
-from lupi.svm._trivial import TRIVIAL, is_constant
-
-__all__ = ["Certificate", "KernelMachine", "Kernels", "Model", "certificates"]
+from lupi._words import listed
+from lupi.base import (
+    Fitted,
+    PerFeature,
+    SharedOver,
+    TargetUnits,
+    Training,
+    binary_problems,
+)
+from lupi.base._rows import dense, n_rows_of
+from lupi.kernels import (
+    Kernel,
+    kernel_constraints,
+    nearest_positive_semidefinite,
+    settle_kernel,
+)
 
 # Number of rows from which linear kernels are solved in feature space, at n·p² a step.
 LINEAR_ROWS = 2000
+# Relative change of the objective that is negligible.
+NEGLIGIBLE = 1e-8
+# Products of three such values do not overflow.
+LARGEST = 1e100
+# Largest relative rounding error of a constant of 1 that is added to kernel values.
+CONSTANT_ERROR = 1e-3
+# A decision function is constant if its range on the rows is less than this part of the
+# largest possible one: of one, or of Σ C_i k(x_i, x_i) for C so small that this is less.
+TRIVIAL = 1e-6
+# Estimates below this many bytes cause no warning.
+WARNED_BYTES = 2**31
+# Deviations below this accuracy of the solver are set to zero.
+ZERO_DEVIATION = 1e-6
+
+
+VAPNIK_VASHIST = "Vapnik & Vashist 2009, Neural Networks 22"
+VAPNIK_IZMAILOV = "Vapnik & Izmailov 2015, JMLR 16"
+THOMAS = "Thomas 2017, University of Sussex"
+LARGEST_C = 100.0
+# Few values, so that candidates with the same kernel share its Gram matrix.
+_SCALES = (0.1, 0.3, 1.0, 3.0)
+SCALES = [PerFeature(value) for value in _SCALES]
+PRIVILEGED_SCALES = [PerFeature(value, privileged=True) for value in _SCALES]
+KERNEL_SPACE = {
+    "kernel": ["rbf", "linear"],
+    "C": loguniform(0.01, LARGEST_C),
+    "gamma": SCALES,
+}
+REG = loguniform(0.01, 100.0)
+LINEAR_SPACE = {"C": loguniform(0.001, LARGEST_C)}
+REGRESSION_SPACE = {
+    "C": TargetUnits(loguniform(0.01, LARGEST_C)),
+    "epsilon": TargetUnits([0.05, 0.2]),
+}
+# A kernel of X*: twice as many candidates are RBF as are linear.
+_PRIVILEGED_KERNEL = {
+    "privileged_kernel": ["rbf", "rbf", "linear"],
+    "privileged_gamma": PRIVILEGED_SCALES,
+}
+# A model with a correcting function has the weight of its norm, a model with an SVM on
+# X* has the cost of that SVM.
+CORRECTING_SPACE: dict[str, Any] = _PRIVILEGED_KERNEL | {"privileged_reg": REG}
+FIRST_STAGE_SPACE: dict[str, Any] = _PRIVILEGED_KERNEL | {
+    "privileged_C": loguniform(0.01, LARGEST_C)
+}
+# If X* is uninformative, a model with Δ is the SVM with cost (1 + Δ)C. With C divided
+# by that factor, every candidate can reproduce the SVM that it is compared with.
+DELTA = {"delta": LARGEST_C}
+DELTA_C = {"C": SharedOver(1 + LARGEST_C)}
+
+
+@stored
+@dataclass(frozen=True)
+class Expansion:
+    """A function ``Σ_j coefficient_j k(row_j, ·) + bias`` of one space.
+
+    ``rows`` are the rows j, or their positions for a precomputed kernel. For a linear
+    kernel they are None, and the coefficients are the weights of the features.
+    """
+
+    kernel: Kernel
+    rows: Any
+    coefficients: np.ndarray
+    bias: float
+
+    def _check_state(self) -> None:
+        """Compare the coefficients with the rows."""
+        linear, precomputed = (self.kernel.name == n for n in ("linear", "precomputed"))
+        must_fit(
+            np.shape(self.bias) == ()
+            and np.ndim(self.coefficients) == 1
+            and (linear or self.rows.shape[0] == len(self.coefficients))
+            and not (precomputed and np.any(self.rows < 0)),
+            "a function",
+        )
+
+    def takes(self, width: int) -> bool:
+        """Return whether it is a function of rows of this many columns."""
+        if len(self.coefficients) == 0:
+            return True
+        if self.kernel.name == "precomputed":
+            return bool(np.all(self.rows < width))
+        weights = self.coefficients if self.rows is None else self.rows
+        return weights.shape[-1] == width
+
+    def __call__(self, rows: Any, device: str = "cpu") -> np.ndarray:
+        if len(self.coefficients) == 0:
+            return np.full(rows.shape[0], self.bias)
+        if self.kernel.name == "linear":
+            return np.asarray(rows @ self.coefficients).ravel() + self.bias
+        if self.kernel.name == "precomputed":
+            return rows[:, self.rows] @ self.coefficients + self.bias
+        if device != "cpu" and not callable(self.kernel.name):
+            values = evaluate(device, self.kernel, rows, self.rows, self.coefficients)
+            return values + self.bias
+        return self.kernel.between(rows, self.rows) @ self.coefficients + self.bias
+
+
+class Space:
+    """The training rows of one machine in one space."""
+
+    def __init__(
+        self, kernel: Kernel, rows: Any, positions: np.ndarray, place: Place = HOST
+    ):
+        self.kernel, self.positions = kernel, positions
+        self.rows, self.place = rows, place
+
+    @cached_property
+    def _gram_and_projection(self) -> tuple[Any, np.ndarray | None]:
+        place = self.place
+        if place.device != "cpu" and self.kernel.is_positive:
+            return place.gram(self.kernel, self.rows), None
+        gram, projection = self._on_host()
+        return place.moved(gram), projection
+
+    def _on_host(self) -> tuple[np.ndarray, np.ndarray | None]:
+        if self.kernel.name == "precomputed":
+            gram = np.ascontiguousarray(dense(self.rows)[:, self.positions])
+        else:
+            gram = self.kernel.gram(self.rows)
+        if self.kernel.is_positive:
+            return gram, None
+        return nearest_positive_semidefinite(0.5 * (gram + gram.T))
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest k(x, x) of the rows."""
+        if "_gram_and_projection" in self.__dict__:
+            return float(diagonal(self._gram_and_projection[0]).max(initial=0.0))
+        with np.errstate(over="ignore"):
+            return float(row_norms(self.rows, squared=True).max(initial=0.0))
+
+    @property
+    def gram(self) -> Gram:
+        gram = Gram(self._gram_and_projection[0])
+        self._check_size()
+        return gram
+
+    @property
+    def features(self) -> Features:
+        self._check_size()
+        return Features(self.rows, self.place.device)
+
+    def _check_size(self) -> None:
+        """Refuse values whose products overflow in the solvers."""
+        if not self.largest <= LARGEST:
+            raise ValueError(
+                f"The kernel of a row with itself is up to {self.largest:.3g} here; "
+                f"the solvers take values up to {LARGEST:g}. Scale the features, for "
+                "instance with sklearn.preprocessing.StandardScaler."
+            )
+
+    def in_kernel(self, coefficients: np.ndarray) -> np.ndarray:
+        """Convert coefficients of a projected Gram matrix into those of the kernel."""
+        _, projection = self.__dict__.get("_gram_and_projection", (None, None))
+        return coefficients if projection is None else projection @ coefficients
+
+    def expand(self, coefficients: np.ndarray, bias: float) -> Expansion:
+        """Return the learned function as an expansion in its support vectors."""
+        if self.kernel.name == "linear":
+            weights = np.asarray(self.rows.T @ coefficients).ravel()
+            return Expansion(self.kernel, None, weights, bias)
+        kept = np.flatnonzero(coefficients)
+        if self.kernel.name == "precomputed":
+            rows = self.positions[kept]
+        else:
+            rows = self.rows[kept]
+        return Expansion(self.kernel, rows, coefficients[kept], bias)
+
+
+@dataclass
+class Data:
+    """The rows of one problem, from which ``_problem`` builds the primal.
+
+    ``target`` is ±1 or real, ``weight`` holds the sample weights (times the class
+    weights), ``cost`` is C times that. ``privileged_rows`` are the rows that have X*,
+    None if all rows have it. ``extra`` holds other arguments of ``fit`` per row.
+    """
+
+    target: np.ndarray
+    weight: np.ndarray
+    cost: np.ndarray
+    decision: Space
+    privileged: list[Space]
+    privileged_rows: np.ndarray | None
+    in_features: bool
+    extra: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.target)
+
+    @property
+    def with_privileged(self) -> bool:
+        return bool(self.privileged)
+
+    @cached_property
+    def other_rows(self) -> np.ndarray:
+        """The rows without X*."""
+        if self.privileged_rows is None:
+            return np.arange(0)
+        return np.setdiff1d(np.arange(self.n_rows), self.privileged_rows)
+
+    def on_privileged(self, vector: np.ndarray) -> np.ndarray:
+        """Return the entries of the rows that have X*."""
+        rows = self.privileged_rows
+        return vector if rows is None else vector[rows]
+
+    def space(self, which: Space) -> Gram | Features:
+        """Return the features or the Gram matrix of a space."""
+        return which.features if self.in_features else which.gram
+
+    def with_constant(self, which: Space) -> Gram | Features:
+        """Return the space with a constant feature, penalized like the others."""
+        if not self.in_features:
+            gram = which.gram.matrix
+            if np.finfo(float).eps * which.largest > CONSTANT_ERROR:
+                raise ValueError(
+                    "The bias is a constant of 1 that is added to the kernel, and is "
+                    f"lost to rounding: kernel values reach {which.largest:.3g}. Scale "
+                    "the features, for instance with "
+                    "sklearn.preprocessing.StandardScaler."
+                )
+            return Gram(shifted(gram, 1.0))
+        ones = np.ones((which.rows.shape[0], 1))
+        stack = sp.hstack if sp.issparse(which.rows) else np.hstack
+        rows: Any = stack([which.rows, ones])
+        rows = rows.tocsr() if sp.issparse(rows) else rows
+        return Features(rows, which.place.device)
+
+    def decision_function(self) -> Function:
+        """Return ``w·x + b`` with weight 1."""
+        return Function(self.space(self.decision), 1.0, np.ones(self.n_rows))
+
+    def correcting_function(
+        self, which: int, weight: float, cost: np.ndarray | None = None
+    ) -> Function:
+        """Return ``w*·x* + b*`` on the rows with X*, with weight and linear cost."""
+        space = self.space(self.privileged[which])
+        return Function(space, weight, np.ones(space.size), cost, self.privileged_rows)
+
+    def plain_hinge(self) -> list[Rows]:
+        """Return ``y f ≥ 1 − ξ`` at cost C for the rows without X*."""
+        rows, y = self.other_rows, self.target[self.other_rows]
+        if not len(rows):
+            return []
+        return [
+            Rows(
+                {0: y},
+                np.ones(len(rows)),
+                rows if self.with_privileged else None,
+                Slack(linear=self.cost[rows]),
+            )
+        ]
 
 
 @stored
@@ -375,6 +658,44 @@ class KernelMachine:
         return tags
 
 
+def learned(
+    solution: Solution,
+    k: int,
+    space: Space,
+    *,
+    tol: float,
+    in_features: bool,
+    constant: bool = False,
+) -> tuple[np.ndarray, Expansion, Solution]:
+    """Return the coefficients of function k on the rows of a space, and the function.
+
+    The third value is the solution with this function, whose certificate is that of the
+    stored model. Its objective differs by at most a relative 1e-8, and a gap of at most
+    a relative `tol` remains one, unless rounding errors of the function exceed that. In
+    feature space the function is given by the primal weights of the solver, which the
+    multipliers reproduce only up to the duality gap. ``constant``: the bias is the
+    weight of a constant feature.
+    """
+    function, bias = solution.problem.functions[k], solution.bias(k)
+    value = abs(solution.primal_value)
+    allowed = NEGLIGIBLE * value
+    if solution.is_optimal(tol):
+        allowed = min(allowed, tol * value - solution.duality_gap)
+    if in_features:
+        weights: Any = solution.weights
+        width = space.rows.shape[1]
+        if constant:
+            bias = float(weights[k][width])
+        found = Expansion(space.kernel, None, weights[k][:width], bias)
+        return solution.support(k, allowed), found, solution
+    coefficients = solution.expansion(k, allowed)
+    stored = solution.with_function(k, coefficients)
+    coefficients = space.in_kernel(coefficients)
+    if constant:
+        bias = coefficients.sum() / function.weight
+    return coefficients, space.expand(coefficients / function.weight, bias), stored
+
+
 def certificates(models: Sequence[Model]) -> dict[str, Any]:
     """Return biases and certificates, one entry per binary problem."""
     found = {"intercept_": np.array([model.decision.bias for model in models])}
@@ -390,3 +711,114 @@ def certificates(models: Sequence[Model]) -> dict[str, Any]:
         found[f"privileged_{name}_"] = values
     found["converged_"] &= found["privileged_converged_"]
     return found
+
+
+@dataclass(frozen=True)
+class FirstStage:
+    """The function ``f*(x*) = w*·x* + b*``, its deviations and its certificate.
+
+    The deviation of a row with X* is ``1 − y f*(x*)``: zero on the margin, positive
+    inside.
+    """
+
+    function: Expansion
+    deviations: np.ndarray
+    certificate: Certificate | None
+
+
+def train_first_stage(estimator: Any, data: Data, C: float) -> FirstStage:
+    """Solve ``min ½‖w*‖² + C Σ weight_i [1 − y_i f*(x*_i)]₊`` on the rows with X*."""
+    space, y = data.privileged[0], data.on_privileged(data.target)
+    if abs(y.sum()) == len(y):
+        # With one class, the SVM is the constant that satisfies every constraint.
+        constant = space.expand(np.zeros(len(y)), float(y[0]))
+        return FirstStage(constant, np.zeros(len(y)), None)
+    one = np.ones(len(y))
+    cost = C * data.on_privileged(data.weight)
+    solver_space = data.space(space)
+    problem = Problem(
+        len(y),
+        [Function(solver_space, 1.0, one)],
+        [Rows({0: y}, one, slack=Slack(linear=cost))],
+    )
+    solution = estimator._solve(problem)
+    _, function, stored = learned(
+        solution, 0, space, tol=estimator.tol, in_features=data.in_features
+    )
+    deviations = 1.0 - y * stored.values[0]
+    deviations[np.abs(deviations) < ZERO_DEVIATION] = 0.0
+    return FirstStage(function, deviations, Certificate.of(stored))
+
+
+def is_constant(data: Data, solution: Solution) -> bool:
+    """Return whether the decision function is constant, that is, w = 0."""
+    unit = min(1.0, np.ptp(data.target))
+    largest = min(unit, float(data.cost.sum()) * data.decision.largest)
+    return bool(np.ptp(solution.values[0]) <= TRIVIAL * largest)
+
+
+def constant_decision(estimator: Any, data: Data, solution: Solution) -> None:
+    """Warn if w = 0: no correcting function could represent the margin violations."""
+    if data.with_privileged and is_constant(data, solution):
+        _warn(
+            estimator,
+            "found the trivial solution, a constant decision function: no correcting "
+            "function of this kernel follows the margin violations.",
+            "a model with an ordinary slack, such as SVCDeltaPlus",
+        )
+
+
+def unused_correction(estimator: Any, data: Data, solution: Solution) -> None:
+    """Warn if f* = 0: the model is then the SVM with cost (1+Δ)C."""
+    # Relative to the margin, which is one for every C.
+    if data.with_privileged and np.abs(solution.values[1]).max() <= TRIVIAL:
+        _warn(
+            estimator,
+            "found the trivial solution: the correcting function is zero, and the "
+            "model is the SVM with cost C + delta C.",
+        )
+
+
+def _warn(estimator: Any, found: str, *other_remedies: str) -> None:
+    """Warn, with remedies that apply to the parameters of the estimator."""
+    parameters = estimator.get_params(deep=False)
+    remedies = ["Nystroem on X* in lupi.compose.TransformedPrivileged"]
+    if "privileged_kernel" in parameters:
+        remedies = ["a non-linear privileged_kernel"]
+    if "privileged_reg" in parameters:
+        remedies.append("a smaller privileged_reg")
+    remedies += other_remedies
+    warnings.warn(
+        f"{type(estimator).__name__} {found} Try {listed(remedies, 'or')}.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def check_memory(name: str, alternative: str, n_rows: int, n_functions: int) -> None:
+    """Warn of a fit that needs gigabytes; refuse one beyond the memory available."""
+    # Peak memory, measured in n × n doubles: 5 for two functions, 10 to 12 for three.
+    needed = 8 * n_rows**2 * (n_functions**2 + 1)
+    if needed < WARNED_BYTES:
+        return
+    message = (
+        f"{name} computes a kernel matrix of {n_rows} × {n_rows} numbers for each of "
+        f"its functions ({n_functions}) and needs about {needed / 1e9:.1f} GB of "
+        f"memory for these and for intermediate results. The memory of {alternative} "
+        "on the features of sklearn.kernel_approximation.Nystroem is proportional to "
+        "the number of rows."
+    )
+    available = memory_of_machine()
+    if available is not None and needed > available:
+        raise MemoryError(f"{message} This machine has {available / 1e9:.1f} GB.")
+    warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def memory_of_machine() -> int | None:
+    """Return the bytes that this process may use; None if they cannot be read."""
+    limits = []
+    with suppress(AttributeError, ValueError, OSError):
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(ValueError, OSError):  # a container may have less than the machine
+        limits.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return min(limits, default=None)

@@ -59,16 +59,17 @@ import numpy as np
 from lupi._convex import Function, GlobalRow, Problem, Rows, Slack
 from lupi._parameters import POSITIVE, Constraints, choice
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
-from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine, Model
-from lupi.svm._search import (
+from lupi.svm._machine import (
     DELTA,
     DELTA_C,
+    FIRST_STAGE_SPACE,
     KERNEL_SPACE,
-    TEACHER_SPACE,
     VAPNIK_IZMAILOV,
+    Data,
+    KernelMachine,
+    Model,
+    train_first_stage,
 )
-from lupi.svm._teacher import train_teacher
 
 __all__ = ["MarginTransferSVC"]
 
@@ -157,7 +158,7 @@ privileged_converged_
         family="svc",
         fixed=DELTA,
         space=KERNEL_SPACE,
-        privileged_space=TEACHER_SPACE | DELTA_C,
+        privileged_space=FIRST_STAGE_SPACE | DELTA_C,
         functions=("signed",),
         rank=13,
     )
@@ -215,10 +216,10 @@ privileged_converged_
         data = self._data(part)
         if not data.with_privileged:
             return self._recover(data, self._solve(simplified_problem(data, None, 0.0)))
-        teacher = train_teacher(self, data, self.privileged_C)
+        teacher = train_first_stage(self, data, self.privileged_C)
         if self.method == "simplified":
             # t may be large, so that slacks of the size of rounding errors must be 0;
-            # `train_teacher` has done that.
+            # `train_first_stage` has done that.
             slacks = np.maximum(teacher.deviations, 0.0)
             problem = simplified_problem(data, slacks, self.delta)
         else:

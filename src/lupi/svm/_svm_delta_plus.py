@@ -68,16 +68,16 @@ import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
 from lupi.base import ModelInfo, PrivilegedClassifierBase
-from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine
-from lupi.svm._search import (
+from lupi.svm._machine import (
     CORRECTING_SPACE,
     DELTA,
     DELTA_C,
     KERNEL_SPACE,
     VAPNIK_IZMAILOV,
+    Data,
+    KernelMachine,
+    unused_correction,
 )
-from lupi.svm._trivial import unused_correction
 
 __all__ = ["SVCDeltaPlus"]
 

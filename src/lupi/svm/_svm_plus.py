@@ -45,10 +45,14 @@ import numpy as np
 
 from lupi._convex import Problem, Rows
 from lupi.base import ModelInfo, PrivilegedClassifierBase
-from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine
-from lupi.svm._search import CORRECTING_SPACE, KERNEL_SPACE, VAPNIK_VASHIST
-from lupi.svm._trivial import constant_decision
+from lupi.svm._machine import (
+    CORRECTING_SPACE,
+    KERNEL_SPACE,
+    VAPNIK_VASHIST,
+    Data,
+    KernelMachine,
+    constant_decision,
+)
 
 __all__ = ["SVCPlus"]
 

@@ -50,13 +50,13 @@ import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
 from lupi.base import ModelInfo, PrivilegedRegressorBase
-from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine
-from lupi.svm._search import (
+from lupi.svm._machine import (
     CORRECTING_SPACE,
     KERNEL_SPACE,
     REGRESSION_SPACE,
     VAPNIK_VASHIST,
+    Data,
+    KernelMachine,
 )
 
 __all__ = ["SVRPlus"]

@@ -54,9 +54,7 @@ from lupi._convex import Problem, Rows, Slack
 from lupi._parameters import POSITIVE, Constraints
 from lupi.base import ModelInfo, PrivilegedClassifierBase, SharedOver
 from lupi.kernels import kernel_constraints
-from lupi.svm._data import Data
-from lupi.svm._machine import KernelMachine
-from lupi.svm._search import (
+from lupi.svm._machine import (
     CORRECTING_SPACE,
     DELTA,
     KERNEL_SPACE,
@@ -64,8 +62,10 @@ from lupi.svm._search import (
     PRIVILEGED_SCALES,
     REG,
     THOMAS,
+    Data,
+    KernelMachine,
+    constant_decision,
 )
-from lupi.svm._trivial import constant_decision
 
 __all__ = ["UnifiedSVC"]
 

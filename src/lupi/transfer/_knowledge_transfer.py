@@ -64,7 +64,7 @@ from lupi.base._metadata import Delegate, accepts, fit_with, seeded
 from lupi.base._rows import dense, side_by_side
 from lupi.kernels import kernel_constraints, settle_kernel
 from lupi.svm import SVCDeltaPlus
-from lupi.svm._search import LARGEST_C, TEACHER_SPACE, VAPNIK_IZMAILOV
+from lupi.svm._machine import FIRST_STAGE_SPACE, LARGEST_C, VAPNIK_IZMAILOV
 from lupi.transfer._fitting import for_outputs, precise_ridge, refuse_regressor, scaled
 from lupi.transfer._folds import fit_out_of_fold, splits
 from lupi.transfer._frames import fundamental_elements
@@ -184,7 +184,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
             "final_estimator__C": loguniform(0.01, LARGEST_C),
         },
         # SVMΔ+ that ignores X* is the SVM with cost (1 + Δ)C, the arm without.
-        privileged_space=TEACHER_SPACE
+        privileged_space=FIRST_STAGE_SPACE
         | {"final_estimator__C": SharedOver(11.0), "passthrough": [False, True]},
         rank=5,
     )
