@@ -60,10 +60,16 @@ def test_without_a_gpu_a_sentence(monkeypatch):
         lupi.SVCPlus(device="cuda").fit(X, Y, privileged=P)
 
 
+def many(n_rows, width):
+    rows = np.random.default_rng(0).normal(size=(n_rows, width))
+    return rows, rows[:, 0] > 0
+
+
 def test_too_little_memory_is_said_before_the_work_starts(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=2**30))
+    X, y = many(20_000, 1)
     with pytest.raises(MemoryError, match=r"20000 rows needs about 7 GiB .* 1 GiB"):
-        Place.of("cuda", 20_000, 2, "SVCPlus")
+        lupi.SVCPlus(device="cuda").fit(X, y, privileged=X)
 
 
 def test_what_does_not_fit_in_double_precision_is_given_by_its_rows(monkeypatch):
@@ -73,12 +79,11 @@ def test_what_does_not_fit_in_double_precision_is_given_by_its_rows(monkeypatch)
 
 
 def test_features_that_do_not_fit_are_told_of_before_the_work_starts(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=2**29))
-    with pytest.raises(
-        MemoryError, match=r"1000000 rows of 40 features needs about 1.5 GiB .* 0.5 GiB"
-    ):
-        Place.of_features("cuda", 1_000_000, 40, 2, "LinearSVCPlus")
-    Place.of_features("cuda", 100_000, 40, 2, "LinearSVCPlus")
+    monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=2**26))
+    told = r"100000 rows of 40 features needs about 0\.\d+ GiB .* 0\.\d+ GiB"
+    X, y = many(100_000, 20)
+    with pytest.raises(MemoryError, match=told):
+        lupi.LinearSVCPlus(device="cuda").fit(X, y, privileged=X)
 
 
 def test_tensors_are_read_as_arrays():

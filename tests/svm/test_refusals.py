@@ -1,5 +1,6 @@
 """Bad input is refused with a sentence that says what to do."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +17,6 @@ from lupi.svm import (
     SVCPlus,
     SVRPlus,
     UnifiedSVC,
-    _machine,
-    _memory,
 )
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -115,12 +114,17 @@ def test_hard_margin_refuses_what_it_cannot_do():
 def test_a_hard_margin_too_small_for_the_gap_is_kept_with_a_warning(monkeypatch):
     """Separated rows are separated, whatever the last digits of the gap."""
     x, y = np.array([[-1.0], [0.0], [1e-5], [1.0]]), [0, 0, 1, 1]
-    solve = _machine.solve
-    monkeypatch.setattr(
-        _machine, "solve", lambda *a, **k: replace(solve(*a, **k), converged=False)
-    )
-    with pytest.warns(ConvergenceWarning, match="duality gap"):
+    solve = HardMarginSVC._solve
+
+    def never_converged(self, problem):
+        solution = replace(solve(self, problem), converged=False)
+        self._check_solved(solution)
+        return solution
+
+    monkeypatch.setattr(HardMarginSVC, "_solve", never_converged)
+    with pytest.warns(ConvergenceWarning, match="duality gap") as told:
         model = HardMarginSVC(kernel="linear").fit(x, y)
+    assert "extreme C" not in str(told[0].message)  # which it does not have
     assert model.score(x, y) == 1.0
     assert not model.converged_
     # A margin of one at 0 and 1e-5: w = 2e5.
@@ -169,16 +173,25 @@ def test_features_of_linear_models_that_overflow_are_refused(kind):
             kind().fit(one, Y, privileged=other)
 
 
+def memory_of(monkeypatch, n_bytes):
+    """Let the operating system report this much memory."""
+    known, sysconf = {"SC_PAGE_SIZE": 1, "SC_PHYS_PAGES": n_bytes}, os.sysconf
+    monkeypatch.setattr(os, "sysconf", lambda name: known.get(name) or sysconf(name))
+
+
 def test_memory_is_announced_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 10**12)
-    with pytest.warns(UserWarning, match=r"about 16\.0 GB.*LinearSVCPlus.*Nystroem"):
-        _memory.check_memory("SVCPlus", "LinearSVCPlus", 20_000, 2)
-    with pytest.raises(MemoryError, match="This machine has"):
-        _memory.check_memory("SVCPlus", "LinearSVCPlus", 10_000_000, 2)
+    def kernel(rows, others):
+        raise ArithmeticError("computed after the warning")
+
+    memory_of(monkeypatch, 10**12)
+    rows = np.random.default_rng(0).normal(size=(12_000, 1))
+    told = pytest.warns(UserWarning, match=r"about 2\.3 GB.*LinearSVCPlus.*Nystroem")
+    with told, pytest.raises(ArithmeticError):
+        SVCPlus(kernel=kernel).fit(rows, rows[:, 0] > 0)
 
 
 def test_fits_say_what_memory_they_take(monkeypatch):
-    monkeypatch.setattr(_memory, "memory_of_machine", lambda: 10**9)
+    memory_of(monkeypatch, 10**9)
     rows = np.random.default_rng(0).normal(size=(10_000, 1))
     with pytest.raises(MemoryError, match=r"\(2\).*4\.0 GB of memory.*LinearSVCPlus"):
         SVCPlus().fit(rows, rows[:, 0] > 0, privileged=rows)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +30,7 @@ from lupi.base._rows import (
 
 # Largest absolute value of X, X* and y.
 LARGEST = 1e50
+Settled = TypeVar("Settled")
 
 
 @dataclass(frozen=True)
@@ -72,56 +73,25 @@ class Privileged:
         return len(self.rows) == self.n_rows
 
     def take(self, index: np.ndarray) -> Privileged | None:
-        """Return the training rows `index`, renumbered from 0.
-
-        Parameters
-        ----------
-        index : array of int
-            Positions among the training rows, repeats allowed.
-
-        Returns
-        -------
-        Privileged or None
-            None when none of these rows has privileged information.
-        """
+        """Return the training rows `index`, renumbered; None if none of them has X*."""
         index = np.asarray(index)
-        if self.complete:
-            values = take_rows(self.values, index)
-            return Privileged(values, np.arange(len(index)), len(index))
-        place = np.full(self.n_rows, -1)
-        place[self.rows] = np.arange(len(self.rows))
-        place = place[index]
-        rows = np.flatnonzero(place >= 0)
-        if len(rows) == 0:
+        position = np.full(self.n_rows, -1)
+        position[self.rows] = np.arange(len(self.rows))
+        position = position[index]
+        rows = np.flatnonzero(position >= 0)
+        if len(rows) == 0 and not self.complete:
             return None
-        return Privileged(take_rows(self.values, place[rows]), rows, len(index))
+        return Privileged(take_rows(self.values, position[rows]), rows, len(index))
 
     def only(self, chosen: np.ndarray) -> Privileged:
-        """Keep some of the available rows; the training rows are not renumbered.
-
-        Parameters
-        ----------
-        chosen : ndarray of bool
-            One entry per available row.
-
-        Returns
-        -------
-        Privileged
-            The same training rows; those not chosen have no privileged information.
-        """
+        """Keep the available rows of a mask; the others have no X* any more."""
         index = np.flatnonzero(chosen)
         if len(index) == len(self.rows):
             return self
         return Privileged(take_rows(self.values, index), self.rows[index], self.n_rows)
 
     def dense_full(self) -> np.ndarray:
-        """Return all training rows as a dense array, NaN where X* is missing.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_privileged_features)
-            One row per training row.
-        """
+        """Return all training rows as a dense array, NaN where X* is missing."""
         full = np.full((self.n_rows, self.values.shape[1]), np.nan)
         full[self.rows] = dense(self.values)
         return full
@@ -172,12 +142,14 @@ def check_privileged(
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(entries.sum()):
             return Privileged(values, np.arange(n_rows), n_rows)
-    rows = _available_rows(values, name_of(estimator), allow_partial)
-    if len(rows) == 0:
-        return None
-    if len(rows) == n_rows:
-        return Privileged(values, rows, n_rows)
-    return Privileged(values[rows], rows, n_rows)
+    infinite = np.unique((abs(values) == np.inf).nonzero()[0])
+    if len(infinite):
+        raise ValueError(
+            f"{name_of(estimator)} found infinite values in privileged: "
+            f"{list_rows(infinite)}. Replace them by finite numbers, or make the whole "
+            "row NaN if its privileged information is not available."
+        )
+    return _available(values, _nan_counts(values), estimator, allow_partial)
 
 
 def check_privileged_table(
@@ -186,9 +158,24 @@ def check_privileged_table(
     """Check the shape of a data frame X* whose values another estimator reads."""
     check_shape(table, n_rows, name_of(estimator))
     n_missing = missing_cells(table).sum(axis=1)
-    if not allow_partial:
-        refuse_partial_rows(n_missing, table.shape[1], name_of(estimator))
-    rows = np.flatnonzero(n_missing < table.shape[1])
+    return _available(table, n_missing, estimator, allow_partial)
+
+
+def _available(
+    table: Any, n_missing: np.ndarray, estimator: Any, allow_partial: bool
+) -> Privileged | None:
+    """Return the rows with values; refuse those of which some values are missing."""
+    n_rows, n_columns = table.shape
+    partial = np.flatnonzero((n_missing > 0) & (n_missing < n_columns))
+    if len(partial) and not allow_partial:
+        raise ValueError(
+            f"{name_of(estimator)} found NaN in part of a privileged row: "
+            f"{list_rows(partial)} of privileged. A row of {n_columns} values is "
+            "either complete or NaN throughout, which means not available. Impute the "
+            "single values (for example in lupi.compose.TransformedPrivileged) or make "
+            "the whole row NaN."
+        )
+    rows = np.flatnonzero(n_missing < n_columns)
     if len(rows) == 0:
         return None
     values = table if len(rows) == n_rows else take_rows(table, rows)
@@ -263,17 +250,15 @@ def _as_matrix(privileged: Any, name: str) -> Any:
 
 def check_shape(values: Any, n_rows: int, name: str) -> None:
     """Refuse what is not a table with one row per training row."""
-    n_dimensions = len(values.shape)
-    if n_dimensions == 1:
+    shape = values.shape
+    if len(shape) != 2:
+        given = f"{len(shape)} dimensions."
+        if len(shape) == 1:
+            given = f"a 1-D array of length {shape[0]}. Use privileged.reshape(-1, 1) "
+            given += "if it is one feature."
         raise ValueError(
             f"{name} expected privileged to be 2-D, one row per training row and one "
-            f"column per privileged feature, but got a 1-D array of length "
-            f"{values.shape[0]}. Use privileged.reshape(-1, 1) if it is one feature."
-        )
-    if n_dimensions != 2:
-        raise ValueError(
-            f"{name} expected privileged to be 2-D, one row per training row and one "
-            f"column per privileged feature, but got {n_dimensions} dimensions."
+            f"column per privileged feature, but got {given}"
         )
     if values.shape[0] != n_rows:
         raise ValueError(
@@ -285,34 +270,6 @@ def check_shape(values: Any, n_rows: int, name: str) -> None:
         raise ValueError(
             f"{name} got privileged with 0 columns. Pass privileged=None to train "
             "without privileged information."
-        )
-
-
-def _available_rows(values: Any, name: str, allow_partial: bool) -> np.ndarray:
-    """Return the positions of the available rows; refuse infinite and partial rows."""
-    n_columns = values.shape[1]
-    n_nan = _nan_counts(values)
-    infinite = np.unique((abs(values) == np.inf).nonzero()[0])
-    if len(infinite):
-        raise ValueError(
-            f"{name} found infinite values in privileged: {list_rows(infinite)}. "
-            "Replace them by finite numbers, or make the whole row NaN if its "
-            "privileged information is not available."
-        )
-    if not allow_partial:
-        refuse_partial_rows(n_nan, n_columns, name)
-    return np.flatnonzero(n_nan < n_columns)
-
-
-def refuse_partial_rows(n_missing: np.ndarray, n_columns: int, name: str) -> None:
-    """Refuse rows of which some values are missing and some are not."""
-    partial = np.flatnonzero((n_missing > 0) & (n_missing < n_columns))
-    if len(partial):
-        raise ValueError(
-            f"{name} found NaN in part of a privileged row: {list_rows(partial)} of "
-            f"privileged. A row of {n_columns} values is either complete or NaN "
-            "throughout, which means not available. Impute the single values (for "
-            "example in lupi.compose.TransformedPrivileged) or make the whole row NaN."
         )
 
 
@@ -515,18 +472,16 @@ def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:
             f"{name} got sample_weight of shape {weight.shape} for {n_rows} rows of X. "
             "Give one weight per row, as a 1-D array."
         )
-    if not np.all(np.isfinite(weight)):
-        bad = np.flatnonzero(~np.isfinite(weight))
-        raise ValueError(
-            f"{name} found NaN or infinite sample_weight: {list_rows(bad)}. Use 0 to "
-            "leave a row out."
-        )
-    if np.any(weight < 0):
-        bad = np.flatnonzero(weight < 0)
-        raise ValueError(
-            f"{name} found negative sample_weight: {list_rows(bad)}. A weight is the "
-            "number of times a row counts; use 0 to leave a row out."
-        )
+    for what, wrong in (
+        ("NaN or infinite", ~np.isfinite(weight)),
+        ("negative", weight < 0),
+    ):
+        rows = np.flatnonzero(wrong)
+        if len(rows):
+            raise ValueError(
+                f"{name} found {what} sample_weight: {list_rows(rows)}. A weight is "
+                "the number of times a row counts; use 0 to leave a row out."
+            )
     if not np.any(weight > 0):
         raise ValueError(
             f"{name} got a sample_weight of zero for every row, so that there is no "
@@ -550,7 +505,7 @@ def refuse_huge(values: Any, name: str, estimator: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Generic[Settled]):
     """The checked arguments of ``fit``, or some of their rows.
 
     Attributes
@@ -573,8 +528,8 @@ class Training:
     unlabelled : ndarray of bool of shape (n_samples,) or None
         The rows in which y is missing; None if there are none.
     settled : object
-        Values that the model computed once from all rows, such as that of
-        ``gamma="scale"``; every part of the training rows has them.
+        What `_begin` computed from all rows, such as the value of ``gamma="scale"``;
+        every part of the training rows has it. None without that hook.
 
     Examples
     --------
@@ -593,7 +548,7 @@ class Training:
     rows: np.ndarray
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
     unlabelled: np.ndarray | None = None
-    settled: Any = None
+    settled: Settled = None  # type: ignore[assignment]
 
     @property
     def n_rows(self) -> int:
@@ -607,19 +562,8 @@ class Training:
             return np.arange(self.n_rows)
         return np.flatnonzero(~self.unlabelled)
 
-    def take(self, index: np.ndarray) -> Training:
-        """Return the rows `index`; nothing is copied if these are all rows in order.
-
-        Parameters
-        ----------
-        index : array of int
-            Positions among these rows, repeats allowed.
-
-        Returns
-        -------
-        Training
-            These rows.
-        """
+    def take(self, index: np.ndarray) -> Training[Settled]:
+        """Return the rows `index`; nothing is copied if these are all rows in order."""
         if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
             return self
         privileged, unlabelled = self.privileged, self.unlabelled
@@ -638,25 +582,14 @@ class Training:
             else unlabelled,
         )
 
-    def counted(self) -> Training:
-        """Return the rows of positive weight; the others do not count.
-
-        Returns
-        -------
-        Training
-            Without the rows of weight zero.
-        """
+    def counted(self) -> Training[Settled]:
+        """Return the rows of positive weight; the others do not count."""
         return self.take(np.flatnonzero(self.weight > 0))
 
-    def learnable(self) -> Training:
+    def learnable(self) -> Training[Settled]:
         """Return the rows of positive weight that have y, X* or both.
 
         A row that has neither does not influence any fit.
-
-        Returns
-        -------
-        Training
-            Without the other rows.
         """
         keep = self.weight > 0
         if self.unlabelled is not None:

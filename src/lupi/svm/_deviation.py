@@ -53,6 +53,7 @@ from lupi.svm._machine import (
     VAPNIK_VASHIST,
     Data,
     KernelMachine,
+    Kernels,
     Model,
     Space,
     constant_decision,
@@ -212,7 +213,7 @@ privileged_converged_
         self.max_iter = max_iter
         self.device = device
 
-    def _fit_binary(self, part: Training) -> Model:
+    def _fit_binary(self, part: Training[Kernels]) -> Model:
         data = self._data(part)
         if not data.with_privileged:
             return self._recover(data, self._solve(self._problem(data)))

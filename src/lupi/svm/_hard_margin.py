@@ -33,7 +33,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from lupi._convex import Problem, Rows
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training, atomic_fit
-from lupi.svm._machine import Data, KernelMachine
+from lupi.svm._machine import Data, KernelMachine, Kernels
 
 __all__ = ["HardMarginSVC"]
 
@@ -142,7 +142,7 @@ default="rbf"
         margins = 1.0 - read_slacks(slacks, training.n_rows)
         return self._fit_training(replace(training, extra={"margin": margins}))
 
-    def _cost(self, part: Training) -> np.ndarray:
+    def _cost(self, part: Training[Kernels]) -> np.ndarray:
         return part.weight  # there is no slack; only the scale of rounding errors
 
     def _problem(self, data: Data) -> Problem:

@@ -68,14 +68,14 @@ LARGEST = 1e100
 # Largest relative rounding error of a constant of 1 that is added to kernel values.
 CONSTANT_ERROR = 1e-3
 # A decision function is constant if its range on the rows is less than this part of the
-# largest possible one: of one, or of Σ C_i k(x_i, x_i) for C so small that this is less.
+# largest possible one: of one, or of Σ C_i k(x_i, x_i) where C makes this less.
 TRIVIAL = 1e-6
 # Estimates below this many bytes cause no warning.
 WARNED_BYTES = 2**31
 # Deviations below this accuracy of the solver are set to zero.
 ZERO_DEVIATION = 1e-6
 
-
+# Papers and search spaces that models share.
 VAPNIK_VASHIST = "Vapnik & Vashist 2009, Neural Networks 22"
 VAPNIK_IZMAILOV = "Vapnik & Izmailov 2015, JMLR 16"
 THOMAS = "Thomas 2017, University of Sussex"
@@ -448,11 +448,11 @@ class KernelMachine:
         """Return the primal of the model, as data."""
         raise TypeError(f"{type(self).__name__} does not define _problem.")
 
-    def _cost(self, part: Training) -> np.ndarray:
+    def _cost(self, part: Training[Kernels]) -> np.ndarray:
         """Return the cost of a unit of slack of each row."""
         return self.C * part.weight
 
-    def _data(self, part: Training) -> Data:
+    def _data(self, part: Training[Kernels]) -> Data:
         """Return the rows of a part as the `Data` of `_problem`."""
         kernels, privileged = part.settled, part.privileged
         linear = all(
@@ -496,7 +496,7 @@ class KernelMachine:
             extra=part.extra,
         )
 
-    def _fit_machine(self, part: Training) -> Model:
+    def _fit_machine(self, part: Training[Kernels]) -> Model:
         data = self._data(part)
         # Kernels gain little from threads, and threads that wait actively would slow
         # down those of the solver.
