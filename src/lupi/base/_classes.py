@@ -85,10 +85,10 @@ def check_class_count(
 ) -> np.ndarray:
     """Return the classes; refuse fewer than two."""
     if len(classes) < 2:
-        found = f": {classes.tolist()[0]!r}" if len(classes) else ""
+        label = f": {classes.tolist()[0]!r}" if len(classes) else ""
         raise ValueError(
             f"{name_of(estimator)} needs at least two classes in y, but got "
-            f"{len(classes)} class{'es' if len(classes) == 0 else ''}{among}{found}. "
+            f"{len(classes)} class{'es' if len(classes) == 0 else ''}{among}{label}. "
             "Give rows of at least two classes."
         )
     return classes

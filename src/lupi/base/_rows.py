@@ -115,8 +115,8 @@ def missing_values(values: Any) -> np.ndarray:
         return np.isnat(values)
     if values.dtype.kind != "O":
         return np.zeros(values.shape, dtype=bool)
-    found = [_is_missing(value) for value in values.ravel()]
-    return np.array(found, dtype=bool).reshape(values.shape)
+    mask = [_is_missing(value) for value in values.ravel()]
+    return np.array(mask, dtype=bool).reshape(values.shape)
 
 
 def missing_cells(table: Any) -> np.ndarray:
@@ -172,14 +172,14 @@ def refuse_text(privileged: Any, name: str) -> None:
         return
     if hasattr(privileged, "columns"):
         columns = [c for c in privileged.columns if _holds_text(privileged[c])]
-        found = f"the column {columns[0]!r} holds something else" if columns else ""
+        reason = f"the column {columns[0]!r} holds something else" if columns else ""
     else:
         if not hasattr(privileged, "dtype"):
             privileged = np.asarray(privileged, dtype=object)
-        found = "it holds text or dates" if _holds_text(privileged) else ""
-    if found:
+        reason = "it holds text or dates" if _holds_text(privileged) else ""
+    if reason:
         raise ValueError(
-            f"{name} expected privileged to hold numbers only, but {found}. Encode it "
+            f"{name} expected privileged to hold numbers only, but {reason}. Encode it "
             "first, or wrap the estimator in lupi.compose.TransformedPrivileged with a "
             "transformer that encodes it."
         )
@@ -278,11 +278,11 @@ def aligned(X: Any, privileged: Any) -> Any:
                 "Make the labels unique, or pass privileged.set_axis(X.index) if the "
                 "rows are in the same order."
             )
-    found = ours.isin(theirs)
-    if not found.all() and not theirs.isin(ours).all():
+    known = ours.isin(theirs)
+    if not known.all() and not theirs.isin(ours).all():
         raise ValueError(
             f"X and privileged have different indexes: {_difference(ours, theirs)} "
-            f"{int((~found).sum())} labels of X are not in privileged, and others of "
+            f"{int((~known).sum())} labels of X are not in privileged, and others of "
             "privileged are not in X. Pass privileged.reindex(X.index) to match rows "
             "by label (those that are not found have no privileged information), or "
             "privileged.set_axis(X.index) if the rows are in the same order."

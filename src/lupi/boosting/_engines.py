@@ -387,8 +387,8 @@ class CategoryEncoder:
         """Return the encoder of a table; None when it has no categorical column."""
         if not is_data_frame(table):
             return None
-        found = [c for c in table.columns if str(table[c].dtype) == "category"]
-        return cls(table, found) if found else None
+        names = [c for c in table.columns if str(table[c].dtype) == "category"]
+        return cls(table, names) if names else None
 
     def encode(self, table: Any) -> Any:
         """Return the table with numbers in place of categories."""

@@ -209,14 +209,14 @@ def _position(name: str, table: Any) -> int:
             f"columns has the name {name!r}, but X has no column names. Pass a "
             "DataFrame, or choose columns by position."
         )
-    found = np.flatnonzero(names == name)
-    if len(found) != 1:
-        count = "no column" if len(found) == 0 else f"{len(found)} columns"
+    positions = np.flatnonzero(names == name)
+    if len(positions) != 1:
+        count = "no column" if len(positions) == 0 else f"{len(positions)} columns"
         raise ValueError(
             f"columns has the name {name!r}, but X has {count} of that name. The "
             f"columns of X are {list(names)}."
         )
-    return int(found[0])
+    return int(positions[0])
 
 
 def _unreadable(columns: Any) -> str:

@@ -61,8 +61,6 @@ from lupi.svm._machine import (
 )
 from lupi.svm._svm_plus import svm_plus_problem
 
-__all__ = ["DeviationSVCPlus"]
-
 
 class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
     """SVM+ whose privileged feature is the deviation from an SVM on X*.

@@ -35,8 +35,6 @@ from lupi._convex import Problem, Rows
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training, atomic_fit
 from lupi.svm._machine import Data, KernelMachine, Kernels
 
-__all__ = ["HardMarginSVC"]
-
 # Largest violation of a margin of one at which the rows count as separated.
 SEPARATED = 1e-3
 

@@ -43,8 +43,6 @@ from lupi._convex import Function, Problem, Rows, Slack
 from lupi.base import ModelInfo, PrivilegedClassifierBase
 from lupi.svm._machine import CORRECTING_SPACE, KERNEL_SPACE, Data, KernelMachine
 
-__all__ = ["L2SVCPlus"]
-
 
 class L2SVCPlus(KernelMachine, PrivilegedClassifierBase):
     """SVM+ with a squared correcting function and penalized biases.

@@ -40,8 +40,6 @@ from lupi.svm._svm_delta_plus import hinge_problem, signed_problem
 from lupi.svm._svm_plus import svm_plus_problem
 from lupi.svm._svr_plus import svr_plus_problem
 
-__all__ = ["LinearSVCDeltaPlus", "LinearSVCPlus", "LinearSVRPlus"]
-
 
 class _LinearMachine(KernelMachine):
     """Kernel machine with linear kernels, always solved in feature space."""
@@ -335,5 +333,5 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
         return svr_plus_problem(data, self.privileged_reg, self.epsilon)
 
     def _attributes(self, fitted: Fitted) -> dict[str, Any]:
-        found = super()._attributes(fitted)
-        return found | {"coef_": found["coef_"][0]}
+        attributes = super()._attributes(fitted)
+        return attributes | {"coef_": attributes["coef_"][0]}

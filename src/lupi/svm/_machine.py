@@ -394,7 +394,7 @@ class KernelMachine:
     _bias_in_kernel = False
     # The position in `_spaces` of the kernel of each of the functions 1, 2, ...
     _functions: tuple[int, ...] = (0,)
-    # Checks for trivial solutions: see the module `_trivial`.
+    # Warnings of trivial solutions: `constant_decision`, `unused_correction`.
     _trivial: tuple[Callable[[object, Data, Solution], None], ...] = ()
 
     _parameter_constraints: ClassVar[Constraints] = {
@@ -546,7 +546,7 @@ class KernelMachine:
             spaces += [data.privileged[which] for which in self._functions]
         coefficients, functions, stored = [], [], solution
         for k, space in enumerate(spaces):
-            found, function, stored = learned(
+            coefficient, function, stored = learned(
                 stored,
                 k,
                 space,
@@ -554,7 +554,7 @@ class KernelMachine:
                 in_features=data.in_features,
                 constant=self._bias_in_kernel,
             )
-            coefficients.append(found)
+            coefficients.append(coefficient)
             functions.append(function)
         if is_constant(data, solution):
             # Exactly constant, because predictions are signs, here of rounding errors.
@@ -585,14 +585,14 @@ class KernelMachine:
             line[part.rows] = model.dual_coef
         support = np.flatnonzero((dual != 0).any(axis=0))
         precomputed = kernel.name == "precomputed"
-        found = {
+        attributes = {
             "support_": support,
             "dual_coef_": dual[:, support],
             "support_vectors_": np.empty((0, 0)) if precomputed else X[support],
         }
         if kernel.name == "linear":
-            found["coef_"] = np.array([model.decision.coefficients for model in models])
-        return found | certificates(models)
+            attributes["coef_"] = np.array([m.decision.coefficients for m in models])
+        return attributes | certificates(models)
 
     def correction(self, privileged: Any) -> np.ndarray:
         """Return the correcting function ``w*·x* + b*`` on privileged rows.
@@ -642,14 +642,14 @@ class KernelMachine:
 
     def _corrections(self) -> list[list[Expansion]]:
         """Return the functions on X* of every machine."""
-        found = [model.corrections for model in self._models]
-        if None in found:
+        corrections = [model.corrections for model in self._models]
+        if None in corrections:
             raise ValueError(
                 f"This {type(self).__name__} was saved without its functions on X*, "
                 "which contain privileged rows. Save it with lupi.save(model, path, "
                 "keep_privileged=True) to use its correction."
             )
-        return found
+        return corrections
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -676,7 +676,7 @@ def learned(
     multipliers reproduce only up to the duality gap. ``constant``: the bias is the
     weight of a constant feature.
     """
-    function, bias = solution.problem.functions[k], solution.bias(k)
+    weight, bias = solution.problem.functions[k].weight, solution.bias(k)
     value = abs(solution.primal_value)
     allowed = NEGLIGIBLE * value
     if solution.is_optimal(tol):
@@ -686,31 +686,33 @@ def learned(
         width = space.rows.shape[1]
         if constant:
             bias = float(weights[k][width])
-        found = Expansion(space.kernel, None, weights[k][:width], bias)
-        return solution.support(k, allowed), found, solution
+        function = Expansion(space.kernel, None, weights[k][:width], bias)
+        return solution.support(k, allowed), function, solution
     coefficients = solution.expansion(k, allowed)
     stored = solution.with_function(k, coefficients)
     coefficients = space.in_kernel(coefficients)
     if constant:
-        bias = coefficients.sum() / function.weight
-    return coefficients, space.expand(coefficients / function.weight, bias), stored
+        bias = coefficients.sum() / weight
+    return coefficients, space.expand(coefficients / weight, bias), stored
 
 
 def certificates(models: Sequence[Model]) -> dict[str, Any]:
     """Return biases and certificates, one entry per binary problem."""
-    found = {"intercept_": np.array([model.decision.bias for model in models])}
+    attributes = {"intercept_": np.array([model.decision.bias for model in models])}
     for name in ("objective", "duality_gap", "n_iter", "converged"):
-        found[f"{name}_"] = np.array([getattr(m.certificate, name) for m in models])
+        attributes[f"{name}_"] = np.array(
+            [getattr(m.certificate, name) for m in models]
+        )
     if all(model.first is None for model in models):
-        return found
+        return attributes
     # The second stage has only converged if the SVM on X* has.
     empty = Certificate(np.nan, np.nan, 0, True)
     first = [model.first or empty for model in models]
     for name in ("objective", "duality_gap", "n_iter", "converged"):
         values = np.array([getattr(certificate, name) for certificate in first])
-        found[f"privileged_{name}_"] = values
-    found["converged_"] &= found["privileged_converged_"]
-    return found
+        attributes[f"privileged_{name}_"] = values
+    attributes["converged_"] &= attributes["privileged_converged_"]
+    return attributes
 
 
 @dataclass(frozen=True)
@@ -779,7 +781,7 @@ def unused_correction(estimator: Any, data: Data, solution: Solution) -> None:
         )
 
 
-def _warn(estimator: Any, found: str, *other_remedies: str) -> None:
+def _warn(estimator: Any, what: str, *other_remedies: str) -> None:
     """Warn, with remedies that apply to the parameters of the estimator."""
     parameters = estimator.get_params(deep=False)
     remedies = ["Nystroem on X* in lupi.compose.TransformedPrivileged"]
@@ -789,7 +791,7 @@ def _warn(estimator: Any, found: str, *other_remedies: str) -> None:
         remedies.append("a smaller privileged_reg")
     remedies += other_remedies
     warnings.warn(
-        f"{type(estimator).__name__} {found} Try {listed(remedies, 'or')}.",
+        f"{type(estimator).__name__} {what} Try {listed(remedies, 'or')}.",
         UserWarning,
         stacklevel=4,
     )

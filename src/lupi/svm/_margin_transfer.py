@@ -72,8 +72,6 @@ from lupi.svm._machine import (
     train_first_stage,
 )
 
-__all__ = ["MarginTransferSVC"]
-
 
 class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
     """SVM whose slacks or margins follow those of an SVM on privileged features.

@@ -79,8 +79,6 @@ from lupi.svm._machine import (
     unused_correction,
 )
 
-__all__ = ["SVCDeltaPlus"]
-
 
 class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
     """SVM with a correcting function of privileged features and an ordinary slack.

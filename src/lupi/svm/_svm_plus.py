@@ -54,8 +54,6 @@ from lupi.svm._machine import (
     constant_decision,
 )
 
-__all__ = ["SVCPlus"]
-
 
 class SVCPlus(KernelMachine, PrivilegedClassifierBase):
     """Support vector classifier whose slacks are a function of privileged features.

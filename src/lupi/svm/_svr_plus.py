@@ -59,8 +59,6 @@ from lupi.svm._machine import (
     KernelMachine,
 )
 
-__all__ = ["SVRPlus"]
-
 
 class SVRPlus(KernelMachine, PrivilegedRegressorBase):
     """Support vector regression whose slacks are functions of privileged features.

@@ -67,8 +67,6 @@ from lupi.svm._machine import (
     constant_decision,
 )
 
-__all__ = ["UnifiedSVC"]
-
 
 class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
     """SVM+ and SVMΔ+ in one problem, each with its own kernel on X*.
