@@ -1,8 +1,12 @@
-"""Plain SVMs by LIBSVM, through scikit-learn.
+"""Plain SVMs by LIBSVM, through scikit-learn, and starts of other problems.
 
 LIBSVM stores kernel rows in single precision, so that with large costs the relative gap
-of its solution remains at 1e-5 or more, whatever its tolerance. If it is too large,
-the solution is the start of the proximal method, which needs few steps from there.
+of its solution remains at 1e-5 or more, whatever its tolerance. If it is too large, the
+solution is the start of the proximal method, which needs few steps from there.
+
+A problem becomes an SVM if its correcting functions are replaced by slacks of the rows.
+If these slacks are zero, the solutions are the same. Otherwise many multipliers are at
+the same bounds in both, almost all if the functions are flexible.
 
 References
 ----------
@@ -13,139 +17,252 @@ Transactions on Intelligent Systems and Technology 2(3), 2011.
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex.linalg import is_on_host
-from lupi._convex.problem import Gram, Problem
+from lupi._convex.problem import Gram, Problem, Rows, Slack
 from lupi._convex.proximal.outer import solve_proximal
 from lupi._convex.solution import Solution
 from lupi._convex.tuning import DEFAULT, Tuning
 
-__all__ = ["plain_svm", "solve_libsvm"]
+__all__ = ["SVM", "solve_libsvm"]
 
-# Relative rounding error of the right-hand sides.
-ROUNDING = 1e-12
+# Relative rounding error of the right-hand sides, and the relative distance from its
+# bound at which a multiplier is free.
+ROUNDING, FREE = 1e-12, 1e-6
 MEBIBYTE = 2**20
 
 
-class PlainSVM(NamedTuple):
-    """An SVM with a free bias, as LIBSVM states it.
+@dataclass(frozen=True, eq=False)
+class SVM:
+    """The SVM with slacks in place of the functions k ≥ 1 of a problem.
 
-    ``members`` are the multipliers of the rows, in two columns for a regressor: those
-    of ``f ≤ target + ε`` and of ``f ≥ target − ε``. ``epsilon`` is None for a
-    classifier.
+    It is the classifier of signs `target`, or the regressor of `target` with an
+    `epsilon`, with a `cost` for every row. The multipliers of the problem that act on
+    the first function are ``members``. Those of one row with the same sign are one
+    multiplier of the SVM, whose number is in ``numbers``: 2i for ``f ≤ target + ε`` and
+    2i + 1 for ``f ≥ target − ε``.
     """
 
-    members: np.ndarray
+    problem: Problem
     target: np.ndarray
     cost: np.ndarray
     epsilon: float | None
+    members: np.ndarray
+    numbers: np.ndarray
+
+    @classmethod
+    def of(cls, problem: Problem, tuning: Tuning = DEFAULT) -> SVM | None:
+        """Return the SVM of a problem, or None if there is none with a free bias."""
+        function, structure = problem.functions[0], problem.structure
+        space, basis = function.space, function.basis
+        if (
+            not (isinstance(space, Gram) and is_on_host(space.matrix))
+            or function.weight != 1.0
+            or function.cost is not None
+            or basis is None
+            or (basis != 1.0).any()
+            or problem.is_equality.any()
+            or problem.curvature.any()
+            or not space.diagonal.any()
+            or structure.irregular
+            or any(len(structure.private[k]) != 1 for k in structure.leaves)
+        ):
+            return None
+        families = [q for q, family in enumerate(problem.families) if 0 in family.on]
+        rows = np.concatenate(
+            [np.arange(problem.n_rows)[problem.positions(q, 0)] for q in families]
+        )
+        members = np.concatenate(
+            [np.arange(problem.size)[problem.slices[q]] for q in families]
+        )
+        sign = np.concatenate([problem.families[q].on[0] for q in families])
+        price = np.concatenate([_price(problem, q, tuning) for q in families])
+        numbers, shape = 2 * rows + (sign > 0), (problem.n_rows, 2)
+        right = np.zeros(shape)
+        right.flat[numbers] = problem.at_least[members]
+        if (
+            (np.abs(sign) != 1.0).any()
+            or not ((price > 0) & (price < np.inf)).all()
+            or (right.flat[numbers] != problem.at_least[members]).any()
+        ):
+            return None
+        given = np.bincount(numbers, minlength=right.size).reshape(shape) > 0
+        cost = np.bincount(numbers, price, minlength=right.size).reshape(shape)
+        if (given.sum(axis=1) == 1).all():
+            target, epsilon = np.where(given[:, 1], 1.0, -1.0), None
+            suited = (right.sum(axis=1) == 1.0).all() and given.any(axis=0).all()
+        else:
+            target = 0.5 * (right[:, 1] - right[:, 0])
+            epsilon = float(-0.5 * right.sum(axis=1).mean())
+            missed = np.abs(right[:, 1] - target + epsilon).max()
+            suited = (
+                given.all()
+                and (cost[:, 0] == cost[:, 1]).all()
+                and epsilon >= 0.0
+                and missed <= ROUNDING * np.abs(right).max()
+            )
+        cost = cost.max(axis=1)
+        return cls(problem, target, cost, epsilon, members, numbers) if suited else None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the problem is this SVM itself."""
+        problem = self.problem
+        return (
+            len(problem.functions) == 1
+            and not problem.global_rows
+            and len(problem.slacks) == len(problem.families)
+            and len(np.unique(self.numbers)) == len(self.numbers)
+        )
+
+    def alone(self) -> SVM:
+        """Return the SVM of the problem without the functions k ≥ 1."""
+        problem, n = self.problem, self.problem.n_rows
+        rows, slack = np.arange(n), Slack(linear=self.cost)
+        if self.epsilon is None:
+            families = [Rows({0: self.target}, np.ones(n), None, slack)]
+            numbers = 2 * rows + (self.target > 0)
+        else:
+            families = [
+                Rows({0: s * np.ones(n)}, s * self.target - self.epsilon, None, d)
+                for s, d in ((-1.0, slack), (1.0, Slack(linear=self.cost)))
+            ]
+            numbers = np.concatenate([2 * rows, 2 * rows + 1])
+        plain = Problem(n, problem.functions[:1], families)
+        members = np.arange(plain.size)
+        return SVM(plain, self.target, self.cost, self.epsilon, members, numbers)
+
+    def violation(self, gap: float, tuning: Tuning) -> float:
+        """Return the violation of LIBSVM that leads to a relative gap, if any does."""
+        expected = tuning.libsvm_violation * gap
+        reached = self.problem.relative_cost <= tuning.libsvm_cost
+        reached = reached and expected >= tuning.least_violation
+        return (
+            min(expected, tuning.first_violation) if reached else tuning.first_violation
+        )
+
+    def solve(self, violation: float, max_iter: int) -> tuple[np.ndarray, float, int]:
+        """Return multipliers by number, the bias and the number of steps of LIBSVM."""
+        from sklearn.svm import SVC, SVR
+
+        gram = self.problem.spaces[0].matrix
+        options = {
+            "kernel": "precomputed",
+            "tol": violation,
+            "cache_size": 200 + gram.nbytes / 2 / MEBIBYTE,  # all rows
+            "max_iter": max_iter,
+        }
+        if self.epsilon is None:
+            model = SVC(**options)
+        else:
+            model = SVR(epsilon=self.epsilon, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            gram = gram if gram.flags.c_contiguous else gram.T  # symmetric: no copy
+            model.fit(gram, self.target, sample_weight=self.cost)
+        found = np.zeros((len(self.target), 2))
+        found[model.support_] = np.maximum(np.outer(model.dual_coef_[0], (-1, 1)), 0.0)
+        return found.ravel(), float(model.intercept_[0]), int(np.sum(model.n_iter_))
+
+    def point(self, found: np.ndarray, bias: float, n_iter: int) -> Solution:
+        """Return a solution of the SVM as a point of the problem.
+
+        The multipliers of the functions k ≥ 1 are such that these functions are zero.
+        """
+        problem, multipliers = self.problem, np.zeros(self.problem.size)
+        together = np.bincount(self.numbers, minlength=len(found))[self.numbers]
+        multipliers[self.members] = found[self.numbers] / together
+        for k, (q,) in problem.structure.private.items():
+            excess = problem.coefficients(multipliers)[k][problem.positions(q, k)]
+            multipliers[problem.slices[q]] -= excess / problem.families[q].on[k]
+        coefficients = problem.coefficients(multipliers)
+        for g, row in enumerate(problem.global_rows, -len(problem.global_rows)):
+            (k, weight), *others = row.on.items()
+            if k not in problem.spaces and k in problem.bases and not others:
+                # The bias of this function is at its bound if the balance is such.
+                basis = problem.bases[k]
+                missing = -(basis @ coefficients[k]) / (basis @ weight)
+                multipliers[g] = max(missing, 0.0)
+        biases = np.zeros(len(problem.biased))
+        biases[problem.biased.index(0)] = bias
+        coefficients = problem.coefficients(multipliers)
+        return Solution(
+            problem, multipliers, coefficients, biases, n_iter, False, "libsvm"
+        )
 
 
-def plain_svm(problem: Problem) -> PlainSVM | None:
-    """Return the problem as an SVM; None if LIBSVM does not solve it."""
-    function, families = problem.functions[0], problem.families
-    space, basis = function.space, function.basis
-    if (
-        len(problem.functions) > 1
-        or problem.global_rows
-        or problem.is_equality.any()
-        or len(problem.slacks) < len(families)  # none, squared or shared
-        or not (isinstance(space, Gram) and is_on_host(space.matrix))
-        or function.weight != 1.0
-        or function.cost is not None
-        or basis is None
-        or (basis != 1.0).any()
-    ):
-        return None
-    every = np.arange(problem.n_rows)
-    rows = np.concatenate([every if f.rows is None else f.rows for f in families])
-    sign = np.concatenate([f.on[0] for f in families])
-    cost, right = np.concatenate(problem.slack_costs), problem.at_least
-    if (np.abs(sign) != 1.0).any() or not (cost > 0).all():
-        return None
-    order = np.lexsort((sign, rows))
-    if np.array_equal(rows[order], every):
-        plain = (right == 1.0).all() and abs(sign.sum()) < len(sign)
-        return PlainSVM(order, sign[order], cost[order], None) if plain else None
-    if not np.array_equal(rows[order], np.repeat(every, 2)):
-        return None
-    members = order.reshape(-1, 2)
-    below, above = members.T
-    target = 0.5 * (right[above] - right[below])
-    epsilon = float(-0.5 * np.mean(right[above] + right[below]))
-    missed = np.abs(right[above] - target + epsilon)
-    plain = (
-        (sign[above] > sign[below]).all()
-        and (cost[above] == cost[below]).all()
-        and epsilon >= 0.0
-        and (missed <= ROUNDING * np.abs(right).max()).all()
-    )
-    return PlainSVM(members, target, cost[above], epsilon) if plain else None
+def _price(problem: Problem, q: int, tuning: Tuning) -> np.ndarray:
+    """Return the cost of a unit of slack in place of the function k ≥ 1 of a family."""
+    family, root = problem.families[q], problem.spaces[0].diagonal.mean()
+    own = None if family.slack is None else family.slack.linear
+    leaves = [k for k in family.on if k in problem.structure.leaves]
+    if not leaves:
+        hard = np.full(len(family.at_least), tuning.hard_cost / root)
+        return hard if own is None else own
+    (k,) = leaves
+    at, function = problem.positions(q, k), problem.functions[k]
+    if function.cost is not None:
+        price = function.cost[at] / family.on[k]
+    else:
+        (p,) = problem.structure.private[k]
+        slack = problem.families[p].slack
+        every = np.full(problem.length(k), np.inf)
+        if slack is not None and slack.linear is not None:
+            every[problem.positions(p, k)] = slack.linear
+        price = every[at]
+    flexible = problem.spaces[k].diagonal.mean() / function.weight
+    if own is None or flexible >= tuning.flexible * root:
+        return price
+    return np.sqrt(price * own)
 
 
 def solve_libsvm(
-    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning = DEFAULT
+    svm: SVM,
+    problem: Problem,
+    *,
+    tol: float,
+    max_iter: int,
+    tuning: Tuning = DEFAULT,
 ) -> Solution:
-    """Solve a plain SVM to a relative duality gap of tol."""
-    svm = plain_svm(problem)
-    if svm is None:
-        raise ValueError("LIBSVM solves SVMs with a Gram matrix and a free bias only.")
-    moderate = problem.relative_cost <= tuning.libsvm_cost
-    enough = tuning.aim(problem.n_rows, tol)
-    violation = tuning.libsvm_violation * enough if moderate else 0.0
-    if violation < tuning.least_violation:
-        violation = tuning.first_violation
-    solution = _solved(problem, svm, min(violation, tuning.first_violation), max_iter)
-    if not solution.is_optimal(enough):
-        n_iter, limit = solution.n_iter, max_iter - solution.n_iter
-        if limit > 0:
-            solution = solve_proximal(
-                problem,
-                tol=tol,
-                max_iter=min(limit, tuning.max_faces),
-                tuning=tuning,
-                start=solution,
-            )
-        solution.n_iter += n_iter
-    solution.converged = solution.is_optimal(tol)
-    return solution
+    """Solve from the solution of an SVM to a relative duality gap of tol.
 
-
-def _solved(
-    problem: Problem, svm: PlainSVM, violation: float, max_iter: int
-) -> Solution:
-    """Return the solution of LIBSVM."""
-    from sklearn.svm import SVC, SVR
-
-    gram = problem.spaces[0].matrix
+    ``max_iter`` limits the Newton steps, and the steps of LIBSVM if the problem is that
+    SVM. Then the number of iterations is that of both.
+    """
+    budget = tuning.interior_overhead + int(tuning.interior_price * problem.n_rows**2)
     options = {
-        "kernel": "precomputed",
-        "tol": violation,
-        "cache_size": 200 + gram.nbytes / 2 / MEBIBYTE,  # all rows
-        "max_iter": max_iter,
+        "tol": tol,
+        "max_iter": min(max_iter, tuning.max_faces),
+        "tuning": tuning,
     }
-    classifies = svm.epsilon is None
-    model = SVC(**options) if classifies else SVR(epsilon=svm.epsilon, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        gram = gram if gram.flags.c_contiguous else gram.T  # symmetric: no copy
-        model.fit(gram, svm.target, sample_weight=svm.cost)
-    members, coefficients = svm.members[model.support_], model.dual_coef_[0]
-    multipliers = np.zeros(problem.size)
-    if classifies:
-        multipliers[members] = np.abs(coefficients)
-    else:
-        multipliers[members] = np.maximum(np.outer(coefficients, (-1.0, 1.0)), 0.0)
-    return Solution(
-        problem,
-        multipliers,
-        problem.coefficients(multipliers),
-        np.array(model.intercept_, dtype=float),
-        int(np.sum(model.n_iter_)),
-        False,
-        "libsvm",
-    )
+    enough = tuning.aim(problem.n_rows, tol)
+    if svm.is_exact:
+        budget = min(budget, max_iter)
+        found, bias, n_iter = svm.solve(svm.violation(enough, tuning), budget)
+        solution = svm.point(found, bias, n_iter)
+        if not solution.is_optimal(enough) and n_iter < max_iter:
+            near = solution if n_iter < budget else None
+            share = tuning.near_proximal if near else None
+            solution = solve_proximal(problem, start=near, share=share, **options)
+            solution.n_iter += n_iter
+        solution.converged = solution.is_optimal(tol)
+        return solution
+    found, bias, _ = svm.solve(tuning.first_violation, budget)
+    if (found < (1.0 - FREE) * svm.cost.repeat(2)).all():
+        # Without slacks, the SVM is the solution if there are no other constraints.
+        plain = svm.alone()
+        start = plain.point(found, bias, 0)
+        exact = solve_proximal(
+            plain.problem, start=start, share=tuning.near_proximal, **options
+        )
+        found[plain.numbers], bias = exact.multipliers, exact.biases[0]
+        solution = svm.point(found, bias, exact.n_iter)
+        if solution.is_optimal(enough):
+            solution.converged = True
+            return solution
+    start = svm.point(found, bias, 0)
+    return solve_proximal(problem, start=start, share=tuning.proximal, **options)

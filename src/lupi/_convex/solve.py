@@ -16,7 +16,7 @@ from functools import partial
 
 from lupi._convex.biases import settle_biases
 from lupi._convex.interior.path import solve_interior
-from lupi._convex.libsvm import plain_svm, solve_libsvm
+from lupi._convex.libsvm import SVM, solve_libsvm
 from lupi._convex.linalg import (
     estimated_rank,
     is_on_host,
@@ -100,12 +100,14 @@ def _attempts(
             features = in_low_rank(problem, tuning)
         if features is not None:
             yield partial(_solve_other, features), most
-        if plain_svm(problem) is not None:
-            yield solve_libsvm, libsvm_budget(problem, tuning)
         suited = unsuited_for_faces(problem) is None
+        svm = SVM.of(problem, tuning) if suited else None
+        if svm is not None:
+            limit = tuning.max_libsvm_steps if svm.is_exact else tuning.max_faces
+            yield partial(solve_libsvm, svm), limit
         # With constraints on all rows at once, the inner problems need many steps.
         last = suited and any(0 in row.on for row in problem.global_rows)
-        first = suited and not last
+        first = suited and svm is None and not last
     if first:
         yield solve_proximal, tuning.max_faces
     if not automatic or all(map(is_stored, grams)):
@@ -116,11 +118,6 @@ def _attempts(
             yield _solve_in_features, most
     if last:
         yield solve_proximal, most
-
-
-def libsvm_budget(problem: Problem, tuning: Tuning = DEFAULT) -> int:
-    """Return the steps of LIBSVM that take as long as the interior-point method."""
-    return tuning.interior_overhead + int(tuning.interior_price * problem.n_rows**2)
 
 
 def _solve_in_features(problem: Problem, **options) -> Solution:

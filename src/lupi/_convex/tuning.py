@@ -52,6 +52,7 @@ class Tuning:
     # Limits on the iterations; the last is for the proximal method within `auto`.
     max_newton_steps: int = 200
     max_faces: int = 200
+    max_libsvm_steps: int = 10_000_000
 
     # ------------------------------------------------------- interior-point method
     # The usual share of the step to the boundary.
@@ -106,40 +107,41 @@ class Tuning:
     # precision does not allow: the proximal method follows.
     first_violation: float = 1e-2
     least_violation: float = 5e-6
+    # Relative size of the kernel of a function that counts as flexible as slacks.
+    flexible: float = 100.0
+    # Cost in place of that of hard constraints, times the mean of K_ii.
+    hard_cost: float = 1e4
+    # Proximal term relative to the mean of K_ii/ρ after LIBSVM on a plain SVM.
+    near_proximal: float = 3e-3
 
     # ------------------------------------------------------------ proximal method
-    # Proximal term relative to the mean of K_ii/ρ.
-    proximal: float = 3e-3
-    # The first value, from which it is reduced to the former one, as the term of
-    # bounded multipliers is.
+    # First proximal term relative to the mean of K_ii/ρ, without a start; the second is
+    # for two functions that share rows without bounds, which restarts at the first if
+    # there is no progress.
     first_proximal: float = 1.0
-    # If two functions share rows without bounds, the first value is this and the term
-    # is reduced by this factor; it restarts at `first_proximal` if there is no
-    # progress.
     first_unbounded: float = 0.054
-    # Later it is reduced by `sharpening` if an inner problem took at most this many
-    # Newton steps and the multipliers still change by this share of the right-hand
-    # sides: a larger outer step is possible.
-    easy_steps: int = 2
-    slow: float = 1e-3
-    # The first term of bounded multipliers is this over their bound; each outer step
-    # reduces it by the second factor, down to the last value. With a small term from
-    # the start, all multipliers would change from one bound to the other.
-    wide_proximal: float = 1.5
-    narrowing: float = 0.25
-    least_wide: float = 0.02
-    # Factor of both terms if the face does not change and its equations are nearly
-    # singular, down to the second value.
+    # Value from which it is only reduced if that is easy: if the last Newton steps had
+    # their full length, at most n over the second number of the multipliers have become
+    # free or bound, and they still change by the third share of the right-hand sides.
+    # With a smaller term, more multipliers change from one bound to the other.
+    proximal: float = 0.15
+    unbounded_proximal: float = 3e-3
+    rows_per_narrowing: int = 50
+    slow: float = 0.3
+    # Factors of the term: the second, up to `proximal`, if a Newton step was shorter
+    # than the third value, and the last if the face does not change and its equations
+    # are nearly singular, down to `least_proximal`.
+    narrowing: float = 0.2
+    widening: float = 3.0
+    short_step: float = 0.2
     sharpening: float = 0.1
     least_proximal: float = 1e-9
     # Factor by which the term increases, permanently, if the factors are inaccurate,
     # and how often that may happen.
     loosening: float = 30.0
     max_failures: int = 3
-    # Maximum number of inner steps; the second is for the first, large terms, which
-    # only identify the bounds.
-    inner_steps: int = 30
-    wide_inner_steps: int = 4
+    # Maximum number of inner steps.
+    inner_steps: int = 3
     # Number of Newton steps without half the gap after which the method has stalled.
     stalled_steps: int = 25
     # Sum of the lengths of eight Newton steps below which there is no progress.
@@ -147,13 +149,11 @@ class Tuning:
     # Maximum number of Newton steps after tol has been reached.
     polishing_steps: int = 15
     # An inner minimum is accurate enough if the multipliers differ from those of their
-    # face by this share of the outer step (the second is for the large terms), after a
-    # Newton step of at least this length.
-    inexact: float = 0.1
-    wide_inexact: float = 0.7
+    # face by this share of the outer step, after a Newton step of at least this length.
+    inexact: float = 0.7
     inexact_length: float = 0.5
     # Residual of the equations of a face, as a share of the outer step.
-    face_accuracy: float = 1e-2
+    face_accuracy: float = 0.1
     # Each changed multiplier costs a solution with the factors of the old face: the new
     # face is factorized if more than n over this number have changed.
     rows_per_change: int = 25
@@ -162,10 +162,8 @@ class Tuning:
     # Accuracy of a vertex: the first for small problems, otherwise this share of tol.
     vertex_accuracy: float = 1e-12
     vertex_share: float = 1e-1
-    # Number of faces for which the inverse of a leaf is used, approximately; the second
-    # is for later values of the proximal term, which may change again.
-    faces_per_inverse: int = 8
-    faces_per_later_inverse: int = 3
+    # Largest ratio of a leaf to its proximal term for an inverse in single precision.
+    stiffest: float = 2e3
     # Below this size, the overhead of the elimination by the inverse multiplies its
     # cost by this factor.
     small_leaf: int = 400

@@ -211,8 +211,16 @@ def transposed_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
 def subtract_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     """Subtract ``left rightᵀ + right leftᵀ`` in place, in both triangles."""
     left, right = left.astype(matrix.dtype), right.astype(matrix.dtype)
-    matrix -= left[:, None] * right
-    matrix -= right[:, None] * left
+    constant = (right == right[0]).all()
+    for start in range(0, len(matrix), GATHERED_AT_ONCE):  # parts stay in the cache
+        part = slice(start, start + GATHERED_AT_ONCE)
+        lines = matrix[part]
+        if constant:
+            lines -= right[0] * left
+            lines -= right[0] * left[part, None]
+        else:
+            lines -= left[part, None] * right
+            lines -= right[part, None] * left
 
 
 def take_rows(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -114,6 +114,12 @@ class Augmented:
             np.array_equal(rows, last.tied[s]) for s, rows in tied.items()
         )
 
+    def n_changes(self, point: np.ndarray) -> int:
+        """Return how many multipliers have become free or bound since the last face."""
+        if self._face is None:
+            return len(point)
+        return int((self.bounds.face(point)[0] != self._face.free).sum())
+
     def _confirms(self, point: np.ndarray, target: _Target) -> bool:
         """Return whether a point is on the face of the target, at the same bounds."""
         if not self.on_last_face(point):
@@ -144,7 +150,7 @@ class Augmented:
         near = changes <= self.problem.n_rows // self.tuning.rows_per_change
         return Neighbor(base, free) if near else None
 
-    def minimize(self, most: int, inexact: float) -> tuple[np.ndarray, bool, bool]:
+    def minimize(self, most: int) -> tuple[np.ndarray, bool, bool]:
         """Minimize by Newton's method, for one outer step.
 
         Returns the multipliers, whether they solve the equations of their face, and
@@ -178,7 +184,7 @@ class Augmented:
                 return target.multipliers, True, same_face
             moved = np.abs(multipliers - self.center).max()
             error = np.abs(multipliers - target.multipliers).max()
-            close = length >= tuning.inexact_length and error <= inexact * moved
+            close = length >= tuning.inexact_length and error <= tuning.inexact * moved
             close = close and balanced
             if close or (length == 0.0 and not guessed):
                 break

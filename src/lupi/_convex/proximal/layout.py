@@ -83,10 +83,7 @@ class Layout:
                 own[problem.positions(q, k)] = ridge[part] / family.on[k] ** 2
             leaf = self.leaves.get(k)
             if leaf is None or not np.array_equal(own, leaf.ridge):
-                again = leaf is not None
-                self.leaves[k] = FaceLeaf(
-                    self.spaces[k].matrix, own, self.tuning, again=again
-                )
+                self.leaves[k] = FaceLeaf(self.spaces[k].matrix, own, self.tuning)
 
     def at(self, q: int, k: int) -> np.ndarray:
         """Return the positions of the rows of family q among those of function k."""

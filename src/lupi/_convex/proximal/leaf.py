@@ -27,6 +27,7 @@ from lupi._convex.linalg import (
     cholesky,
     cholesky_solve,
     copied,
+    diagonal,
     inverse_from_cholesky,
     product,
     put,
@@ -67,18 +68,14 @@ class LeafState(NamedTuple):
 class FaceLeaf:
     """One function: its matrix R and the proximal term D on its rows."""
 
-    def __init__(
-        self,
-        gram: Any,
-        ridge: np.ndarray,
-        tuning: Tuning = DEFAULT,
-        *,
-        again: bool = False,
-    ):
+    def __init__(self, gram: Any, ridge: np.ndarray, tuning: Tuning = DEFAULT):
         self.gram, self.ridge, self.tuning = gram, ridge, tuning
-        self._faces = (
-            tuning.faces_per_later_inverse if again else tuning.faces_per_inverse
-        )
+        self._n_faces = 0
+        # In single precision the inverse loses more digits than its Schur complements
+        # have if R is much larger than D.
+        single = diagonal(gram).dtype == np.float32
+        stiffness = diagonal(gram).mean() / ridge.mean()
+        self._stiff = single and stiffness > tuning.stiffest
         self._inverse: Any = None
         self._factored: tuple[np.ndarray, Any] | None = None
 
@@ -94,9 +91,11 @@ class FaceLeaf:
         inverse: float = n_bound**3 + n_bound**2 * n_both + n_bound * n_both**2
         if n < self.tuning.small_leaf:
             inverse *= self.tuning.small_leaf_factor
+        self._n_faces += 1
         if self._inverse is None:
-            inverse += n**3 / self._faces
-        if direct <= inverse:
+            # As many faces are expected as there have been.
+            inverse += n**3 / self._n_faces
+        if direct <= inverse or self._stiff:
             return _Direct(self, private, shared)
         return _ByInverse(self, private, shared)
 
@@ -136,9 +135,10 @@ class _Direct:
 
     def without_shared(self, force: np.ndarray, base: np.ndarray) -> LeafState:
         """Return the leaf with these private forces and this given expansion."""
-        value = symmetric_product(self.leaf.gram, base.T).T
-        force = (force - value)[..., self.free]
-        value, private = value[..., self.rows], np.zeros_like(base)
+        value, private = np.zeros_like(base), np.zeros_like(base)
+        if base.any():
+            value = symmetric_product(self.leaf.gram, base.T).T
+        force, value = (force - value)[..., self.free], value[..., self.rows]
         if len(self.free):
             half = triangular_solve_vectors(self.factor, force.T)
             moved = transposed_product(self.columns, half)
@@ -209,7 +209,9 @@ class _ByInverse:
         """Return the leaf with these private forces and this given expansion."""
         ridge = self.leaf.ridge
         push = np.where(self.is_free, force + ridge * base, 0.0)
-        total = pushed = symmetric_product(self.inverse, push.T).T
+        total = pushed = np.zeros_like(push)
+        if push.any():
+            total = pushed = symmetric_product(self.inverse, push.T).T
         if len(self.bound):
             held = np.zeros_like(push)
             held[..., self.bound] = self._hold(pushed, base)

@@ -35,40 +35,41 @@ from lupi._convex.tuning import DEFAULT, Tuning
 
 __all__ = ["solve_proximal"]
 
+# Proximal term of a bounded multiplier in units of its bound, and that of a global one
+# in units of its curvature.
+BOUNDED, GLOBAL = 2.0, 1e-3
+
 
 class _Proximal:
     """The size of the proximal term, and the rules by which it changes."""
 
-    def __init__(self, problem: Problem, tuning: Tuning, *, near: bool = False):
+    def __init__(self, problem: Problem, tuning: Tuning, share: float | None):
         self.problem, self.tuning = problem, tuning
-        self.share, self.wide = tuning.first_proximal, tuning.wide_proximal
-        self.narrowing, self.least = tuning.narrowing, tuning.least_proximal
-        self.can_widen = False
-        if near:
-            self.share, self.wide = tuning.proximal, tuning.least_wide
-            return
-        self.can_widen = len(problem.structure.leaves) == 1 and not problem.slacks
-        if self.can_widen:
-            self.share = self.narrowing = tuning.first_unbounded
+        self.least = tuning.least_proximal
+        # Without bounds, a small term may be large enough from the start.
+        unbounded = len(problem.structure.leaves) == 1 and not problem.slacks
+        self.can_widen = share is None and unbounded
+        self.usual, self.narrowing = tuning.proximal, tuning.narrowing
+        if share is None:
+            share = tuning.first_proximal
+        if unbounded:
+            self.usual = tuning.unbounded_proximal
+            self.narrowing = tuning.first_unbounded
+            share = min(share, tuning.first_unbounded)
+        self.share = share
 
-    @property
-    def is_wide(self) -> bool:
-        """Whether the term is still in its first, large range."""
-        if self.share > self.tuning.proximal:
-            return True
-        return bool(self.problem.slacks) and self.wide > self.tuning.least_wide
-
-    def tighten(self, *, stuck: bool, easy: bool) -> bool:
-        """Reduce the term if the rules require it; return whether it changed."""
-        before, tuning = (self.share, self.wide), self.tuning
-        if stuck or (easy and not self.is_wide):
+    def follow(self, *, stuck: bool, easy: bool, short: bool) -> bool:
+        """Change the term after an outer step; return whether it changed."""
+        before, tuning = self.share, self.tuning
+        if stuck:
             self.share = max(self.share * tuning.sharpening, self.least)
-            self.wide *= tuning.sharpening
-        elif self.is_wide:
-            self.wide *= self.narrowing
-            if self.share > tuning.proximal:
-                self.share = max(self.share * self.narrowing, tuning.proximal)
-        return (self.share, self.wide) != before
+        elif self.share > self.usual:
+            self.share = max(self.share * self.narrowing, self.usual)
+        elif short:
+            self.share = min(self.share * tuning.widening, self.usual)
+        elif easy:
+            self.share = max(self.share * self.narrowing, self.least)
+        return self.share != before
 
     def widen(self) -> bool:
         """Restart with a large term, at most once; return whether it was possible."""
@@ -100,12 +101,13 @@ class _Proximal:
             ridge[part] = self.share * min(root, *map(size, kernels))
         for g in range(problem.size - len(problem.global_rows), problem.size):
             if problem.hessian_diagonal[g] > 0:
-                ridge[g] = self.share * problem.hessian_diagonal[g]
+                # All others follow such a multiplier, whose curvature is then small.
+                ridge[g] = GLOBAL * self.share * problem.hessian_diagonal[g]
         for cost, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
             box = np.where(cost > 0, cost, 1.0)
             for q in sharing:
                 part = problem.slices[q]
-                ridge[part] = np.maximum(ridge[part], self.wide / box)
+                ridge[part] = np.maximum(ridge[part], BOUNDED * self.share / box)
         return ridge + problem.curvature
 
 
@@ -121,10 +123,12 @@ def solve_proximal(
     max_iter: int,
     tuning: Tuning = DEFAULT,
     start: Solution | None = None,
+    share: float | None = None,
 ) -> Solution:
     """Solve to a relative duality gap of tol; otherwise return the best iterate.
 
-    ``start`` is a point near the solution, with most multipliers at their bounds.
+    ``start`` is a point with many multipliers at the right bounds, and ``share`` the
+    proximal term with which to start there.
     """
     reason = unsuited(problem)
     if reason is not None:
@@ -135,7 +139,7 @@ def solve_proximal(
     precisions = list(factor_precisions(problem.spaces[0].matrix))
     if problem.n_rows < tuning.single_size:
         del precisions[:-1]
-    proximal = _Proximal(problem, tuning, near=start is not None)
+    proximal = _Proximal(problem, tuning, share)
     state = Augmented(problem, start, proximal.ridge(), precisions.pop(0), tuning)
     best, vertex_tried = state.solution(state.center, settled=False), False
     small = problem.n_rows <= tuning.polished_size
@@ -144,14 +148,12 @@ def solve_proximal(
     aim = tuning.aim(problem.n_rows, tol)
     to = tuning.vertex_accuracy if small else tuning.vertex_share * tol
     reached, since, failures = np.inf, 0, 0
-    unit = np.abs(problem.at_least).max(initial=0.0)
+    moved = 0.0
     while state.n_newton < max_iter:
-        most = tuning.wide_inner_steps if proximal.is_wide else tuning.inner_steps
-        most = min(most, max_iter - state.n_newton)
         before = state.n_newton
         try:
-            inexact = tuning.wide_inexact if proximal.is_wide else tuning.inexact
-            multipliers, settled, same_face = state.minimize(most, inexact)
+            most = min(tuning.inner_steps, max_iter - before)
+            multipliers, settled, same_face = state.minimize(most)
             best = _better(best, state.solution(multipliers, settled=settled))
             vertex_tried &= same_face
             try_vertex = small if best.is_optimal(aim) else same_face
@@ -175,9 +177,12 @@ def solve_proximal(
         stalled = reached < 0.1 and state.n_newton - since > tuning.stalled_steps
         short = len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short
         if stalled or short:
-            if not proximal.widen():
+            if precisions:
+                state.use(precisions.pop(0))
+            elif proximal.widen():
+                state.set_ridge(proximal.ridge())
+            else:
                 break
-            state.set_ridge(proximal.ridge())
             state.lengths.clear()
             since = state.n_newton
             continue
@@ -185,10 +190,12 @@ def solve_proximal(
             max_iter = min(max_iter, state.n_newton + tuning.polishing_steps)
         center, state.center = state.center, multipliers
         stuck = settled and same_face
-        step = np.abs(state.sigma * (multipliers - center)).max()
-        easy = state.n_newton - before <= tuning.easy_steps
-        easy = easy and step > tuning.slow * unit
-        if proximal.tighten(stuck=stuck, easy=easy):
+        step = np.abs(multipliers - center).max()
+        shortest = min(state.lengths[before - state.n_newton :])
+        few = state.n_changes(multipliers) * tuning.rows_per_narrowing <= problem.n_rows
+        slow, moved = step > tuning.slow * moved, step
+        easy = shortest == 1.0 and few and slow
+        if proximal.follow(stuck=stuck, easy=easy, short=shortest < tuning.short_step):
             state.set_ridge(proximal.ridge())
         if stuck and precisions:
             # Nearly singular equations need double precision.
