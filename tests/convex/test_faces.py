@@ -63,11 +63,11 @@ def dense_solution(problem, layout, face, fixed, right):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("faces", [1e-9, 1e9])  # never, always by the inverse
+@pytest.mark.parametrize("factor", [1e9, 1e-9])  # never, always by the inverse
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("name", NAMES)
-def test_solves_the_equations_of_a_face(name, seed, faces, dtype):
-    tuning = replace(Tuning(), faces_per_inverse=faces)
+def test_solves_the_equations_of_a_face(name, seed, factor, dtype):
+    tuning = replace(Tuning(), small_leaf_factor=factor)
     problem = problems()[name]
     ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
     layout = Layout(problem, ridge + problem.curvature, dtype, tuning)
@@ -180,11 +180,11 @@ def test_what_cannot_be_described_is_named():
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("faces", [1e-9, 1e9])
+@pytest.mark.parametrize("factor", [1e9, 1e-9])
 @pytest.mark.parametrize("several", [1, 3, 7])
 @pytest.mark.parametrize("name", NAMES)
-def test_several_right_hand_sides_at_once(name, several, faces, dtype):
-    tuning = replace(Tuning(), faces_per_inverse=faces)
+def test_several_right_hand_sides_at_once(name, several, factor, dtype):
+    tuning = replace(Tuning(), small_leaf_factor=factor)
     problem = problems()[name]
     ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
     layout = Layout(problem, ridge + problem.curvature, dtype, tuning)

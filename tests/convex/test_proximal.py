@@ -66,12 +66,12 @@ def test_factors_that_fail_in_single_precision_are_made_in_double(monkeypatch):
     used = []
     minimize = Augmented.minimize
 
-    def refuse_single(self, most, inexact):
+    def refuse_single(self, most):
         dtype = self.layout.gram.dtype
         used.append(dtype)
         if dtype == np.float32:
             raise NotPositiveDefinite("not accurate enough")
-        return minimize(self, most, inexact)
+        return minimize(self, most)
 
     monkeypatch.setattr(Augmented, "minimize", refuse_single)
     solution = solve(problems()["hard"], solver="proximal", tuning=SINGLE)

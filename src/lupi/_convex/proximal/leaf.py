@@ -89,12 +89,12 @@ class FaceLeaf:
         n_bound = n - n_free
         direct = n_free**3 / 3 + n_free**2 * n_shared + n_free * n_shared**2
         inverse: float = n_bound**3 + n_bound**2 * n_both + n_bound * n_both**2
-        if n < self.tuning.small_leaf:
-            inverse *= self.tuning.small_leaf_factor
         self._n_faces += 1
         if self._inverse is None:
             # As many faces are expected as there have been.
             inverse += n**3 / self._n_faces
+        if n < self.tuning.small_leaf:
+            inverse *= self.tuning.small_leaf_factor
         if direct <= inverse or self._stiff:
             return _Direct(self, private, shared)
         return _ByInverse(self, private, shared)
