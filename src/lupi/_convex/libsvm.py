@@ -214,10 +214,17 @@ def _price(problem: Problem, q: int, tuning: Tuning) -> np.ndarray:
         if slack is not None and slack.linear is not None:
             every[problem.positions(p, k)] = slack.linear
         price = every[at]
-    flexible = problem.spaces[k].diagonal.mean() / function.weight
-    if own is None or flexible >= tuning.flexible * root:
-        return price
-    return np.sqrt(price * own)
+    return (
+        price
+        if own is None or _is_flexible(problem, k, tuning)
+        else np.sqrt(price * own)
+    )
+
+
+def _is_flexible(problem: Problem, k: int, tuning: Tuning) -> bool:
+    """Return whether a correcting function can be almost any slacks."""
+    size = problem.spaces[k].diagonal.mean() / problem.functions[k].weight
+    return size >= tuning.flexible * problem.spaces[0].diagonal.mean()
 
 
 def solve_libsvm(
@@ -264,5 +271,8 @@ def solve_libsvm(
         if solution.is_optimal(enough):
             solution.converged = True
             return solution
+    leaves = problem.structure.leaves
+    if not (problem.slacks or any(_is_flexible(problem, k, tuning) for k in leaves)):
+        return solve_proximal(problem, **options)
     start = svm.point(found, bias, 0)
     return solve_proximal(problem, start=start, share=tuning.proximal, **options)

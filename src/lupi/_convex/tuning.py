@@ -51,7 +51,7 @@ class Tuning:
     interior_overhead: int = 10_000
     # Limits on the iterations; the last is for the proximal method within `auto`.
     max_newton_steps: int = 200
-    max_faces: int = 200
+    max_faces: int = 100
     max_libsvm_steps: int = 10_000_000
 
     # ------------------------------------------------------- interior-point method

@@ -176,7 +176,10 @@ def solve_proximal(
             reached, since = best.relative_gap, state.n_newton
         stalled = reached < 0.1 and state.n_newton - since > tuning.stalled_steps
         short = len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short
-        if stalled or short:
+        taken = state.lengths[before - state.n_newton :]
+        # Directions in single precision that do not descend are rounding errors.
+        lost = bool(precisions) and max(taken) < tuning.short_step
+        if stalled or short or lost:
             if precisions:
                 state.use(precisions.pop(0))
             elif proximal.widen():
@@ -191,7 +194,7 @@ def solve_proximal(
         center, state.center = state.center, multipliers
         stuck = settled and same_face
         step = np.abs(multipliers - center).max()
-        shortest = min(state.lengths[before - state.n_newton :])
+        shortest = min(taken)
         few = state.n_changes(multipliers) * tuning.rows_per_narrowing <= problem.n_rows
         slow, moved = step > tuning.slow * moved, step
         easy = shortest == 1.0 and few and slow
