@@ -112,7 +112,7 @@ def test_a_face_beside_another_is_solved_with_its_factors(name, changes):
     expected, expected_biases = Face(layout, beside, tied).solve(
         right, fixed, given, none
     )
-    neighbor = Neighbor(base, beside)
+    neighbor = Neighbor(base, beside, tied)
     found, biases = neighbor.solve(right, fixed, given, none)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
     np.testing.assert_allclose(biases, expected_biases, rtol=0, atol=1e-9)
@@ -121,12 +121,31 @@ def test_a_face_beside_another_is_solved_with_its_factors(name, changes):
     )
 
 
-def test_other_ties_are_no_neighbor():
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("seed", range(6))
+def test_ties_may_begin_and_end(seed, dtype):
     problem = problems()["shared slack"]
-    layout = Layout(problem, np.full(problem.size, 0.2), np.float64)
-    free, tied, _ = drawn_face(problem, layout, 7)
-    other = {s: rows[1:] for s, rows in tied.items()}
-    assert Neighbor.distance(Face(layout, free, tied), free, other) == np.inf
+    layout = Layout(problem, np.full(problem.size, 0.2), dtype)
+    free, tied, fixed = drawn_face(problem, layout, 7)
+    base, rng = Face(layout, free, tied), np.random.default_rng(seed)
+    ((s, rows),) = tied.items()
+    first, second = (problem.slices[q].start for q in layout.pairs[s])
+    ended = rng.choice(rows, 2, replace=False)
+    begun = rng.choice(np.setdiff1d(np.arange(problem.n_rows), rows), 3, replace=False)
+    free, width = free.copy(), problem.slacks[s].linear
+    for q in (first, second):
+        free[q + ended] = rng.random(2) < 0.5
+        fixed[q + ended] = np.where(free[q + ended], 0.0, rng.uniform(size=2))
+        free[q + begun] = False
+    fixed[first + begun], fixed[second + begun] = 0.0, width[begun]
+    tied = {s: np.union1d(np.setdiff1d(rows, ended), begun)}
+    right = rng.normal(size=problem.size)
+    arguments = right, fixed, problem.coefficients(fixed), np.zeros(2)
+    expected, expected_biases = Face(layout, free, tied).solve(*arguments)
+    found, biases = Neighbor(base, free, tied).solve(*arguments)
+    digits = 1e-9 if dtype == np.float64 else 1e-3
+    np.testing.assert_allclose(found, expected, rtol=0, atol=digits)
+    np.testing.assert_allclose(biases, expected_biases, rtol=0, atol=digits)
 
 
 def test_what_is_fixed_stays_and_tied_pairs_keep_their_sum():

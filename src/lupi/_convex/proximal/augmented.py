@@ -148,7 +148,7 @@ class Augmented:
         if changes == 0:
             return base
         near = changes <= self.problem.n_rows // self.tuning.rows_per_change
-        return Neighbor(base, free) if near else None
+        return Neighbor(base, free, tied) if near else None
 
     def minimize(self, most: int) -> tuple[np.ndarray, bool, bool]:
         """Minimize by Newton's method, for one outer step.
