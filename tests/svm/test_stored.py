@@ -53,7 +53,10 @@ def test_the_stored_functions_keep_the_constraints_within_the_gap(name, seed):
         needed = 1 - y * model.decision_function(drawn.X[has])
     missed = max((needed - slacks).max(), -slacks.min(), 0.0)
     total = drawn.cost[has].sum()
-    rounding = 1e-12 * np.abs(slacks).max() * total
+    # Of sums of n terms: slacks, and the values of f that they are compared with.
+    values = model.decision_function if not case.regression else model.predict
+    largest = max(np.abs(slacks).max(), np.abs(values(drawn.X)).max())
+    rounding = 1e-12 * largest * total
     assert missed * total <= model.duality_gap_ + rounding
 
 
