@@ -47,9 +47,9 @@ def test_more_than_two_classes_and_words_for_labels(data):
     result = compare(
         data.data, labels, data.privileged, methods=TAUGHT, cv=2, n_candidates=1
     )
-    assert result.settings["scoring"] == "accuracy"
+    assert result.settings["scoring"] == "roc_auc_ovr"
     assert result.settings["classes"] == ["high", "low", "middle"]
-    assert scores(result, "without").mean() > 0.5
+    assert scores(result, "without").mean() > 0.6
 
 
 def test_sparse_tables(data):

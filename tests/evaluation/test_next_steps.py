@@ -48,6 +48,15 @@ def test_no_evidence_on_folds_asks_for_fewer_rows_or_labels():
     assert "train_size=25" in " ".join(steps("no evidence", n=100))
 
 
+def test_rows_without_outcome_that_are_used_are_not_asked_for():
+    result = of_scores(
+        {HEDGED: {"without": np.zeros(2)}},
+        labels={"n_labelled": 1000, "n_unlabelled": 500},
+    )
+    result.verdict = Verdict("no evidence", "A.", "B.", HEDGED, {})
+    assert "labelled" not in " ".join(result.next_steps())
+
+
 def test_too_few_rows_come_with_their_number():
     assert "an answer needs about 5,000" in steps("no evidence", rows_needed=5000)[0]
 

@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
+    average_precision_score,
     f1_score,
     get_scorer,
     get_scorer_names,
@@ -14,7 +15,9 @@ from sklearn.metrics import (
 from sklearn.preprocessing import StandardScaler
 
 from lupi.evaluation import column_scores, compare
+from lupi.report import render_html
 from tests.comparisons import FirstColumn, FirstNumber
+from tests.toys import TaughtClassifier
 
 N = 80
 rng = np.random.default_rng(0)
@@ -200,7 +203,58 @@ def test_defaults_by_target():
     assert scored().settings["scoring"] == "roc_auc"
     assert scored(X[:, 0], FirstNumber()).settings["scoring"] == "r2"
     three = np.resize(["a", "b", "c"], N)
-    assert scored(three).settings["scoring"] == "accuracy"
+    assert scored(three).settings["scoring"] == "roc_auc_ovr"
+
+
+def test_several_classes_have_the_mean_auc_against_the_others():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], [40, 40, 10])
+    X = rng.normal(size=(90, 2)) + np.column_stack([y == "b", y == "c"])
+    weight = rng.uniform(0.5, 2.0, size=90)
+    result = compare(
+        X,
+        y,
+        X,
+        methods=TaughtClassifier(multi_class="ovr"),
+        cv=[(np.arange(0, 90, 2), np.arange(1, 90, 2)), (np.arange(1, 90, 2), [0, 88])],
+        sample_weight=weight,
+        n_candidates=1,
+    )
+    first = result.folds[result.folds["arm"] == "without"].iloc[0]
+    train, test, _ = result.study.splits[0]
+    scaler = StandardScaler().fit(X[train])
+    model = TaughtClassifier(multi_class="ovr").fit(
+        scaler.transform(X[train]), y[train], sample_weight=weight[train]
+    )
+    values = model.decision_function(scaler.transform(X[test]))
+    expected = [
+        roc_auc_score(y[test] == label, column, sample_weight=weight[test])
+        for label, column in zip("abc", values.T, strict=True)
+    ]
+    assert first["score"] == pytest.approx(np.mean(expected))
+    # No class has fewer than 10 % of the rows.
+    assert result.settings["second"] is None
+    assert result.settings["constant"] == pytest.approx(0.5)
+    # The second split tests one row of two classes, and none of the third.
+    scores = result.folds.loc[result.folds["arm"] == "without", "score"]
+    assert scores.iloc[1] in (0.0, 0.5, 1.0)
+
+
+def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(200) % 20 == 0, "late", "paid")
+    X = (y == "late")[:, None] + rng.normal(size=(200, 2))
+    result = compare(X, y, X, methods=FirstColumn(), cv=2)
+    assert result.settings["second"] == {"class": "late", "share": 0.05}
+    assert max(result.settings["shares"]) == 0.95
+    line = result.folds.iloc[0]
+    _, test, _ = result.study.splits[0]
+    # The first column ranks "paid", the second class, last.
+    expected = average_precision_score(y[test] == "late", -X[test, 0])
+    assert line["second_score"] == pytest.approx(expected)
+    page = render_html(result)
+    assert "Average precision of late (5.0 % of the rows" in page
+    assert "most frequent class (95.0 % of the rows)" in page
 
 
 @pytest.mark.parametrize(

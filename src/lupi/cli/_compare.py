@@ -61,6 +61,7 @@ from lupi.report._words import (
     method_verdict,
     outside_words,
     searched_words,
+    second_words,
     split_words,
     summary_cells,
     warning_words,
@@ -494,6 +495,8 @@ def _show_comparison(console: Console, comparison: Comparison) -> None:
     console.print(_score_table(comparison, wide=console.width >= WIDE))
     if comparison.summary["trimmed"].map(bool).any():
         console.print(Text(f"{MARK} {TRIMMED_WORDS}", "dim"))
+    for said in second_words(comparison):
+        console.print(Text(said))
     for name, why in comparison.failures.items():
         console.print(Text(f"{name} could not be fitted: {why}", style="red"))
     verdict = comparison.verdict

@@ -62,6 +62,7 @@ FOLD_COLUMNS = (
     "arm",
     "split",
     "score",
+    "second_score",
     "inner_score",
     "params",
     "n_train",
@@ -125,7 +126,9 @@ def compare(
         it has; to search some, give a :class:`Method` with a ``space``.
     scoring : str or callable, default=None
         Any scorer of scikit-learn. By default ``"roc_auc"`` for two classes,
-        ``"accuracy"`` for more, ``"r2"`` for regression.
+        ``"roc_auc_ovr"`` (the mean over the classes of the AUC against all others) for
+        more, ``"r2"`` for regression. If a class has fewer than 10 % of the rows, its
+        average precision is computed as well.
     cv : int, splitter or iterable of (train, test), default=None
         Number of folds (5 by default; the folds are repeated twice), or the splits
         themselves. With ``train_size`` or ``labelled``, the number of splits (20 by
@@ -314,7 +317,8 @@ class Comparison:
     ----------
     folds : pandas.DataFrame
         One row per method, arm ("without", "with", "shuffled", "self", "oracle") and
-        split: ``score``, the ``inner_score`` and ``params`` of the chosen candidate,
+        split: ``score``, ``second_score`` (the average precision of a rare class, if
+        there is one), the ``inner_score`` and ``params`` of the chosen candidate,
         ``n_train``, ``n_unlabelled``, ``n_test``, ``seconds`` (search and fit
         together) and ``group_scores``, the pseudo-values of the score for each group of
         test rows.

@@ -58,7 +58,10 @@ METRIC_NAMES = {
     "neg_root_mean_squared_error": "negative root mean squared error",
     "neg_mean_absolute_error": "negative mean absolute error",
 }
+RESPONSES = ("decision_function", "predict_proba")
 ROWS_OF_TRIAL = 200
+# Share of the rows below which the average precision of a class is reported as well.
+RARE = 0.1
 # Decision values are constant if their range is below these tolerances, relative to
 # the largest value and absolute.
 ROUNDING = 1e-9
@@ -80,7 +83,7 @@ def choose_scorer(
     if scoring is None:
         scoring = "r2"
         if task == "classification":
-            scoring = "roc_auc" if len(np.unique(y)) == 2 else "accuracy"
+            scoring = "roc_auc" if len(np.unique(y)) == 2 else "roc_auc_ovr"
     if isinstance(scoring, str):
         scorer = named_scorer(scoring, task, y)
         _check_scorer(scoring, scorer, task, y)
@@ -101,6 +104,8 @@ def best_score(scorer: Scorer) -> float:
 
 def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:
     """Return the scorer of a name; a score of one class is that of the last of two."""
+    if task == "classification" and name == "roc_auc_ovr":
+        return make_scorer(macro_auc, response_method=RESPONSES, classes=np.unique(y))
     if task == "regression" or name not in OF_ONE_CLASS:
         return get_scorer(name)
     classes = np.unique(y)
@@ -111,10 +116,74 @@ def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:
         )
     more: dict[str, Any] = {"pos_label": classes[-1]}
     if name == "average_precision":
-        more["response_method"] = ("decision_function", "predict_proba")
+        more["response_method"] = RESPONSES
     else:
         more["zero_division"] = 0.0
     return make_scorer(OF_ONE_CLASS[name], **more)
+
+
+def rare_scorer(y: np.ndarray) -> tuple[dict[str, Any], Scorer] | None:
+    """Return the average precision of the rarest class; None if no class is rare."""
+    classes, counts = np.unique(y, return_counts=True)
+    share = counts.min() / len(y)
+    if share >= RARE:
+        return None
+    label = classes[counts.argmin()]
+    scorer = make_scorer(
+        precision_of_class, response_method=RESPONSES, classes=classes, label=label
+    )
+    return {"class": str(label), "share": float(share)}, scorer
+
+
+def precision_of_class(
+    y: np.ndarray,
+    scores: np.ndarray,
+    *,
+    classes: np.ndarray,
+    label: Any,
+    sample_weight: np.ndarray | None = None,
+) -> float:
+    """Return the average precision of one class against all others."""
+    own = _by_class(scores)[:, np.flatnonzero(classes == label)[0]]
+    return float(average_precision_score(y == label, own, sample_weight=sample_weight))
+
+
+def macro_auc(
+    y: np.ndarray,
+    scores: np.ndarray,
+    *,
+    classes: np.ndarray,
+    sample_weight: np.ndarray | None = None,
+) -> float:
+    """Return the mean over the classes of the AUC of each against all others.
+
+    Unlike that of scikit-learn it takes decision values as well as probabilities.
+    """
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    columns = zip(classes, _by_class(scores).T, strict=True)
+    found = [
+        _auc(*np.unique(values, return_inverse=True), y == label, weight)
+        for label, values in columns
+        if 0 < (y == label).sum() < len(y)
+    ]
+    return float(np.mean(found)) if found else np.nan
+
+
+def _by_class(scores: np.ndarray) -> np.ndarray:
+    return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
+
+
+def _auc(
+    levels: np.ndarray, level_of: np.ndarray, positive: np.ndarray, weight: np.ndarray
+) -> float:
+    """Return the share of pairs in the right order, ties counting half."""
+    up = positive * weight
+    upper = np.bincount(level_of, up, len(levels))
+    lower = np.bincount(level_of, weight - up, len(levels))
+    n_pairs = upper.sum() * lower.sum()
+    if n_pairs == 0:
+        return np.nan
+    return float(upper @ (np.cumsum(lower) - 0.5 * lower) / n_pairs)
 
 
 def constant_model(task: Task) -> Any:
@@ -248,7 +317,6 @@ def _plain_score(
 
 
 def _roc_auc(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score | None:
-    """Return the share of pairs in the right order, ties counting half."""
     if len(model.classes_) != 2:
         return None
     if hasattr(model, "decision_function"):
@@ -259,13 +327,7 @@ def _roc_auc(model: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Score | N
     positive = y == model.classes_[1]
 
     def score(rows: np.ndarray) -> float:
-        at, up = level_of[rows], positive[rows] * weight[rows]
-        upper = np.bincount(at, up, len(levels))
-        lower = np.bincount(at, weight[rows] - up, len(levels))
-        n_pairs = upper.sum() * lower.sum()
-        if n_pairs == 0:
-            return np.nan
-        return float(upper @ (np.cumsum(lower) - 0.5 * lower) / n_pairs)
+        return _auc(levels, level_of[rows], positive[rows], weight[rows])
 
     return score
 

@@ -54,6 +54,7 @@ from lupi.evaluation._scoring import (
     best_score,
     choose_scorer,
     constant_model,
+    rare_scorer,
     score_rows,
 )
 from lupi.evaluation._splits import (
@@ -121,6 +122,8 @@ class Study:
     settings: dict[str, Any]
     # Splits at the size of the final model, if the others have far fewer rows with y.
     full_splits: list[Split] | None = None
+    # The score of a rare class, beside the other.
+    second_scorer: Callable[..., float] | None = None
 
     def __post_init__(self) -> None:
         self.tables = FoldTables(self.X, self.privileged, self.has_privileged)
@@ -265,10 +268,14 @@ class Study:
         fold = self.tables.fold(arm, training, split.test)
         model = self.fit(method, params, fold)
         score, group_scores = self.score(model, fold, groups=True)
+        second = None
+        if self.second_scorer is not None:
+            second = self.score(model, fold, scorer=self.second_scorer)[0]
         return {
             "arm": arm,
             "split": number,
             "score": score,
+            "second_score": second,
             "inner_score": inner,
             "params": self._resolved(params, fold),
             "n_train": training.n_labelled,
@@ -396,11 +403,16 @@ class Study:
         return values
 
     def score(
-        self, model: BaseEstimator, fold: Fold, *, groups: bool = False
+        self,
+        model: BaseEstimator,
+        fold: Fold,
+        *,
+        groups: bool = False,
+        scorer: Callable[..., float] | None = None,
     ) -> tuple[float, list[float] | None]:
         """Score a model on the test rows of a fold, and if wanted on groups of them."""
         return score_rows(
-            self.scorer,
+            scorer or self.scorer,
             model,
             fold.X_test,
             self.y[fold.test],
@@ -556,12 +568,14 @@ def plan(
     labels = _describe_labels(X, privileged, has_y, splits)
     name, scorer = choose_scorer(scoring, task, y[has_y])
     chosen = choose_methods(methods, task, design.n_train)
-    classes = None
+    classes, second = None, None
     if strata is not None:
         classes = np.unique(y[has_y], return_counts=True)
+        second = None if name == "average_precision" else rare_scorer(y[has_y])
     settings = {
         "task": task,
         "scoring": name,
+        "second": None if second is None else second[0],
         "optimum": best_score(scorer),
         "target": target_name,
         "classes": None if classes is None else classes[0].tolist(),
@@ -619,6 +633,7 @@ def plan(
         seed=random_state,
         settings=settings,
         full_splits=full_splits,
+        second_scorer=None if second is None else second[1],
     )
 
 

@@ -45,6 +45,7 @@ from lupi.report._words import (
     outside_words,
     parameter_value,
     searched_words,
+    second_words,
     split_words,
     summary_cells,
     warning_words,
@@ -247,6 +248,7 @@ def _table_notes(comparison: Comparison) -> list[str]:
     ]
     if comparison.summary["trimmed"].map(bool).any():
         notes.append(f"{MARK} {TRIMMED_WORDS}")
+    notes += second_words(comparison)
     if comparison.settings.get("full_size"):
         notes.append(full_size_words(comparison))
     if comparison.settings.get("outside"):

@@ -270,6 +270,23 @@ def constant_words(settings: Mapping[str, Any]) -> str:
     return f"Predicting the most frequent class{rate} for every row {score}."
 
 
+def second_words(comparison: Comparison) -> list[str]:
+    """Return the average precision of a rare class, a sentence per method."""
+    second = comparison.settings.get("second")
+    if not second:
+        return []
+    scores = comparison.folds.groupby(["method", "arm"])["second_score"].mean()
+    share = f"{second['share']:.1%}".replace("%", " %")
+    said = []
+    for method in comparison.methods:
+        parts = (f"{ARMS[a].label} {number(scores.get((method, a)))}" for a in ARMS)
+        said.append(
+            f"Average precision of {second['class']} ({share} of the rows, which is "
+            f"the score of a guess), {method}: {', '.join(parts)}."
+        )
+    return said
+
+
 def searched_words(search: Mapping[str, Any]) -> str:
     """Return the rows on which candidates were scored.
 
