@@ -14,8 +14,17 @@ from tests.cli.tables import clinic
 
 EVERYTHING = [
     *["table.csv", "-t", "outcome", "-p", "count*", "remark*", "--drop", "ward"],
-    *["complaint", "admitted", "--methods", "hedged-distillation", "--metric"],
-    *["accuracy", "--group", "patient", "--train-size", "50", "--quick", "--columns"],
+    *["complaint", "--time", "admitted", "--methods", "hedged-distillation"],
+    *[
+        "--metric",
+        "accuracy",
+        "--group",
+        "patient",
+        "--train-size",
+        "50",
+        "--quick",
+        "--columns",
+    ],
     *["--column-group", "a=count*", "--column-group", "b=remark*", "--cv", "2"],
     *["--n-candidates", "2", "--inner-cv", "4", "--task", "classification"],
     *["--no-model", "--seed", "9"],
@@ -64,7 +73,9 @@ def test_every_option_is_kept_and_gives_the_same_scores(folder):
     assert {name: asked[name] for name in typed} == typed
     # All other options were used too, so that one to come is not forgotten.
     unused = {name for name, value in asked.items() if value in (None, [], False)}
-    assert unused == {"privileged_file", "key", "labelled", "unlabelled"}
+    assert unused == {
+        *("privileged_file", "key", "labelled", "unlabelled", "outcome_time")
+    }
     for name in ("results.csv", "columns.csv"):
         tables = [
             pd.read_csv(folder / each / name) for each in ("lupi-report", "again")

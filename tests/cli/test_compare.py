@@ -22,7 +22,9 @@ def words(capsys, *, err=False):
 
 def test_it_prints_the_data_the_table_and_the_verdict(compared):
     _, done = compared
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    # A slow machine shows its progress.
+    assert all(line.startswith("Comparing") for line in done.stderr.splitlines())
     said = done.stdout
     assert "table.csv, 160 rows" in said
     assert "2: count_week_20 and remark_week_20" in said

@@ -247,13 +247,23 @@ def test_a_cluster_gives_the_same_result_though_a_worker_dies(tmp_path, finished
     same(result, finished[0])
 
 
-def test_the_bar_is_shown_on_request_and_only_on_standard_error(capsys):
+def test_progress_is_a_line_now_and_then_where_there_is_no_terminal(
+    capsys, monkeypatch
+):
     compare(**OPTIONS, progress=True)
     shown = capsys.readouterr()
-    assert "Comparing" in shown.err
+    assert shown.err.splitlines()[-1].startswith("Comparing: ")
     assert shown.out == ""
-    compare(**OPTIONS)
+    compare(**OPTIONS, progress=False)
     assert capsys.readouterr().err == ""
+    # Every look at the clock is four seconds later: a line after every third piece.
+    clock = iter(range(0, 10_000, 4))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    result = compare(**OPTIONS)
+    shown = capsys.readouterr().err.splitlines()
+    n_pieces = len(result.study.pieces())
+    assert len(shown) == n_pieces // 3
+    assert shown[0].startswith(f"Comparing: 3 of {n_pieces}, about ")
 
 
 def test_json_of_a_resumed_run_is_the_json_of_a_whole_one(

@@ -12,7 +12,7 @@ from lupi.cli import main
 from lupi.datasets import make_mediator
 from lupi.evaluation import Method, compare
 from tests.comparisons import FirstColumn, FirstNumber
-from tests.toys import TaughtRegressor
+from tests.toys import TaughtClassifier, TaughtRegressor
 
 TASKS = ("classification", "regression")
 
@@ -227,3 +227,14 @@ def test_members_of_a_family_are_the_same_model_without_privileged_information(
         for other in decisions[1:]:
             # The solvers stop at a relative duality gap of 1e-6.
             np.testing.assert_allclose(other, decisions[0], atol=5e-3)
+
+
+def test_a_part_of_a_name_and_a_wrong_parameter_get_a_suggestion():
+    data = make_mediator(40, random_state=0)
+    with pytest.raises(ValueError, match=r"Did you mean hedged-distillation-class"):
+        compare(data.data, data.target, data.privileged, methods="hedged")
+    wrong = Method(
+        "mine", "classification", estimator=TaughtClassifier(), space={"alhpa": [1.0]}
+    )
+    with pytest.raises(ValueError, match=r"searches 'alhpa'.*did you mean 'alpha'\?"):
+        compare(data.data, data.target, data.privileged, methods=wrong)

@@ -176,7 +176,8 @@ def compare(
     random_state : int, default=0
         Seed of splits, candidates, shuffling and models.
     progress : bool, default=None
-        Whether to show a progress bar; by default if the standard error is a terminal.
+        False shows no progress. Otherwise there is a progress bar on the standard
+        error or, if that is not a terminal, a line every ten seconds.
 
     Returns
     -------

@@ -348,7 +348,7 @@ def nested_cross_validate(
     random_state : int, default=0
         Seed of folds and estimators.
     progress : bool, default=None
-        Whether to show a progress bar; by default if the standard error is a terminal.
+        As in `compare`.
 
     Returns
     -------

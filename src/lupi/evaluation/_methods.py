@@ -154,6 +154,24 @@ class Method:
         kind = self.kind or type(self.estimator)
         return (kind.__doc__ or "").strip().partition("\n")[0]
 
+    def check_space(self) -> None:
+        """Raise an error for a parameter to search that the estimator does not have.
+
+        Raises
+        ------
+        ValueError
+            With the nearest name.
+        """
+        known = list(self.build().get_params())
+        for name in (*self.space, *self.privileged_space):
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"it has {known}."
+                raise ValueError(
+                    f"{self.name} searches {name!r}, which its estimator does not "
+                    f"have; {hint}"
+                )
+
     def build(self) -> BaseEstimator:
         """Return a fresh, unfitted estimator.
 
@@ -238,7 +256,8 @@ def find_method(name: str, task: Task = "classification") -> Method:
         if name in (method.name, method.kebab, short, _kebab(short)):
             return method
     known = [method.name for method in methods] + [method.kebab for method in methods]
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    near = [each for each in known if name and name.lower() in each]
+    near = near or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]}?" if near else ""
     names = ", ".join(method.kebab for method in methods if method.comparable)
     raise ValueError(f"There is no method {name!r}.{hint} The methods are {names}.")

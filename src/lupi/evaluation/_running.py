@@ -12,6 +12,7 @@ import json
 import os
 import pickle
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,10 +26,10 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
-from lupi._optional import require
 from lupi.base._rows import is_data_frame
 
 CHECKPOINT_FORMAT = "lupi-checkpoint-1"
+SECONDS_BETWEEN_LINES = 10.0
 
 
 def fingerprint(*parts: Any) -> str | None:
@@ -210,13 +211,16 @@ class Checkpoint:
 def _progress_bar(
     title: str, total: int, completed: int, show: bool | None
 ) -> Iterator[Callable[[], None]]:
-    """Show a progress bar with the remaining time, on the standard error."""
-    if show is None:
-        show = sys.stderr.isatty() and find_spec("rich") is not None
-    if not show:
+    """Show a progress bar with the remaining time, on the standard error.
+
+    Where that is not a terminal, there is a line every ten seconds instead.
+    """
+    if show is False:
         yield lambda: None
         return
-    require("rich", "The progress bar")
+    if not (sys.stderr.isatty() and find_spec("rich") is not None):
+        yield _progress_lines(title, total, completed, last=bool(show))
+        return
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -227,14 +231,35 @@ def _progress_bar(
     )
 
     counts = (MofNCompleteColumn(), TimeElapsedColumn(), "left", TimeRemainingColumn())
-    console = Console(stderr=True)
-    # In a log file, the bar is written once, at the end.
     with Progress(
         "{task.description}",
         BarColumn(),
         *counts,
-        console=console,
-        transient=console.is_terminal,
+        console=Console(stderr=True),
+        transient=True,
     ) as bar:
         task = bar.add_task(title, total=total, completed=completed)
         yield lambda: bar.advance(task)
+
+
+def _progress_lines(
+    title: str, total: int, completed: int, *, last: bool
+) -> Callable[[], None]:
+    """Return a function that counts a finished piece, and prints the count at times.
+
+    The ``last`` count is printed in any case, or only if it is time.
+    """
+    done, start = completed, time.monotonic()
+    printed = start
+
+    def step() -> None:
+        nonlocal done, printed
+        done += 1
+        now = time.monotonic()
+        if now - printed >= SECONDS_BETWEEN_LINES or (last and done == total):
+            printed = now
+            left = (now - start) / (done - completed) * (total - done)
+            said = f"{title}: {done} of {total}, about {left:.0f} s left"
+            print(said, file=sys.stderr, flush=True)
+
+    return step

@@ -568,6 +568,8 @@ def plan(
     labels = _describe_labels(X, privileged, has_y, splits)
     name, scorer = choose_scorer(scoring, task, y[has_y])
     chosen = choose_methods(methods, task, design.n_train)
+    for method in chosen:
+        method.check_space()
     classes, second = None, None
     if strata is not None:
         classes = np.unique(y[has_y], return_counts=True)
