@@ -91,8 +91,8 @@ def test_the_command_in_words_asks_for_the_same(folder, monkeypatch, capsys):
     assert main(words) == 2
     assert "older run" in capsys.readouterr().err
     assert words.count("--column-group") == 2
-    dropped = words[words.index("--drop") + 1 :][:3]
-    assert dropped == ["ward", "complaint", "admitted"]
+    dropped = words[words.index("--drop") + 1 :][:2]
+    assert dropped == ["ward", "complaint"]
 
 
 def test_an_option_beside_the_file_replaces_the_one_in_it(folder, monkeypatch, capsys):
