@@ -27,7 +27,7 @@ EVERYTHING = [
     ],
     *["--column-group", "a=count*", "--column-group", "b=remark*", "--cv", "2"],
     *["--n-candidates", "2", "--inner-cv", "4", "--task", "classification"],
-    *["--no-model", "--seed", "9"],
+    *["--no-model", "--seed", "9", "--missing=-99", "--missing=unknown"],
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -130,3 +131,71 @@ def test_groups_that_cannot_be_read(files, capsys, word, sentence):
     assert main([*words, "--column-group", word]) == 2
     assert sentence in capsys.readouterr().err
     assert not (files / "lupi-report").exists()
+
+
+def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    age = rng.normal(50, 10, size=60).round(1)
+    outcome = np.where(age + rng.normal(size=60) > 50, "ill", "well")
+    table = pd.DataFrame(
+        {
+            "number": rng.permutation(60) + 1000,
+            "row": np.arange(60) * 2.5,
+            "site": "Ulm",
+            "visit": pd.date_range("2024-01-01", periods=60)[rng.permutation(60)],
+            "age": np.where(np.arange(60) % 9 == 0, ".", age.astype(str)),
+            "weight": np.where(np.arange(60) % 11 == 0, -99.0, 60 + age),
+            "smoker": np.where(np.arange(60) % 7 == 0, "unknown", "no"),
+            "sick": np.where(outcome == "ill", 1, 0),
+            "outcome": outcome,
+        }
+    )
+    table.to_csv("dirty.csv", index=False)
+    found = scores("dirty.csv")
+    assert found["note"].fillna("").to_dict() == {
+        "number": "different in every row",
+        "row": "follows the order of the rows",
+        "site": "always the same",
+        "visit": "a date",
+        "age": "",
+        "weight": "",
+        "smoker": "",
+        "sick": "has the same content as the target",
+    }
+    missing = {"age": ".", "weight": "-99", "smoker": "unknown"}
+    assert found["means_missing"].dropna().astype(str).to_dict() == missing
+    said = " ".join(capsys.readouterr().out.split())
+    command = said.partition("next lupi ")[2]
+    for word in ("--time visit", "--missing=.", "--missing=-99", "--missing=unknown"):
+        assert word in command
+    for name in ("number", "row", "site", "sick"):
+        assert name in command.partition("--drop")[2]
+    # The suggested values are read as missing, and text becomes numbers.
+    options = ["--missing=.", "--missing=-99", "--missing=unknown"]
+    clean = scores("dirty.csv", *options)
+    assert "7 values of age are taken as missing" in capsys.readouterr().out
+    assert clean.at["age", "type"] == "number"
+    assert clean["means_missing"].isna().all()
+    # A model remembers them.
+    fit = ["fit", "dirty.csv", "-t", "outcome", "--drop", "number,row,site,visit,sick"]
+    assert main([*fit, *options, "--n-candidates", "1", "-m", "svc-plus"]) == 0
+    assert main(["predict", "model.skops", "dirty.csv"]) == 0
+
+
+def test_ordinary_numbers_and_categories_have_no_remarks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "count": rng.poisson(3, size=80),
+            "income": rng.integers(0, 10**6, size=80),
+            "temperature": np.r_[-9.0, -9.0, rng.normal(0, 10, size=78)].round(),
+            "group": rng.choice(["a", "b", "-1"], size=80),
+            "outcome": rng.integers(0, 2, size=80),
+        }
+    )
+    table.to_csv("clean.csv", index=False)
+    found = scores("clean.csv")
+    assert found["note"].isna().all()
+    assert found["means_missing"].isna().all()

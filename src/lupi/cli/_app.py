@@ -72,6 +72,14 @@ Drop = Annotated[
     list[str] | None,
     _option("--drop", f"COLS{LIST}", "Columns to leave out, such as row numbers."),
 ]
+Missing = Annotated[
+    list[str] | None,
+    _option(
+        "--missing",
+        f"VALUES{LIST}",
+        'Values that mean missing, such as "." or -99 (written --missing=-99).',
+    ),
+]
 Task = Annotated[
     str | None,
     _option(
@@ -234,6 +242,7 @@ def compare(
     privileged_file: PrivilegedFile = None,
     key: Key = None,
     drop: Drop = None,
+    missing: Missing = None,
     methods: Annotated[
         list[str] | None,
         _option(
@@ -355,6 +364,7 @@ def columns(
     file: File,
     target: Target = None,
     drop: Drop = None,
+    missing: Missing = None,
     metric: Metric = None,
     group: Group = None,
     task: Task = None,
@@ -394,6 +404,7 @@ def fit(
     privileged_file: PrivilegedFile = None,
     key: Key = None,
     drop: Drop = None,
+    missing: Missing = None,
     metric: Metric = None,
     group: Group = None,
     out: Annotated[Path, _option("--out -o", "MODEL", "The file to write.")] = Path(

@@ -35,6 +35,7 @@ from lupi.cli._io import (
     refusing,
     show_notes,
     training_details,
+    without_values,
 )
 from lupi.evaluation import column_scores
 from lupi.evaluation._measures import MOST_ROWS
@@ -44,6 +45,13 @@ from lupi.exceptions import ModelFileError, ModelVersionWarning
 from lupi.report._words import number
 
 N_FOLDS = 5
+# Notes on columns that no model should use.
+USELESS = (
+    "always the same",
+    "different in every row",
+    "follows the order of the rows",
+    "has the same content as the target",
+)
 WIDE = 76
 # The classifier or the regressor, depending on the task.
 DEFAULT_METHOD = "hedged-distillation"
@@ -112,7 +120,12 @@ def _show_columns(
     table.add_column("")
     for line in scores.to_dict("records"):
         marked = line["suspicious"]
-        said = "known when predicting?" if wide else "?"
+        remarks = [line["note"]] if line["note"] else []
+        if line["means_missing"]:
+            remarks.append(f"{line['means_missing']} may mean missing")
+        if marked:
+            remarks.insert(0, "known when predicting?")
+        said = "; ".join(remarks) if wide else "?" * bool(remarks)
         table.add_row(
             Text(line["column"]),
             f"{line['n_values']} categories"
@@ -120,7 +133,7 @@ def _show_columns(
             else line["type"],
             f"{line['missing']:.0%}" if line["missing"] else "",
             number(line["score"]),
-            Text(said if marked else "", "yellow"),
+            Text(said, "yellow" if marked or line["means_missing"] else "dim"),
             style="bold" if marked else "",
         )
     console.print(table)
@@ -130,8 +143,12 @@ def _show_next_command(
     console: Console, request: Request, data: InputTable, scores: pd.DataFrame
 ) -> None:
     """Print the suspicious columns and the next command."""
-    marked = scores.loc[scores["suspicious"], "column"].tolist()
-    useless = scores.loc[scores["type"].isin(("identifier", "constant")), "column"]
+    useful = ~scores["note"].isin(USELESS)
+    marked = scores.loc[scores["suspicious"] & useful, "column"].tolist()
+    useless = scores.loc[scores["note"].isin(USELESS), "column"]
+    dates = scores.loc[scores["note"] == "a date", "column"]
+    values = scores["means_missing"].str.split(", ").explode()
+    values = [value for value in values.unique() if value]
     if marked:
         verb = "predicts" if len(marked) == 1 else "predict"
         said = Text(listed(marked, most=4), "bold")
@@ -157,6 +174,8 @@ def _show_next_command(
     dropped = [*request.drop, *useless.head(8)]
     words += ["--drop", *dropped] if dropped else []
     words += ["--group", request.group] if request.group else []
+    words += ["--time", dates.iloc[0]] if len(dates) else []
+    words += [f"--missing={value}" for value in (*request.missing, *values)]
     words += ["--task", request.task] if request.task else []
     console.print(Text.assemble(("\nnext    ", "dim"), shlex.join(words)))
 
@@ -210,6 +229,7 @@ def run_predict(
     console = make_console(stderr=to_pipe)
     model, details, notes = _read_model(model_path)
     table, kept, more = _read_rows(file, keep)
+    table = without_values(table, details.get("missing", []))
     X = _take_features(table, _features(model, details, model_path), file)
     _check_numbers(X, details.get("numbers", []), file)
     if not to_pipe:

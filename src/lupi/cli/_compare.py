@@ -310,6 +310,8 @@ def _words(asked: Mapping[str, Any]) -> list[str]:
             words.append(str(value))
         elif value is True:
             words.append(option)
+        elif name == "missing":
+            words += [f"{option}={each}" for each in value]
         elif name == "column_group":
             words += [word for group in value for word in (option, group)]
         elif isinstance(value, list | tuple):

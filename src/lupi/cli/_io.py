@@ -67,6 +67,7 @@ class Request:
     time: str | None = None
     outcome_time: str | None = None
     task: str | None = None
+    missing: Sequence[str] = ()
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> Request:
@@ -90,6 +91,7 @@ class InputTable:
     source: str
     time: pd.Series | None = None
     outcome_time: pd.Series | None = None
+    missing: Sequence[str] = ()
     about: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -108,6 +110,7 @@ class InputTable:
             "features": list(self.X.columns),
             "numbers": list(self.X.select_dtypes("number").columns),
             "privileged": privileged,
+            "missing": list(self.missing),
         }
 
 
@@ -139,6 +142,7 @@ def read_data(
             f"--task is {request.task!r}; write classification or regression."
         )
     table, notes = read_table(request.file)
+    table = without_values(table, request.missing, notes)
     later: list[str] = []
     if request.privileged_file is not None:
         table, later = _join(
@@ -197,8 +201,35 @@ def read_data(
         source=request.file.name,
         time=table.get(splitting.get("--time")),
         outcome_time=table.get(splitting.get("--outcome-time")),
+        missing=request.missing,
         notes=notes,
     )
+
+
+def without_values(
+    table: pd.DataFrame, words: Sequence[str], notes: list[str] | None = None
+) -> pd.DataFrame:
+    """Return a table in which some values are missing; text may become numbers."""
+    if not words:
+        return table
+    numbers = pd.to_numeric(pd.Series(list(words)), errors="coerce").dropna()
+    table = table.copy()
+    for name, column in table.items():
+        if pd.api.types.is_numeric_dtype(column):
+            found = column.isin(numbers)
+        else:
+            found = column.astype(str).str.strip().isin(words)
+        if not found.any():
+            continue
+        column = column.mask(found)
+        if pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column):
+            as_numbers = pd.to_numeric(column, errors="coerce")
+            if as_numbers.notna().sum() == column.notna().sum():
+                column = as_numbers
+        table[name] = column
+        if notes is not None:
+            notes.append(f"{int(found.sum())} values of {name} are taken as missing.")
+    return table
 
 
 def _note_on_task(target: pd.Series, task: Task, notes: list[str]) -> None:

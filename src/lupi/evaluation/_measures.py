@@ -49,7 +49,7 @@ from lupi.base import check_privileged, missing_targets
 from lupi.base._metadata import fit_arguments, seeded
 from lupi.base._rows import dense, read_groups, take_rows
 from lupi.evaluation._methods import Task, read_task
-from lupi.evaluation._order import MOST_CATEGORIES, as_dates
+from lupi.evaluation._order import MOST_CATEGORIES, as_dates, ordered_columns
 from lupi.evaluation._prepare import as_table, column_names, make_transformer
 from lupi.evaluation._running import fingerprint, run_all
 from lupi.evaluation._scoring import (
@@ -67,6 +67,15 @@ SUSPICIOUS = {"classification": 0.8, "regression": 0.6}
 CELLS_FOR_PROCESSES = 500_000
 MOST_ROWS = 20_000
 MOST_LEAVES = 32
+# A column of whole numbers is an identifier if they are all different and within this
+# multiple of their number.
+FEWEST_IDENTIFIERS, MOST_SPREAD = 20, 10
+ALMOST_ONE = 1 - 1e-9
+# Numbers and words that often mean missing; largest share, and number, of words in a
+# column of numbers.
+SENTINELS = {sign * (10**k - 1) for k in (2, 3, 4, 5) for sign in (-1, 1)} | {-9, -1}
+MISSING_WORDS = {".", "-", "--", "?", "unknown", "missing", "not available", "n.a."}
+MOSTLY, MOST_WORDS = 0.5, 3
 # Number of Gram matrices in the cache: three spaces with three kernels each.
 KERNELS_AT_ONCE = 9
 
@@ -116,7 +125,10 @@ def column_scores(
         One row per column, the best first: ``column``, ``type`` ("number",
         "category", "text", "date", "identifier" or "constant"), ``n_values``,
         ``missing`` (a share), ``score`` (NaN for identifiers and constants), ``std``
-        over the folds, ``suspicious``.
+        over the folds, ``note`` (columns that have the same content as y, that follow
+        the order of the rows or have a different number in every row, and dates),
+        ``means_missing`` (values that probably mean missing, such as ``.`` among
+        numbers or −99), ``suspicious``.
 
     See Also
     --------
@@ -184,6 +196,13 @@ def column_scores(
             "missing": [float(table[column].isna().mean()) for column in names],
             "score": [score for score, _ in scores],
             "std": [std for _, std in scores],
+            "note": [
+                _note(table[column], kind, y, task)
+                for column, kind in zip(names, kinds, strict=True)
+            ],
+            "means_missing": [
+                ", ".join(means_missing(table[column])) for column in names
+            ],
         }
     ).sort_values("score", ascending=False, kind="stable", ignore_index=True)
     way = (found["score"] - chance) / (best_score(scorer) - chance)
@@ -208,6 +227,68 @@ def _column_type(column: pd.Series) -> str:
     if n_values == len(values) and not words.str.contains(r"\s").any():
         return "identifier"
     return "text"
+
+
+def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
+    """Return a remark on the content of a column, if there is one to make."""
+    values = column.dropna()
+    if kind == "constant":
+        return "always the same"
+    own = y[column.notna().to_numpy()]
+    if len(np.unique(own)) > 1 and _same_content(values, own, task):
+        return "has the same content as the target"
+    if ordered_columns({"column": column.reset_index(drop=True)})[1] is not None:
+        return "follows the order of the rows"
+    if kind == "identifier":
+        return "different in every row"
+    if kind == "number" and len(values) >= FEWEST_IDENTIFIERS:
+        numbers = values.to_numpy(float)
+        whole = not (numbers % 1).any() and len(np.unique(numbers)) == len(numbers)
+        if whole and np.ptp(numbers) < MOST_SPREAD * len(numbers):
+            return "different in every row"
+    return "a date" if kind == "date" else ""
+
+
+def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:
+    """Return whether a column determines y and is determined by it."""
+    if task == "regression":
+        if not pd.api.types.is_numeric_dtype(values):
+            return False
+        numbers = values.to_numpy(float)
+        if not (np.ptp(numbers) and np.ptp(y)):
+            return False
+        return bool(abs(np.corrcoef(numbers, y)[0, 1]) > ALMOST_ONE)
+    pairs = pd.DataFrame({"value": values.to_numpy(), "y": y}).drop_duplicates()
+    return not (pairs["value"].duplicated().any() or pairs["y"].duplicated().any())
+
+
+def means_missing(column: pd.Series) -> list[str]:
+    """Return the values of a column that probably mean missing.
+
+    Few words in a column of numbers, words such as "unknown" among others, and repeated
+    numbers such as −99 or 9999 far away from all others.
+    """
+    values = column.dropna()
+    if pd.api.types.is_bool_dtype(column) or values.empty:
+        return []
+    if pd.api.types.is_numeric_dtype(column):
+        numbers = np.unique(values.to_numpy(float))
+        found = []
+        for end, inner in ((numbers[0], numbers[1:]), (numbers[-1], numbers[:-1])):
+            if end not in SENTINELS or len(inner) < 2 or (values == end).sum() < 2:
+                continue
+            if np.abs(inner - end).min() > max(np.ptp(inner), 1.0):
+                found.append(f"{end:g}")
+        return found
+    if not (
+        pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)
+    ):
+        return []
+    words = values.astype(str).str.strip()
+    text = words[pd.to_numeric(words, errors="coerce").isna()]
+    if 0 < len(text) <= MOSTLY * len(words) and text.nunique() <= MOST_WORDS:
+        return sorted(text.unique())
+    return sorted(word for word in words.unique() if word.lower() in MISSING_WORDS)
 
 
 def _column_score(
