@@ -1,8 +1,8 @@
 """What a fit on a Dask cluster costs: bytes and seconds of a pass over the rows.
 
 Starts local clusters of 1, 2 and 4 worker processes of one thread, makes the rows on
-the workers, and fits `LinearSVCPlus` and `HedgedDistillationClassifier` of `lupi.dask`
-to them. Prints, for every number of workers, rows and columns:
+the workers, and fits `LinearSVCPlus`, `LinearSVRPlus` and hedged distillation of
+`lupi.dask` to them. Prints, for every number of workers, rows and columns:
 
 - passes over the rows (a round trip each), and steps of the interior point;
 - bytes that all processes have sent, per step (per pass for hedged distillation);
@@ -20,36 +20,41 @@ import time
 import warnings
 
 import numpy as np
+from sklearn.base import is_classifier
 from small import needed, parsed
 
 import lupi
 
 dask, da, distributed = map(needed, ("dask", "dask.array", "distributed"))
-DaskParts = needed("lupi.dask._parts").DaskParts
+DaskParts = needed("lupi.dask._cluster").DaskParts
 
 N_PARTITIONS = 8
 MODELS = {
     "LinearSVCPlus": {},
+    "LinearSVRPlus": {},
     "HedgedDistillationClassifier": {},
 }
 
 
-def block(n_rows, n_features, seed):
+def block(n_rows, n_features, classes, seed):
     """Rows of X, y and X*, which has the slack of an ideal teacher."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_features))
     margin = X @ np.full(n_features, 2.0 / np.sqrt(n_features))
-    y = np.where(margin + rng.logistic(size=n_rows) > 0, 1.0, -1.0)
-    slack = np.maximum(1.0 - y * margin, 0.0)
+    y = margin + rng.logistic(size=n_rows)
+    slack = np.abs(y - margin)
+    if classes:
+        y = np.where(y > 0, 1.0, -1.0)
+        slack = np.maximum(1.0 - y * margin, 0.0)
     P = rng.normal(size=(n_rows, n_features))
     P[:, 0] = slack
     return X, y, P
 
 
-def rows_on_workers(n_rows, n_features):
+def rows_on_workers(n_rows, n_features, classes):
     size = n_rows // N_PARTITIONS
     make = dask.delayed(block, nout=3)
-    parts = [make(size, n_features, seed) for seed in range(N_PARTITIONS)]
+    parts = [make(size, n_features, classes, seed) for seed in range(N_PARTITIONS)]
     shapes = (size, n_features), (size,), (size, n_features)
     return [
         da.concatenate([da.from_delayed(part[k], shape, float) for part in parts])
@@ -103,7 +108,7 @@ def imported():
 def counted_passes(kind):
     """Count the round trips of every fit from now on."""
     calls = []
-    for name in ("_reduce", "gather"):
+    for name in ("_reduced", "gather"):
         real = getattr(kind, name)
 
         def counting(self, *arguments, name=name, real=real):
@@ -115,7 +120,9 @@ def counted_passes(kind):
 
 
 def measure(client, name, n_rows, n_features, calls):
-    X, y, P = client.persist(rows_on_workers(n_rows, n_features))
+    X, y, P = client.persist(
+        rows_on_workers(n_rows, n_features, is_classifier(getattr(lupi, name)()))
+    )
     distributed.wait([X, y, P])
     sizes = client.nbytes(summary=False)
     held = {

@@ -4,7 +4,9 @@ import io
 import json
 import pickle
 import sys
+import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -358,3 +360,21 @@ def test_device_is_handed_to_xgboost(monkeypatch):
 def test_impossible_parameters_are_refused_in_a_sentence(options, words):
     with pytest.raises(ValueError, match=words):
         model(**options).fit(X, y, privileged=P)
+
+
+def test_threads_wait_for_the_trees_of_xgboost(monkeypatch):
+    """A model that was just unpickled is read by several threads at once."""
+    xgboost = pytest.importorskip("xgboost")
+    fitted = model(engine="xgboost", n_jobs=1, n_estimators=2).fit(X, y)
+    expected = fitted.predict(X)
+    real = xgboost.Booster.load_model
+
+    def slow(self, document):
+        time.sleep(0.1)
+        real(self, document)
+
+    monkeypatch.setattr(xgboost.Booster, "load_model", slow)
+    restored = pickle.loads(pickle.dumps(fitted))
+    with ThreadPoolExecutor(2) as pool:
+        for found in pool.map(restored.predict, [X, X]):
+            np.testing.assert_array_equal(found, expected)

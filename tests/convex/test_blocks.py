@@ -26,6 +26,7 @@ from lupi._convex.biases import strict_products
 from lupi._convex.interior.blocks import outer
 from lupi._convex.interior.blocks.local import LocalRows, sampled
 from lupi._convex.interior.blocks.outer import solve_blocks
+from lupi._convex.interior.blocks.smoothed import RowState
 from lupi._convex.linalg import NotPositiveDefinite
 from tests.convex.made import problems
 from tests.convex.strict import StrictArrays
@@ -95,7 +96,7 @@ def test_root_of_a_sum_of_reciprocals(size):
 def test_rows_stand_on_the_central_path(name, mu):
     rows = blocks(made(name))
     theta = np.random.default_rng(1).normal(size=rows.layout.size)
-    rows.total("center", theta, mu)
+    rows.total(RowState.center, theta, mu)
     for block in rows.blocks:
         margins = block.margins(block.values(theta))
         for far, z in zip(block.distance, block.margin, strict=True):
@@ -117,9 +118,9 @@ def test_the_slopes_are_those_of_the_gradient(name):
     rows, mu = blocks(made(name)), 0.1
     theta, direction = np.random.default_rng(1).normal(size=(2, rows.layout.size))
     lengths = [0.0, 0.4, 1.0]
-    found = rows.total("slopes", theta, direction, lengths, mu).sums["slopes"]
+    found = rows.total(RowState.slopes, theta, direction, lengths, mu).sums["slopes"]
     for length, slope in zip(lengths, found, strict=True):
-        pull = rows.total("center", theta + length * direction, mu).sums["pull"]
+        pull = rows.total(RowState.center, theta + length * direction, mu).sums["pull"]
         assert slope == pytest.approx(-pull @ direction, rel=1e-9)
 
 
@@ -128,9 +129,9 @@ def test_the_tangent_of_the_path(name):
     """``unit`` is the derivative of the pull by μ, with the functions held."""
     rows, mu, step = blocks(made(name)), 0.1, 1e-5
     theta = np.random.default_rng(1).normal(size=rows.layout.size)
-    unit = rows.total("center", theta, mu).sums["unit"]
+    unit = rows.total(RowState.center, theta, mu).sums["unit"]
     low, high = (
-        rows.total("center", theta, mu + d).sums["pull"] for d in (-step, step)
+        rows.total(RowState.center, theta, mu + d).sums["pull"] for d in (-step, step)
     )
     np.testing.assert_allclose((high - low) / (2 * step), unit, rtol=1e-5, atol=1e-4)
 
@@ -142,18 +143,18 @@ def test_sums_do_not_depend_on_the_blocks(name, n_values, pool):
     expected = LocalRows(problem, block_values=10**6)
     found = blocks(problem, pool, n_values)
     for rows in (expected, found):
-        rows.total("describe")
-        rows.total("measure", 1.0, 1e-12)
-        rows.total("begin", 1.0, True)
-        rows.total("open", np.zeros(rows.layout.size), 0.5)
+        rows.describe()
+        rows.total(RowState.measure, 1.0, 1e-12)
+        rows.begin(1.0, True)
+        rows.total(RowState.open, np.zeros(rows.layout.size), 0.5)
     theta = np.random.default_rng(1).normal(size=found.layout.size)
-    for name, *arguments in [
-        ("factorize", theta, 0.0, False),
-        ("predict", theta),
-        ("correct", theta, 0.1, 0.8),
-        ("factorize", 0.5 * theta, 0.1, True),
+    for one_pass, *arguments in [
+        (RowState.factorize, theta, 0.0, False),
+        (RowState.predict, theta),
+        (RowState.correct, theta, 0.1, 0.8),
+        (RowState.factorize, 0.5 * theta, 0.1, True),
     ]:
-        one, other = (rows.total(name, *arguments) for rows in (expected, found))
+        one, other = (rows.total(one_pass, *arguments) for rows in (expected, found))
         assert set(one.sums) == set(other.sums)
         for key, value in one.sums.items():
             scale = np.abs(value).max()
@@ -186,9 +187,9 @@ def test_threads_do_not_change_the_answer(pool):
 def test_a_copy_keeps_its_state():
     rows = blocks(made("shared"))
     theta = np.random.default_rng(1).normal(size=rows.layout.size)
-    rows.total("center", theta, 0.1)
+    rows.total(RowState.center, theta, 0.1)
     held, before = copy.copy(rows), rows.multipliers()
-    rows.total("center", 2 * theta, 0.1)
+    rows.total(RowState.center, 2 * theta, 0.1)
     np.testing.assert_allclose(held.multipliers(), before, rtol=1e-12)
     assert not np.allclose(rows.multipliers(), before)
 
@@ -260,7 +261,7 @@ def test_chunks_are_the_problem(name):
     """Sums over problems of some rows each are those of the whole problem."""
     problem = made(name)
     rows = blocks(problem)
-    rows.total("begin", 1.0, True)
+    rows.begin(1.0, True)
     multipliers = rows.multipliers()
     chunks = list(rows.in_chunks(250))
     assert [part.n_rows for part, _ in chunks] == [250, 250, 100]

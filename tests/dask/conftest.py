@@ -1,4 +1,4 @@
-"""A cluster of two worker processes on this machine, for all tests here."""
+"""Clusters of two workers on this machine: threads of this process, or processes."""
 
 import os
 
@@ -8,36 +8,52 @@ pytest.importorskip("distributed")
 
 import distributed
 
-from lupi.dask._parts import DaskParts
 from tests.marks import KILL
 
 
-def start_cluster(n_workers):
+def start_cluster(n_workers, *, processes=True):
     return distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=processes,
+        dashboard_address=":0",
     )
 
 
 @pytest.fixture(scope="session")
 def client():
-    with start_cluster(2) as cluster, distributed.Client(cluster) as client:
+    """Client of two workers in this process, which start at once."""
+    with (
+        start_cluster(2, processes=False) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="session")
+def processes():
+    """Client of two worker processes."""
+    with (
+        start_cluster(2) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
         yield client
 
 
 @pytest.fixture
-def at_sum(monkeypatch):
-    """Do something when the rows are summed over for the n-th time."""
+def at_submit(monkeypatch):
+    """Do something when a client submits its n-th task; return the list of calls."""
 
-    def register(number, action):
-        real, calls = DaskParts.sum, []
+    def register(client, number, action):
+        real, calls = client.submit, []
 
-        def sum_(self, function, *given):
+        def submit(function, *arguments, **how):
             calls.append(function)
             if len(calls) == number:
                 action()
-            return real(self, function, *given)
+            return real(function, *arguments, **how)
 
-        monkeypatch.setattr(DaskParts, "sum", sum_)
+        monkeypatch.setattr(client, "submit", submit)
         return calls
 
     return register

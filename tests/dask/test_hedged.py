@@ -11,7 +11,8 @@ import distributed
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
 import lupi
@@ -75,6 +76,7 @@ def test_classes_of_arrays(client, tmp_path):
     given = {"privileged": in_chunks(P), "sample_weight": in_chunks(weight)}
     assert model.fit(dX, in_chunks(y), **given) is model
     same(model, expected)
+    assert "coef_" in dir(model)
     assert model.classes_.tolist() == ["a", "b", "c"]
     for name in ("predict_proba", "decision_function"):
         lazy = getattr(model, name)(dX)
@@ -85,6 +87,9 @@ def test_classes_of_arrays(client, tmp_path):
     labels = model.predict(dX)
     assert isinstance(labels, da.Array)
     assert labels.chunks == dX.chunks[:1]
+    known = ~pd.isna(y)
+    few = [in_chunks(table[known], (int(known.sum()),)) for table in (X, y)]
+    assert model.score(*few) == expected.score(X[known], y[known])
     assert np.array_equal(labels.compute(), expected.predict(X))
     assert np.array_equal(model.predict(X), expected.predict(X))
 
@@ -165,13 +170,29 @@ def test_unknown_chunk_sizes(client):
         HedgedDistillationRegressor(client=client).fit(dX, shorter)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("at", [2, 5, 8])
-def test_a_worker_that_dies_changes_nothing(client, at_sum, at):
+def test_a_worker_that_leaves_with_its_rows_changes_nothing(at_submit):
     X, y, P, _, _ = draw()
     expected = lupi.HedgedDistillationClassifier().fit(X, y, privileged=P)
-    calls = at_sum(at, partial(kill_one, client))
-    model = HedgedDistillationClassifier(client=client).fit(
+    with (
+        start_cluster(2, processes=False) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        calls = at_submit(client, 50, lambda: client.sync(cluster.workers[0].close))
+        model = HedgedDistillationClassifier(client=client).fit(
+            in_chunks(X), in_chunks(y), privileged=in_chunks(P)
+        )
+        assert len(client.nthreads()) == 1
+    assert len(calls) > 50
+    same(model, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at", [20, 50, 80])
+def test_a_worker_that_dies_changes_nothing(processes, at_submit, at):
+    X, y, P, _, _ = draw()
+    expected = lupi.HedgedDistillationClassifier().fit(X, y, privileged=P)
+    calls = at_submit(processes, at, partial(kill_one, processes))
+    model = HedgedDistillationClassifier(client=processes).fit(
         in_chunks(X), in_chunks(y), privileged=in_chunks(P)
     )
     assert len(calls) > at
@@ -179,7 +200,7 @@ def test_a_worker_that_dies_changes_nothing(client, at_sum, at):
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_added_helps(at_sum):
+def test_a_worker_that_is_added_helps(at_submit):
     X, y, P, _, _ = draw()
     expected = lupi.HedgedDistillationClassifier().fit(X, y, privileged=P)
     with start_cluster(1) as cluster, distributed.Client(cluster) as client:
@@ -188,7 +209,7 @@ def test_a_worker_that_is_added_helps(at_sum):
             cluster.scale(2)
             client.wait_for_workers(2)
 
-        at_sum(3, join)
+        at_submit(client, 25, join)
         model = HedgedDistillationClassifier().fit(
             in_chunks(X), in_chunks(y), privileged=in_chunks(P)
         )
@@ -203,16 +224,24 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
     for make, arguments, match in [
         (kind, {"X": X}, "X as ndarray.*Use lupi.HedgedDistillationClassifier"),
         (kind, {"y": da.from_array(y, chunks=300)}, "4 partitions and y in 2"),
-        (kind, {"y": in_chunks(y, (5, 300, 0, 295))}, r"chunks of .*y = y.rechunk"),
+        (
+            kind,
+            {"y": in_chunks(y, (5, 300, 0, 295))},
+            r"Partition 1 has 390 rows of X and 300 of y.*y.rechunk",
+        ),
         (kind, {"y": None}, "needs y"),
         (kind, {"y": in_chunks(np.full(N, None))}, "no outcome to learn"),
         (kind, {"y": in_chunks(np.full(N, "a"))}, "at least two classes"),
         (kind, {"sample_weight": in_chunks(0 * weight)}, "no row of positive weight"),
         (kind, {"sample_weight": in_chunks(weight - 1)}, "Partition .: .*negative"),
         (kind, {"X": text}, "Partition .: .*hold numbers only"),
-        (partial(kind, student=Ridge()), {}, "default student and teacher"),
+        (
+            partial(kind, student=Ridge()),
+            {},
+            "default students from sums over rows.*student=None alone",
+        ),
         (partial(kind, cv=[]), {}, "takes a number of folds"),
-        (partial(kind, class_weight="balanced"), {}, "Multiply sample_weight"),
+        (partial(kind, class_weight="balanced"), {}, "class weights in sample_weight"),
     ]:
         given = {"X": dX, "y": dy, "privileged": dP, **arguments}
         with pytest.raises((TypeError, ValueError), match=match):
@@ -222,6 +251,15 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
         regressor.fit(dX, in_chunks(np.full(N, np.nan)), privileged=dP)
     assert not hasattr(regressor, "coef_")
     assert score.shape == (N,)
+
+
+def test_before_fit_there_are_no_fitted_attributes():
+    model = HedgedDistillationClassifier()
+    assert is_classifier(model)
+    assert not hasattr(model, "coef_")
+    assert "coef_" not in dir(model)
+    with pytest.raises(NotFittedError):
+        model.predict([[1.0]])
 
 
 @pytest.mark.parametrize("name", sorted({*lupi.dask.__all__} - {"JoblibBackend"}))
@@ -234,12 +272,10 @@ def test_the_parameters_are_those_of_the_ordinary_estimator(name):
 
 
 def test_without_a_client_there_is_a_sentence(monkeypatch):
-    import lupi.dask._reading as reading
-
     def none(*arguments):
         raise ValueError("No global client found and no address provided")
 
-    monkeypatch.setattr(reading, "get_client", none)
+    monkeypatch.setattr(distributed, "get_client", none)
     X, y, _, _, _ = draw(20)
     with pytest.raises(ValueError, match=r"found no Dask client. Start one"):
         HedgedDistillationClassifier().fit(in_chunks(X, (20,)), in_chunks(y, (20,)))

@@ -23,22 +23,22 @@ def draw(n):
 
 
 @pytest.fixture
-def sent(client, monkeypatch):
+def sent(processes, monkeypatch):
     """Bytes of every task that is sent to the cluster."""
-    found, real = [], client.submit
+    found, real = [], processes.submit
 
     def submit(*arguments, **how):
         found.append(len(cloudpickle.dumps((arguments, how))))
         return real(*arguments, **how)
 
-    monkeypatch.setattr(client, "submit", submit)
+    monkeypatch.setattr(processes, "submit", submit)
     return found
 
 
 @pytest.mark.slow
-def test_a_comparison_sends_the_data_once(client, sent):
+def test_a_comparison_sends_the_data_once(processes, sent):
     X, P, y = draw(1000)
-    with client.as_current(), joblib.parallel_config(backend="dask"):
+    with processes.as_current(), joblib.parallel_config(backend="dask"):
         compare(X, y, P, methods=["HedgedDistillationClassifier"], cv=2, n_candidates=1)
     work, *pieces = sent
     assert work < X.nbytes + P.nbytes + 100_000  # splits, and what a study is
@@ -81,7 +81,7 @@ def n_sent():
 
 
 @pytest.mark.slow
-def test_a_search_sends_the_data_once(client, sent):
+def test_a_search_sends_the_data_once(processes, sent):
     """X, y and X* go to the scheduler, to one worker, and from there to the other.
 
     That is three times; with every task, joblib's backend sends eight times as much.
@@ -89,11 +89,11 @@ def test_a_search_sends_the_data_once(client, sent):
     X, P, y = draw(4000)
     expected = searched(X, y, P)
     count_sent()
-    client.run(count_sent)
-    with joblib.parallel_config(backend=JoblibBackend(client)):
+    processes.run(count_sent)
+    with joblib.parallel_config(backend=JoblibBackend(processes)):
         found = searched(X, y, P)
     same(found, expected)
-    n_bytes = n_sent() + sum(client.run(n_sent).values())
+    n_bytes = n_sent() + sum(processes.run(n_sent).values())
     assert n_bytes < 4 * (X.nbytes + P.nbytes + y.nbytes)
     large = [size for size in sent if size >= X.nbytes]
     assert len(large) == 2  # X and X*, of the arguments of six fits
@@ -101,13 +101,13 @@ def test_a_search_sends_the_data_once(client, sent):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_killed", [1, 2])
-def test_a_search_survives_workers_that_die(client, n_killed, monkeypatch):
+def test_a_search_survives_workers_that_die(processes, n_killed, monkeypatch):
     """Also all of them at once, so that no worker has the data any more."""
     X, P, y = draw(2000)
     expected = searched(X, y, P)
-    client.wait_for_workers(2)
-    pids = list(client.run(os.getpid).values())[:n_killed]
-    n_fits, real = [], client.submit
+    processes.wait_for_workers(2)
+    pids = list(processes.run(os.getpid).values())[:n_killed]
+    n_fits, real = [], processes.submit
 
     def submit(*arguments, **how):
         n_fits.append("tasks" in how)
@@ -116,8 +116,8 @@ def test_a_search_survives_workers_that_die(client, n_killed, monkeypatch):
                 os.kill(pid, KILL)
         return real(*arguments, **how)
 
-    monkeypatch.setattr(client, "submit", submit)
-    with joblib.parallel_config(backend=JoblibBackend(client)):
+    monkeypatch.setattr(processes, "submit", submit)
+    with joblib.parallel_config(backend=JoblibBackend(processes)):
         found = searched(X, y, P)
     same(found, expected)
     assert sum(n_fits) == 6

@@ -5,19 +5,11 @@ from functools import partial
 import dask.array as da
 import numpy as np
 import pytest
-from dask.sizeof import sizeof
 
 import lupi
 import lupi.dask
-from lupi._convex import Features, Function, Problem, Rows, Slack
-from lupi._convex.biases import determined, middle_of
-from lupi._convex.interior.blocks.local import LocalRows
-from lupi._convex.interior.blocks.outer import solve_blocks
-from lupi.dask import _biases
-from lupi.dask._rows import prepared
-from lupi.kernels import Kernel
-from lupi.svm._machine import Kernels
 from tests.dask.conftest import kill_one
+from tests.marks import slow
 
 # Of very different size, one that is empty; the first has no X* and one class alone.
 CHUNKS = (5, 190, 0, 105)
@@ -96,12 +88,13 @@ def test_svr_plus(client):
         same(*fitted("LinearSVRPlus", X, score, P, epsilon=0.3))
 
 
-def test_a_worker_that_dies_changes_nothing(client, at_sum):
+@pytest.mark.slow
+def test_a_worker_that_dies_changes_nothing(processes, at_submit):
     X, y, P, _, _ = draw()
-    calls = at_sum(12, partial(kill_one, client))
-    with client.as_current():
+    calls = at_submit(processes, 60, partial(kill_one, processes))
+    with processes.as_current():
         model, expected = fitted("LinearSVCDeltaPlus", X, y, P)
-    assert len(calls) > 15
+    assert len(calls) > 80
     same(model, expected)
 
 
@@ -152,16 +145,22 @@ def test_trivial_solutions_are_told_of(client):
     assert not model.coef_.any()
 
 
-def test_the_scheduler_knows_how_large_the_parts_are():
+def test_the_scheduler_knows_how_large_the_parts_are(client, at_submit):
+    """The rows on the workers, first as they were read, then with their multipliers."""
     X, y, P, _, _ = draw()
-    machine = lupi.LinearSVCPlus()
-    training = machine._validate_fit(X, np.where(y == "no", -1.0, 1.0), P)
-    linear = Kernel("linear")
-    training = prepared(training, Kernels(linear, [linear]), 2)
-    size = X.nbytes + np.isfinite(P).sum() * 8
-    assert size < sizeof(training) < size + 10_000
-    rows = LocalRows(machine._problem(machine._data(training)))
-    assert sizeof((rows, None)) > size
+    sizes = []
+
+    def look():
+        sizes.append(max(client.nbytes(summary=False).values()))
+
+    for number in (20, 60):
+        calls = at_submit(client, number, look)
+    model = lupi.dask.LinearSVCPlus(tol=0.1, client=client)
+    model.fit(in_chunks(X), in_chunks(y), privileged=in_chunks(P))
+    assert len(calls) > 60
+    rows = 190 * 4 * 8
+    assert sizes[0] > rows
+    assert sizes[1] > sizes[0]
 
 
 def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
@@ -170,7 +169,7 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
     unknown = y.astype(object)
     unknown[196:] = None
     for name, how, given, match in [
-        ("LinearSVCPlus", {"device": "cuda"}, {}, 'Leave device="cpu"'),
+        ("LinearSVCPlus", {"device": "cuda"}, {}, "takes device='cpu' alone"),
         (
             "LinearSVCPlus",
             {},
@@ -185,22 +184,14 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence(client):
             getattr(lupi.dask, name)(client=client, **how).fit(**given)
 
 
-def test_the_middle_bias_does_not_depend_on_the_chunks(monkeypatch):
-    """All multipliers are at their bound, so that the bias is free in an interval."""
-    n = 60
+@pytest.mark.parametrize("chunks", [(7, 53), *slow((8500, 500))])
+def test_the_middle_of_an_interval_of_biases(client, chunks):
+    """All multipliers are at their bound, so that the bias is free in an interval.
+
+    A partition of more than 8192 rows is processed in chunks.
+    """
+    n = sum(chunks)
     sign = np.where(np.arange(n) % 2, 1.0, -1.0)
     X = np.random.default_rng(0).normal(size=(n, 2)) + 3.0 * sign[:, None]
-    function = Function(Features(X), 1.0, np.ones(n))
-    slack = Slack(linear=np.full(n, 1e-4))
-    rows = LocalRows(Problem(n, [function], [Rows({0: sign}, np.ones(n), slack=slack)]))
-    solved = solve_blocks(rows, rows.layout, tol=1e-9, max_iter=100)
-    state, found = (rows, None), []
-    for chunk in (n, 7):
-        monkeypatch.setattr(_biases, "_CHUNK", chunk)
-        scale, products = _biases._strict(state, _biases._largest_multiplier(state))
-        assert not determined(scale, products)
-        size = _biases._size(state)
-        pieces = partial(_biases._pieces, state, solved.weights)
-        found.append([*size, *middle_of(solved.biases, size, pieces)])
-        assert len(pieces(solved.biases, size)) == -(-n // chunk)
-    np.testing.assert_allclose(found[1], found[0], atol=1e-9)
+    with client.as_current():
+        same(*fitted("LinearSVCDeltaPlus", X, sign, None, C=0.01 / n, chunks=chunks))

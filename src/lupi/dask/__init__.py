@@ -1,12 +1,11 @@
 """Estimators for Dask collections, whose partitions stay on their workers.
 
 Each estimator has the name and the parameters of the ordinary one, and ``client``. Its
-``fit`` takes Dask arrays and data frames. What travels between processes are sums over
-rows, of a size that depends on the number of columns alone. The fitted estimator
-predicts lazily on Dask collections, and :meth:`to_local` returns the ordinary
-estimator, to be saved and to predict anywhere.
+``fit`` takes Dask arrays and data frames. Workers send sums over rows, whose size only
+depends on the number of columns. The fitted estimator predicts lazily on Dask
+collections; ``to_local()`` returns the ordinary estimator, which can be saved.
 
-:class:`JoblibBackend` spreads the fits of a search over a cluster.
+:class:`JoblibBackend` distributes the fits of a search over a cluster.
 
 Needs the extra ``dask``: ``pip install "lupi[dask]"``.
 """
@@ -16,14 +15,12 @@ from lupi._optional import require
 require("dask", "lupi.dask")
 require("distributed", "lupi.dask")
 
-import lupi.dask._sizes  # noqa: E402, F401  (tells the scheduler)
-from lupi.dask._boosting import IPLClassifier, IPLRegressor  # noqa: E402
-from lupi.dask._hedged import (  # noqa: E402
+from lupi.dask._cluster import JoblibBackend  # noqa: E402
+from lupi.dask._estimators import (  # noqa: E402
     HedgedDistillationClassifier,
     HedgedDistillationRegressor,
-)
-from lupi.dask._joblib import JoblibBackend  # noqa: E402
-from lupi.dask._linear import (  # noqa: E402
+    IPLClassifier,
+    IPLRegressor,
     LinearSVCDeltaPlus,
     LinearSVCPlus,
     LinearSVRPlus,

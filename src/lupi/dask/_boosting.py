@@ -1,120 +1,168 @@
-"""Iterative privileged learning on Dask collections."""
+"""Iterative privileged learning on Dask collections, by XGBoost's collective.
+
+Every worker that holds partitions boosts its rows in step with the others: XGBoost adds
+up the histograms of the trees, and :mod:`lupi.boosting._collective` the sums for the
+comments from X*. All workers end with the same trees. The collective cannot go on
+without one of them: when a worker is lost, `_results` raises an error.
+"""
 
 from __future__ import annotations
 
-from lupi.boosting import IPLClassifier as LocalClassifier
-from lupi.boosting import IPLRegressor as LocalRegressor
-from lupi.dask._in_step import DaskIPL
-from lupi.dask._model import Probabilities
+import time
+from contextlib import suppress
+from copy import copy
+from typing import Any
 
-__all__ = ["IPLClassifier", "IPLRegressor"]
+import distributed
+import numpy as np
+from distributed.comm import get_address_host
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
 
+from lupi.base import Training, atomic_fit, binary_problems
+from lupi.boosting._collective import together
+from lupi.boosting._engines import import_xgboost
+from lupi.dask._cluster import (
+    DaskParts,
+    fitted_attributes,
+    joined,
+    read_classes,
+    read_partitions,
+    require_values,
+    with_width,
+)
 
-class IPLClassifier(Probabilities, DaskIPL, LocalClassifier):
-    """Iterative privileged learning for classes on Dask collections.
+__all__ = ["fit_boosted"]
 
-    The model of :class:`lupi.boosting.IPLClassifier` with ``engine="xgboost"``, boosted
-    by all workers in step. Histograms are cut where XGBoost cuts them for rows on
-    several machines, so that trees may differ from those of one machine as those of
-    XGBoost do.
-
-    Parameters
-    ----------
-    n_estimators, learning_rate, max_depth, privileged_weight, privileged_reg, \
-n_atoms, max_inner_iter, tol, loss, standardize_privileged, max_features, \
-min_weight_fraction_leaf, tree_params, n_jobs, class_weight, random_state
-        As in :class:`lupi.boosting.IPLClassifier`.
-    engine : "xgboost"
-        The maker of the trees.
-    device : "cpu"
-        Where the workers compute.
-    auxiliary, warm_start, n_iter_no_change, validation_fraction, early_stopping_tol
-        Not supported; leave the defaults.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the one that is running.
-
-    Attributes
-    ----------
-    classes_, n_estimators_, privileged_coef_, train_score_, objective_trace_
-        As in :class:`lupi.boosting.IPLClassifier`.
-
-    See Also
-    --------
-    lupi.boosting.IPLClassifier : The same for tables in memory.
-
-    Notes
-    -----
-    The workers that hold rows when boosting begins have to stay until its end: when one
-    is lost, ``fit`` raises an error that says to start again.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from dask.distributed import Client
-    >>> from lupi.dask import IPLClassifier
-    >>> client = Client(processes=False, dashboard_address=":0")
-    >>> rng = da.random.default_rng(0)
-    >>> X = rng.normal(size=(400, 2), chunks=(200, 2))
-    >>> later = X.sum(axis=1) + rng.normal(size=400, chunks=200)
-    >>> y = later > 0
-    >>> model = IPLClassifier(n_estimators=5, random_state=0)
-    >>> _ = model.fit(X, y, privileged=later[:, None])
-    >>> model.predict(X).compute().shape
-    (400,)
-    >>> client.close()
-    """
+# Seconds between two checks of whether all workers are still there.
+PAUSE = 0.05
 
 
-class IPLRegressor(DaskIPL, LocalRegressor):
-    """Iterative privileged learning for a continuous target on Dask collections.
+@atomic_fit
+def fit_boosted(ordinary: Any, client: Any, tables: dict[str, Any]) -> None:
+    """Fit an ordinary model of iterative privileged learning to Dask collections."""
+    ordinary._check_parameters()
+    require_values(
+        ordinary,
+        "boosts by the collective of XGBoost",
+        engine="xgboost",
+        device="cpu",
+        auxiliary=None,
+        warm_start=False,
+        n_iter_no_change=None,
+    )
+    training = read_partitions(ordinary, client, _read, tables)
+    factor = read_classes(ordinary, training) if is_classifier(ordinary) else None
+    seeded = copy(ordinary)
+    if not isinstance(seeded.random_state, int | np.integer):
+        # All workers have to draw the same numbers.
+        rng = check_random_state(seeded.random_state)
+        seeded.random_state = int(rng.randint(2**31 - 1))
+    vars(ordinary).update(_boost_in_step(training, seeded, factor))
 
-    The model of :class:`lupi.boosting.IPLRegressor` with ``engine="xgboost"``, boosted
-    by all workers in step. Histograms are cut where XGBoost cuts them for rows on
-    several machines, so that trees may differ from those of one machine as those of
-    XGBoost do.
 
-    Parameters
-    ----------
-    n_estimators, learning_rate, max_depth, privileged_weight, privileged_reg, \
-n_atoms, max_inner_iter, tol, standardize_privileged, max_features, \
-min_weight_fraction_leaf, tree_params, n_jobs, random_state
-        As in :class:`lupi.boosting.IPLRegressor`.
-    engine : "xgboost"
-        The maker of the trees.
-    device : "cpu"
-        Where the workers compute.
-    auxiliary, warm_start, n_iter_no_change, validation_fraction, early_stopping_tol
-        Not supported; leave the defaults.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the one that is running.
+def _read(estimator: Any, **tables: Any) -> Training:
+    """Check one partition, which has to hold numbers only."""
+    tables = {"privileged": None, "sample_weight": None} | tables
+    training = estimator._read(**tables, y_numeric=not is_classifier(estimator))
+    if estimator._encoder is not None:
+        raise ValueError(
+            f"lupi.dask.{type(estimator).__name__} takes columns of numbers alone. "
+            "Encode categories first, for example with dask_ml or by get_dummies."
+        )
+    return training
 
-    Attributes
-    ----------
-    n_estimators_, privileged_coef_, train_score_, objective_trace_
-        As in :class:`lupi.boosting.IPLRegressor`.
 
-    See Also
-    --------
-    lupi.boosting.IPLRegressor : The same for tables in memory.
+def _boost_in_step(
+    training: DaskParts, estimator: Any, factor: np.ndarray | None
+) -> dict[str, Any]:
+    """Boost on all workers that hold rows; return the fitted attributes."""
+    client = training.client
+    distributed.wait(training.futures)
+    futures_of = {future.key: future for future in training.futures}
+    held: dict[str, list[Any]] = {}
+    for key, workers in client.who_has(training.futures).items():
+        held.setdefault(min(workers), []).append(futures_of[key])
+    tracker = client.run_on_scheduler(_start_tracker, len(held))
+    tasks = [
+        client.submit(
+            _boosted, parts, tracker, estimator, factor, workers=[worker], pure=False
+        )
+        for worker, parts in held.items()
+    ]
+    try:
+        results = _results(client, tasks, set(held))
+        return next(found for found in results if found is not None)
+    finally:
+        client.cancel(tasks)
+        client.run_on_scheduler(_stop_tracker, tracker["dmlc_tracker_port"])
 
-    Notes
-    -----
-    The workers that hold rows when boosting begins have to stay until its end: when one
-    is lost, ``fit`` raises an error that says to start again.
 
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from dask.distributed import Client
-    >>> from lupi.dask import IPLRegressor
-    >>> client = Client(processes=False, dashboard_address=":0")
-    >>> rng = da.random.default_rng(0)
-    >>> X = rng.normal(size=(400, 2), chunks=(200, 2))
-    >>> later = X.sum(axis=1) + rng.normal(size=400, chunks=200)
-    >>> y = later > 0
-    >>> model = IPLRegressor(n_estimators=5, random_state=0)
-    >>> _ = model.fit(X, later, privileged=later[:, None])
-    >>> model.predict(X).compute().shape
-    (400,)
-    >>> client.close()
-    """
+def _results(client: Any, tasks: list[Any], workers: set[str]) -> list[Any]:
+    """Wait for the tasks of some workers; raise an error if one fails or is lost."""
+    while not all(task.done() for task in tasks):
+        # Not `scheduler_info`, which is at times replaced by one without workers.
+        if not workers <= client.nthreads().keys():
+            break
+        if any(task.status in ("error", "cancelled") for task in tasks):
+            break
+        time.sleep(PAUSE)
+    errors = [task.exception() for task in tasks if task.status == "error"]
+    for error in errors:
+        if type(error).__module__ == "builtins":
+            raise error  # the other workers fail in the collective, as a consequence
+    if all(task.status == "finished" for task in tasks):
+        return client.gather(tasks)
+    raise RuntimeError(
+        "Boosting on the cluster broke off, as it does when a worker is lost: the "
+        "others cannot go on without it. Start the fit again."
+    ) from next(iter(errors), None)
+
+
+# Trackers in the process of the scheduler, by their port.
+_TRACKERS: dict[Any, Any] = {}
+
+
+def _start_tracker(n_workers: int, dask_scheduler: Any = None) -> dict[str, Any]:
+    """Start XGBoost's tracker beside the scheduler; return its address."""
+    from xgboost.tracker import RabitTracker
+
+    host = get_address_host(dask_scheduler.address)
+    tracker = RabitTracker(n_workers=n_workers, host_ip=host, sortby="task")
+    tracker.start()
+    arguments = tracker.worker_args()
+    _TRACKERS[arguments["dmlc_tracker_port"]] = tracker
+    return arguments
+
+
+def _stop_tracker(port: Any) -> None:
+    from xgboost.core import XGBoostError
+
+    # If a worker was lost, the tracker raises an error when it is freed.
+    with suppress(XGBoostError):
+        _TRACKERS.pop(port).free()
+
+
+def _boosted(
+    parts: list[Training], tracker: dict[str, Any], estimator: Any, factor: Any
+) -> dict[str, Any] | None:
+    """Boost the rows of this worker; the first worker returns fitted attributes."""
+    xgboost = import_xgboost()
+    from xgboost import collective
+
+    # Workers whose rows have no X* stay in step with those that have it.
+    training = with_width(joined(parts), estimator.n_privileged_features_in_)
+    targets, weight = [training.y], training.weight
+    if factor is not None:
+        codes = np.searchsorted(estimator.classes_, training.y)
+        problems = binary_problems(codes, len(estimator.classes_), "ovr")
+        targets, weight = [target for _, target in problems], weight * factor[codes]
+    estimator, worker = copy(estimator), distributed.get_worker()
+    with (
+        collective.CommunicatorContext(**tracker, dmlc_task_id=worker.address),
+        xgboost.config_context(nthread=worker.state.nthreads),
+        together(collective),
+    ):
+        estimator._fit_targets(training, targets, weight)
+        first = collective.get_rank() == 0
+    return fitted_attributes(estimator) if first else None

@@ -1,137 +1,271 @@
-"""SVM+, SVMΔ+ and ε-SVR+ with linear functions, on Dask collections."""
+"""Linear models on Dask collections, by the interior-point method of one machine.
+
+:func:`~lupi._convex.interior.blocks.outer.solve_blocks` needs only sums over rows. On
+every worker a partition is a `State`: its rows with their multipliers and slacks. A
+pass is one task per partition, from the state before it to the state after it with the
+totals of its rows; the client gets the sum of the totals and computes the Newton step.
+"""
 
 from __future__ import annotations
 
-from lupi.dask._machine import DaskLinearMachine
-from lupi.dask._model import DecisionValues
-from lupi.svm import LinearSVCDeltaPlus as LocalSVCDeltaPlus
-from lupi.svm import LinearSVCPlus as LocalSVCPlus
-from lupi.svm import LinearSVRPlus as LocalSVRPlus
+from collections.abc import Callable
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-__all__ = ["LinearSVCDeltaPlus", "LinearSVCPlus", "LinearSVRPlus"]
+import numpy as np
+from dask.sizeof import sizeof
+from sklearn.base import is_classifier, is_regressor
+
+from lupi._convex.biases import (
+    FLAT,
+    BiasRows,
+    Piece,
+    determined,
+    middle_of,
+    strict_products,
+)
+from lupi._convex.interior.blocks.layout import Layout
+from lupi._convex.interior.blocks.local import LocalRows, restricted, sampled
+from lupi._convex.interior.blocks.outer import BlockSolution, certified, solve_blocks
+from lupi._convex.interior.blocks.totals import Totals
+from lupi._convex.problem import Problem
+from lupi._convex.tuning import DEFAULT
+from lupi.base import Fitted, Training, atomic_fit, binary_problems
+from lupi.dask._cluster import (
+    DaskParts,
+    joined,
+    read_classes,
+    read_partitions,
+    require_values,
+    with_width,
+)
+from lupi.kernels import Kernel
+from lupi.svm._machine import Certificate, Data, Expansion, Kernels, Model, Ranges
+
+__all__ = ["fit_linear"]
+
+# Rows per chunk when the bias is computed; temporaries have its size.
+CHUNK = 1 << 13
+# Vectors of the length of the multipliers that a state holds, for `sizeof`.
+VECTORS_HELD = 12
+N_ROWS = attrgetter("n_rows")
 
 
-class LinearSVCPlus(DecisionValues, DaskLinearMachine, LocalSVCPlus):
-    """SVM+ with linear functions of X and of X* on Dask arrays and data frames.
+@atomic_fit
+def fit_linear(machine: Any, client: Any, tables: dict[str, Any]) -> None:
+    """Fit an ordinary linear model to Dask collections."""
+    require_values(machine, "computes on the processors of the workers", device="cpu")
+    training = read_partitions(machine, client, _read, tables)
+    if is_classifier(machine):
+        factor = read_classes(machine, training)
+        n_classes = len(factor)
+        problems = binary_problems(np.arange(n_classes), n_classes, machine.multi_class)
+        models = [
+            # The rows of a binary problem are only held while it is solved.
+            _solved(machine, training.map(_binary, machine, factor, number))
+            for number in range(len(problems))
+        ]
+    else:
+        models = [_solved(machine, training)]
+    nothing = np.empty(0)
+    no_rows = Training(np.empty((0, 0)), nothing, None, nothing, np.arange(0))
+    machine._keep(Fitted(no_rows, [], models))
 
-    The model of :class:`lupi.svm.LinearSVCPlus`, solved by the same interior point with
-    the same certificate. The multipliers and slacks of the rows stay on the workers.
 
-    Parameters
-    ----------
-    C, privileged_reg, multi_class, class_weight, tol, max_iter
-        As in :class:`lupi.svm.LinearSVCPlus`.
-    device : "cpu"
-        Where the workers compute.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the one that is running.
+def _read(estimator: Any, **tables: Any) -> Training:
+    """Check one partition, which has to be dense."""
+    training = estimator._validate_fit(**tables, y_numeric=is_regressor(estimator))
+    known = training.privileged
+    for table in [training.X] + ([] if known is None else [known.values]):
+        if not isinstance(table, np.ndarray):
+            raise TypeError(
+                f"lupi.dask.{type(estimator).__name__} takes dense partitions, but got "
+                "sparse ones. Use map_blocks(lambda block: block.toarray())."
+            )
+    return training
 
-    Attributes
-    ----------
-    classes_, coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
-        As in :class:`lupi.svm.LinearSVCPlus`.
 
-    See Also
-    --------
-    lupi.svm.LinearSVCPlus : The same for tables in memory.
+def _binary(
+    training: Training, machine: Any, factor: np.ndarray, number: int
+) -> Training:
+    """Return the rows of a binary problem, with labels ±1 and class weights."""
+    codes = np.searchsorted(machine.classes_, training.y)
+    index, sign = binary_problems(codes, len(factor), machine.multi_class)[number]
+    weighted = replace(training, weight=training.weight * factor[codes])
+    return replace(weighted.take(index), y=sign)
 
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from dask.distributed import Client
-    >>> from lupi.dask import LinearSVCPlus
-    >>> client = Client(processes=False, dashboard_address=":0")
-    >>> rng = da.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 2), chunks=(100, 2))
-    >>> noise = rng.normal(size=200, chunks=100)
-    >>> y = X.sum(axis=1) + noise > 0
-    >>> violation = da.maximum(1 - da.where(y, 1, -1) * X.sum(axis=1), 0)
-    >>> model = LinearSVCPlus().fit(X, y, privileged=violation[:, None])
-    >>> model.to_local().predict([[2.0, 2.0], [-2.0, -2.0]])
-    array([ True, False])
-    >>> client.close()
+
+def _data(training: Training, machine: Any) -> Data:
+    """Return the rows as data; X* has its width even if none of them has X*."""
+    width, linear = machine.n_privileged_features_in_, Kernel("linear")
+    kernels = Kernels(linear, [linear] * len(machine._spaces) if width else [])
+    return machine._data(replace(with_width(training, width), settled=kernels))
+
+
+# ------------------------------------------------------------------------- solving
+class State(NamedTuple):
+    """Rows of a partition with their part of the iterate, and totals of a pass."""
+
+    rows: LocalRows
+    totals: Totals
+
+
+@sizeof.register(LocalRows)
+def _size_of_rows(rows: LocalRows) -> int:
+    spaces = [f.space for f in rows.parts.functions if f.space is not None]
+    return sum(sizeof(s.matrix) for s in spaces) + 8 * VECTORS_HELD * rows.parts.size
+
+
+class DaskRows:
+    """The rows of one problem on the workers; see `RowBlocks` of the solver."""
+
+    def __init__(self, training: DaskParts, machine: Any) -> None:
+        self.training, self.machine = training, machine
+        self.states = training.map(_initial, machine)
+
+    def describe(self) -> Totals:
+        """Return the totals of the rows for the start and the certificate."""
+        return self._pass(LocalRows.describe)
+
+    def begin(self, typical: float, centered: bool) -> Totals:
+        """Set multipliers inside their bounds; return their functions."""
+        return self._pass(LocalRows.begin, typical, centered)
+
+    def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
+        """Run a pass over all rows and return the summed totals."""
+        return self._pass(LocalRows.total, one_pass, *arguments)
+
+    def _pass(self, method: Callable[..., Totals], *arguments: Any) -> Totals:
+        self.states = self.states.map(_passed, method, arguments)
+        return self.states.sum(attrgetter("totals"))
+
+    def sample(self, n_rows: int) -> Problem:
+        """Return the problem of about this many rows, with costs scaled up."""
+        client, sizes = self.training.client, self.training.gather(N_ROWS)
+        firsts, total = np.cumsum([0, *sizes[:-1]]).tolist(), sum(sizes)
+        samples = [
+            client.submit(_sampled, future, first, n_rows / total, pure=False)
+            for future, first in zip(self.training.futures, firsts, strict=True)
+        ]
+        training = joined(client.gather(samples))
+        problem = self.machine._problem(_data(training, self.machine))
+        share = max(training.n_rows, 1) / total
+        return restricted(problem, np.arange(training.n_rows), share=share)
+
+
+def _initial(training: Training, machine: Any) -> State:
+    return State(LocalRows(machine._problem(_data(training, machine))), Totals())
+
+
+def _passed(
+    state: State, method: Callable[..., Totals], arguments: tuple[Any, ...]
+) -> State:
+    """Return the state after a pass; the state before it is unchanged."""
+    rows = state.rows.__copy__()
+    return State(rows, method(rows, *arguments))
+
+
+def _sampled(training: Training, first: int, share: float) -> Training:
+    return training.take(sampled(first, first + training.n_rows, share))
+
+
+def _solved(machine: Any, training: DaskParts) -> Model:
+    """Solve one problem and return its functions."""
+    sizes = training.gather(N_ROWS)
+    training = training.where(sizes)
+    rows = DaskRows(training, machine)
+    first = rows.states.futures[0]
+    layout = training.client.submit(attrgetter("rows.layout"), first).result()
+    few = sum(sizes) < DEFAULT.many_rows
+    limit = DEFAULT.max_newton_steps
+    found = solve_blocks(
+        rows,
+        layout,
+        # The ordinary model solves few rows to a vertex: come as close to it.
+        tol=machine.tol * (DEFAULT.polished_gap if few else 1.0),
+        max_iter=min(limit, machine.max_iter) if machine.max_iter > 0 else limit,
+    )
+    found = _with_middle_bias(rows, layout, found)
+    found.converged = found.relative_gap <= machine.tol
+    machine._check_solved(found)
+    functions = [
+        Expansion(Kernel("linear"), None, np.asarray(weights), float(bias))
+        for weights, bias in zip(found.weights, found.biases, strict=True)
+    ]
+    ranges = Ranges.merged(training.gather(_ranges, machine, functions))
+    for check in machine._trivial:
+        check(machine, ranges)
+    if ranges.constant is not None:
+        nothing = np.zeros_like(functions[0].coefficients)
+        functions[0] = replace(functions[0], coefficients=nothing, bias=ranges.constant)
+    return Model(functions[0], functions[1:], np.empty(0), Certificate.of(found))
+
+
+def _ranges(training: Training, machine: Any, functions: list[Expansion]) -> Ranges:
+    data = _data(training, machine)
+    spaces = [data.decision]
+    if data.with_privileged:
+        spaces += [data.privileged[which] for which in machine._functions]
+    pairs = zip(functions, spaces, strict=True)
+    return Ranges.of(data, [function(space.rows) for function, space in pairs])
+
+
+# ---------------------------------------------------------------------------- bias
+def _with_middle_bias(
+    rows: DaskRows, layout: Layout, found: BlockSolution
+) -> BlockSolution:
+    """Return the solution with the first bias in the middle of its optimal interval.
+
+    As :mod:`lupi._convex.biases` on one machine: the partitions contribute whether
+    their constraints determine the biases and, if they do not, the constraints that
+    matter near them.
     """
+    states = rows.states
+    largest = float(states.largest(_largest_multiplier))
+    sizes, scales, products = zip(*states.gather(_bias_columns, largest), strict=True)
+    if determined(np.max(scales, axis=0), np.sum(products, axis=0)):
+        return found
+
+    def pieces(center: np.ndarray, reach: np.ndarray) -> list[Piece]:
+        parts = states.gather(_pieces, found.weights, center, reach)
+        return [piece for part in parts for piece in part]
+
+    biases = middle_of(found.biases, np.max(sizes, axis=0), pieces)
+    if biases is None:
+        return found
+    middle = certified(rows, layout, layout.joined(found.weights, biases))
+    middle = replace(middle, n_iter=found.n_iter, converged=found.converged)
+    least = max(found.duality_gap, FLAT * abs(found.primal_value))
+    return middle if middle.duality_gap <= 2 * least else found
 
 
-class LinearSVCDeltaPlus(DecisionValues, DaskLinearMachine, LocalSVCDeltaPlus):
-    """SVMΔ+ with linear functions of X and of X* on Dask arrays and data frames.
-
-    The model of :class:`lupi.svm.LinearSVCDeltaPlus`, solved by the same interior point
-    and with the same certificate. The multipliers and slacks of the rows stay on the
-    workers.
-
-    Parameters
-    ----------
-    C, delta, privileged_reg, slack, multi_class, class_weight, tol, max_iter
-        As in :class:`lupi.svm.LinearSVCDeltaPlus`.
-    device : "cpu"
-        Where the workers compute.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the one that is running.
-
-    Attributes
-    ----------
-    classes_, coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
-        As in :class:`lupi.svm.LinearSVCDeltaPlus`.
-
-    See Also
-    --------
-    lupi.svm.LinearSVCDeltaPlus : The same for tables in memory.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from dask.distributed import Client
-    >>> from lupi.dask import LinearSVCDeltaPlus
-    >>> client = Client(processes=False, dashboard_address=":0")
-    >>> rng = da.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 2), chunks=(100, 2))
-    >>> noise = rng.normal(size=200, chunks=100)
-    >>> y = X.sum(axis=1) + noise > 0
-    >>> violation = da.maximum(1 - da.where(y, 1, -1) * X.sum(axis=1), 0)
-    >>> model = LinearSVCDeltaPlus().fit(X, y, privileged=violation[:, None])
-    >>> model.to_local().predict([[2.0, 2.0], [-2.0, -2.0]])
-    array([ True, False])
-    >>> client.close()
-    """
+def _largest_multiplier(state: State) -> float:
+    return max(
+        np.abs(own).max() for block in state.rows.blocks for own in block.distance
+    )
 
 
-class LinearSVRPlus(DaskLinearMachine, LocalSVRPlus):
-    """ε-SVR+ with linear functions of X and of X* on Dask arrays and data frames.
+def _bias_columns(state: State, largest: float) -> tuple[np.ndarray, ...]:
+    """Return the largest coefficients of the biases, and their strict products."""
+    found = [
+        (
+            np.abs(problem.balance_columns()).max(axis=1, initial=0.0),
+            *strict_products(problem, multipliers, largest),
+        )
+        for problem, multipliers in state.rows.in_chunks(CHUNK)
+    ]
+    sizes, scales, products = zip(*found, strict=True)
+    return np.max(sizes, axis=0), np.max(scales, axis=0), np.sum(products, axis=0)
 
-    The model of :class:`lupi.svm.LinearSVRPlus`, solved by the same interior point with
-    the same certificate. The multipliers and slacks of the rows stay on the workers.
 
-    Parameters
-    ----------
-    C, epsilon, privileged_reg, tol, max_iter
-        As in :class:`lupi.svm.LinearSVRPlus`.
-    device : "cpu"
-        Where the workers compute.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the one that is running.
-
-    Attributes
-    ----------
-    coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
-        As in :class:`lupi.svm.LinearSVRPlus`.
-
-    See Also
-    --------
-    lupi.svm.LinearSVRPlus : The same for tables in memory.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from dask.distributed import Client
-    >>> from lupi.dask import LinearSVRPlus
-    >>> client = Client(processes=False, dashboard_address=":0")
-    >>> rng = da.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 2), chunks=(100, 2))
-    >>> noise = rng.normal(size=200, chunks=100)
-    >>> y = 2 * X[:, 0] + noise
-    >>> model = LinearSVRPlus().fit(X, y, privileged=abs(noise)[:, None])
-    >>> bool(abs(model.coef_ - [2.0, 0.0]).max() < 0.3)
-    True
-    >>> client.close()
-    """
+def _pieces(
+    state: State, weights: list[Any], center: np.ndarray, reach: np.ndarray
+) -> list[Piece]:
+    """Return the parts of the linear program for the biases, one per chunk."""
+    found = []
+    for problem, _ in state.rows.in_chunks(CHUNK):
+        values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
+        rows = BiasRows.of(problem, problem.margins(values), DEFAULT.bias_kinds)
+        found.append(rows.piece(center, reach))
+    return found

@@ -395,7 +395,7 @@ class KernelMachine:
     # The position in `_spaces` of the kernel of each of the functions 1, 2, ...
     _functions: tuple[int, ...] = (0,)
     # Warnings of trivial solutions: `constant_decision`, `unused_correction`.
-    _trivial: tuple[Callable[[object, Data, Solution], None], ...] = ()
+    _trivial: tuple[Callable[[object, Ranges], None], ...] = ()
 
     _parameter_constraints: ClassVar[Constraints] = {
         **dict.fromkeys(("C", "privileged_C", "privileged_reg", "tol"), POSITIVE),
@@ -539,8 +539,9 @@ class KernelMachine:
     _fit_real = _fit_machine
 
     def _recover(self, data: Data, solution: Solution) -> Model:
+        ranges = Ranges.of(data, solution.values)
         for check in self._trivial:
-            check(self, data, solution)
+            check(self, ranges)
         spaces = [data.decision]
         if data.with_privileged:
             spaces += [data.privileged[which] for which in self._functions]
@@ -556,11 +557,9 @@ class KernelMachine:
             )
             coefficients.append(coefficient)
             functions.append(function)
-        if is_constant(data, solution):
+        if ranges.constant is not None:
             # Exactly constant, because predictions are signs, here of rounding errors.
-            value = float(np.mean(solution.values[0]))
-            value = 0.0 if abs(value) <= TRIVIAL else value
-            nothing = np.zeros(data.n_rows)
+            nothing, value = np.zeros(data.n_rows), ranges.constant
             constant = stored.with_function(0, nothing, value)
             if constant.is_optimal(self.tol) or not solution.converged:
                 coefficients[0], stored = nothing, constant
@@ -752,16 +751,56 @@ def train_first_stage(estimator: Any, data: Data, C: float) -> FirstStage:
     return FirstStage(function, deviations, Certificate.of(stored))
 
 
-def is_constant(data: Data, solution: Solution) -> bool:
-    """Return whether the decision function is constant, that is, w = 0."""
-    unit = min(1.0, np.ptp(data.target))
-    largest = min(unit, float(data.cost.sum()) * data.decision.largest)
-    return bool(np.ptp(solution.values[0]) <= TRIVIAL * largest)
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Ranges over rows, from which a trivial solution is recognized.
+
+    ``low`` and ``high`` are the ends of the target, followed by those of every
+    function; ``cost`` is Σ C_i, ``largest`` the largest k(x, x).
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    cost: float
+    largest: float
+
+    @classmethod
+    def of(cls, data: Data, values: Sequence[Any]) -> Ranges:
+        """Return the ranges of some rows; `values` are those of the functions."""
+        columns = [data.target, *(values if data.with_privileged else values[:1])]
+        low = np.array([one.min(initial=np.inf) for one in columns])
+        high = np.array([one.max(initial=-np.inf) for one in columns])
+        return cls(low, high, float(data.cost.sum()), data.decision.largest)
+
+    @classmethod
+    def merged(cls, parts: Sequence[Ranges]) -> Ranges:
+        """Return the ranges of all rows from those of parts."""
+        return cls(
+            np.min([part.low for part in parts], axis=0),
+            np.max([part.high for part in parts], axis=0),
+            sum(part.cost for part in parts),
+            max(part.largest for part in parts),
+        )
+
+    @property
+    def with_privileged(self) -> bool:
+        """Whether there are functions on X*."""
+        return len(self.low) > 2
+
+    @property
+    def constant(self) -> float | None:
+        """The value of a constant decision function, that is, w = 0; or None."""
+        target, decision = (self.high - self.low)[:2]
+        largest = min(1.0, target, self.cost * self.largest)
+        if not decision <= TRIVIAL * largest:
+            return None
+        value = 0.5 * float(self.low[1] + self.high[1])
+        return 0.0 if abs(value) <= TRIVIAL else value
 
 
-def constant_decision(estimator: Any, data: Data, solution: Solution) -> None:
+def constant_decision(estimator: Any, ranges: Ranges) -> None:
     """Warn if w = 0: no correcting function could represent the margin violations."""
-    if data.with_privileged and is_constant(data, solution):
+    if ranges.with_privileged and ranges.constant is not None:
         _warn(
             estimator,
             "found the trivial solution, a constant decision function: no correcting "
@@ -770,10 +809,10 @@ def constant_decision(estimator: Any, data: Data, solution: Solution) -> None:
         )
 
 
-def unused_correction(estimator: Any, data: Data, solution: Solution) -> None:
+def unused_correction(estimator: Any, ranges: Ranges) -> None:
     """Warn if f* = 0: the model is then the SVM with cost (1+Δ)C."""
     # Relative to the margin, which is one for every C.
-    if data.with_privileged and np.abs(solution.values[1]).max() <= TRIVIAL:
+    if ranges.with_privileged and max(-ranges.low[2], ranges.high[2]) <= TRIVIAL:
         _warn(
             estimator,
             "found the trivial solution: the correcting function is zero, and the "

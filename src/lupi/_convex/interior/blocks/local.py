@@ -72,29 +72,26 @@ class LocalRows:
         new.blocks = [copy.copy(block) for block in self.blocks]
         return new
 
-    def total(self, name: str, *arguments: Any) -> Totals:
-        """Run a pass on every block and return the totals."""
+    def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
+        """Run a pass, a method of `RowState`, on every block; return the totals."""
         # A NumPy scalar would convert a vector of another type into an array.
         arguments = tuple(
             float(one) if isinstance(one, np.floating) else one for one in arguments
         )
-        own = getattr(self, f"_{name}", None)
-        if own is not None:
-            return own(*arguments)
-        return self._each(lambda _, block: getattr(block, name)(*arguments))
+        return self._each(lambda _, block: one_pass(block, *arguments))
 
     def _each(self, run: Callable[[int, RowState], Totals]) -> Totals:
         take = map if self.pool is None else self.pool.map
         # Added in the order of the blocks, so that sums do not depend on threads.
         return merged(take(run, range(len(self.blocks)), self.blocks))
 
-    def _describe(self) -> Totals:
+    def describe(self) -> Totals:
         """Return the totals of the rows for the start and the certificate."""
         found = merged(_described(kind, self.layout) for kind in self.kinds)
         steepest = max((block.steepest for block in self.blocks), default=0.0)
         return found + Totals(peaks={"bend": steepest})
 
-    def _begin(self, typical: float, centered: bool) -> Totals:
+    def begin(self, typical: float, centered: bool) -> Totals:
         """Set multipliers inside their bounds; return their functions."""
         first = []
         for kind in self.kinds:

@@ -17,6 +17,7 @@ import numpy as np
 
 from lupi._convex.interior.blocks.layout import Layout
 from lupi._convex.interior.blocks.local import LocalRows
+from lupi._convex.interior.blocks.smoothed import RowState
 from lupi._convex.interior.blocks.totals import RowBlocks, Totals
 from lupi._convex.linalg import NotPositiveDefinite, cholesky, cholesky_solve
 from lupi._convex.line_search import first_zero
@@ -84,7 +85,7 @@ def certified(rows: RowBlocks, layout: Layout, theta: np.ndarray) -> BlockSoluti
     """Return a point with its gap to the current multipliers of the rows."""
     path = _Path(rows, layout, DEFAULT)
     path.theta = theta
-    return path._certified(rows.total("factorize", theta, 0.0, False), 0)
+    return path._certified(rows.total(RowState.factorize, theta, 0.0, False), 0)
 
 
 class _Path:
@@ -92,11 +93,11 @@ class _Path:
 
     def __init__(self, rows: RowBlocks, layout: Layout, tuning: Tuning):
         self.rows, self.layout, self.tuning = rows, layout, tuning
-        facts = rows.total("describe")
+        facts = rows.describe()
         self.sums, self.peaks = facts.sums, facts.peaks
         self.unit = float(self.peaks["right"])
         least = max(FLATTEST * self.peaks["bend"], np.finfo(float).tiny)
-        rows.total("measure", self.unit, float(least))
+        rows.total(RowState.measure, self.unit, float(least))
 
     # ------------------------------------------------------------------ start
     def start(self) -> None:
@@ -109,15 +110,15 @@ class _Path:
         typical = 1.0 / size if size > 0 else 1.0
         centered = bool(self.peaks["dearest"] <= WIDEST * -self.peaks["cheapest"])
         centered |= self.peaks["dearest"] == 0.0
-        pull = self.rows.total("begin", typical, centered).sums["pull"]
+        pull = self.rows.begin(typical, centered).sums["pull"]
         penalty = self.layout.penalty
         self.theta = np.zeros(self.layout.size)
         if not centered:
             weights = penalty > 0
             self.theta[weights] = pull[weights] / penalty[weights]
-        slope = self.rows.total("slope", self.theta).sums["slope"]
+        slope = self.rows.total(RowState.slope, self.theta).sums["slope"]
         floor = max(slope / self.sums["multipliers"], 1e-3 * self.unit)
-        self.rows.total("open", self.theta, float(floor))
+        self.rows.total(RowState.open, self.theta, float(floor))
 
     def start_smoothed(self, max_iter: int) -> int:
         """Start near the end of the path; return the steps, 0 if it failed."""
@@ -150,7 +151,7 @@ class _Path:
         unit = self.sums["cost"] / self.sums["slacks"]
         path = [share * unit for share in tuning.smoothed_path]
         mu = path.pop(0)
-        here = self.rows.total("center", self.theta, mu)
+        here = self.rows.total(RowState.center, self.theta, mu)
         most = len(tuning.smoothed_path) * tuning.smoothed_steps
         for n_steps in range(1, most + 1):
             factor = _Factor(here, penalty)
@@ -166,17 +167,17 @@ class _Path:
                     tangent = downhill + (after - mu) * here.sums["unit"]
                     mu, direction = after, factor.solve(tangent)
                 self.theta = self.theta + direction
-                here = self.rows.total("center", self.theta, mu)
+                here = self.rows.total(RowState.center, self.theta, mu)
                 if not after:
                     return n_steps
                 continue
             ahead = self.theta + direction
-            here = self.rows.total("center", ahead, mu)
+            here = self.rows.total(RowState.center, ahead, mu)
             slope = float((penalty * ahead - here.sums["pull"]) @ direction)
             length = self._length(direction, mu, -gain, slope)
             if length != 1.0:
                 ahead = self.theta + length * direction
-                here = self.rows.total("center", ahead, mu)
+                here = self.rows.total(RowState.center, ahead, mu)
             self.theta = ahead
         return 0
 
@@ -188,7 +189,7 @@ class _Path:
         def slope(length: float) -> float:
             if length in (0.0, 1.0):
                 return after if length else before
-            rest = self.rows.total("slopes", self.theta, direction, [length], mu)
+            rest = self.rows.total(RowState.slopes, self.theta, direction, [length], mu)
             return start + length * bend + float(rest.sums["slopes"][0])
 
         return first_zero(slope, steep=STEEP)
@@ -196,7 +197,10 @@ class _Path:
     # ------------------------------------------------------------------- path
     def follow(self, *, tol: float, max_iter: int) -> BlockSolution:
         """Take Mehrotra steps to the end of the path."""
-        tuning, here = self.tuning, self.rows.total("factorize", self.theta, 0.0, False)
+        tuning, here = (
+            self.tuning,
+            self.rows.total(RowState.factorize, self.theta, 0.0, False),
+        )
         best = self._certified(here, 0)
         best_theta, at_best = self.theta, True
         n_iter, stalled, exhausted, lowest = 0, 0, 0, np.inf
@@ -204,7 +208,7 @@ class _Path:
             try:
                 length = self._step(here)
                 ahead = self.theta + length * self.direction
-                here = self.rows.total("factorize", ahead, length, at_best)
+                here = self.rows.total(RowState.factorize, ahead, length, at_best)
             except FAILURES:
                 break
             n_iter += 1
@@ -229,7 +233,7 @@ class _Path:
             ):
                 break
         if not at_best:
-            self.rows.total("recall")
+            self.rows.total(RowState.recall)
         self.theta = best_theta
         best.n_iter, best.converged = n_iter, best.relative_gap <= tol
         return best
@@ -240,7 +244,7 @@ class _Path:
         factor = _Factor(here, penalty)
         wanted = penalty * self.theta - here.sums["pull"]
         right = here.sums["right"] - wanted
-        predictor = self.rows.total("predict", factor.solve(right))
+        predictor = self.rows.total(RowState.predict, factor.solve(right))
         length = _step_length(predictor.peaks["fastest"])
         # (λ + l dλ)(z + l dz) summed, where z dλ + λ dz = −λz.
         after = (1.0 - length) * here.sums["products"]
@@ -253,7 +257,7 @@ class _Path:
         right = right + target * predictor.sums["unit"]
         direction = factor.solve(right)
         for last in [False] * REFINEMENTS + [True]:
-            corrector = self.rows.total("correct", direction, target, trust)
+            corrector = self.rows.total(RowState.correct, direction, target, trust)
             missed = corrector.sums["pull"] - penalty * direction - wanted
             size = np.abs(corrector.sums["pull"]).max() + np.abs(wanted).max()
             if last or np.abs(missed).max() <= REFINED * size:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Protocol
@@ -43,12 +43,18 @@ def merged(totals: Iterable[Totals]) -> Totals:
 class RowBlocks(Protocol):
     """Rows in blocks, on one or several machines, with their part of the iterate.
 
-    The passes are the methods of :class:`.passes.Passes`. A pass changes the state of
+    The passes are methods of :class:`.smoothed.RowState`. A pass changes the state of
     the rows and returns totals; arguments and totals are small.
     """
 
-    def total(self, name: str, *arguments: Any) -> Totals:
-        """Run a pass on every block and return the totals."""
+    def describe(self) -> Totals:
+        """Return the totals of the rows for the start and the certificate."""
+
+    def begin(self, typical: float, centered: bool) -> Totals:
+        """Set multipliers inside their bounds; return their functions."""
+
+    def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
+        """Run a pass, a method of `RowState`, on every block; return the totals."""
 
     def sample(self, n_rows: int) -> Problem:
         """Return the problem of about this many rows, with costs scaled up."""
