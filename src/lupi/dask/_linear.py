@@ -69,7 +69,7 @@ def fit_linear(machine: Any, client: Any, tables: dict[str, Any]) -> None:
     else:
         models = [_solved(machine, training)]
     nothing = np.empty(0)
-    no_rows = Training(np.empty((0, 0)), nothing, None, nothing, np.arange(0))
+    no_rows: Training = Training(np.empty((0, 0)), nothing, None, nothing, np.arange(0))
     machine._keep(Fitted(no_rows, [], models))
 
 
