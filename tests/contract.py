@@ -1,9 +1,9 @@
-"""The core of both contracts, for estimators that share their code with others.
+"""Parts of both contracts, for estimators that share their code with others.
 
-What `check_estimator` and `check_privileged_estimator` ask costs hundreds of fits. One
-member of a family is asked everything; of the others, the ordinary tests leave out the
-checks below, which depend on the shared reading of the input or on scikit-learn's
-tools alone. `make test-slow` asks everything of everyone.
+All checks of `check_estimator` and `check_privileged_estimator` take hundreds of fits.
+One estimator per template of ``fit`` has to pass all of them; the others pass `OWN`,
+where their own code decides, or all but `OF_THE_FAMILY`. `make test-slow` runs all
+checks on all estimators.
 """
 
 from __future__ import annotations
@@ -29,24 +29,30 @@ OF_THE_FAMILY = {
     "check_learning_curve",
     "check_pipeline",
 }
-# How X, X* and y are read, for a family whose members do not override `fit`.
-READING = {
-    "check_classifier_data_not_an_array",
-    "check_dtype_object",
-    "check_estimators_dtypes",
-    "check_feature_names",
-    "check_float32_input",
-    "check_labels_of_any_type",
-    "check_lists_and_data_frames",
-    "check_readonly_input",
-    "check_sparse_X_equals_dense",
-    "check_sparse_privileged_equals_dense",
-    "check_supervised_y_2d",
+# What a model that only defines its problem can get wrong.
+OWN = {
+    "check_all_rows_missing_equals_none",
+    "check_clone_and_pickle",
+    "check_many_classes",
+    "check_missing_rows_are_legal",
+    "check_permuted_rows",
+    "check_privileged_has_an_effect",
+    "check_trains_without_privileged",
+    "check_weight_two_is_a_repeated_row",
+    "check_weight_zero_is_an_absent_row",
 }
 
 
+def check_own(estimator):
+    """Run the checks of `OWN`."""
+    checks = dict(privileged_estimator_checks(estimator))
+    for name in sorted(OWN & set(checks)):
+        checks[name](estimator)
+    assert len(OWN & set(checks)) >= 5
+
+
 def check_core(estimator, left_out=()):
-    """Ask for both contracts, less what is asked of the family and `left_out`."""
+    """Run both contracts without the checks of the family and those `left_out`."""
     check_scikit_learn_core(estimator, left_out)
     for name, check in privileged_estimator_checks(estimator):
         if name not in {*OF_THE_FAMILY, *left_out}:
@@ -54,7 +60,7 @@ def check_core(estimator, left_out=()):
 
 
 def check_scikit_learn_core(estimator, left_out=()):
-    """Ask for scikit-learn's contract alone."""
+    """Run scikit-learn's contract without the checks of the family."""
     asked = 0
     for candidate, check in estimator_checks_generator(estimator):
         if check.func.__name__ in {*OF_THE_FAMILY, *left_out}:

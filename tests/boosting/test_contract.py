@@ -4,8 +4,8 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.boosting import GBPlusClassifier, IPLClassifier, IPLRegressor
-from lupi.testing import check_privileged_estimator, privileged_estimator_checks
-from tests.contract import OF_THE_FAMILY, READING, check_core
+from lupi.testing import check_privileged_estimator
+from tests.contract import check_core, check_own
 from tests.marks import slow
 
 _TIES = (
@@ -15,12 +15,12 @@ _TIES = (
 _DENSE = "check_sample_weight_equivalence_on_dense_data"
 _SPARSE = "check_sample_weight_equivalence_on_sparse_data"
 OTHERS = [
-    IPLRegressor(n_estimators=20),
-    GBPlusClassifier(n_estimators=20),
+    IPLRegressor(n_estimators=5),
+    GBPlusClassifier(n_estimators=5),
 ]
 ESTIMATORS = [
-    IPLClassifier(n_estimators=20),
-    *slow(IPLClassifier(n_estimators=20, loss="log_loss"), *OTHERS),
+    IPLClassifier(n_estimators=5),
+    *slow(IPLClassifier(n_estimators=5, loss="log_loss"), *OTHERS),
 ]
 
 
@@ -29,12 +29,8 @@ def test_core(estimator):
     check_core(estimator, left_out=(_DENSE, _SPARSE))
 
 
-def test_core_of_xgboost():
-    estimator = IPLClassifier(n_estimators=2, engine="xgboost", n_jobs=1)
-    left_out = OF_THE_FAMILY | READING
-    for name, check in privileged_estimator_checks(estimator):
-        if name not in left_out:
-            check(estimator)
+def test_own_checks_of_xgboost():
+    check_own(IPLClassifier(n_estimators=2, engine="xgboost", n_jobs=1))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
@@ -56,7 +52,7 @@ def test_scikit_learn(estimator):
         *ESTIMATORS,
         *slow(
             IPLClassifier(n_estimators=5, engine="xgboost", n_jobs=1),
-            GBPlusClassifier(n_estimators=20, schedule="teacher_first"),
+            GBPlusClassifier(n_estimators=5, schedule="teacher_first"),
             IPLRegressor(n_estimators=5, engine="xgboost", n_jobs=1),
         ),
     ],

@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import lupi.svm
 from lupi.svm import FairSVCDeltaPlus, HardMarginSVC, MarginTransferSVC, SVCDeltaPlus
 from lupi.testing import check_privileged_estimator
-from tests.contract import READING, check_core, check_scikit_learn_core
+from tests.contract import check_core, check_own, check_scikit_learn_core
 from tests.marks import slow
 
 VARIANTS = [
@@ -15,8 +15,8 @@ VARIANTS = [
 ]
 # With its default delta it finds no use for X* on the data of the checks.
 SETTINGS = {"MarginTransferSVC": {"delta": 10.0}}
-# One classifier and one regressor in kernels, and one classifier in features.
-THOROUGH = ("SVCPlus", "SVRPlus", "LinearSVCPlus")
+# One for each template of fit: the others only define their problem.
+THOROUGH = ("SVCPlus", "SVRPlus")
 OTHERS = [
     getattr(lupi.svm, name)(**SETTINGS.get(name, {}))
     for name in lupi.svm.__all__
@@ -47,9 +47,14 @@ EXCUSED = {
 
 @pytest.mark.filterwarnings("ignore:.*no sensitive_features")
 @pytest.mark.parametrize("estimator", PRIVILEGED, ids=repr)
-def test_core(estimator):
-    own = isinstance(estimator, FairSVCDeltaPlus)
-    check_core(estimator, left_out=() if own else READING)
+def test_own_checks(estimator):
+    check_own(estimator)
+
+
+@pytest.mark.filterwarnings("ignore:.*no sensitive_features")
+def test_core_of_the_fair_model():
+    """It has a fit of its own."""
+    check_core(FairSVCDeltaPlus())
 
 
 def test_core_of_the_hard_margin():
