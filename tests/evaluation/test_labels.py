@@ -395,17 +395,17 @@ def test_labels_are_read_off_the_curve():
     wide = curve(score, 0.1, noise=0.02).worth()
     assert wide.low < worth.low
     assert wide.high > worth.high
-    assert "worth about 90 labels" in str(worth)
-    assert "120 rows with y have the same score without X* as 30" in str(worth)
+    assert "equivalent to about 90 additional known outcomes" in str(worth)
+    assert "120 score as much without X* as 30 with X*" in str(worth)
 
 
 def test_what_the_curve_does_not_reach_is_said():
     far = curve(lambda size: 0.5 + 1e-6 * size, 0.1).worth()
     assert far.labels == far.low == far.high == np.inf
-    assert str(far).startswith("X* is worth more than 210 labels")
+    assert str(far).startswith("X* is equivalent to more than 210 additional known")
     none = curve(lambda size: 0.5 + 0.001 * size, -0.1).worth()
     assert none.labels == none.low == none.high == 0
-    assert str(none).startswith("X* is worth no labels")
+    assert str(none).startswith("X* is equivalent to no additional known outcome")
 
 
 def test_the_interval_holds_the_sizes_that_do_not_differ(data):

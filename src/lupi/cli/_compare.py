@@ -51,6 +51,7 @@ from lupi.exceptions import ModelFileError
 from lupi.report import Usage, write_html
 from lupi.report._words import (
     GAIN_COLUMNS,
+    GAIN_WORDS,
     MARK,
     TRIMMED_WORDS,
     choice_words,
@@ -495,6 +496,13 @@ def _show_comparison(console: Console, comparison: Comparison) -> None:
     metric = metric_name(settings["scoring"])
     console.print(Text(f"{metric}, higher is better; {split_words(settings)}.", "dim"))
     console.print(_score_table(comparison, wide=console.width >= WIDE))
+    legend = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style="dim")
+    legend.add_column(no_wrap=True)
+    for arm in ARMS.values():
+        legend.add_row(arm.label, Text(arm.meaning))
+    for name, meaning in GAIN_WORDS.items():
+        legend.add_row(name, Text(meaning))
+    console.print(legend)
     if comparison.summary["trimmed"].map(bool).any():
         console.print(Text(f"{MARK} {TRIMMED_WORDS}", "dim"))
     for said in second_words(comparison):
@@ -523,8 +531,11 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
         header_style="bold",
     )
     table.add_column("method", no_wrap=True)
-    for arm in ARMS:
-        table.add_column(arm, justify="right", no_wrap=True)
+    for arm in ARMS.values():
+        # In two lines, so that the table is not wider than its numbers.
+        label = " ".join(arm.label.rsplit(" ", 1)[:-1]) or arm.label
+        star = "\nX*" if label != arm.label else ""
+        table.add_column(label + star, justify="right", no_wrap=True)
     for heading in ("gain", "p", "gap closed")[: 3 if wide else 2]:
         table.add_column(heading, justify="right", no_wrap=True)
     for line in comparison.summary.to_dict("records"):

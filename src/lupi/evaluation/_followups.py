@@ -74,8 +74,8 @@ class Worth:
     --------
     >>> from lupi.evaluation import Worth
     >>> print(Worth(41.0, 12.0, float("inf"), 60, 240))
-    X* is worth about 41 labels (95 % interval 12 to more than 180): 101 rows with y
-    have the same score without X* as 60 with X*.
+    X* is equivalent to about 41 additional known outcomes (95 % interval 12 to more
+    than 180): 101 score as much without X* as 60 with X*.
     """
 
     labels: float
@@ -91,17 +91,21 @@ class Worth:
             for end in (self.low, self.high)
         )
         if self.labels <= 0:
-            return f"X* is worth no labels (95 % interval {low} to {high})."
+            return (
+                "X* is equivalent to no additional known outcome (95 % interval "
+                f"{low} to {high})."
+            )
         if not np.isfinite(self.labels):
             return (
-                f"X* is worth {most} labels: {self.largest:,} rows with y have a lower "
-                f"score without X* than {self.compared:,} with X*."
+                f"X* is equivalent to {most} additional known outcomes: "
+                f"{self.largest:,} score less without X* than {self.compared:,} with "
+                "X*."
             )
         count = round(self.labels)
         return (
-            f"X* is worth about {count:,} labels (95 % interval {low} to {high}): "
-            f"{self.compared + count:,} rows with y have the same score without X* as "
-            f"{self.compared:,} with X*."
+            f"X* is equivalent to about {count:,} additional known outcomes (95 % "
+            f"interval {low} to {high}): {self.compared + count:,} score as much "
+            f"without X* as {self.compared:,} with X*."
         )
 
 

@@ -48,25 +48,23 @@ ARMS = {
         Arm(
             "without",
             "without X*",
-            "the same model trained without X*: the baseline",
+            "the same model, trained without X*",
         ),
-        Arm("with", "with X*", "trained with X*, predicts without it: the method"),
+        Arm("with", "with X*", "trained with X*, predicts from X: the method"),
         Arm(
             "shuffled",
             "shuffled X*",
-            "trained with the rows of X* permuted among the training rows: a gain in "
-            "this arm does not come from the content of X*",
+            "trained with the rows of X* permuted, so that its content is lost",
         ),
         Arm(
             "self",
             "X as X*",
-            "trained with the features X in the place of X*: a gain in this arm comes "
-            "from the method, not from X*",
+            "trained with X in the place of X*, so that only the method can gain",
         ),
         Arm(
             "oracle",
             "oracle",
-            "a model that has X* when predicting: an estimate of the possible gain",
+            "a model that has X* when predicting too: the possible gain",
         ),
     )
 }

@@ -522,8 +522,10 @@ def next_steps(
                 f"have X*: {cells}."
             )
         if len(settings["privileged"]) > 1:
-            how = "--columns" if command_line else "comparison.columns()"
-            steps.append(f"See {how} for the columns that the gain comes from.")
+            how = "Run again with --columns"
+            if not command_line:
+                how = "Call comparison.columns()"
+            steps.append(f"{how} to see which columns the gain comes from.")
         return steps or ["Use the model: its predictions need X alone."]
     if verdict.kind == "failed":
         return [*steps, "Remove the cause of the failures, or compare other methods."]

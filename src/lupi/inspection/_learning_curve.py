@@ -51,7 +51,7 @@ class PrivilegedLearningCurveDisplay:
     estimator_name : str, default=""
         Name of the estimator, for the title.
     worth : Worth, default=None
-        Number of labels that X* is worth, drawn as an arrow.
+        Number of labels that X* is equivalent to, drawn as an arrow.
 
     Attributes
     ----------
@@ -323,7 +323,7 @@ class PrivilegedLearningCurveDisplay:
             arrowprops={"arrowstyle": "->", "color": ARM_COLORS["with"], "lw": 1.5},
         )
         self.ax_.annotate(
-            f"worth {round(worth.labels):,} labels",
+            f"equivalent to {round(worth.labels):,} more",
             xy=(worth.compared, level),
             xytext=(8, -12),
             textcoords="offset points",

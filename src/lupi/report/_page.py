@@ -31,6 +31,7 @@ from lupi.inspection import (
 from lupi.inspection._style import ARM_COLORS, BLACK
 from lupi.report._words import (
     GAIN_COLUMNS,
+    GAIN_WORDS,
     MARK,
     SUMMARY_COLUMNS,
     TRIMMED_WORDS,
@@ -129,6 +130,9 @@ def build_page(
         "title": f"Does the privileged information help? {usage.source}",
         "headline": verdict.headline,
         "support": verdict.sentence,
+        "full_size": (
+            full_size_words(comparison) if settings.get("full_size") else None
+        ),
         "verdict_class": _css(verdict.kind),
         "warnings": _warnings(comparison),
         "facts": _facts(settings),
@@ -237,20 +241,12 @@ def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _table_notes(comparison: Comparison) -> list[str]:
-    several = len(comparison.methods) > 1
-    corrected = ", corrected for the number of methods (Holm)" if several else ""
-    notes = [
-        "Gain: the smallest difference of “with X*” to “without X*”, “shuffled X*” and "
-        "“X as X*”, ± its standard error. p: one-sided, the largest p-value of these "
-        f"differences{corrected}. Gap closed: the gain as a share of the gain of the "
-        "oracle, which has X* when predicting; “none” without a gain, empty if the "
-        "gain of the oracle is not significant."
-    ]
+    notes = ["; ".join(f"{name}: {words}" for name, words in GAIN_WORDS.items()) + "."]
+    if len(comparison.methods) > 1:
+        notes.append("p is corrected for the number of methods (Holm).")
     if comparison.summary["trimmed"].map(bool).any():
         notes.append(f"{MARK} {TRIMMED_WORDS}")
     notes += second_words(comparison)
-    if comparison.settings.get("full_size"):
-        notes.append(full_size_words(comparison))
     if comparison.settings.get("outside"):
         words = outside_words(comparison.settings["outside"])
         notes.append(f"External baseline: {words}")

@@ -28,6 +28,14 @@ TRIMMED_WORDS = (
     "Some splits are outliers, more than five interquartile ranges from the others: "
     "the mean, of scores or of paired differences, is over the middle 60 % of them."
 )
+GAIN_WORDS = {
+    "gain": (
+        "the smallest difference of “with X*” to “without X*”, “shuffled X*” and “X as "
+        "X*”, ± its standard error"
+    ),
+    "p": "one-sided, the largest p-value of these differences",
+    "gap closed": "the gain divided by the gain of the oracle, if that is significant",
+}
 GAIN_COLUMNS = ("alone", "left out", "contribution")
 
 # Positions between the words of a name: HedgedDistillation, cd4_week_20.
