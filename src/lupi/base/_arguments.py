@@ -73,7 +73,18 @@ class Privileged:
         return len(self.rows) == self.n_rows
 
     def take(self, index: np.ndarray) -> Privileged | None:
-        """Return the training rows `index`, renumbered; None if none of them has X*."""
+        """Return the training rows `index`, renumbered from 0.
+
+        Parameters
+        ----------
+        index : array of int
+            Positions among the training rows, repeats allowed.
+
+        Returns
+        -------
+        Privileged or None
+            None if none of these rows has privileged information.
+        """
         index = np.asarray(index)
         position = np.full(self.n_rows, -1)
         position[self.rows] = np.arange(len(self.rows))
@@ -84,14 +95,31 @@ class Privileged:
         return Privileged(take_rows(self.values, position[rows]), rows, len(index))
 
     def only(self, chosen: np.ndarray) -> Privileged:
-        """Keep the available rows of a mask; the others have no X* any more."""
+        """Keep some of the available rows; the training rows are not renumbered.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool
+            One entry per available row.
+
+        Returns
+        -------
+        Privileged
+            The same training rows; those not chosen have no privileged information.
+        """
         index = np.flatnonzero(chosen)
         if len(index) == len(self.rows):
             return self
         return Privileged(take_rows(self.values, index), self.rows[index], self.n_rows)
 
     def dense_full(self) -> np.ndarray:
-        """Return all training rows as a dense array, NaN where X* is missing."""
+        """Return all training rows as a dense array, NaN where X* is missing.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_privileged_features)
+            One row per training row.
+        """
         full = np.full((self.n_rows, self.values.shape[1]), np.nan)
         full[self.rows] = dense(self.values)
         return full
@@ -563,7 +591,18 @@ class Training(Generic[Settled]):
         return np.flatnonzero(~self.unlabelled)
 
     def take(self, index: np.ndarray) -> Training[Settled]:
-        """Return the rows `index`; nothing is copied if these are all rows in order."""
+        """Return the rows `index`; nothing is copied if these are all rows in order.
+
+        Parameters
+        ----------
+        index : array of int
+            Positions among these rows, repeats allowed.
+
+        Returns
+        -------
+        Training
+            These rows.
+        """
         if len(index) == self.n_rows and np.array_equal(index, np.arange(self.n_rows)):
             return self
         privileged, unlabelled = self.privileged, self.unlabelled
@@ -583,13 +622,24 @@ class Training(Generic[Settled]):
         )
 
     def counted(self) -> Training[Settled]:
-        """Return the rows of positive weight; the others do not count."""
+        """Return the rows of positive weight; the others do not count.
+
+        Returns
+        -------
+        Training
+            Without the rows of weight zero.
+        """
         return self.take(np.flatnonzero(self.weight > 0))
 
     def learnable(self) -> Training[Settled]:
         """Return the rows of positive weight that have y, X* or both.
 
         A row that has neither does not influence any fit.
+
+        Returns
+        -------
+        Training
+            Without the other rows.
         """
         keep = self.weight > 0
         if self.unlabelled is not None:
