@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
@@ -222,3 +223,16 @@ def test_the_interior_point_has_the_support_vectors_of_the_others(name):
         more = ~np.isin(interior.support_, other.support_)
         share = np.abs(interior.dual_coef_[0])[more].sum()
         assert share <= 1e-3 * np.abs(interior.dual_coef_).sum()
+
+
+@pytest.mark.parametrize("model", [lupi.SVCPlus(), lupi.UnifiedSVC(C=10.0)], ids=repr)
+def test_the_proximal_method_needs_no_start(model):
+    rng = np.random.default_rng(0)
+    latent = rng.normal(size=(700, 4))
+    signal = np.sin(2.0 * latent[:, 0]) + latent[:, 1] * latent[:, 2] + latent[:, 3]
+    y = np.where(signal + rng.normal(size=700) > 0, 1, -1)
+    X = latent @ rng.normal(size=(4, 20)) / 2.0 + 0.3 * rng.normal(size=(700, 20))
+    P = signal[:, None] * rng.normal(size=20) / 2.0 + rng.normal(size=(700, 20))
+    model = clone(model).set_params(gamma=0.05, privileged_gamma=0.05)
+    model.set_params(solver="proximal").fit(X, y, privileged=P)
+    assert model.duality_gap_[0] <= model.tol * model.objective_[0]

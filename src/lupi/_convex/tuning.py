@@ -140,8 +140,10 @@ class Tuning:
     # and how often that may happen.
     loosening: float = 30.0
     max_failures: int = 3
-    # Maximum number of inner steps.
+    # Maximum number of inner steps; the second is without a start, where a center that
+    # is not nearly a minimum leads away from the solution.
     inner_steps: int = 3
+    first_inner_steps: int = 30
     # Number of Newton steps without half the gap after which the method has stalled.
     stalled_steps: int = 25
     # Sum of the lengths of eight Newton steps below which there is no progress.

@@ -149,10 +149,11 @@ def solve_proximal(
     to = tuning.vertex_accuracy if small else tuning.vertex_share * tol
     reached, since, failures = np.inf, 0, 0
     moved = 0.0
+    inner_steps = tuning.inner_steps if share else tuning.first_inner_steps
     while state.n_newton < max_iter:
         before = state.n_newton
         try:
-            most = min(tuning.inner_steps, max_iter - before)
+            most = min(inner_steps, max_iter - before)
             multipliers, settled, same_face = state.minimize(most)
             best = _better(best, state.solution(multipliers, settled=settled))
             vertex_tried &= same_face
