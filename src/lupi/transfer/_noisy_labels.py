@@ -46,7 +46,8 @@ penalized likelihood out of fold is kept.
 **Hedge.** The student of the labels as they are is a second candidate. Both are
 calibrated and judged by labels out of fold under the *same* noise; otherwise f would be
 credited with what a explains. The weights are posterior probabilities. The prior of the
-corrected candidate grows from 0.1 to 0.9 with the evidence that X* explains labels.
+corrected candidate grows from 0.1 to 0.9 with the evidence that X* explains labels. In
+the quality of labels, a(x*) is mixed with its average by the same evidence.
 
 **Identification.** Assumed is that x* and the true class are independent given x. Where
 annotators get rows of other classes, in a way that x does not show, a score test can
@@ -79,6 +80,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from lupi import _parameters as is_
+from lupi._words import argument
 from lupi.base import (
     ModelInfo,
     PrivilegedEstimator,
@@ -171,19 +173,14 @@ def _posterior(f: np.ndarray, a: np.ndarray, codes: np.ndarray) -> tuple:
     return label, answer / label
 
 
+def _soft_labels(f: np.ndarray, a: np.ndarray, rows: _Rows) -> np.ndarray:
+    """Return the posterior probabilities of the true classes."""
+    r = _posterior(f, a, rows.codes)[1][:, None]
+    return r * f + (1 - r) * rows.labels
+
+
 def _log_likelihood(scores: np.ndarray, a: np.ndarray, rows: _Rows) -> np.ndarray:
     return np.log(_posterior(softmax(scores, axis=1), a, rows.codes)[0])
-
-
-def _within_error(values: np.ndarray, rows: _Rows) -> int:
-    """Return the first candidate whose log-likelihood is within an error of the best.
-
-    The error is the standard error of the difference of the two, summed over rows.
-    """
-    total = rows.weight.sum()
-    loss = values[np.argmax(values @ rows.weight)] - values
-    error = (loss - loss @ rows.weight[:, None] / total) ** 2 @ rows.weight
-    return int(np.argmax(loss @ rows.weight <= np.sqrt(error)))
 
 
 # Likelihood and gradient -------------------------------------------------------------
@@ -364,6 +361,54 @@ def _log_probabilities(output: ClassOutput, model: Any, X: Any) -> np.ndarray:
     return log_softmax(np.log(inside) + share - inside, axis=1)
 
 
+# Hedge -------------------------------------------------------------------------------
+
+
+def _within_error(values: np.ndarray, rows: _Rows) -> int:
+    """Return the first candidate whose log-likelihood is within an error of the best.
+
+    The error is the standard error of the difference of the two, summed over rows.
+    """
+    total = rows.weight.sum()
+    loss = values[np.argmax(values @ rows.weight)] - values
+    error = (loss - loss @ rows.weight[:, None] / total) ** 2 @ rows.weight
+    return int(np.argmax(loss @ rows.weight <= np.sqrt(error)))
+
+
+def _hedge(held: dict[str, tuple], rows: _Rows) -> tuple[dict, dict]:
+    """Return the weights of the candidates, and a slope and intercepts of each."""
+    value = {name: _log_likelihood(*pair, rows) for name, pair in held.items()}
+    explained = (value["corrected"] - value["labels"]) @ rows.weight
+    odds, slopes = logit(0.1 + 0.8 * expit(explained)), {}
+    same_noise = replace(rows, known=held["corrected"][1])
+    for name, sign in (("labels", 1), ("corrected", -1)):
+        objective = _Objective(_calibration(held[name][0]), same_noise, 1.0, False)
+        t, _ = _minimum(objective)
+        slopes[name], odds = (t[0], t[1:]), odds + sign * objective(t)[0]
+    return {"labels": float(expit(-odds)), "corrected": float(expit(odds))}, slopes
+
+
+def _doubted(a: np.ndarray, held: tuple, rows: _Rows) -> np.ndarray:
+    """Return a(x*), or its average where that explains the labels out of fold as well.
+
+    They are mixed by their posterior probabilities: otherwise labels would be
+    suspected for differences between X* that are chance.
+    """
+    scores, noise = held
+    learned, weight = rows.learned, rows.weight
+
+    def averaged(a: np.ndarray) -> np.ndarray:
+        a = a.copy()
+        if learned.any():
+            a[learned] = np.average(a[learned], axis=0, weights=weight[learned])
+        return a
+
+    gain = _log_likelihood(scores, noise, rows)
+    gain -= _log_likelihood(scores, averaged(noise), rows)
+    share = expit(gain @ weight)
+    return share * a + (1 - share) * averaged(a)
+
+
 class NoisyLabelClassifier(ScoreClassifier, PrivilegedEstimator):
     """Classifier for labels whose errors X* explains: who gave them, how, from what.
 
@@ -396,7 +441,8 @@ None, default=None
     tol : float, default=0.05
         The EM ends when the soft labels move by less, in the mean.
     class_weight : dict, "balanced" or None, default=None
-        Multiplies the weights of the rows, by their labels.
+        Weights of the true classes, for the students; the noise and the hedge do not
+        depend on them. "balanced" is by the frequencies of the labels.
     n_jobs : int or None, default=None
         Number of parallel fits.
     random_state : int, RandomState or None, default=None
@@ -468,6 +514,7 @@ None, default=None
         cost="about a hundred logistic regressions; with a student about 110 fits",
         tune="nothing; `student`, `noise`",
         rank=5,
+        noisy_labels=True,
     )
     _parameter_constraints: ClassVar[is_.Constraints] = {
         "student": is_.ESTIMATOR,
@@ -562,8 +609,7 @@ None, default=None
         training = given.take(keep)
         labels = check_classes(training.y, training.weight, self)
         self.classes_, codes = labels.classes, labels.codes
-        factor = class_weights(self.class_weight, self.classes_, codes, training.weight)
-        weight = training.weight * factor[codes]
+        weight = training.weight
         known = self._known_answers(privileged, given.n_rows)[keep]
         design = np.full((len(keep), self.n_privileged_features_in_ + 1), np.nan)
         if (table := training.privileged) is not None:
@@ -584,6 +630,8 @@ None, default=None
         k = len(self.classes_)
         found = np.full((n_rows, k + 1), np.nan)
         if self.rates is None:
+            return found
+        if callable(self.rates) and privileged is None:
             return found
         rates = self.rates(privileged) if callable(self.rates) else self.rates
         rates = np.asarray(rates, dtype=float)
@@ -620,7 +668,7 @@ None, default=None
         if student is None:
             self._scaler = weighted_scaler(rows.X, rows.weight)
         if folds and (student is None or hedged):
-            best, explained = 0, 0.0
+            best = 0
             for name in names:
                 grid = GRID[best:]
                 found = self._out_of_fold(rows, student, name, folds, grid)
@@ -628,17 +676,27 @@ None, default=None
                 top = int(np.argmax(values @ rows.weight))
                 best = _within_error(values, rows) if name == "corrected" else top
                 C[name], held[name] = grid[best], found[best]
-                explained = values[best] @ rows.weight - explained
         if hedged:
-            odds = logit(0.1 + 0.8 * expit(explained))
-            judge = replace(rows, known=held["corrected"][1])
-            for name, sign in (("labels", 1), ("corrected", -1)):
-                objective = _Objective(_calibration(held[name][0]), judge, 1.0, False)
-                t, _ = _minimum(objective)
-                slopes[name], odds = (t[0], t[1:]), odds + sign * objective(t)[0]
-            shares = {"labels": float(expit(-odds)), "corrected": float(expit(odds))}
+            shares, slopes = _hedge(held, rows)
         models = {n: self._train(rows, student, n, (C[n],))[0] for n in names}
         self.weights_, self._slopes, last = shares, slopes, models[names[-1]]
+        soft = {"labels": rows.labels}
+        if len(names) > 1:
+            scores = 0 * rows.labels if held else last.found
+            for name, share in shares.items() if held else ():
+                scores += share * (slopes[name][0] * held[name][0] + slopes[name][1])
+            f, a = softmax(scores, axis=1), last.noise.of(rows)
+            doubted = _doubted(a, held["corrected"], rows) if held else a
+            soft["corrected"] = true = _soft_labels(f, doubted, rows)
+            self.label_quality_ = np.full(given.n_rows, np.nan)
+            self.label_quality_[keep] = true[np.arange(len(true)), rows.codes]
+        if self.class_weight is not None:
+            factor = class_weights(
+                self.class_weight, self.classes_, rows.codes, rows.weight
+            )
+            for name, model in models.items():
+                fitted = self._fit_soft(rows, student, factor * soft[name], C[name])
+                models[name] = model._replace(fitted=fitted)
         if student is None:
             self.C_ = C
             self._set_coef({name: models[name].fitted for name in shares})
@@ -649,18 +707,11 @@ None, default=None
             warnings.warn(
                 f"{type(self).__name__}: the soft labels moved by more than tol="
                 f"{self.tol:g} in step {last.n_iter}, the last one. The best step is "
-                "kept; increase max_iter or tol.",
+                "kept. Increase max_iter or tol; students that change abruptly, such "
+                "as single trees, may not converge.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        if len(names) > 1:
-            scores = 0 * rows.labels if held else last.found
-            for name, share in shares.items() if held else ():
-                scores += share * (slopes[name][0] * held[name][0] + slopes[name][1])
-            f, a = softmax(scores, axis=1), last.noise.of(rows)
-            _, r = _posterior(f, a, rows.codes)
-            self.label_quality_ = np.full(given.n_rows, np.nan)
-            self.label_quality_[keep] = 1 - r + r * f[np.arange(len(r)), rows.codes]
         if len(names) > 1 and rows.learned.any():
             self._set_noise(rows, last, scores, C["corrected"], a)
 
@@ -736,8 +787,8 @@ None, default=None
                 scores[fold == number] = _log_probabilities(output, model, part)
             objective = _Objective(_calibration(scores), rows, 1.0, classwise)
             t, _ = _minimum(objective, t)
-            scores, f, a, _, r = objective.state(t)
-            before, soft = soft, r[:, None] * f + (1 - r)[:, None] * rows.labels
+            scores, f, a, _, _ = objective.state(t)
+            before, soft = soft, _soft_labels(f, a, rows)
             moved = rows.weight @ np.abs(soft - before).sum(axis=1) / total
             if (value := objective(t)[0]) < best[0]:
                 best = value, soft, objective.noise(t), scores
@@ -745,9 +796,22 @@ None, default=None
                 break
             weight = rows.weight * np.maximum(a[:, 0], LOW) ** 2
         _, soft, noise, scores = best
-        target = soft[:, 1:] if output.n_targets == 1 else soft
-        fitted = output.fit_soft(clone(student), rows.X, target, rows.weight)
+        fitted = self._fit_soft(rows, student, soft)
         return _Model(fitted, noise, scores, bool(moved <= self.tol), step)
+
+    def _fit_soft(
+        self, rows: _Rows, student: Any, soft: np.ndarray, C: float = 1.0
+    ) -> Any:
+        """Return a student of soft labels, which need not sum to 1."""
+        weight = rows.weight[:, None] * soft
+        if student is None:
+            row, code = np.nonzero(weight)
+            each = replace(rows.take(row), codes=code, weight=weight[row, code])
+            return _fit_logistic(each.trusted(), self._scaler, False, (C,))[0].fitted
+        output, total = ClassOutput(self.classes_), weight.sum(axis=1)
+        target = weight / total[:, None]
+        target = target[:, 1:] if output.n_targets == 1 else target
+        return output.fit_soft(clone(student), rows.X, target, total)
 
     def _set_coef(self, fitted: dict[str, np.ndarray]) -> None:
         """Set the weighted linear model, for columns that are not standardized."""
@@ -786,7 +850,8 @@ None, default=None
         if p < ALPHA:
             warnings.warn(
                 f"The labels depend on X* beyond the noise of the model (p = {p:.1g}). "
-                "Either errors favor a class: try noise='classwise'. Or rows with "
+                f"Either errors favor a class: try {argument('noise', 'classwise')}. "
+                "Or rows with "
                 "other X* are of other classes, given X: add to X what decides who "
                 "labels which rows.",
                 stacklevel=5,
@@ -825,6 +890,13 @@ None, default=None
         rates, single = 1 - a[:, :1] - a[:, 1:], len(self.noise_coef_) == 1
         if level is None:
             return rates[:, 0] if single else rates
+        if not 0 < level < 1:
+            raise ValueError(f"level={level!r}: give a number between 0 and 1.")
+        if not hasattr(self, "noise_covariance_"):
+            raise ValueError(
+                "There are no intervals: they need student=None and at most "
+                f"{MOST_PARAMETERS} parameters of f and the noise. Leave level out."
+            )
         # Derivatives of the rates along the log-odds of a; intervals of the logits.
         slope = a[:, None, 1:] * (a[:, :1] + a[:, 1:])[..., None]
         slope -= a[:, 1:, None] * np.eye(k)
