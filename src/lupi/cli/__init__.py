@@ -1,4 +1,4 @@
-"""The command line: ``lupi columns``, ``compare``, ``fit``, ``predict``, ``methods``.
+"""The command line ``lupi`` and its commands.
 
 This module imports only what ``lupi --help`` needs; each command imports the rest when
 it runs.

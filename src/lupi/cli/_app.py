@@ -80,6 +80,14 @@ Missing = Annotated[
         'Values that mean missing, such as "." or -99 (written --missing=-99).',
     ),
 ]
+Clean = Annotated[
+    str | None,
+    _option(
+        "--clean",
+        "COL",
+        "A column of yes and no: whether the outcome is known to be right.",
+    ),
+]
 Task = Annotated[
     str | None,
     _option(
@@ -255,6 +263,7 @@ def compare(
     group: Group = None,
     time: Time = None,
     outcome_time: OutcomeTime = None,
+    clean: Clean = None,
     train_size: Annotated[
         int | None,
         _option(
@@ -449,6 +458,79 @@ def predict(
     from lupi.cli._commands import run_predict
 
     run_predict(model, file, out=out, keep=keep or [], force=force)
+
+
+@app.command(cls=Command)
+def labels(
+    file: File,
+    target: Target = None,
+    privileged: Privileged = None,
+    privileged_file: PrivilegedFile = None,
+    key: Key = None,
+    drop: Drop = None,
+    clean: Clean = None,
+    names: Annotated[
+        list[str] | None,
+        _option(
+            "--names",
+            f"COLS{LIST}",
+            "Privileged numbers that are names, as of people. By default whole numbers "
+            "with at most 30 values.",
+        ),
+    ] = None,
+    noise: Annotated[
+        str,
+        _option("--noise", "KIND", "symmetric, or classwise: a rate for each class."),
+    ] = "symmetric",
+    threshold: Annotated[
+        float,
+        _option(
+            "--threshold",
+            "P",
+            "Probability of an error from which a label is listed.",
+            min=0,
+            max=1,
+        ),
+    ] = 0.5,
+    keep: Annotated[
+        list[str] | None,
+        _option("--keep", f"COLS{LIST}", "Columns to copy, such as identifiers."),
+    ] = None,
+    group: Group = None,
+    task: Task = None,
+    missing: Missing = None,
+    out: Annotated[
+        Path, _option("--out -o", "FILE", "The list of labels, as CSV.")
+    ] = Path("labels.csv"),
+    chart: Annotated[
+        Path | None,
+        _option("--chart", "FILE", "The rates, as SVG or PNG; by default beside it."),
+    ] = None,
+    force: Force = False,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+) -> None:
+    """List the labels that are probably wrong, most suspicious first, with reasons.
+
+    The privileged columns say how each label was made: by whom, from which source, in
+    how many seconds. How often labels are wrong is learned from them.
+    """
+    asked = locals()
+    from lupi.cli._io import Request
+    from lupi.cli._labels import run_labels
+
+    run_labels(
+        Request.of(asked),
+        noise=noise,
+        names=names or [],
+        keep=keep or [],
+        threshold=threshold,
+        out=out,
+        chart=chart,
+        force=force,
+        seed=seed,
+        jobs=jobs,
+    )
 
 
 @app.command(cls=Command)

@@ -328,8 +328,8 @@ def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
         return {}
     commands = {}
     asked = asdict(request)
-    # Times make splits, which a fit does not have.
-    times = [asked.pop(name) for name in ("time", "outcome_time")]
+    # These columns make splits, which a fit does not have.
+    times = [asked.pop(name) for name in ("time", "outcome_time", "clean")]
     asked["drop"] = [*asked["drop"], *(name for name in times if name)]
     for name in methods:
         # A method that is given twice has the name "SVCPlus (2)" the second time.

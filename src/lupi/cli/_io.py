@@ -36,6 +36,7 @@ from lupi.evaluation._verdict import ROW_NUMBER
 
 MOST_UNSURE = 30
 TASKS: tuple[Task, ...] = ("classification", "regression")
+YES, NO = ("yes", "true", "1", "y", "t"), ("no", "false", "0", "n", "f")
 # Width of output to a file, and of a terminal that shows all columns of the tables.
 WIDE = 116
 
@@ -66,6 +67,7 @@ class Request:
     group: str | None = None
     time: str | None = None
     outcome_time: str | None = None
+    clean: str | None = None
     task: str | None = None
     missing: Sequence[str] = ()
 
@@ -92,6 +94,7 @@ class InputTable:
     time: pd.Series | None = None
     outcome_time: pd.Series | None = None
     missing: Sequence[str] = ()
+    clean: np.ndarray | None = None
     about: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -162,6 +165,7 @@ def read_data(
             ("--group", request.group),
             ("--time", request.time),
             ("--outcome-time", request.outcome_time),
+            ("--clean", request.clean),
         )
         if name is not None
     }
@@ -202,6 +206,7 @@ def read_data(
         time=table.get(splitting.get("--time")),
         outcome_time=table.get(splitting.get("--outcome-time")),
         missing=request.missing,
+        clean=_clean(table[splitting["--clean"]]) if "--clean" in splitting else None,
         notes=notes,
     )
 
@@ -309,6 +314,7 @@ def plan_study(data: InputTable, methods: list[str], options: dict[str, Any]) ->
         groups=data.groups,
         time=data.time,
         outcome_time=data.outcome_time,
+        test_quality=data.clean,
         task=data.task,
         methods=methods,
         **options,
@@ -350,6 +356,24 @@ def _groups(column: pd.Series) -> np.ndarray:
             f"--group {column.name}: all rows are in one group; name another column."
         )
     return column.astype(str).to_numpy(str)
+
+
+def _clean(column: pd.Series) -> np.ndarray:
+    """Return which labels are known to be right, from a column of yes and no."""
+    words = column.map(lambda value: _word(value).lower(), na_action="ignore")
+    strange = column[words.notna() & ~words.isin((*YES, *NO))]
+    if len(strange):
+        raise InputError(
+            f"--clean {column.name}: the column has {str(strange.iloc[0])!r}; write "
+            "yes or no (or true and false, 1 and 0), empty for no."
+        )
+    clean = words.isin(YES).to_numpy()
+    if not clean.any():
+        raise InputError(
+            f"--clean {column.name}: no label is known to be right; name another "
+            "column, or leave --clean out."
+        )
+    return clean
 
 
 def _join(

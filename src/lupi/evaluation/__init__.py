@@ -13,6 +13,7 @@ from lupi._optional import require
 if TYPE_CHECKING:
     from lupi.evaluation._compare import Comparison, compare
     from lupi.evaluation._followups import ColumnGains, LearningCurve, Worth
+    from lupi.evaluation._labels import LabelCheck, check_labels
     from lupi.evaluation._measures import (
         CCAQuality,
         NestedResult,
@@ -28,6 +29,7 @@ __all__ = [
     "CCAQuality",
     "ColumnGains",
     "Comparison",
+    "LabelCheck",
     "LabelledSplits",
     "LearningCurve",
     "Method",
@@ -35,6 +37,7 @@ __all__ = [
     "Verdict",
     "Worth",
     "cca_quality",
+    "check_labels",
     "column_scores",
     "compare",
     "nested_cross_validate",
@@ -45,6 +48,7 @@ __all__ = [
 _HOMES = {
     "_compare": ("Comparison", "compare"),
     "_followups": ("ColumnGains", "LearningCurve", "Worth"),
+    "_labels": ("LabelCheck", "check_labels"),
     "_measures": (
         *("CCAQuality", "NestedResult"),
         *("cca_quality", "column_scores", "nested_cross_validate"),
