@@ -62,7 +62,12 @@ def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> 
 # Messages about arguments of `lupi.evaluation.compare` name options of the command
 # line where they are shown there.
 _in_options: ContextVar[bool] = ContextVar("lupi_in_options", default=False)
-_OPTIONS = {"groups": "group", "random_state": "seed", "scoring": "metric"}
+_OPTIONS = {
+    "test_quality": "clean",
+    "groups": "group",
+    "random_state": "seed",
+    "scoring": "metric",
+}
 
 
 @contextmanager

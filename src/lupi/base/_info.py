@@ -58,6 +58,10 @@ class ModelInfo:
         Whether it is one of the methods that are compared by default.
     many_rows : str
         Name of the class that replaces it in a comparison with many rows.
+    noisy_labels : bool
+        Whether X* tells which labels are wrong, and not the class. In a comparison,
+        a model that has X* when predicting then does not show what can be gained, and
+        scores on labels that are not known to be right are attenuated.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class ModelInfo:
     rank: float = 100.0
     default: bool = False
     many_rows: str = ""
+    noisy_labels: bool = False
 
 
 @dataclass(frozen=True)

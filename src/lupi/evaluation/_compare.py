@@ -90,6 +90,7 @@ def compare(
     labelled: int | None = None,
     unlabelled: int = 1000,
     sample_weight: Any = None,
+    test_quality: Any = None,
     n_candidates: int = 12,
     inner_cv: int = 3,
     task: Task | None = None,
@@ -155,6 +156,9 @@ def compare(
         With ``labelled``, the maximum number of training rows without y.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights for fitting and for scoring.
+    test_quality : array-like of bool of shape (n_samples,), default=None
+        True in rows whose y is known to be right: only these are test rows. Scores on
+        labels some of which are wrong are attenuated, gains as well.
     n_candidates : int, default=12
         Number of candidate parameters in every arm; 1 means each estimator's defaults.
         With more than 5000 training rows with y, candidates are scored on 5000 of them,
@@ -211,6 +215,7 @@ def compare(
         labelled=labelled,
         unlabelled=unlabelled,
         sample_weight=sample_weight,
+        test_quality=test_quality,
         n_candidates=n_candidates,
         inner_cv=inner_cv,
         task=task,

@@ -147,6 +147,12 @@ class Method:
         return getattr(self.kind, "__lupi_info__", ModelInfo(self.name, self.paper))
 
     @property
+    def noisy_labels(self) -> bool:
+        """Whether X* tells which labels are wrong, and not the class."""
+        info = getattr(self.kind or type(self.estimator), "__lupi_info__", self.info)
+        return info.noisy_labels
+
+    @property
     def summary(self) -> str:
         """First line of the description of the class."""
         kind = self.kind or type(self.estimator)

@@ -506,6 +506,7 @@ def plan(
     labelled: int | None = None,
     unlabelled: int = 1000,
     sample_weight: Any = None,
+    test_quality: Any = None,
     n_candidates: int = 12,
     inner_cv: int = 3,
     task: Task | None = None,
@@ -523,7 +524,12 @@ def plan(
     if privileged is not None:
         privileged = aligned(X, as_table(privileged, "privileged"))
     _check_lengths(
-        n_rows, y=y, privileged=privileged, groups=groups, sample_weight=sample_weight
+        n_rows,
+        y=y,
+        privileged=privileged,
+        groups=groups,
+        sample_weight=sample_weight,
+        test_quality=test_quality,
     )
     has_privileged = _rows_with_privileged(privileged, n_rows)
     y, has_y, task = _read_target(y, n_rows, task, methods)
@@ -562,6 +568,11 @@ def plan(
     full_splits = None
     if np.mean([len(split.train) for split in splits]) < SMALL * has_y.sum():
         full_splits = _full_splits(times, strata, groups, has_y, random_state)
+    clean = None
+    if test_quality is not None:
+        clean = has_y & (np.asarray(test_quality, dtype=float) > 0)
+        splits = _tested_on(clean, splits, strata)
+        full_splits = full_splits and _tested_on(clean, full_splits, strata)
     if groups is not None and n_candidates > 1:
         check_inner_groups([*splits, *(full_splits or [])], groups)
     design = describe_splits(splits, kind)
@@ -585,6 +596,8 @@ def plan(
         "n_rows": n_rows,
         "labels": labels,
         "n_privileged_rows": int(has_privileged.sum()),
+        "n_clean": None if clean is None else int(clean.sum()),
+        "noisy": [each.name for each in chosen if each.noisy_labels],
         "features": column_names(X, "x"),
         "privileged": [] if privileged is None else column_names(privileged, "x*"),
         "splits": {
@@ -657,6 +670,23 @@ def _full_splits(
     if times is not None:
         return time_splits(*times, strata, groups, has_y, DEFAULT_WINDOWS)
     return outer_splits(has_y, strata, groups, n_folds, None, seed)[:n_folds]
+
+
+def _tested_on(
+    clean: np.ndarray, splits: Sequence[Split], strata: np.ndarray | None
+) -> list[Split]:
+    """Return the splits without test rows whose y may be wrong."""
+    kept = [split._replace(test=split.test[clean[split.test]]) for split in splits]
+    for split in kept:
+        n_classes = 2 if strata is None else len(np.unique(strata[split.test]))
+        if len(split.test) < 2 or n_classes < 2:
+            raise ValueError(
+                f"{int(clean.sum())} rows are known to be right by "
+                f"{argument('test_quality')}, too few: a split has {len(split.test)} "
+                "of them as test rows, or a single class. Check more rows, or use "
+                "fewer splits."
+            )
+    return kept
 
 
 def _check_lengths(n_rows: int, **columns: Any) -> None:

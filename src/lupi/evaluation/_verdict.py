@@ -107,6 +107,9 @@ def summarise(
     claims = table[[f"p_{control}" for control in CONTROLS]].max(axis=1, skipna=False)
     table["p_helps"] = holm(claims.to_numpy(dtype=float))
     table["p_hurts"] = holm(table["p_less"].to_numpy(dtype=float))
+    # Errors of labels do not occur when predicting: there the oracle gains nothing.
+    noisy = table["method"].isin(settings.get("noisy", ()))
+    table.loc[noisy, ["gap", "gap_std_error", "gap_upper", "p_gap"]] = np.nan
     gap_found = table["p_gap"] <= SIGNIFICANCE
     table["gap_closed"] = (table["gain"] / table["gap"]).where(gap_found)
     table["leak"] = table["leak"].eq(True)
@@ -342,7 +345,7 @@ def judge(summary: pd.DataFrame, settings: Mapping[str, Any]) -> Verdict:
         )
     else:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
-        widest = ran.loc[ran["gap"].idxmax()]
+        told = ran[ran["gap"].notna()]
         headline = "There is no evidence that the privileged information helps."
         most, verb = "With it,", " scores"
         if len(ran) > 1:
@@ -353,10 +356,14 @@ def judge(summary: pd.DataFrame, settings: Mapping[str, Any]) -> Verdict:
             f"{most} {best['method']}{verb} {_scores(best, metric)}. "
             f"{_gain(best, corrected)}."
         )
-        oracle = (
-            f"A model that has X* when predicting gains {_plus_minus(widest, 'gap')}"
-        )
-        if ran["nothing_to_gain"].all():
+        oracle = ""
+        if len(told):
+            widest = told.loc[told["gap"].idxmax()]
+            gap = _plus_minus(widest, "gap")
+            oracle = f"A model that has X* when predicting gains {gap}"
+        if not oracle:
+            pass
+        elif ran["nothing_to_gain"].all():
             nothing = True
             headline = headline.removesuffix(".") + ", and nothing to gain."
             sentence += (
@@ -404,7 +411,7 @@ def _below_constant(
 
 
 def _about_data(settings: Mapping[str, Any]) -> str:
-    """Return sentences on the order of the rows and on X* that follows from X."""
+    """Return sentences on order, errors of labels, and X* that follows from X."""
     said = ""
     ordered = settings.get("order", {}).get("columns", [])
     if settings["splits"]["kind"] == "time":
@@ -422,6 +429,17 @@ def _about_data(settings: Mapping[str, Any]) -> str:
             )
         else:
             said += f"; {settings['target']} does not."
+    if settings.get("noisy") and settings.get("n_clean") is None:
+        said += (
+            " If labels are wrong, those of the test rows are, too: all scores and "
+            "gains are then smaller than against the true classes. Name rows whose "
+            f"labels are right with {argument('test_quality')}, to test on them alone."
+        )
+    elif settings.get("n_clean") is not None:
+        said += (
+            f" Test rows are among the {settings['n_clean']:,} rows whose labels are "
+            "known to be right."
+        )
     implied = settings.get("computable", {})
     if implied:
         said += (
