@@ -375,7 +375,9 @@ def _within_error(values: np.ndarray, rows: _Rows) -> int:
     return int(np.argmax(loss @ rows.weight <= np.sqrt(error)))
 
 
-def _hedge(held: dict[str, tuple], rows: _Rows) -> tuple[dict, dict]:
+def _hedge(
+    held: dict[str, tuple[np.ndarray, np.ndarray]], rows: _Rows
+) -> tuple[dict, dict]:
     """Return the weights of the candidates, and a slope and intercepts of each."""
     value = {name: _log_likelihood(*pair, rows) for name, pair in held.items()}
     explained = (value["corrected"] - value["labels"]) @ rows.weight
@@ -388,7 +390,9 @@ def _hedge(held: dict[str, tuple], rows: _Rows) -> tuple[dict, dict]:
     return {"labels": float(expit(-odds)), "corrected": float(expit(odds))}, slopes
 
 
-def _doubted(a: np.ndarray, held: tuple, rows: _Rows) -> np.ndarray:
+def _doubted(
+    a: np.ndarray, held: tuple[np.ndarray, np.ndarray], rows: _Rows
+) -> np.ndarray:
     """Return a(x*), or its average where that explains the labels out of fold as well.
 
     They are mixed by their posterior probabilities: otherwise labels would be
