@@ -28,7 +28,6 @@ import lupi
 dask, da, distributed = map(needed, ("dask", "dask.array", "distributed"))
 DaskParts = needed("lupi.dask._cluster").DaskParts
 
-N_PARTITIONS = 8
 MODELS = {
     "LinearSVCPlus": {},
     "LinearSVRPlus": {},
@@ -51,10 +50,10 @@ def block(n_rows, n_features, classes, seed):
     return X, y, P
 
 
-def rows_on_workers(n_rows, n_features, classes):
-    size = n_rows // N_PARTITIONS
+def rows_on_workers(n_rows, n_features, n_partitions, classes):
+    size = n_rows // n_partitions
     make = dask.delayed(block, nout=3)
-    parts = [make(size, n_features, classes, seed) for seed in range(N_PARTITIONS)]
+    parts = [make(size, n_features, classes, seed) for seed in range(n_partitions)]
     shapes = (size, n_features), (size,), (size, n_features)
     return [
         da.concatenate([da.from_delayed(part[k], shape, float) for part in parts])
@@ -119,9 +118,11 @@ def counted_passes(kind):
     return calls
 
 
-def measure(client, name, n_rows, n_features, calls):
+def measure(client, name, n_rows, n_features, n_partitions, calls):
     X, y, P = client.persist(
-        rows_on_workers(n_rows, n_features, is_classifier(getattr(lupi, name)()))
+        rows_on_workers(
+            n_rows, n_features, n_partitions, is_classifier(getattr(lupi, name)())
+        )
     )
     distributed.wait([X, y, P])
     sizes = client.nbytes(summary=False)
@@ -153,6 +154,7 @@ def main():
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--rows", type=int, nargs="+", default=[40_000, 160_000])
     parser.add_argument("--features", type=int, nargs="+", default=[20, 60])
+    parser.add_argument("--partitions", type=int, default=8)
     parser.add_argument("--models", nargs="+", default=list(MODELS))
     arguments = parsed(parser, workers=[2], rows=[2_000], features=[5])
     warnings.simplefilter("ignore")
@@ -167,10 +169,12 @@ def main():
         for n_workers in arguments.workers:
             for n_features in arguments.features:
                 for n_rows in arguments.rows:
-                    run_one(name, n_workers, n_rows, n_features, calls)
+                    run_one(
+                        name, n_workers, n_rows, n_features, arguments.partitions, calls
+                    )
 
 
-def run_one(name, n_workers, n_rows, n_features, calls):
+def run_one(name, n_workers, n_rows, n_features, n_partitions, calls):
     # One cluster per line: the peak of the memory of a process never falls.
     with (
         distributed.LocalCluster(
@@ -182,7 +186,7 @@ def run_one(name, n_workers, n_rows, n_features, calls):
         client.run(count_sent)
         before = client.run(peak_memory)
         n_steps, passes, n_bytes, seconds, busy, rival, off, after, held = measure(
-            client, name, n_rows, n_features, calls
+            client, name, n_rows, n_features, n_partitions, calls
         )
     memory = max((after[worker] - before[worker]) / held[worker] for worker in before)
     print(

@@ -152,6 +152,32 @@ def test_a_bad_row_offsets_and_weights_of_any_scale(client):
     assert np.std(apart) < 0.05 * np.std(clean.predict(rest))
 
 
+@pytest.mark.parametrize("frames", [False, True])
+def test_a_source_is_read_once(client, tmp_path, frames):
+    """X, y and X* are parts of one table, whose rows differ when it is read again."""
+    log = tmp_path / "log"
+
+    def read(number):
+        with log.open("a") as file:
+            print(number, file=file)
+        table = np.random.default_rng().normal(size=(50, 4))
+        table[:, 3] = table[:, :3].sum(axis=1)
+        return pd.DataFrame(table, columns=list("abcd")) if frames else table
+
+    parts = [dask.delayed(read)(number) for number in range(3)]
+    if frames:
+        meta = pd.DataFrame(np.empty((0, 4)), columns=list("abcd"))
+        table = dd.from_delayed(parts, meta=meta)
+        X, y, P = table[["a", "b", "c"]], table["d"], table[["c"]] * 2
+    else:
+        arrays = [da.from_delayed(part, (50, 4), float) for part in parts]
+        table = da.concatenate(arrays)
+        X, y, P = table[:, :3], table[:, 3], table[:, 2:3] * 2
+    model = HedgedDistillationRegressor(client=client).fit(X, y, privileged=P)
+    assert sorted(log.read_text().split()) == ["0", "1", "2"]
+    np.testing.assert_allclose(model.coef_, 1.0, atol=0.05)
+
+
 @pytest.mark.slow
 def test_unknown_chunk_sizes(client):
     X, _, P, score, _ = draw()
