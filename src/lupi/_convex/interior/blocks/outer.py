@@ -206,7 +206,7 @@ class _Path:
         n_iter, stalled, exhausted, lowest = 0, 0, 0, np.inf
         while n_iter < max_iter and best.relative_gap > tol:
             try:
-                length = self._step(here)
+                length = self._step(here, at_best)
                 ahead = self.theta + length * self.direction
                 here = self.rows.total(RowState.factorize, ahead, length, at_best)
             except FAILURES:
@@ -238,13 +238,13 @@ class _Path:
         best.n_iter, best.converged = n_iter, best.relative_gap <= tol
         return best
 
-    def _step(self, here: Totals) -> float:
+    def _step(self, here: Totals, at_best: bool) -> float:
         """Compute a predictor–corrector step; return its length."""
         penalty, mu = self.layout.penalty, here.sums["products"] / self.sums["pairs"]
         factor = _Factor(here, penalty)
         wanted = penalty * self.theta - here.sums["pull"]
         right = here.sums["right"] - wanted
-        predictor = self.rows.total(RowState.predict, factor.solve(right))
+        predictor = self.rows.total(RowState.predict, factor.solve(right), at_best)
         length = _step_length(predictor.peaks["fastest"])
         # (λ + l dλ)(z + l dz) summed, where z dλ + λ dz = −λz.
         after = (1.0 - length) * here.sums["products"]

@@ -220,8 +220,13 @@ class Passes(Block):
         pull = self.project(self.coefficients(self.multipliers))
         return Totals({"matrix": self.gram(curvature), "pull": pull})
 
-    def predict(self, direction: np.ndarray) -> Totals:
-        """Compute the predictor step and its products."""
+    def predict(self, direction: np.ndarray, at_best: bool = False) -> Totals:
+        """Compute the predictor step and its products.
+
+        ``at_best`` frees the multipliers that are stored for `recall`.
+        """
+        if at_best:
+            self._best = None
         arrays = self.arrays
         across = self.margins(self.values(direction))
         step = self._invert(
