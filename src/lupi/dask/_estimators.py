@@ -27,6 +27,7 @@ from lupi.base._info import Declared
 from lupi.dask._boosting import fit_boosted
 from lupi.dask._cluster import (
     find_client,
+    fitted_attributes,
     is_collection,
     is_frame,
     read_partitions,
@@ -117,22 +118,21 @@ default=None
         """
         check_is_fitted(self)
         local = self._unfitted()
-        parameters = vars(local)
-        vars(local).update({**vars(self._fitted), **parameters})
+        vars(local).update(fitted_attributes(self._fitted))
         return local
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute or a method of the fitted ordinary estimator."""
-        if name.startswith("_") or "_fitted" not in vars(self):
+        fitted = vars(self).get("_fitted")
+        if fitted is None or name.startswith("_"):
+            when = " before fit" if fitted is None else ""
             raise AttributeError(
-                f"lupi.dask.{type(self).__name__} has no attribute {name!r}, or has it "
-                "after fit only."
+                f"{type(self).__name__!r} object has no attribute {name!r}{when}"
             )
-        return getattr(self._fitted, name)
+        return getattr(fitted, name)
 
     def __dir__(self) -> list[str]:
-        fitted = vars(self).get("_fitted")
-        return sorted({*super().__dir__(), *(vars(fitted) if fitted else ())})
+        return sorted({*super().__dir__(), *dir(vars(self).get("_fitted", type(self)))})
 
     def predict(self, X: Any) -> Any:
         """Predict class labels or targets, lazily.
@@ -249,11 +249,11 @@ def _constructor(ordinary: Any, defaults: Mapping[str, Any]) -> Callable[..., No
     return __init__
 
 
-def _applied(method: Callable[[Any], np.ndarray], X: Any) -> Any:
+def _applied(method: Any, X: Any) -> Any:
     """Apply a method of a fitted estimator to every partition, or to a table."""
     if not is_collection(X):
         return method(X)
-    model: Any = method.__self__  # type: ignore[attr-defined]
+    model = method.__self__
     row: Any = np.zeros((1, model.n_features_in_))
     if hasattr(model, "feature_names_in_"):
         import pandas as pd
@@ -262,7 +262,7 @@ def _applied(method: Callable[[Any], np.ndarray], X: Any) -> Any:
     empty = method(row)[:0]
     if is_frame(X):
         meta = _as_frame(empty, X._meta.index[:0], model)
-        return X.map_partitions(_of_frame, method, empty, model, meta=meta)
+        return X.map_partitions(_of_frame, method, empty, meta=meta)
     X = X.rechunk({1: -1})
     one = empty.ndim == 1
     return da.map_blocks(
@@ -281,8 +281,8 @@ def _of_block(X: Any, method: Callable, empty: np.ndarray) -> np.ndarray:
     return method(X) if X.shape[0] else empty
 
 
-def _of_frame(X: Any, method: Callable, empty: np.ndarray, model: Any) -> Any:
-    return _as_frame(_of_block(X, method, empty), X.index, model)
+def _of_frame(X: Any, method: Any, empty: np.ndarray) -> Any:
+    return _as_frame(_of_block(X, method, empty), X.index, method.__self__)
 
 
 def _as_frame(values: np.ndarray, index: Any, model: Any) -> Any:
