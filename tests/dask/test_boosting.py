@@ -55,6 +55,13 @@ def same(model, expected):
     assert set(vars(model.to_local())) == set(vars(expected))
 
 
+def test_numbers_on_workers_of_this_process(client):
+    """The client is not the default client."""
+    X, P, score, weight = draw()
+    how = {"n_estimators": 3}
+    same(*fitted(client, "IPLRegressor", X, score, P, weight, **how))
+
+
 @pytest.mark.slow
 def test_classes(processes):
     X, P, score, weight = draw()

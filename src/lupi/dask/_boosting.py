@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from copy import copy
+from operator import attrgetter
 from typing import Any
 
 import distributed
@@ -78,7 +79,7 @@ def _boost_in_step(
 ) -> dict[str, Any]:
     """Boost on all workers that hold rows; return the fitted attributes."""
     client = training.client
-    distributed.wait(training.futures)
+    training.gather(attrgetter("n_rows"))  # until all rows are on their workers
     futures_of = {future.key: future for future in training.futures}
     held: dict[str, list[Any]] = {}
     for key, workers in client.who_has(training.futures).items():
