@@ -1,23 +1,19 @@
 """How often does privileged information help? All tables, all methods, all controls.
 
-    python benchmarks/leaderboard.py                      # prepare, run, write the page
+    python benchmarks/leaderboard.py                      # prepare, run, write the pages
     python benchmarks/leaderboard.py --quick              # ten minutes on two cores
     python benchmarks/leaderboard.py my_module:MyEstimator   # your estimator, its line
     python benchmarks/leaderboard.py my_table.py          # your table, its lines
 
-The run falls into units (table, number of labels, split). Finished units are kept in
-a file, one JSON line each, and a run that was stopped continues there. It can be moved
-to another machine, which needs numpy, scipy, scikit-learn and joblib only:
+The run falls into units (part, table, number of labels, split), the most important
+first (`evidence.work.FULL`). Finished units are kept in a file, one JSON line each; a
+run that was stopped continues there, as long as the code is the same. After `--minutes`
+no unit is begun, and the result says how many splits each line has. It can be moved to
+another machine, which needs numpy, scipy, scikit-learn and joblib only:
 
     python benchmarks/leaderboard.py --prepare tables     # here: needs lupi[evidence]
-    python benchmarks/leaderboard.py --tables tables --out run --jobs 16 --minutes 9
-    python benchmarks/leaderboard.py --page run           # here: writes the page
-
-Units come in this order, each over all tables: the default set of `compare`, hedged
-distillation, PAST and coupled training at 60 labels (20 splits) and 200 labels (10),
-with and without rows whose y is unknown; every other method at 60 labels (10) and at
-200 (5); the first at 600 (5). Every search has 4 candidates and 3 inner folds. After
-`--minutes` no unit is begun, and the result says how many splits each line has.
+    LUPI_COMMIT=... python benchmarks/leaderboard.py --tables tables --out run --jobs 16
+    python benchmarks/leaderboard.py --page run           # here: writes the pages
 
 An estimator has `fit(X, y, privileged=)` and `decision_function` or `predict`; one
 whose `__lupi_tags__` say `uses_unlabelled` is given rows with y missing too. A file
@@ -26,6 +22,7 @@ whose `__lupi_tags__` say `uses_unlabelled` is given rows with y missing too. A 
 """
 
 import argparse
+import hashlib
 import importlib
 import json
 import os
@@ -43,6 +40,7 @@ from lupi.evaluation._running import Checkpoint
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_FOLDER = ROOT / "build" / "evidence"
 LINES = "units.jsonl"
+CODE = ("noise", "recipes", "work")
 PACKAGES = ("numpy", "scipy", "sklearn", "joblib")
 
 
@@ -68,10 +66,18 @@ def versions():
     return found
 
 
+def source():
+    """Return a digest of the code that the numbers depend on."""
+    files = sorted((ROOT / "src" / "lupi").rglob("*.py"))
+    files += [ROOT / "benchmarks" / "evidence" / f"{name}.py" for name in CODE]
+    content = b"".join(path.read_bytes() for path in files)
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
 def identity(known, budget):
     """Return what the units of a file must have in common."""
     return json.dumps(
-        [budget.n_candidates, work.INNER_FOLDS, work.SEED, work.UNLABELLED]
+        [source(), budget.n_candidates]
         + [[table.name, table.digest] for table in known.values()]
     )
 
@@ -111,6 +117,7 @@ def run(known, budget, out, n_jobs, minutes):
             print(f"{time.time() - start:6.0f} s, {count} units, {key}", flush=True)
     facts = {
         "commit": commit(),
+        "source": source(),
         "versions": versions(),
         "machine": f"{os.cpu_count()} cores, {n_jobs} jobs",
         "seed": work.SEED,
@@ -127,15 +134,6 @@ def write_json(path, content):
     partial = path.with_suffix(".part")
     partial.write_text(summary.dumps(content), encoding="utf-8")
     os.replace(partial, path)
-
-
-def add_power(path, n_jobs):
-    """Add to a result how often a gain is found where there is one."""
-    from evidence import generators
-
-    content = json.loads(path.read_text(encoding="utf-8"))
-    content["generators"] = generators.power(n_jobs)
-    write_json(path, content)
 
 
 def write_page(folder):
@@ -156,7 +154,7 @@ def yours(words, known, n_jobs, n_splits):
     """Run somebody's estimator on all tables, or the first methods on a table."""
     if words.endswith(".py"):
         table = tables.from_file(words)
-        known, part, extra = {table.name: table}, "first", {}
+        known, part, extra = {table.name: table}, "core", {}
     else:
         module, _, name = words.partition(":")
         sys.path.insert(0, os.getcwd())
@@ -167,7 +165,7 @@ def yours(words, known, n_jobs, n_splits):
         for split in range(n_splits)
         for name, table in known.items()
         if len(table.y) >= 60 + work.FEWEST_TEST_ROWS
-        and (part == "first" or table.task in extra)
+        and (part == "core" or table.task in extra)
     ]
     results = Parallel(n_jobs=n_jobs)(
         delayed(work.run)(
@@ -188,8 +186,7 @@ def main():
     parser.add_argument("--prepare", metavar="DIR", type=Path)
     parser.add_argument("--tables", metavar="DIR", type=Path)
     parser.add_argument("--out", metavar="DIR", type=Path, default=DEFAULT_FOLDER)
-    parser.add_argument("--page", metavar="DIR", type=Path, help="write the page")
-    parser.add_argument("--generators", action="store_true", help="the power alone")
+    parser.add_argument("--page", metavar="DIR", type=Path, help="write the pages")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=360.0)
     parser.add_argument("--splits", type=int, default=10, help="for yours")
@@ -198,9 +195,6 @@ def main():
     asked = parser.parse_args()
     if asked.prepare:
         tables.prepare(asked.prepare)
-        return
-    if asked.generators:
-        add_power(asked.out / "evidence.json", asked.jobs)
         return
     if asked.page:
         write_page(asked.page)
@@ -219,7 +213,6 @@ def main():
     write_json(out / "evidence.json", found)
     print(summary.text(found))
     if not (asked.quick or asked.tables):
-        add_power(out / "evidence.json", asked.jobs)
         write_page(out)
 
 

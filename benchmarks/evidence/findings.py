@@ -2,15 +2,18 @@
 
 import numpy as np
 
-from evidence import summary
+from evidence.summary import INFORMATIVE, base, count, of_ceiling, pick, tested
+from evidence.summary import shuffled_gain as shuffled
 
-# Name, citation, names of the methods here, whether rows without y are used.
+HEDGED, SVM = ("HedgedDistillation",), ("SVCPlus", "SVRPlus")
+TASKS = {"classification": "AUC", "regression": "R²"}
+# Name, citation, names of the methods here, regime, statement.
 PAPERS = (
     (
         "SVM+",
         "{cite:p}`vapnik2009lupi`",
-        ("SVCPlus", "SVRPlus"),
-        False,
+        SVM,
+        "labelled",
         "a faster rate of learning; fewer errors with poetic descriptions of digits, "
         "with the structure of proteins, with the future of a series",
     ),
@@ -18,28 +21,28 @@ PAPERS = (
         "IPL",
         "{cite:p}`li2018ipl`",
         ("IPL",),
-        False,
+        "labelled",
         "trees whose errors are explained by X\\* are better than those without",
     ),
     (
         "LUFe",
         "{cite:p}`taylor2016lufe`",
         ("LUFe",),
-        False,
+        "labelled",
         "features that a selection drops, kept as X\\*, improve on the selection alone",
     ),
     (
         "knowledge transfer",
         "{cite:p}`vapnik2015similarity`",
         ("KnowledgeTransfer",),
-        False,
+        "labelled",
         "frames of the space of X\\*, regressed on X, transfer the knowledge",
     ),
     (
         "generalized distillation",
         "{cite:p}`lopezpaz2016unifying`",
         ("GeneralizedDistillation",),
-        False,
+        "labelled",
         "with soft labels of a teacher of X\\*, fewer rows are needed; not where X\\* "
         "only describes the noise",
     ),
@@ -47,7 +50,7 @@ PAPERS = (
         "PAST",
         "{cite:p}`xia2024surrogate`",
         ("PAST",),
-        True,
+        "unlabelled",
         "a teacher of [X, X\\*] that labels the rows without y learns faster than the "
         "labels alone",
     ),
@@ -55,7 +58,7 @@ PAPERS = (
         "coupled training",
         "{cite:p}`shi2026coupled`",
         ("Coupled",),
-        True,
+        "unlabelled",
         "teacher and student fitted together, with rows without y, do no worse than "
         "either alone",
     ),
@@ -67,83 +70,145 @@ def signed(value, digits=3):
     return f"{round(float(value), digits) + 0.0:+.{digits}f}".replace("-", "−")
 
 
-def pick(lines, names, n_labels=None, hidden=None, task=None):
-    """Return the tested lines of some methods and one regime."""
-    return [
-        line
-        for line in summary.tested(lines)
-        if summary.base(line["method"]) in names
-        and n_labels in (None, line["n_labels"])
-        and hidden in (None, bool(line["n_unlabelled"]))
-        and task in (None, line["task"])
-    ]
-
-
-def count(part, verdict):
-    """Return how many lines have a verdict."""
-    return sum(line["verdict"] == verdict for line in part)
+def percent(value):
+    """Return a share in percent."""
+    return f"{100 * value:.0f} %".replace("-", "−")
 
 
 def gains(part):
     """Return the mean gains in words, AUC and R² apart."""
     words = []
-    for task, score in (("classification", "AUC"), ("regression", "R²")):
+    for task, score in TASKS.items():
         found = [line["gain"] for line in part if line["task"] == task]
         if found:
             words.append(f"{signed(np.mean(found))} {score}")
     return " and ".join(words)
 
 
+def verdicts(part):
+    """Return helps and hurts of some lines in words."""
+    helped, hurt = count(part, "helps"), count(part, "hurts")
+    return f"helps on {helped} and hurts on {hurt} of {len(part)} tables"
+
+
 def seen(part):
     """Return helps, hurts and the mean gain of some lines in words."""
-    return (
-        f"helps on {count(part, 'helps')} and hurts on {count(part, 'hurts')} of "
-        f"{len(part)} tables, {gains(part)} in the mean"
-    )
+    return f"{verdicts(part)}, {gains(part)} in the mean"
 
 
-def findings(content):
-    """Return the list of findings."""
-    lines = content["lines"]
-    told = summary.tested(lines)
-    null = {table["name"] for table in content["tables"] if table["null"]}
-    hedged = ("HedgedDistillation",)
+def gap_closed(part):
+    """Return the share of the gap to the ceiling in words; empty where not measured."""
+    whole = of_ceiling(part)
+    if whole is None:
+        return ""
+    words = []
+    for task, score in TASKS.items():
+        found = of_ceiling([line for line in part if line["task"] == task])
+        if found is not None:
+            words.append(f"{score} {percent(found['median'])}")
+    return f"{percent(whole['median'])} ({', '.join(words)})"
+
+
+def findings(lines, null):
+    """Return the list of findings; those of parts that were not run are left out."""
+    told = tested(lines)
+    shares = [
+        f"{gap_closed(part)} with {n} known outcomes"
+        for n in (60, 200)
+        if gap_closed(part := pick(lines, HEDGED, n, "unlabelled"))
+    ]
+    first = pick(lines, HEDGED, 60, "unlabelled")
     found = [
-        f"- **Overall rarely.** Of {len(told)} verdicts {count(told, 'helps')} are "
-        f"*helps* ({100 * count(told, 'helps') / len(told):.0f} %) and "
-        f"{count(told, 'hurts')} *hurts* "
-        f"({100 * count(told, 'hurts') / len(told):.0f} %)."
+        "- **Few known outcomes, and many rows without one, are where X\\* pays.** With "
+        "60 known outcomes and up to 1000 rows without, hedged distillation "
+        f"{seen(first)}; with the 60 rows alone it "
+        f"{verdicts(pick(lines, HEDGED, 60, 'labelled'))}."
     ]
-    parts = [
-        (n, hidden, pick(lines, hedged, n, hidden))
-        for hidden in (True, False)
-        for n in (60, 200, 600)
-    ]
-    words = [
-        f"{n} labels {'and rows without y' if hidden else 'alone'}: {seen(part)}"
-        for n, hidden, part in parts
-        if part
-    ]
+    if shares:
+        found.insert(
+            0,
+            "- **Share of the gap to knowing every outcome.** Hedged distillation "
+            f"closes {', and '.join(shares)} (median over the tables whose X\\* is "
+            "informative).",
+        )
+    found += [_boosted(lines), _wrong_labels(lines), _by_gap(first, null)]
+    found += [_first(lines), _svm(lines), _never(lines)]
+    helped, hurt = (count(told, verdict) for verdict in ("helps", "hurts"))
     found.append(
-        "- **When: few labels, and rows whose y is not known.** Hedged distillation:"
-        + "".join(f"\n  - {each}." for each in words)
+        f"- **Overall rarely.** Of {len(told)} verdicts over all methods {helped} are "
+        f"*helps* ({percent(helped / len(told))}) and {hurt} *hurts* "
+        f"({percent(hurt / len(told))})."
     )
-    found += [_by_gap(lines, null), _first(lines), _svm(lines), _never(lines)]
-    found.append(_unlabelled(lines))
     return "\n".join(each for each in found if each)
 
 
-def _by_gap(lines, null):
-    part = [x for x in pick(lines, ("HedgedDistillation",), 60, True)]
-    rich = [line for line in part if line["closed"] is not None]
-    poor = [line for line in part if line["closed"] is None]
+def _boosted(lines):
+    words = []
+    for n in (200, 600, 1500):
+        trees = pick(lines, ("Hedged, boosted",), n, "unlabelled")
+        both = pick(lines, ("Hedged, ridge and boosted",), n, "unlabelled")
+        ridge = pick(lines, HEDGED, n, "unlabelled")
+        ridge = {line["table"]: line["arms"]["with"] for line in ridge}
+        ahead = [
+            line["arms"]["with"] > ridge[line["table"]]
+            for line in both
+            if line["table"] in ridge
+        ]
+        if trees and both:
+            text = (
+                f"with {n} known outcomes {gains(trees)} in the mean "
+                f"({signed(shuffled(trees))} with X\\* shuffled, both scores together)"
+            )
+            if ahead:
+                text += (
+                    "; `student=[ridge, boosting]` is better than ridge alone on "
+                    f"{sum(ahead)} of {len(ahead)} tables"
+                )
+            words.append(text)
+    if not words:
+        return ""
+    return (
+        "- **Boosted students gain too.** Hedged distillation of boosted trees, with "
+        "rows without y, gains over the same trees" + _items(words)
+    )
+
+
+def _wrong_labels(lines):
+    words = []
+    for name, label in (
+        ("NoisyLabel", "logistic regression"),
+        ("NoisyLabel, boosted", "boosted trees"),
+    ):
+        for n in (600, 1500):
+            part = [x for k in ("six", "time") for x in pick(lines, (name,), n, k)]
+            if part:
+                worst = min(line["gain"] for line in part)
+                words.append(
+                    f"{label}, {n} labels: {gains(part)} in the mean (worst "
+                    f"{signed(worst)}; {signed(shuffled(part))} with X\\* shuffled)"
+                )
+    if not words:
+        return ""
+    return (
+        "- **Wrong labels that X\\* explains** (who gave a label, how long it took), "
+        "`NoisyLabelClassifier`" + _items(words)
+    )
+
+
+def _items(words):
+    return ":" + "".join(f"\n  - {each}." for each in words)
+
+
+def _by_gap(part, null):
+    rich = [line for line in part if line["gap"] > INFORMATIVE]
+    poor = [line for line in part if line["gap"] <= INFORMATIVE]
     if not rich or not poor:
         return ""
     nothing = [line for line in part if line["table"] in null]
     text = (
-        "- **Where: X\\* between x and y.** With 60 labels and rows without y, hedged "
-        f"distillation {seen(rich)}, where a model that has X\\* when predicting gains "
-        f"significantly, and {seen(poor)}, where it does not"
+        "- **Where: X\\* between x and y.** With 60 known outcomes and rows without, "
+        f"hedged distillation {seen(rich)}, where a model that has X\\* when "
+        f"predicting gains more than {INFORMATIVE}, and {seen(poor)}, where it does not"
     )
     if nothing:
         text += f"; where X\\* is known to add nothing, {gains(nothing)}"
@@ -153,19 +218,14 @@ def _by_gap(lines, null):
 def _first(lines):
     """Rank the methods by tables helped less tables hurt, at 60 labels with y."""
     rank = []
-    for hidden in (True, False):
-        names = sorted({summary.base(x["method"]) for x in summary.tested(lines)})
-        for name in names:
-            part = pick(lines, (name,), 60, hidden)
-            if part and name != "LUFe":
-                score = (count(part, "helps") - count(part, "hurts")) / len(part)
-                rank.append((-score, name, hidden, part))
-    rank.sort(key=lambda each: each[:2])
-    words = [
-        f"`{name}`{' with rows without y' if hidden else ''} ({count(part, 'helps')} "
-        f"helped, {count(part, 'hurts')} hurt of {len(part)})"
-        for _, name, hidden, part in rank[:3]
-    ]
+    for regime, said in (("unlabelled", " with rows without y"), ("labelled", "")):
+        for name in sorted({base(x["method"]) for x in tested(lines)}):
+            part = pick(lines, (name,), 60, regime)
+            if part:
+                helped, hurt = count(part, "helps"), count(part, "hurts")
+                text = f"`{name}`{said} ({helped} helped, {hurt} hurt of {len(part)})"
+                rank.append(((hurt - helped) / len(part), name, text))
+    words = [text for *_, text in sorted(rank)[:3]]
     return (
         "- **First choice.** The numbers of tables helped minus tables hurt at 60 "
         "labels are largest for " + ", ".join(words) + "."
@@ -173,8 +233,7 @@ def _first(lines):
 
 
 def _svm(lines):
-    part = pick(lines, ("SVCPlus", "SVRPlus"), 60)
-    delta = pick(lines, ("SVCDeltaPlus",), 60)
+    part, delta = pick(lines, SVM, 60), pick(lines, ("SVCDeltaPlus",), 60)
     if not part or not delta:
         return ""
     return (
@@ -184,61 +243,68 @@ def _svm(lines):
 
 
 def _never(lines):
-    names = sorted({summary.base(line["method"]) for line in summary.tested(lines)})
     never, more = [], []
-    for name in names:
-        part = pick(lines, (name,))
-        if not count(part, "helps"):
+    for name in sorted({base(line["method"]) for line in tested(lines)}):
+        parts = {
+            said: pick(lines, (name,), regime=regime)
+            for regime, said in (("labelled", ""), ("unlabelled", " + rows without y"))
+        }
+        if any(parts.values()) and not any(count(p, "helps") for p in parts.values()):
             never.append(f"`{name}`")
-        elif count(part, "hurts") > count(part, "helps"):
-            more.append(f"`{name}`")
+            continue
+        for said, part in parts.items():
+            if count(part, "hurts") > count(part, "helps"):
+                more.append(f"`{name}`{said}")
     text = ""
     if never:
         text = f"- **Methods without the verdict *helps*:** {', '.join(never)}."
     if more:
         text += "\n" if text else ""
-        text += f"- **Methods that hurt more often than they help:** {', '.join(more)}."
+        text += f"- **More often hurt than help:** {', '.join(more)}."
     return text
 
 
-def _unlabelled(lines):
-    words = []
-    for name in ("HedgedDistillation", "PAST", "Coupled", "GeneralizedDistillation"):
-        alone, more = (pick(lines, (name,), 60, hidden) for hidden in (False, True))
-        if alone and more:
-            words.append(
-                f"`{name}` helps on {count(more, 'helps')} instead of "
-                f"{count(alone, 'helps')} tables"
-            )
-    if not words:
-        return ""
-    return "- **Effect of rows without y** at 60 labels: " + "; ".join(words) + "."
+def papers(lines):
+    """Return the rows of statements and measurements."""
+    rows = []
+    for name, cite, methods, regime, claim in PAPERS:
+        part = pick(lines, methods, 60, regime)
+        rows.append((f"{name} {cite}", claim, seen(part) if part else "not run"))
+    return rows
+
+
+# -- sentences of other pages ------------------------------------------------------
+
+
+def one_sentence(lines):
+    """Return the sentence of the start page."""
+    part = pick(lines, HEDGED, 60, "unlabelled")
+    helped, hurt = count(part, "helps"), count(part, "hurts")
+    return (
+        f"With 60 known outcomes and up to 1000 rows without, it helps on {helped} and "
+        f"hurts on {hurt} of [{len(part)} real tables](evidence.md)."
+    )
 
 
 def sentence(lines):
-    """Return the sentence of README and docs/choosing.md."""
-    hedged = pick(lines, ("HedgedDistillation",), 60, True)
-    past, distilled = (
-        pick(lines, (name,), 60, True) for name in ("PAST", "GeneralizedDistillation")
+    """Return the sentences of README and docs/choosing.md."""
+    text = (
+        f"With 60 known outcomes and up to 1000 rows without, hedged distillation "
+        f"{verdicts(pick(lines, HEDGED, 60, 'unlabelled'))}"
     )
-    plus = pick(lines, ("SVCPlus", "SVRPlus"), 60, False)
-    return (
-        f"On {len(hedged)} real tables, with 60 known outcomes and up to 1000 rows "
-        f"without, hedged distillation helps on {count(hedged, 'helps')} and hurts on "
-        f"{count(hedged, 'hurts')}; PAST on {count(past, 'helps')} and "
-        f"{count(past, 'hurts')}; generalized distillation on "
-        f"{count(distilled, 'helps')} and {count(distilled, 'hurts')}; SVM+ on the 60 "
-        f"rows on {count(plus, 'helps')} and {count(plus, 'hurts')}"
+    for name, words in (("PAST", "PAST"), ("GeneralizedDistillation", "distillation")):
+        part = pick(lines, (name,), 60, "unlabelled")
+        text += f", {words} on {count(part, 'helps')} and {count(part, 'hurts')}"
+    plus = pick(lines, SVM, 60, "labelled")
+    text += (
+        f"; on the 60 rows alone hedged distillation "
+        f"{verdicts(pick(lines, HEDGED, 60, 'labelled'))}, SVM+ on "
+        f"{count(plus, 'helps')} and {count(plus, 'hurts')}"
     )
-
-
-def papers(lines):
-    """Return the table of statements and measurements."""
-    rows = ["| method | statement of the paper | at 60 labels |", "|---|---|---|"]
-    for name, cite, methods, hidden, claim in PAPERS:
-        part = pick(lines, methods, 60, hidden)
-        what = seen(part) if part else "not run"
-        if part and not count(part, "helps"):
-            what += "; no gain on any table"
-        rows.append(f"| {name} {cite} | {claim} | {what} |".replace("  |", " |"))
-    return "\n".join(rows)
+    shares = [gap_closed(pick(lines, HEDGED, n, "unlabelled")) for n in (60, 200)]
+    if all(shares):
+        text += (
+            f". It closes {shares[0]} of the gap to knowing all outcomes with 60 known "
+            f"ones, and {shares[1]} with 200 (median over tables with informative X\\*)"
+        )
+    return text

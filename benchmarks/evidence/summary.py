@@ -1,9 +1,9 @@
 """From finished units to one line per table, method, number of labels and regime.
 
 Tests are those of `lupi.evaluation.compare`, one method at a time: it *helps* where it
-is better than *without*, *shuffled* and *self*, each at 5 % one-sided, and *hurts*
-where it is worse than *without*. Nothing is corrected for the number of tables or
-methods.
+is better than *without*, *shuffled* and *self* (where that arm was run), each at 5 %
+one-sided, and *hurts* where it is worse than *without*. Nothing is corrected for the
+number of tables or methods.
 """
 
 import json
@@ -17,9 +17,11 @@ from lupi.evaluation._statistics import Design, corrected_contrast
 
 LEVEL = 0.05
 FEWEST_SPLITS = 3
-METHOD_ARMS = ("with", "shuffled", "self")
 CONTROLS = ("without", "shuffled", "self")
-FALSE_CONTROLS = ("without", "reshuffled", "self")
+# X* says something about y where a model that has it when predicting gains as much.
+INFORMATIVE = 0.02
+# Regimes in which all labels are right.
+CLEAN = ("family", "labelled", "unlabelled")
 
 
 # -- lines -------------------------------------------------------------------------
@@ -57,14 +59,15 @@ def collect(known, done, facts):
         hidden = n_unlabelled if regime == "unlabelled" else 0
         line = {
             "table": table,
-            "task": known[table].task,
+            "task": known[table].task if regime in CLEAN else work.CLASSES,
             "method": method,
             "n_labels": n_labels,
+            "regime": "labelled" if regime == "family" else regime,
             "n_unlabelled": round(float(hidden)),
             "n_test": round(float(n_test)),
         }
         if regime == "family":
-            lines.append(line | _levels(shared, sorted(shared["without"]), n_test))
+            lines.append(line | _levels(shared, sorted(shared["without"])))
             continue
         rows = _common(arms, shared)
         if len(rows) >= FEWEST_SPLITS:
@@ -86,13 +89,13 @@ def _describe(table):
 
 def _common(arms, shared):
     """Return the splits that every arm has."""
-    wanted = [arms.get(arm, {}) for arm in METHOD_ARMS]
-    wanted += [arms[arm] for arm in ("reshuffled",) if arm in arms]
-    wanted += [shared.get(arm, {}) for arm in ("without", "oracle")]
-    return sorted(set.intersection(*(set(each) for each in wanted)))
+    if "with" not in arms or "without" not in shared:
+        return []
+    parts = [*arms.values(), *shared.values()]
+    return sorted(set.intersection(*(set(each) for each in parts)))
 
 
-def _levels(arms, rows, n_test):
+def _levels(arms, rows):
     seconds = np.mean([arms["without"][row]["seconds"] for row in rows])
     scores = {arm: np.mean([arms[arm][row]["score"] for row in rows]) for arm in arms}
     return {"n_splits": len(rows), "arms": scores, "seconds": seconds}
@@ -114,16 +117,22 @@ def _tests(arms, rows, design):
     def helps(arm, others):
         return max(contrast(arm, other).p_greater for other in others)
 
-    gain, gap = contrast("with", "without"), contrast("oracle", "without")
-    p_helps = helps("with", CONTROLS)
-    if np.array_equal(scores["with"], scores["self"]):  # LUFe, whose X* is X
-        p_helps = helps("with", ("without", "shuffled"))
+    def possible(arm):
+        """Return the gain of an arm, and the share of it if it is significant."""
+        found = contrast(arm, "without")
+        sure = found.p_greater <= LEVEL
+        return found.mean, gain.mean / found.mean if sure else None
+
+    gain, controls = contrast("with", "without"), [c for c in CONTROLS if c in scores]
+    if np.array_equal(scores["with"], scores.get("self")):  # LUFe, whose X* is X
+        controls.remove("self")
+    p_helps = helps("with", controls)
     verdict = "no evidence"
     if p_helps <= LEVEL:
         verdict = "helps"
     elif gain.p_less <= LEVEL:
         verdict = "hurts"
-    return {
+    line = {
         "n_splits": len(rows),
         "arms": {arm: float(values.mean()) for arm, values in scores.items()},
         "seconds": float(seconds["with"]),
@@ -132,18 +141,19 @@ def _tests(arms, rows, design):
         "gain_reach": gain.interval()[1] - gain.mean,
         "p_helps": p_helps,
         "p_hurts": gain.p_less,
-        "gap": gap.mean,
-        "gap_se": gap.std_error,
-        "p_gap": gap.p_greater,
-        "closed": gain.mean / gap.mean if gap.p_greater <= LEVEL else None,
         "verdict": verdict,
-        # The same question asked of the shuffled X*, which is beside another shuffle
-        # where there is one, and of X without its own control.
-        "p_shuffled_helps": helps(
-            "shuffled", [each for each in FALSE_CONTROLS if each in scores]
-        ),
-        "p_self_helps": helps("self", ("without", "shuffled")),
     }
+    for arm, name, share in (("oracle", "gap", "closed"), ("ceiling", "room", "share")):
+        if arm in scores:
+            line[name], line[share] = possible(arm)
+    # The same question asked of the shuffled X*, which is beside another shuffle, and
+    # of X without its own control.
+    if "reshuffled" in scores:
+        others = ("without", "reshuffled", "self")
+        line["p_shuffled_helps"] = helps("shuffled", others)
+    if "self" in controls:
+        line["p_self_helps"] = helps("self", ("without", "shuffled"))
+    return line
 
 
 # -- over the tables ---------------------------------------------------------------
@@ -161,18 +171,33 @@ def tested(lines):
     return [line for line in lines if "verdict" in line]
 
 
+def pick(lines, names, n_labels=None, regime=None, task=None):
+    """Return the tested lines of some methods, of one size, regime and task."""
+    return [
+        line
+        for line in tested(lines)
+        if base(line["method"]) in names
+        and n_labels in (None, line["n_labels"])
+        and regime in (None, line["regime"])
+        and task in (None, line["task"])
+    ]
+
+
+def count(part, verdict):
+    """Return how many lines have a verdict."""
+    return sum(line["verdict"] == verdict for line in part)
+
+
 def by_method(lines):
-    """Return one entry per method, task, number of labels and regime."""
+    """Return one entry per number of labels, regime, method and task."""
     found = {}
     for line in tested(lines):
-        regime = "unlabelled" if line["n_unlabelled"] else "labelled"
-        place = (line["n_labels"], regime, line["task"], base(line["method"]))
+        place = (line["n_labels"], line["regime"], base(line["method"]), line["task"])
         found.setdefault(place, []).append(line)
     entries = []
-    for (n_labels, regime, task, method), part in sorted(found.items()):
+    for (n_labels, regime, method, task), part in sorted(found.items()):
         gains = [line["gain"] for line in part]
         worst = part[int(np.argmin(gains))]
-        closed = [line["closed"] for line in part if line["closed"] is not None]
         entries.append(
             {
                 "method": method,
@@ -182,10 +207,10 @@ def by_method(lines):
                 "n_tables": len(part),
                 "n_splits": min(line["n_splits"] for line in part),
                 "gain": float(np.mean(gains)),
-                "n_gap": len(closed),
-                "closed": float(np.median(closed)) if closed else None,
-                "helps": [x["table"] for x in part if x["verdict"] == "helps"],
-                "hurts": [x["table"] for x in part if x["verdict"] == "hurts"],
+                "shuffled": shuffled_gain(part),
+                "share": of_ceiling(part),
+                "helps": count(part, "helps"),
+                "hurts": count(part, "hurts"),
                 "worst": worst["gain"],
                 "worst_table": worst["table"],
                 "seconds": float(np.mean([line["seconds"] for line in part])),
@@ -194,63 +219,50 @@ def by_method(lines):
     return entries
 
 
-def share(hits, count):
-    """Return a share and its exact 95 % interval (Clopper and Pearson)."""
-    if not count:
-        return {"hits": 0, "count": 0, "share": None, "low": None, "high": None}
-    low = stats.beta.ppf(0.025, hits, count - hits + 1) if hits else 0.0
-    high = stats.beta.ppf(0.975, hits + 1, count - hits) if hits < count else 1.0
-    return {
-        "hits": int(hits),
-        "count": int(count),
-        "share": hits / count,
-        "low": float(low),
-        "high": float(high),
-    }
+def shuffled_gain(part):
+    """Return the mean gain of shuffled X*."""
+    arms = [line["arms"] for line in part]
+    return float(np.mean([each["shuffled"] - each["without"] for each in arms]))
 
 
-def truth(lines):
-    """Return how often "helps" is said of an X* that cannot help."""
-    told = [line for line in tested(lines) if base(line["method"]) != "LUFe"]
-    full = [line for line in told if "reshuffled" in line["arms"]]
+def of_ceiling(part):
+    """Return the share of the gap to the ceiling that is closed, or None.
 
-    def over(part, key):
-        return share(sum(line[key] <= LEVEL for line in part), len(part))
-
-    return {
-        "shuffled": over(full, "p_shuffled_helps"),
-        "shuffled_all": over(told, "p_shuffled_helps"),
-        "self": share(0, len(told)),
-        "self_uncontrolled": over(told, "p_self_helps"),
-    }
-
-
-def wanted(lines):
-    """Return the targets of hedged distillation, 60 labels with unlabelled rows."""
-    chosen = [
-        line
-        for line in tested(lines)
-        if base(line["method"]) == "HedgedDistillation"
-        and line["n_labels"] == 60
-        and line["n_unlabelled"]
+    It is the median over the tables whose gap is significant and whose X* is
+    informative (with wrong labels: all of the former), with an interval from resampled
+    tables.
+    """
+    shares = [
+        line["share"]
+        for line in part
+        if line.get("share") is not None and line.get("gap", np.inf) > INFORMATIVE
     ]
-    found = {}
-    for name in ("all", "classification", "regression"):
-        part = [line for line in chosen if name in ("all", line["task"])]
-        rich = [line for line in part if line["closed"] is not None]
-        found[name] = {
-            "n_tables": len(part),
-            "n_gap": len(rich),
-            "helps": sum(line["verdict"] == "helps" for line in rich),
-            "hurts": _hurt(rich),
-            "hurts_others": _hurt([line for line in part if line not in rich]),
-            "closed": float(np.median([x["closed"] for x in rich])) if rich else None,
-        }
-    return found
+    if not shares:
+        return None
+    rng = np.random.default_rng(0)
+    medians = np.median(rng.choice(shares, (2000, len(shares))), axis=1)
+    low, high = np.quantile(medians, [0.025, 0.975])
+    found = {"median": float(np.median(shares)), "n_tables": len(shares)}
+    return found | {"low": float(low), "high": float(high)}
 
 
-def _hurt(part):
-    return {line["table"]: line["gain"] for line in part if line["verdict"] == "hurts"}
+def false_alarms(lines, key):
+    """Return how often "helps" is said of an X* that cannot help.
+
+    The share has the exact 95 % interval of Clopper and Pearson.
+    """
+    told = [line[key] for line in tested(lines) if key in line]
+    return share(sum(p <= LEVEL for p in told), len(told))
+
+
+def share(hits, n):
+    """Return a share and its exact 95 % interval (Clopper and Pearson)."""
+    if not n:
+        return {"hits": 0, "count": 0, "share": None, "low": None, "high": None}
+    low = stats.beta.ppf(0.025, hits, n - hits + 1) if hits else 0.0
+    high = stats.beta.ppf(0.975, hits + 1, n - hits) if hits < n else 1.0
+    found = {"hits": int(hits), "count": int(n), "share": hits / n}
+    return found | {"low": float(low), "high": float(high)}
 
 
 # -- as text -----------------------------------------------------------------------
@@ -281,15 +293,15 @@ def _plain(value):
 def text(content):
     """Return the lines of the methods for a terminal."""
     lines = [
-        f"{'method':24} {'task':15} {'labels':>6} {'regime':>10} {'tables':>6} "
-        f"{'gain':>7} {'closed':>7} {'helps':>5} {'hurts':>5} {'worst':>7} {'s':>7}"
+        f"{'method':26} {'task':15} {'labels':>6} {'regime':>10} {'tables':>6} "
+        f"{'gain':>7} {'ceiling':>7} {'helps':>5} {'hurts':>5} {'worst':>7} {'s':>7}"
     ]
     for each in by_method(content["lines"]):
-        closed = "" if each["closed"] is None else f"{each['closed']:+.0%}"
+        part = "" if each["share"] is None else f"{each['share']['median']:+.0%}"
         lines.append(
-            f"{each['method']:24} {each['task']:15} {each['n_labels']:6} "
+            f"{each['method']:26} {each['task']:15} {each['n_labels']:6} "
             f"{each['regime']:>10} {each['n_tables']:6} {each['gain']:+7.3f} "
-            f"{closed:>7} {len(each['helps']):5} {len(each['hurts']):5} "
+            f"{part:>7} {each['helps']:5} {each['hurts']:5} "
             f"{each['worst']:+7.3f} {each['seconds']:7.3f}"
         )
     return "\n".join(lines)
