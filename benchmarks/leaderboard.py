@@ -1,6 +1,6 @@
 """How often does privileged information help? All tables, all methods, all controls.
 
-    python benchmarks/leaderboard.py                      # prepare, run, write the pages
+    python benchmarks/leaderboard.py                      # prepare, run, write pages
     python benchmarks/leaderboard.py --quick              # ten minutes on two cores
     python benchmarks/leaderboard.py my_module:MyEstimator   # your estimator, its line
     python benchmarks/leaderboard.py my_table.py          # your table, its lines

@@ -1,4 +1,4 @@
-"""Labels that are wrong at rates which X* explains: schemes of flipping classes 0, 1."""
+"""Labels that are wrong at rates which X* explains: how classes 0 and 1 are flipped."""
 
 import numpy as np
 

@@ -1,7 +1,6 @@
 """Write the pages of the evidence and their figure from docs/evidence.json."""
 
 import json
-import shutil
 from pathlib import Path
 from string import Template
 
@@ -33,6 +32,12 @@ PLACES = (
         "\nOther models",
         findings.one_sentence,
     ),
+    (
+        "../paper/paper.md",
+        "compared with the same student on the labelled rows alone,\n\n",
+        "\n\nOn the clinical trial",
+        findings.paragraphs,
+    ),
 )
 REGIMES = {
     "labelled": "all training rows labelled",
@@ -57,8 +62,7 @@ def write(found, docs):
 
     docs = Path(docs)
     content = json.loads(Path(found).read_text(encoding="utf-8"))
-    if Path(found) != docs / NAME:
-        shutil.copyfile(found, docs / NAME)
+    (docs / NAME).write_text(summary.dumps(content), encoding="utf-8")
     for name in PAGES:
         (docs / name).write_text(render(content, name), encoding="utf-8")
     for path, before, after, words in PLACES:

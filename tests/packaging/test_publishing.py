@@ -193,7 +193,8 @@ def test_the_paper_has_the_form_of_the_journal():
 
 def test_the_numbers_of_the_paper_are_those_of_the_evidence():
     body = paper()[1]
-    shown = " ".join((text("docs/evidence.md") + text("README.md")).split())
+    pages = ("docs/evidence.md", "docs/evidence-details.md", "README.md")
+    shown = " ".join("".join(map(text, pages)).split())
     counts = r"helps on \d+ and hurts on \d+ of \d+ tables"
     numbers = rf"{counts}|[+−]?\d\.\d{{3}} (?:AUC|R²)|\d+ of \d+|[\d.]+ %|\d\.\d{{3}}"
     found = re.findall(numbers, body)
