@@ -192,7 +192,7 @@ def test_the_paper_has_the_form_of_the_journal():
 
 
 def test_the_numbers_of_the_paper_are_those_of_the_evidence():
-    # The part before the trial is written by benchmarks/leaderboard.py, and tested there.
+    # What is before the trial is written, and tested, by benchmarks/leaderboard.py.
     body = re.sub(
         r"rows alone,\n.*?(?=On the clinical trial)", "", paper()[1], flags=re.S
     )

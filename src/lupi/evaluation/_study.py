@@ -39,7 +39,6 @@ from lupi.evaluation._methods import (
     read_task,
     resolve_candidate,
 )
-from lupi.evaluation._order import read_time
 from lupi.evaluation._prepare import (
     Fold,
     FoldTables,
@@ -756,6 +755,8 @@ def _read_times(
         )
     if cv is not None and cv < 1:
         raise ValueError(f"{argument('cv', cv)}: give at least one window.")
+    from lupi.evaluation._order import read_time  # needs pandas
+
     times, dated = read_time(time, n_rows, argument("time"))
     missing = int(np.isnan(times).sum())
     if missing:
