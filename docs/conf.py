@@ -126,6 +126,7 @@ html_sidebars = {
         "install",
         "choosing",
         "evidence",
+        "evidence-details",
         "benchmarks",
         "errata",
         "contributing",

@@ -54,6 +54,7 @@ def _figure(lines, order, tasks, colors):
             axis.set_xticks([-0.1, 0, 0.1], ["−0.1", "0", "+0.1"])
             axis.set_title(title, color=colors["ink"], fontsize=10)
             axis.tick_params(colors=colors["ink"], length=2)
+            axis.tick_params(axis="y", length=0)
             for side in ("top", "right", "left"):
                 axis.spines[side].set_visible(False)
             axis.spines["bottom"].set_color(colors["faint"])

@@ -198,7 +198,7 @@ def methods(lines):
             row.append(
                 f"{percent(share['median'])} ({share['n_tables']})" if share else "–"
             )
-            row += [*told, f"{signed(worst['gain'])} ({worst['table']})"]
+            row += [*told, f"{signed(worst['gain'])} ({_words(worst['table'])})"]
             row.append(f"{np.mean([line['seconds'] for line in part]):.2f}")
             rows.append((told[1] - told[0], row))
         head = ["method", "tables", "splits", "gain, AUC", "gain, R²", "shuffled"]
@@ -271,6 +271,11 @@ def _null(each):
     return " (null)" if each["null"] else ""
 
 
+def _words(name):
+    """Return the name of a table as words, which can be wrapped."""
+    return name.replace("_", " ")
+
+
 def by_table(content):
     """Return one row per table and number of labels."""
     columns = ["hedged +u", "hedged", "distillation +u", "distillation", "PAST +u"]
@@ -291,7 +296,7 @@ def by_table(content):
                 continue
             line = found["hedged +u"]
             room, share = line.get("room"), line.get("share")
-            row = [each["name"] + _null(each), TASKS[each["task"]]]
+            row = [_words(each["name"]) + _null(each), TASKS[each["task"]]]
             row.append(f"{line['arms']['without']:.3f}".replace("-", "−"))
             row.append(signed(line["gap"]))
             row.append("–" if room is None else signed(room))
