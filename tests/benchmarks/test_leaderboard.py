@@ -65,8 +65,9 @@ def test_a_line_is_what_compare_says(table):
         n_candidates=2,
     )
     expected = result.summary.iloc[0]
-    assert line["gain"] == pytest.approx(expected["gain"], abs=2e-6)
-    assert line["gain_se"] == pytest.approx(expected["gain_std_error"], rel=1e-2)
+    assert line["gain"] == pytest.approx(expected["difference"], abs=2e-6)
+    error = expected["difference_std_error"]
+    assert line["gain_se"] == pytest.approx(error, rel=1e-2)
     assert line["p_helps"] == pytest.approx(expected["p_helps"], rel=0.05)
     assert line["gap"] == pytest.approx(expected["gap"], abs=2e-6)
     assert found["labelled"]["arms"]["without"] == line["arms"]["without"]
