@@ -260,7 +260,7 @@ def _read_about(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
             stacklevel=5,
         )
     details = about.setdefault("details", {})
-    for kind in ("features", "numbers", "privileged"):
+    for kind in ("features", "numbers", "privileged", "missing"):
         names = details.get(kind, [])
         if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
             raise ValueError(f"its {kind} are not a list of names")

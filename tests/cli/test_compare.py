@@ -75,6 +75,19 @@ def test_the_saved_model_works_in_the_four_lines_of_the_report(compared):
         model.predict(table[["ward", "age"]])
 
 
+def test_the_card_of_the_model_has_verdict_scores_and_limits(compared):
+    folder, _ = compared
+    done = lupi_here("card", "lupi-report/model.skops", "-o", "card.md", cwd=folder)
+    assert done.returncode == 0
+    card = (folder / "card.md").read_text(encoding="utf-8")
+    stored = Comparison.from_json(folder / "lupi-report" / "results.json")
+    assert str(stored.verdict) in card
+    line = stored.intervals().set_index("arm").loc["with"]
+    assert f"| with X* | {line['value']:.3f} | {line['low']:.3f} to" in card
+    assert "HistGradientBoostingClassifier" in card
+    assert "The splits were random" in card
+
+
 def test_an_older_run_is_replaced_only_by_force(compared):
     before = (compared[0] / "lupi-report" / "results.json").read_bytes()
     again = lupi_here("compare", "table.csv", *PLAIN, *SHORT, cwd=compared[0])

@@ -12,7 +12,7 @@ import pytest
 
 import lupi as library
 from lupi.cli import main
-from tests.cli.tables import PLAIN, ROLES, clinic, environment, lupi
+from tests.cli.tables import PLAIN, ROLES, clinic, environment, lupi, lupi_here
 
 KNOWN = ["age", "ward", "admitted", "complaint"]
 LATER = ["count_week_20", "remark_week_20"]
@@ -53,6 +53,38 @@ def test_the_installed_command_predicts_without_the_privileged_columns(fitted):
     assert list(model.feature_names_in_) == KNOWN
     by_hand = model.predict(pd.read_csv(folder / "new.csv")[KNOWN])
     assert list(by_hand) == list(predictions["prediction"])
+
+
+def test_new_categories_and_values_out_of_range_are_named(fitted):
+    folder, _ = fitted
+    new = pd.read_csv(folder / "new.csv")
+    new.loc[:4, "age"] = 500.0
+    new.loc[7, "ward"] = "west"
+    new.to_csv(folder / "later.csv", index=False)
+    done = lupi_here(
+        "predict", "model.skops", "later.csv", "-o", "later-out.csv", cwd=folder
+    )
+    said = " ".join(done.stdout.split())
+    assert "5 of 30 rows have values outside of the training range of age (" in said
+    assert "1 of 30 rows have categories that were never seen in training (west)" in (
+        said
+    )
+    # The schema has ranges and categories, not the rows.
+    same = lupi_here("predict", "model.skops", "table.csv", "-o", "-", cwd=folder)
+    assert "training" not in same.stderr
+
+
+def test_the_card_of_a_fitted_model_says_that_nothing_was_measured(fitted):
+    folder, _ = fitted
+    done = lupi_here("card", "model.skops", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    card = (folder / "model-card.md").read_text(encoding="utf-8")
+    assert "trained on 160 known outcomes" in card
+    assert "count_week_20 and remark_week_20" in card
+    assert "No comparison was made" in card
+    assert "imitation_weight" in card
+    again = lupi_here("card", "model.skops", cwd=folder)
+    assert "--force" in again.stderr
 
 
 @pytest.fixture(scope="module")

@@ -534,6 +534,22 @@ def labels(
 
 
 @app.command(cls=Command)
+def card(
+    model: Annotated[
+        Path, typer.Argument(help="A model saved by lupi.", show_default=False)
+    ],
+    out: Annotated[Path, _option("--out -o", "FILE", "The file to write.")] = Path(
+        "model-card.md"
+    ),
+    force: Force = False,
+) -> None:
+    """Write a model card: data, outcomes, X*, verdict, scores, limits."""
+    from lupi.cli._commands import run_card
+
+    run_card(model, out=out, force=force)
+
+
+@app.command(cls=Command)
 def methods() -> None:
     """List the methods: the requirements and the paper of each."""
     from lupi.cli._commands import show_methods

@@ -27,6 +27,7 @@ from lupi.cli._io import (
     Request,
     check_metric,
     collected_warnings,
+    drift_notes,
     make_console,
     outcome_note,
     plan_study,
@@ -45,6 +46,7 @@ from lupi.exceptions import ModelFileError, ModelVersionWarning
 from lupi.report._words import number
 
 N_FOLDS = 5
+MOST_NOTES = 8
 # Notes on columns that no model should use.
 USELESS = (
     "always the same",
@@ -235,6 +237,10 @@ def run_predict(
     if not to_pipe:
         prepare_file(out, force=force)
     predictions = _predict(model, X)
+    drift = drift_notes(X, details.get("schema"))
+    more += drift[:MOST_NOTES]
+    if len(drift) > MOST_NOTES:
+        more.append(f"{len(drift) - MOST_NOTES} more columns have new values.")
     written = pd.concat([kept, predictions], axis=1)
     show_notes(console, notes + more)
     if to_pipe:
@@ -242,7 +248,7 @@ def run_predict(
         return
     _write(written, out)
     trained = ""
-    if "n_outcomes" in details:
+    if isinstance(details.get("n_outcomes"), int):
         trained = f" by a model trained on {details['n_outcomes']:,} outcomes,"
     console.print(Text(f"{len(predictions):,} predictions{trained} written to {out}"))
 
@@ -337,6 +343,74 @@ def _write(predictions: pd.DataFrame, out: Path) -> None:
         write_atomically(out, buffer.getvalue())
     else:
         write_atomically(out, to_csv(predictions))
+
+
+def run_card(model_path: Path, *, out: Path, force: bool) -> None:
+    """Write the card of a saved model."""
+    from skops.card import Card
+
+    model, details, notes = _read_model(model_path)
+    prepare_file(out, force=force)
+    card = Card(model, template=None, model_diagram=False)
+    try:
+        card.add(**_card_sections(details, model_path.name))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise InputError(
+            f"{model_path} has details that are not those of lupi: {error}."
+        ) from error
+    card.add_hyperparams("Parameters")
+    write_atomically(out, card.render())
+    console = make_console()
+    show_notes(console, notes)
+    console.print(Text(f"Model card written to {out}"))
+
+
+def _card_sections(details: dict[str, Any], file: str) -> dict[str, str]:
+    """Return the text of a model card, by heading."""
+    features, privileged = details.get("features", []), details.get("privileged", [])
+    n_outcomes = details.get("n_outcomes")
+    model = details.get("method", "A model of lupi")
+    how = "with" if details.get("with_privileged") else "without"
+    trained = f"{model}, trained {how} privileged columns."
+    if n_outcomes is not None:
+        trained += f" It was trained on {n_outcomes:,} known outcomes"
+        trained += f" and {details['n_without_outcome']:,} rows without one."
+    measured = details.get("comparison")
+    scores = (
+        "No comparison was made for this model: run `lupi compare` on the data to "
+        "measure whether the privileged columns help, and how well it predicts."
+    )
+    limits = [
+        "Predictions are valid for rows that are drawn like the training rows; "
+        "`lupi predict` names values outside of the training range and new categories.",
+        f"Only the {len(features)} columns above are used when predicting.",
+    ]
+    if measured is not None:
+        lines = [
+            f"| {row['arm']} | {number(row['value'])} | {number(row['low'])} to "
+            f"{number(row['high'])} |"
+            for row in measured["scores"]
+        ]
+        heading = f"| {measured['metric']} | mean | 95 % interval |\n|---|---|---|"
+        parts = [measured["verdict"], measured["full_size"]]
+        parts.append(f"Scores of {measured['method']}: {measured['splits']}.")
+        parts += ["\n".join([heading, *lines]), *measured["baselines"]]
+        scores = "\n\n".join(part for part in parts if part)
+        limits += measured["limits"]
+    return {
+        "Model description": f"{trained} File: `{file}`.",
+        "Model description/Intended use": (
+            f"Predicts {details.get('target', 'the target')} "
+            f"({details.get('task', 'task unknown')}) from: {listed(features)}."
+        ),
+        "Training data": f"Source: {details.get('source', 'unknown')}.",
+        "Training data/Privileged columns": (
+            "Known for training rows, not needed when predicting: "
+            f"{listed(privileged) or 'none'}."
+        ),
+        "Evaluation": scores,
+        "Limits": "\n".join(f"- {limit}" for limit in limits),
+    }
 
 
 def show_methods() -> None:

@@ -44,7 +44,7 @@ from lupi.evaluation import ColumnGains, Comparison, LearningCurve
 from lupi.evaluation._compare import FIELDS, read_json, run
 from lupi.evaluation._followups import column_groups
 from lupi.evaluation._methods import ARMS, find_method
-from lupi.evaluation._running import Checkpoint
+from lupi.evaluation._running import Checkpoint, to_plain
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._study import Study
 from lupi.exceptions import ModelFileError
@@ -150,10 +150,10 @@ def run_compare(
         comparison.settings["made"] |= _remember(asked)
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
+        _baselines(console, comparison, jobs)
         model = None
         if not asked["no_model"]:
             model = _best_model(console, comparison, data.details, jobs)
-        _baselines(console, comparison, jobs)
         curves = {} if quick else _curves(console, comparison, jobs)
     except KeyboardInterrupt:
         # joblib warns of the tasks that it cancels.
@@ -226,11 +226,40 @@ def _best_model(
     method, arm = comparison.choice
     rows = comparison.study.final_rows(method, arm)
     trained = training_details(method, arm, rows)
+    measured = to_plain(_measured(comparison, method))
     try:
-        return model_file(model, {**details, **trained})
+        return model_file(model, {**details, **trained, "comparison": measured})
     except ModelFileError as error:
         show_notes(console, [f"no model is saved. {error}"])
         return None
+
+
+def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
+    """Return the verdict and the scores of a method, for the file of the model."""
+    settings = comparison.settings
+    levels = comparison.intervals()
+    levels = levels[levels["method"] == method]
+    levels = levels.assign(arm=[ARMS[arm].label for arm in levels["arm"]])
+    limits = []
+    if settings["splits"]["kind"] != "time":
+        limits.append("The splits were random: scores on later rows may be lower.")
+    if settings["labels"]["n_unlabelled"]:
+        limits.append("Scores are those of rows whose outcome is known.")
+    said = [outside_words(settings["outside"])] if settings.get("outside") else []
+    if settings["constant"] is not None:
+        said.append(constant_words(settings))
+    return {
+        "method": method,
+        "metric": metric_name(settings["scoring"]),
+        "verdict": str(comparison.verdict),
+        "full_size": (
+            full_size_words(comparison) if settings.get("full_size") else None
+        ),
+        "splits": split_words(settings),
+        "scores": levels[["arm", "value", "low", "high"]].to_dict("records"),
+        "baselines": said,
+        "limits": limits,
+    }
 
 
 def _demo(request: Request, *, few: bool) -> InputTable:

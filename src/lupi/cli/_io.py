@@ -35,6 +35,8 @@ from lupi.evaluation._study import Study, plan
 from lupi.evaluation._verdict import ROW_NUMBER
 
 MOST_UNSURE = 30
+# Number of values of a column that a model file keeps.
+MOST_VALUES = 100
 TASKS: tuple[Task, ...] = ("classification", "regression")
 YES, NO = ("yes", "true", "1", "y", "t"), ("no", "false", "0", "n", "f")
 # Width of output to a file, and of a terminal that shows all columns of the tables.
@@ -114,6 +116,8 @@ class InputTable:
             "numbers": list(self.X.select_dtypes("number").columns),
             "privileged": privileged,
             "missing": list(self.missing),
+            "source": self.source,
+            "schema": schema_of(self.X),
         }
 
 
@@ -472,6 +476,51 @@ def outcome_note(data: InputTable, use: str) -> str:
         f"{count:,} of {len(data.y):,} rows have no outcome (the cell of "
         f"{data.target!r} is empty): {use}."
     )
+
+
+def schema_of(X: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return the range of each column of numbers, and the values of the categories."""
+    schema: dict[str, dict[str, Any]] = {}
+    for name, column in X.items():
+        values = column.dropna()
+        if values.empty:
+            continue
+        if pd.api.types.is_bool_dtype(column) or not (
+            pd.api.types.is_numeric_dtype(column)
+        ):
+            known = sorted(values.astype(str).unique())
+            if len(known) <= MOST_VALUES:
+                schema[str(name)] = {"values": known}
+        else:
+            low, high = float(values.min()), float(values.max())
+            schema[str(name)] = {"low": low, "high": high}
+    return schema
+
+
+def drift_notes(X: pd.DataFrame, schema: Any) -> list[str]:
+    """Return notes on values outside of the training range, and on new categories."""
+    notes = []
+    for name, column in X.items():
+        known = schema.get(name) if isinstance(schema, dict) else None
+        values = column.dropna()
+        if not isinstance(known, dict) or values.empty:
+            continue
+        if isinstance(known.get("values"), list):
+            new = values[~values.astype(str).isin(map(str, known["values"]))]
+            said = f"categories that were never seen in training ({{}}): {name}"
+            shown = listed(sorted(new.astype(str).unique()), most=4)
+        elif all(isinstance(known.get(end), int | float) for end in ("low", "high")):
+            numbers = pd.to_numeric(values, errors="coerce")
+            low, high = known["low"], known["high"]
+            new = values[(numbers < low) | (numbers > high)]
+            said = f"values outside of the training range of {name} ({{}})"
+            shown = f"{low:g} to {high:g}"
+        else:
+            continue
+        if len(new):
+            count = f"{len(new):,} of {len(X):,} rows have"
+            notes.append(f"{count} {said.format(shown)}.")
+    return notes
 
 
 def training_details(method: str, arm: str, rows: TrainingRows) -> dict[str, Any]:
