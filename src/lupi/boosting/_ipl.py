@@ -73,7 +73,6 @@ from lupi.boosting._boosted_trees import (
     BoostedTrees,
     BoostedTreesClassifier,
 )
-from lupi.boosting._collective import moments
 from lupi.boosting._engines import (
     CartEngine,
     CartEnsemble,
@@ -83,6 +82,7 @@ from lupi.boosting._engines import (
     XGBoostEngine,
     XGBoostEnsemble,
     import_xgboost,
+    moments,
     readable_by_trees,
 )
 from lupi.boosting._rounds import LinearComments, RegressorComments, boost

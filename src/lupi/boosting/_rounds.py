@@ -30,8 +30,14 @@ from sklearn.utils.validation import has_fit_parameter
 from lupi.base import Training
 from lupi.base._metadata import seeded
 from lupi.boosting._boosted_trees import Boosted, LogLoss, Loss
-from lupi.boosting._collective import everywhere, is_divided, stacked, total
-from lupi.boosting._engines import Engine, GrownTree
+from lupi.boosting._engines import (
+    Engine,
+    GrownTree,
+    everywhere,
+    is_divided,
+    stacked,
+    total,
+)
 
 if TYPE_CHECKING:
     from lupi.boosting._ipl import BaseIPL

@@ -1,7 +1,7 @@
 """Iterative privileged learning on Dask collections, by XGBoost's collective.
 
 Every worker that holds partitions boosts its rows in step with the others: XGBoost adds
-up the histograms of the trees, and :mod:`lupi.boosting._collective` the sums for the
+up the histograms of the trees, and :mod:`lupi.boosting._engines` the sums for the
 comments from X*. All workers end with the same trees. The collective cannot go on
 without one of them: when a worker is lost, `_results` raises an error.
 """
@@ -21,8 +21,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from lupi.base import Training, atomic_fit, binary_problems
-from lupi.boosting._collective import together
-from lupi.boosting._engines import import_xgboost
+from lupi.boosting._engines import import_xgboost, together
 from lupi.dask._cluster import (
     DaskParts,
     fitted_attributes,
