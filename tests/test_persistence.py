@@ -447,6 +447,15 @@ def test_a_forest_of_trees_of_another_width_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_predictions_of_a_student_with_other_classes_are_refused(tmp_path):
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = lupi.GeneralizedDistillationClassifier().fit(X, labels, privileged=X)
+    model.classes_ = model.classes_[:1]
+    loaded = roundtrip(model, tmp_path)
+    with pytest.raises(ValueError, match="cannot reshape"):
+        loaded.predict(X)
+
+
 @pytest.mark.parametrize("value", [-1, 3, 10**6])
 def test_sparse_rows_with_indices_outside_are_refused(tmp_path, value):
     path = tmp_path / "sparse.skops"

@@ -98,6 +98,22 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
     assert not checkpoint.exists()
 
 
+def test_an_equal_run_that_ends_first_takes_nothing_away(
+    uninterrupted, tmp_path, monkeypatch
+):
+    write_table(tmp_path)
+    replace = os.replace
+
+    def end_first(source, target):
+        replace(source, target)
+        (tmp_path / "lupi-report" / "unfinished.jsonl").unlink(missing_ok=True)
+
+    monkeypatch.setattr(os, "replace", end_first)
+    monkeypatch.chdir(tmp_path)
+    assert main([*ASK, "--jobs", "1"]) == 0
+    assert results(tmp_path) == uninterrupted
+
+
 def lines_in(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 

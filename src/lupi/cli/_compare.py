@@ -170,8 +170,8 @@ def run_compare(
     _write_results(out, comparison, usage, curves, model, gains)
     for step in comparison.next_steps(command_line=True):
         console.print(Text.assemble(("next    ", "dim"), step))
-    (out / CHECKPOINT).unlink()
-    (out / GAINS_CHECKPOINT).unlink(missing_ok=True)
+    for name in (CHECKPOINT, GAINS_CHECKPOINT):  # an equal run may have ended before
+        (out / name).unlink(missing_ok=True)
     _show_files(console, out, comparison, saved=model is not None)
 
 

@@ -835,7 +835,7 @@ def as_scores(target: np.ndarray) -> np.ndarray:
 
 def predicted_target(regressor: Any, X: Any, n_classes: int) -> np.ndarray:
     """Return the predictions of a regressor, in the shape of ``as_target``."""
-    shape = (-1,) if n_classes == 2 else (-1, n_classes)
+    shape = X.shape[:1] if n_classes == 2 else (X.shape[0], n_classes)
     return np.asarray(regressor.predict(X), dtype=float).reshape(shape)
 
 
