@@ -36,9 +36,9 @@ from sklearn.preprocessing import StandardScaler
 from small import parsed
 
 import lupi
-from lupi._gram_cache import gram_cache
 from lupi.datasets import make_slack_teacher
 from lupi.evaluation._running import Checkpoint
+from lupi.kernels import gram_cache
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_FOLDER = ROOT / "build" / "evidence"

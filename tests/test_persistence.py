@@ -34,9 +34,8 @@ from sklearn.tree import DecisionTreeClassifier
 from skrub import TableVectorizer
 
 import lupi
-from lupi._persistence import load_with_details
+from lupi._persistence import FOREIGN_TYPES, load_with_details, trusted_types
 from lupi._stored import STORED
-from lupi._trusted_types import FOREIGN_TYPES, trusted_types
 from lupi.exceptions import ModelFileError, ModelVersionWarning
 from tests.marks import posix
 

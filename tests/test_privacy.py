@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import lupi
-from lupi._privacy import without_privileged
+from lupi._persistence import without_privileged
 from lupi.exceptions import ModelFileError
 from tests import models
 

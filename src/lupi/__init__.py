@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         testing,
         transfer,
     )
+    from lupi._optional import show_versions
     from lupi._persistence import load, save
-    from lupi._versions import show_versions
     from lupi.advice import Adviceptron, KnowledgeBasedSVC, Rule
     from lupi.boosting import GBPlusClassifier, IPLClassifier, IPLRegressor
     from lupi.compose import LUFeClassifier, PrivilegedColumns, TransformedPrivileged
@@ -108,7 +108,7 @@ _MODEL_PACKAGES = ("svm", "transfer", "advice", "boosting", "compose")
 _FUNCTIONS = {
     "load": "lupi._persistence",
     "save": "lupi._persistence",
-    "show_versions": "lupi._versions",
+    "show_versions": "lupi._optional",
 }
 
 

@@ -1,8 +1,6 @@
-"""Files that appear whole or not at all.
+"""Atomic writing: a temporary file in the same folder is renamed.
 
-A run that is interrupted, or a disk that fills up, must leave the file that was there
-before: so the new content goes to a temporary neighbor first and is renamed in one
-step, which every file system does atomically within a folder.
+After an interruption, or on a full disk, the old file is unchanged.
 """
 
 from __future__ import annotations
@@ -14,22 +12,7 @@ from pathlib import Path
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> Path:
-    """Write `content` to `path` in one step, replacing what was there.
-
-    If `path` is a symbolic link, the file that it leads to is replaced.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file to write. Its folder must exist.
-    content : bytes or str
-        Text is written as UTF-8.
-
-    Returns
-    -------
-    pathlib.Path
-        The file written.
-    """
+    """Replace a file, or the target of a symbolic link; text is written as UTF-8."""
     path = Path(os.path.realpath(path))
     data = content.encode("utf-8") if isinstance(content, str) else content
     handle, temporary = tempfile.mkstemp(
@@ -50,8 +33,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> Path
 
 
 def _mode_for_new_files() -> int:
-    # mkstemp makes files private; a result file should obey the user's umask as any
-    # other file does. The umask can only be read by setting it.
+    # mkstemp makes files private. The umask can only be read by setting it.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

@@ -1,12 +1,15 @@
-"""Packages that not every model needs: what is missing, and the command to get it."""
+"""Optional packages, and the versions of all that are installed."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
+import platform
+import sys
 from types import ModuleType
 from typing import Any
 
-# Which extra brings a package: pip install "lupi[extra]".
+# The extra that installs a package: pip install "lupi[extra]".
 EXTRAS = {
     "clarabel": "advice",
     "numba": "advice",
@@ -29,31 +32,7 @@ EXTRAS = {
 
 
 def require(name: str, what: str) -> Any:
-    """Import a package, or say in a sentence how to get it.
-
-    Parameters
-    ----------
-    name : str
-        The package, one of `EXTRAS`.
-    what : str
-        What needs it: the beginning of the sentence.
-
-    Returns
-    -------
-    module
-        The package.
-
-    Raises
-    ------
-    ImportError
-        When it is not installed.
-
-    Examples
-    --------
-    >>> from lupi._optional import require
-    >>> require("pandas", "Reading tables").__name__
-    'pandas'
-    """
+    """Import a package of `EXTRAS`; the error names `what` needs it and the extra."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -67,18 +46,7 @@ def require(name: str, what: str) -> Any:
 
 
 def installed(name: str) -> bool:
-    """Tell whether a package can be imported.
-
-    Parameters
-    ----------
-    name : str
-        The package.
-
-    Returns
-    -------
-    bool
-        Whether it is there.
-    """
+    """Return whether a package can be imported."""
     try:
         importlib.import_module(name)
     except ImportError:
@@ -87,7 +55,7 @@ def installed(name: str) -> bool:
 
 
 class _Optional(ModuleType):
-    """Stands for a package until the first use of one of its names."""
+    """A proxy that imports a package when one of its names is first used."""
 
     def __init__(self, name: str, what: str):
         super().__init__(name)
@@ -100,19 +68,7 @@ class _Optional(ModuleType):
 
 
 def optional(name: str, what: str) -> Any:
-    """Return what stands for a package and imports it when it is first used.
-
-    Parameters
-    ----------
-    name : str
-        The package, one of `EXTRAS`.
-    what : str
-        What needs it.
-
-    Returns
-    -------
-    module
-        To be used as the package itself.
+    """Return a proxy of a package of `EXTRAS`, imported when it is first used.
 
     Examples
     --------
@@ -122,3 +78,62 @@ def optional(name: str, what: str) -> Any:
     3
     """
     return _Optional(name, what)
+
+
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "threadpoolctl",
+    "clarabel",
+    "joblib",
+    "pandas",
+    "matplotlib",
+    "jinja2",
+    "rich",
+    "typer",
+    "skrub",
+    "pyarrow",
+    "skops",
+    "xgboost",
+    "fairlearn",
+    "dask",
+    "torch",
+)
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Return the versions of lupi, Python and some packages."""
+    from lupi import __version__
+
+    found = {"lupi": __version__, "python": platform.python_version()}
+    return found | {package: _version(package) for package in packages}
+
+
+def show_versions() -> None:
+    """Print the versions of lupi, Python and every package lupi can use.
+
+    Examples
+    --------
+    >>> import lupi
+    >>> lupi.show_versions()
+    lupi: ...
+    """
+    from lupi import __version__
+
+    rows = {
+        "lupi": __version__,
+        "python": sys.version.replace("\n", " "),
+        "machine": platform.platform(),
+    }
+    rows.update((package, _version(package)) for package in _PACKAGES)
+    for name, version in rows.items():
+        print(f"{name}: {version}")

@@ -11,8 +11,13 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-
-from lupi._compat import HasMethods, Interval, Options, RealNotInt, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    Options,
+    RealNotInt,
+    StrOptions,
+)
 
 Constraints = dict[str, Any]
 

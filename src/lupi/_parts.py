@@ -1,9 +1,8 @@
-"""Rows in parts: what an algorithm does with them, wherever they are.
+"""Rows in parts: map and reduce, and hashes that do not depend on the parts.
 
-An algorithm that reads its rows through `Parts` alone runs on one machine, where there
-is one part, and on a cluster (:mod:`lupi.dask`), where the parts are partitions that
-stay on their workers. What travels are the arguments and the sums, neither of which
-grows with the rows.
+An algorithm that reads its rows through `Parts` runs on one machine, with one part, and
+on a cluster (:mod:`lupi.dask`), with the partitions on the workers. Only arguments and
+sums are transferred; their sizes do not depend on the number of rows.
 """
 
 from __future__ import annotations
@@ -16,17 +15,17 @@ import numpy as np
 
 
 class Parts(Protocol):
-    """A sequence of parts, each a piece of data about some rows.
+    """A sequence of parts, each with the data of some rows.
 
-    Functions are called with a part and with what else is given: the same value for
-    all parts, or the corresponding parts of other `Parts`.
+    Functions are called with a part and with the further arguments; of an argument that
+    is `Parts`, with the corresponding part.
     """
 
     def map(self, function: Callable, *given: Any) -> Self:
-        """Return the results of a function, which stay where the parts are."""
+        """Return the results of a function as parts, in the same places."""
 
     def gather(self, function: Callable, *given: Any) -> list[Any]:
-        """Return the results of a function, which are small, here."""
+        """Return the results of a function, which should be small, as a list."""
 
     def sum(self, function: Callable, *given: Any) -> Any:
         """Return the sum of the results: numbers, arrays, or tuples of these."""
@@ -37,11 +36,6 @@ class Parts(Protocol):
 
 class LocalParts:
     """Parts in the memory of this process.
-
-    Parameters
-    ----------
-    parts : iterable
-        One entry per part.
 
     Examples
     --------
@@ -91,3 +85,14 @@ def maximum(one: Any, other: Any) -> Any:
     if isinstance(one, tuple):
         return tuple(map(maximum, one, other))
     return np.maximum(one, other)
+
+
+# The multiples of it are spread over all 64-bit integers.
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def mixed_bits(bits: np.ndarray) -> np.ndarray:
+    """Return the finalizer of splitmix64: every bit depends on all bits."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
+    return bits ^ (bits >> np.uint64(31))

@@ -1,30 +1,54 @@
-"""Models on disk, in skops' format: arrays and names, no pickle.
+"""Model files in the format of skops: arrays, numbers and names of types, no pickle.
 
-A model file is a zip archive: skops' description of the object with its arrays, and
-``lupi.json``, which says who wrote it. Loading builds only the types listed in
-`lupi._trusted_types`, so a file from a stranger cannot run code; one that asks for any
-other type is refused, and the type is named.
+A file is a zip archive with skops' description of the object, its arrays, and
+``lupi.json`` with the version of lupi. `load` constructs only trusted types, so that no
+code of a file is executed: the estimators of lupi, classes declared by
+`lupi._stored.stored`, `FOREIGN_TYPES`, and the types that skops trusts (scikit-learn's
+public estimators, numpy, scipy). A file cannot extend this list. Constructing a listed
+type from any attributes must be harmless; it must not call its attributes.
+
+Compiled code of scikit-learn, SciPy and XGBoost follows the indices in its arrays and
+relies on their shapes. Therefore all parts of a model are checked before it is used:
+
+- Arrays whose names have one meaning throughout scikit-learn and lupi have the shapes
+  in `SHAPES`, in which equal names are equal lengths.
+- A class of lupi compares its own attributes in ``_check_state``.
+- `CHECKS` has the checks of types of other libraries.
 """
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
 import platform
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import BaseEstimator
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.cluster._kmeans import _BaseKMeans
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import IsolationForest
+from sklearn.ensemble._forest import BaseForest
+from sklearn.ensemble._gb import BaseGradientBoosting
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.neighbors._base import NeighborsBase
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm._base import BaseLibSVM
+from sklearn.tree import BaseDecisionTree
+from sklearn.tree._tree import Tree
 
 from lupi._atomic import write_atomically
-from lupi._compat import read_model_tree, tree_nodes
-from lupi._privacy import without_privileged
-from lupi._trusted_types import trusted_types
+from lupi._stored import STORED, are_branches, must_fit
 from lupi._words import listed
+from lupi.base._info import load_models
 from lupi.exceptions import ModelFileError, ModelVersionWarning
 
 _DETAILS = "lupi.json"
@@ -138,7 +162,7 @@ def _dumped(model: BaseEstimator) -> bytes:
         )
     try:
         data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
-    except Exception as error:  # whatever skops cannot take apart, and its reasons
+    except Exception as error:  # skops raises different types
         raise ModelFileError(
             f"This {type(model).__name__} cannot be saved: {error} Put another part "
             "in its place."
@@ -150,8 +174,6 @@ def _dumped(model: BaseEstimator) -> bytes:
             "would refuse. Put another part in its place; of a search, save the "
             "best_estimator_."
         )
-    from lupi._soundness import check_model
-
     try:
         check_model(model)
     except Exception as error:  # of arrays that somebody changed
@@ -165,7 +187,7 @@ def _dumped(model: BaseEstimator) -> bytes:
 def model_file(
     model: BaseEstimator, details: Mapping[str, Any], *, keep_privileged: bool = False
 ) -> bytes:
-    """Return the file of a model together with facts about it that JSON can hold."""
+    """Return the file of a model and of details about it, as bytes."""
     from lupi import __version__
 
     data = _dumped(model if keep_privileged else without_privileged(model))
@@ -185,7 +207,7 @@ def model_file(
 def load_with_details(
     path: str | os.PathLike[str], *, max_size: int = MAX_SIZE
 ) -> tuple[Any, dict[str, Any]]:
-    """Read a model and the facts saved with it."""
+    """Read a model and the details saved with it."""
     path = Path(path)
     try:
         with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
@@ -199,8 +221,7 @@ def load_with_details(
             f"{path} needs {error.name}, which is not installed here."
         ) from error
     except Exception as error:
-        # A damaged file can fail anywhere inside zipfile, json, numpy or skops, each
-        # with errors of its own; the user needs to know one thing.
+        # zipfile, json, numpy and skops raise different types for a damaged file.
         raise ModelFileError(
             f"{path} is damaged or is not a model file written by lupi.save "
             f"({type(error).__name__}: {error})."
@@ -213,9 +234,8 @@ def load_with_details(
 
 
 def _check_size(archive: zipfile.ZipFile, path: Path, max_size: int) -> None:
-    """Refuse a file that unpacks to more than was allowed."""
-    # What is announced here bounds what can be read; the description may ask for the
-    # same part many times.
+    """Raise ModelFileError for a file that unpacks to more than `max_size`."""
+    # zipfile reads no more than these sizes, but a part can be used many times.
     sizes = {part.filename: part.file_size for part in archive.infolist()}
     total = sum(sizes.values())
     if total <= max_size and "schema.json" in sizes:
@@ -268,20 +288,528 @@ def _read_about(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
 
 
 def _read_model(archive: zipfile.ZipFile, path: Path) -> Any:
-    # skops.io.load does the same three steps; the trees have to be looked at between
-    # the audit of the types and the building of the objects.
-    trusted = trusted_types()  # before anything of the file is looked at
-    root = read_model_tree(archive, sorted(trusted))
+    # As skops.io.load does, but trees are checked before objects are constructed.
+    trusted = trusted_types()  # before the file is read
+    root = _read_nodes(archive, sorted(trusted))
     refused = sorted(root.get_unsafe_set() - trusted)
     if refused:
         raise ModelFileError(
             f"{path} holds {listed(refused)}, which lupi does not load: it is not "
             "one of the types a lupi model is made of. Nothing was loaded."
         )
-    from lupi._soundness import check_model, check_tree_state
-
-    for node in tree_nodes(root):
+    for node in _tree_nodes(root):
         check_tree_state(node.args.construct(), node.attrs.construct())
     model = root.construct()
     check_model(model)
     return model
+
+
+def _read_nodes(archive: Any, trusted: list[str]) -> Any:
+    """Return the nodes of a skops file, from which objects can be constructed."""
+    from skops.io._audit import get_tree
+    from skops.io._utils import read_schema
+
+    schema, context = read_schema(archive)
+    _follow_moves(schema)
+    return get_tree(schema, context, trusted=trusted)
+
+
+def _tree_nodes(root: Any) -> list[Any]:
+    """Return the nodes of decision trees; their arrays can be constructed alone."""
+    from skops.io._general import TypeNode
+    from skops.io._sklearn import TreeNode
+
+    trees = []
+    for node in _nodes(root):
+        if isinstance(node, TreeNode):
+            trees.append(node)
+            inside = _nodes(list(node.children.values()))
+            if any(isinstance(one, TreeNode) for one in inside):
+                raise ValueError("it has a decision tree inside of another one")
+        elif node.class_name == "Tree" and not isinstance(node, TypeNode):
+            raise ValueError("it creates a decision tree without its nodes")
+    return trees
+
+
+def _nodes(root: Any) -> list[Any]:
+    """Return all nodes below an item, each once."""
+    from skops.io._audit import Node
+
+    seen: dict[int, Any] = {}
+    waiting = [root]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+        elif isinstance(item, Node) and id(item) not in seen:
+            seen[id(item)] = item
+            waiting.extend(item.children.values())
+            waiting.append(getattr(item, "cached", None))
+    return list(seen.values())
+
+
+def _follow_moves(description: Any) -> None:
+    """Replace, in place, the modules of classes that have moved within their package.
+
+    The files of a package are private and change between versions; a class of an older
+    file is found by its package and its name.
+    """
+    homes = {
+        (kind.__module__.split(".")[1], kind.__name__): kind.__module__
+        for name, kind in STORED.items()
+        if name.startswith("lupi.")
+    }
+    waiting = [description]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting.extend(item.values())
+            parts = str(item.get("__module__")).split(".")
+            if parts[0] == "lupi" and len(parts) > 1:
+                key = (parts[1], str(item.get("__class__")))
+                item["__module__"] = homes.get(key, item["__module__"])
+        elif isinstance(item, list):
+            waiting.extend(item)
+
+
+# ------------------------------------------------------------------------- rows of X*
+def without_privileged(thing: Any) -> Any:
+    """Return a model that predicts the same and holds no row of X*.
+
+    It is copied where something is left out: a class names the attributes that hold
+    rows of X*, or models that may, in ``_privileged_state``, or has a method
+    ``_without_privileged``. Estimators lack these attributes, other objects have None.
+    """
+    return _strip(thing, {})
+
+
+def _strip(thing: Any, done: dict[int, tuple[Any, Any]]) -> Any:
+    if id(thing) in done:
+        return done[id(thing)][1]
+    done[id(thing)] = (thing, thing)  # also keeps the object, and with it its id
+    kept = _stripped(thing, done)
+    done[id(thing)] = (thing, kept)
+    return kept
+
+
+def _stripped(thing: Any, done: dict[int, tuple[Any, Any]]) -> Any:
+    if isinstance(thing, dict):
+        values = {key: _strip(value, done) for key, value in thing.items()}
+        same = all(values[key] is thing[key] for key in thing)
+        return thing if same else type(thing)(values)
+    if isinstance(thing, list | tuple):
+        items = [_strip(item, done) for item in thing]
+        same = all(one is other for one, other in zip(items, thing, strict=True))
+        return thing if same else type(thing)(items)
+    if not _is_model(thing):
+        return thing
+    if hasattr(thing, "_without_privileged"):
+        thing = thing._without_privileged()
+    left_out = getattr(type(thing), "_privileged_state", ())
+    state = {
+        name: _strip(value, done)
+        for name, value in vars(thing).items()
+        if name not in left_out
+    }
+    if not isinstance(thing, BaseEstimator):
+        state |= dict.fromkeys(left_out)
+    before = vars(thing)
+    if state.keys() == before.keys() and all(v is before[n] for n, v in state.items()):
+        return thing
+    kept = copy.copy(thing)
+    kept.__dict__ = state
+    return kept
+
+
+def _is_model(thing: Any) -> bool:
+    """Return whether an object is an estimator or a part of one."""
+    kind = type(thing)
+    ours = f"{kind.__module__}.{kind.__name__}" in STORED
+    theirs = kind.__module__.split(".")[0] in ("sklearn", "skrub")
+    return hasattr(thing, "__dict__") and (
+        isinstance(thing, BaseEstimator) or ours or theirs
+    )
+
+
+# ------------------------------------------------------------------------------ types
+# Decision trees are arrays of child indices that scikit-learn follows unchecked;
+# skops leaves them out for that reason. They are listed because every
+# index is checked below before a tree is used.
+TREE_TYPES = ("sklearn.tree._tree.Tree",)
+
+# Parts of a fitted skrub.TableVectorizer: its steps, its predicates of column types,
+# and time zones.
+TABLE_TYPES = (
+    "datetime.timedelta",
+    "datetime.timezone",
+    "numpy.dtype",
+    "pandas.DatetimeTZDtype",
+    "pandas.core.dtypes.dtypes.DatetimeTZDtype",
+    "skrub._apply_to_cols.ApplyToCols",
+    "skrub._apply_to_each_col.ApplyToEachCol",
+    "skrub._check_input.CheckInputDataFrame",
+    "skrub._clean_categories.CleanCategories",
+    "skrub._clean_null_strings.CleanNullStrings",
+    "skrub._dataframe._common.is_any_date",
+    "skrub._dataframe._common.is_bool",
+    "skrub._dataframe._common.is_categorical",
+    "skrub._dataframe._common.is_duration",
+    "skrub._dataframe._common.is_numeric",
+    "skrub._dataframe._common.is_object",
+    "skrub._dataframe._common.is_string",
+    "skrub._datetime_encoder.DatetimeEncoder",
+    "skrub._drop_uninformative.DropUninformative",
+    "skrub._duration_to_float.DurationToFloat",
+    "skrub._string_encoder.StringEncoder",
+    "skrub._table_vectorizer.PassThrough",
+    "skrub._table_vectorizer.ShortReprDict",
+    "skrub._table_vectorizer.TableVectorizer",
+    "skrub._table_vectorizer._created_by_predicate",
+    "skrub._to_datetime.ToDatetime",
+    "skrub._to_float.ToFloat",
+    "skrub._to_str.ToStr",
+    "skrub.selectors._base.All",
+    "skrub.selectors._base.And",
+    "skrub.selectors._base.Cols",
+    "skrub.selectors._base.Filter",
+    "skrub.selectors._base.Inv",
+    "skrub.selectors._base.Or",
+    "skrub.selectors._base.Sub",
+    "skrub.selectors._selectors._cardinality_below",
+    "zoneinfo.ZoneInfo",
+)
+
+# Sparse arrays are read without pickle; skops trusts only their base classes.
+SPARSE_TYPES = (
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csc.csc_matrix",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+)
+
+# Parts of fitted searches and calibrations of scikit-learn: splitters and scores.
+SEARCH_TYPES = (
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.metrics._classification.accuracy_score",
+    "sklearn.metrics._classification.balanced_accuracy_score",
+    "sklearn.metrics._classification.brier_score_loss",
+    "sklearn.metrics._classification.f1_score",
+    "sklearn.metrics._classification.jaccard_score",
+    "sklearn.metrics._classification.log_loss",
+    "sklearn.metrics._classification.matthews_corrcoef",
+    "sklearn.metrics._classification.precision_score",
+    "sklearn.metrics._classification.recall_score",
+    "sklearn.metrics._ranking.average_precision_score",
+    "sklearn.metrics._ranking.roc_auc_score",
+    "sklearn.metrics._regression.explained_variance_score",
+    "sklearn.metrics._regression.max_error",
+    "sklearn.metrics._regression.mean_absolute_error",
+    "sklearn.metrics._regression.mean_absolute_percentage_error",
+    "sklearn.metrics._regression.mean_squared_error",
+    "sklearn.metrics._regression.mean_squared_log_error",
+    "sklearn.metrics._regression.median_absolute_error",
+    "sklearn.metrics._regression.r2_score",
+    "sklearn.metrics._regression.root_mean_squared_error",
+    "sklearn.metrics._scorer._PassthroughScorer",
+    "sklearn.metrics._scorer._Scorer",
+    "sklearn.model_selection._split.GroupKFold",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.LeaveOneGroupOut",
+    "sklearn.model_selection._split.LeaveOneOut",
+    "sklearn.model_selection._split.PredefinedSplit",
+    "sklearn.model_selection._split.RepeatedKFold",
+    "sklearn.model_selection._split.RepeatedStratifiedKFold",
+    "sklearn.model_selection._split.ShuffleSplit",
+    "sklearn.model_selection._split.StratifiedGroupKFold",
+    "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.model_selection._split.StratifiedShuffleSplit",
+    "sklearn.model_selection._split.TimeSeriesSplit",
+    "sklearn.utils._metadata_requests.MetadataRequest",
+    "sklearn.utils._metadata_requests.MethodMetadataRequest",
+)
+
+FOREIGN_TYPES = TREE_TYPES + TABLE_TYPES + SPARSE_TYPES + SEARCH_TYPES
+
+
+def trusted_types() -> frozenset[str]:
+    """Return the names of all types that a file may hold, declared ones included."""
+    load_models()
+    return frozenset((*STORED, *FOREIGN_TYPES))
+
+
+# ----------------------------------------------------------------------------- arrays
+# Names of axes, of which "features" has the length n_features_in_. An array with fewer
+# axes has the last ones.
+SHAPES: dict[str, tuple[str, ...]] = {
+    "coef_": ("outputs", "features"),
+    "missing_coef_": ("outputs", "features"),
+    "intercept_": ("outputs",),
+    "classes_": ("classes",),
+    **dict.fromkeys(
+        (
+            *("feature_names_in_", "mean_", "scale_", "var_", "center_", "min_"),
+            *("data_min_", "data_max_", "max_abs_", "statistics_", "variances_"),
+            *("components_", "exp_dirichlet_component_", "cluster_centers_", "idf_"),
+        ),
+        ("rows", "features"),
+    ),
+}
+
+
+def check_model(model: Any) -> None:
+    """Raise a ValueError for a model with arrays that do not fit each other."""
+    for part, owner in parts_of(model):
+        if isinstance(part, Tree):
+            must_fit(isinstance(owner, BaseDecisionTree), "a tree belongs to no model")
+        for kinds, check in CHECKS:
+            if isinstance(part, kinds):
+                check(part)
+        if hasattr(part, "__dict__") and not isinstance(part, type):
+            check_shapes(part)
+            if hasattr(type(part), "_check_state"):
+                part._check_state()
+
+
+def parts_of(model: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield all objects inside a model, each once, with the object that holds it."""
+    seen: set[int] = set()
+    waiting: list[tuple[Any, Any]] = [(model, None)]
+    while waiting:
+        part, owner = waiting.pop()
+        if id(part) in seen or isinstance(part, str | bytes | int | float | type):
+            continue
+        seen.add(id(part))
+        yield part, owner
+        inside: Any = ()
+        if isinstance(part, Mapping):
+            inside = part.values()
+        elif isinstance(part, list | tuple | set | frozenset):
+            inside = part
+        elif isinstance(part, np.ndarray):
+            inside = part.ravel().tolist() if part.dtype == object else ()
+        elif hasattr(part, "__dict__"):
+            inside, owner = vars(part).values(), part
+        waiting.extend((one, owner) for one in inside)
+
+
+def check_shapes(part: Any) -> None:
+    """Compare the arrays of an object that are named in `SHAPES`."""
+    state = vars(part)
+    lengths: dict[str, int] = {}
+    if "n_features_in_" in state:
+        width = state["n_features_in_"]
+        whole = isinstance(width, Integral) and not isinstance(width, bool)
+        must_fit(whole and width > 0, "n_features_in_")
+        lengths["features"] = int(width)
+    for name, axes in SHAPES.items():
+        array = state.get(name)
+        if isinstance(array, np.ndarray) or sp.issparse(array):
+            shape, named = array.shape, axes[len(axes) - array.ndim :]
+            known = map(lengths.setdefault, named, shape)
+            fits = array.ndim <= len(axes) and tuple(known) == shape
+            must_fit(fits, f"{name} of {type(part).__name__}")
+
+
+def check_sparse(matrix: Any) -> None:
+    """Check that the indices of a sparse matrix are inside of it."""
+    must_fit(matrix.format in ("csr", "csc"), f"a matrix of the format {matrix.format}")
+    matrix.check_format(full_check=True)
+
+
+def check_generator(generator: Any) -> None:
+    """Check the position in the state of a generator."""
+    name, keys, position, *_ = generator.get_state()
+    must_fit(name == "MT19937" and 0 <= position <= len(keys), "a random generator")
+
+
+def check_new_generator(generator: Any) -> None:
+    """Check that a generator has the default type, whose state has no position."""
+    pcg = isinstance(generator.bit_generator, np.random.PCG64)
+    must_fit(pcg, "a random generator")
+
+
+def check_k_means(model: Any) -> None:
+    """Check the number of threads, which OpenMP starts without checking."""
+    must_fit(0 < getattr(model, "_n_threads", 1) <= 4096, "the number of threads")
+
+
+def check_tree_state(arguments: tuple, state: Mapping[str, Any]) -> None:
+    """Check the state of a tree of scikit-learn before it is constructed.
+
+    scikit-learn follows the indices unchecked, and allocates paths by the depth.
+    """
+    n_features, n_classes, n_outputs = arguments
+    nodes = state["nodes"]
+    left, right = nodes["left_child"], nodes["right_child"]
+    sound = (
+        isinstance(n_features, int)
+        and isinstance(n_outputs, int)
+        and np.shape(n_classes) == (n_outputs,)
+        and n_outputs > 0
+        and np.all(np.asarray(n_classes) > 0)
+        and len(nodes) == state["node_count"]
+        and are_branches(
+            left, right, nodes["feature"], n_features, (left == -1) & (right == -1)
+        )
+        and depth_of(left, right) <= state["max_depth"] <= len(nodes)
+    )
+    must_fit(sound, "a branch of a decision tree")
+
+
+def depth_of(left: np.ndarray, right: np.ndarray) -> int:
+    """Return the length of the longest path of branches that lead forward."""
+    depth, level = -1, np.zeros(1, dtype=int)
+    while len(level):
+        depth += 1
+        below = np.concatenate([left[level], right[level]])
+        level = np.unique(below[below > 0])
+    return depth
+
+
+def check_decision_tree(model: Any) -> None:
+    """Check that a tree has the width that its model compares with X."""
+    tree = getattr(model, "tree_", None)
+    if tree is None:
+        return
+    must_fit(
+        isinstance(tree, Tree)
+        and tree.n_features == model.n_features_in_
+        and tree.n_outputs == model.n_outputs_,
+        "the width of a decision tree",
+    )
+
+
+def check_gradient_boosting(model: Any) -> None:
+    """Check the trees of gradient boosting, and the array to which they are added.
+
+    An `init` other than the default could itself be unchecked; it is refused.
+    """
+    trees = getattr(model, "estimators_", None)
+    if trees is None:
+        return
+    width, count = model.n_features_in_, model.n_trees_per_iteration_
+    sound = isinstance(trees, np.ndarray) and trees.ndim == 2 and len(trees)
+    must_fit(sound and trees.shape[1] == count, "the number of trees")
+    must_have_width(trees.ravel(), [width] * trees.size)
+    for one in trees.ravel():
+        must_fit(one.tree_.value.shape[1:] == (1, 1), "the outputs of a tree")
+    if not (isinstance(model.init_, str) and model.init_ == "zero"):
+        dummy = isinstance(model.init_, DummyClassifier | DummyRegressor)
+        must_fit(dummy, "init of gradient boosting")
+        first = model._raw_predict_init(np.zeros((1, width)))
+        must_fit(first.shape == (1, count), "the first prediction")
+
+
+def check_forest(model: Any) -> None:
+    """Check the widths of the trees of a forest, which validates X once."""
+    trees = getattr(model, "estimators_", None)
+    if trees is None:
+        return
+    widths = [model.n_features_in_] * len(trees)
+    if isinstance(model, IsolationForest) and model._max_features != widths[0]:
+        widths = list(map(len, model.estimators_features_))
+    must_have_width(trees, widths)
+
+
+def must_have_width(trees: Any, widths: list[int]) -> None:
+    """Raise a ValueError for models that are not trees of these widths."""
+    must_fit(
+        len(trees) == len(widths)
+        and all(isinstance(one, BaseDecisionTree) for one in trees)
+        and [one.tree_.n_features for one in trees] == widths,
+        "the width of a tree",
+    )
+
+
+def check_neighbors(model: Any) -> None:
+    """Check the rows and the labels of nearest neighbors."""
+    if not hasattr(model, "_fit_X"):
+        return
+    name, rows = type(model).__name__, model._fit_X
+    must_fit(
+        rows.shape == (model.n_samples_fit_, model.n_features_in_)
+        and model._fit_method == "brute",
+        f"the rows of {name}",
+    )
+    if is_classifier(model):
+        classes = model.classes_ if model.outputs_2d_ else [model.classes_]
+        labels = model._y if model.outputs_2d_ else model._y[:, None]
+        must_fit(
+            labels.shape == (len(rows), len(classes))
+            and np.issubdtype(labels.dtype, np.integer)
+            and np.all((labels >= 0) & (labels < list(map(len, classes)))),
+            f"the labels of {name}",
+        )
+
+
+def check_libsvm(model: Any) -> None:
+    """Check the arrays of a support vector machine of scikit-learn."""
+    if not hasattr(model, "_n_support"):
+        return
+    name, width = type(model).__name__, model.n_features_in_
+    counts, support, vectors = model._n_support, model.support_, model.support_vectors_
+    n_classes = len(model.classes_) if is_classifier(model) else 2
+    n_vectors, pairs = len(support), n_classes * (n_classes - 1) // 2
+    must_fit("_impl" not in vars(model), f"the type of {name}")
+    must_fit(
+        np.shape(counts) == (n_classes,)
+        and np.all(counts >= 0)
+        and (counts.sum() if is_classifier(model) else counts[0]) == n_vectors,
+        f"the number of support vectors of {name}",
+    )
+    expected = (n_vectors, width)
+    if model.kernel == "precomputed":
+        expected = (0, 0)
+        inside = np.all((support >= 0) & (support < width))
+        must_fit(inside and model.shape_fit_[0] == width, f"support_ of {name}")
+    shapes: dict[str, Any] = {"support_vectors_": expected}
+    shapes |= dict.fromkeys(("dual_coef_", "_dual_coef_"), (n_classes - 1, n_vectors))
+    shapes |= dict.fromkeys(("intercept_", "_intercept_"), (pairs,))
+    for attribute, shape in shapes.items():
+        array = getattr(model, attribute)
+        must_fit(array.shape == shape, f"{attribute} of {name}")
+    for array in (vectors, model.dual_coef_, model._dual_coef_):
+        must_fit(sp.issparse(array) == model._sparse, f"an array of {name}")
+    if model._sparse:  # all coefficients must be stored
+        full = (n_classes - 1) * n_vectors
+        must_fit(model._dual_coef_.data.size == full, f"_dual_coef_ of {name}")
+    for array in (model._probA, model._probB):
+        must_fit(array.shape in ((0,), (pairs,)), f"the probabilities of {name}")
+
+
+def check_one_hot(encoder: Any) -> None:
+    """Check that the columns of a one-hot encoder are those of its categories."""
+    if not hasattr(encoder, "_n_features_outs"):
+        return
+    must_fit(
+        encoder._n_features_outs == encoder._compute_n_features_outs()
+        and len(encoder.categories_) == encoder.n_features_in_,
+        "the columns of a one-hot encoder",
+    )
+
+
+def check_vocabulary(vectorizer: Any) -> None:
+    """Check that the columns of a vocabulary are inside of its table."""
+    words = getattr(vectorizer, "vocabulary_", None)
+    if words is None:
+        return
+    columns = sorted(words.values())
+    must_fit(columns == list(range(len(words))), "the columns of a vocabulary")
+
+
+CHECKS: tuple[tuple[Any, Callable[[Any], None]], ...] = (
+    ((sp.sparray, sp.spmatrix), check_sparse),
+    (np.random.RandomState, check_generator),
+    (np.random.Generator, check_new_generator),
+    (_BaseKMeans, check_k_means),
+    (BaseDecisionTree, check_decision_tree),
+    (BaseGradientBoosting, check_gradient_boosting),
+    ((BaseForest, IsolationForest), check_forest),
+    (NeighborsBase, check_neighbors),
+    (BaseLibSVM, check_libsvm),
+    (OneHotEncoder, check_one_hot),
+    (CountVectorizer, check_vocabulary),
+)

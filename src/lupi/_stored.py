@@ -54,27 +54,3 @@ def stored(kind: Kind) -> Kind:
     """
     STORED[f"{kind.__module__}.{kind.__name__}"] = kind
     return kind
-
-
-def follow_moves(description: Any) -> None:
-    """Replace, in place, the modules of classes that have moved within their package.
-
-    The files of a package are private and change between versions; a class of an older
-    file is found by its package and its name.
-    """
-    homes = {
-        (kind.__module__.split(".")[1], kind.__name__): kind.__module__
-        for name, kind in STORED.items()
-        if name.startswith("lupi.")
-    }
-    waiting = [description]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, dict):
-            waiting.extend(item.values())
-            parts = str(item.get("__module__")).split(".")
-            if parts[0] == "lupi" and len(parts) > 1:
-                key = (parts[1], str(item.get("__class__")))
-                item["__module__"] = homes.get(key, item["__module__"])
-        elif isinstance(item, list):
-            waiting.extend(item)

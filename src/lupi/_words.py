@@ -26,21 +26,9 @@ def signed(value: float) -> str:
 
 
 def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> str:
-    """Return names in words, separated by commas and, at the end, a word.
+    """Return names separated by commas, with a word before the last one.
 
-    Parameters
-    ----------
-    names : iterable
-        What to list, in its order.
-    word : str, default="and"
-        What stands before the last one.
-    most : int, default=None
-        How many are written out; the others are counted.
-
-    Returns
-    -------
-    str
-        The list.
+    Of more than `most` names the others are counted.
 
     Examples
     --------
@@ -72,7 +60,7 @@ _OPTIONS = {
 
 @contextmanager
 def option_names(in_options: bool = True) -> Iterator[None]:
-    """Write arguments as options of the command line inside the block, or not."""
+    """Name arguments as options of the command line in messages of this block."""
     token = _in_options.set(in_options)
     try:
         yield

@@ -1,9 +1,13 @@
-"""Kernels of X and of X*: parameters settled once, Gram matrices in one place."""
+"""Kernels: parameters with numeric values, Gram matrices, and a cache of these."""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,9 +20,8 @@ from sklearn.metrics.pairwise import (
     rbf_kernel,
     sigmoid_kernel,
 )
+from sklearn.utils._param_validation import validate_params
 
-from lupi._compat import validate_params
-from lupi._gram_cache import gram_cache, shared_gram
 from lupi._parameters import FINITE, NOT_NEGATIVE, Constraints, Number, choice
 from lupi._stored import stored
 
@@ -30,7 +33,7 @@ __all__ = [
     "settle_kernel",
 ]
 
-# Sums of squares are known to this share of themselves, and a little more.
+# Relative rounding error of a sum of squares, with a margin.
 ROUNDING = 64 * np.finfo(float).eps
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 # Constraints of the parameters of a kernel.
@@ -46,14 +49,14 @@ COMPUTED = KERNEL | {"kernel": [*choice(*KERNELS[:-1]), callable]}
 @stored
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel with all its parameters settled.
+    """A kernel with numeric values of all parameters.
 
     Attributes
     ----------
     name : str or callable
         One of `KERNELS`, or a function of two matrices of rows.
     gamma, degree, coef0 : float
-        As in scikit-learn's `SVC`; ``gamma`` is a number here.
+        As in scikit-learn's `SVC`, with a number for ``gamma``.
 
     Examples
     --------
@@ -78,12 +81,12 @@ class Kernel:
         )
 
     def between(self, rows: Any, others: Any) -> np.ndarray:
-        """Kernel values of every row with every other.
+        """Return the kernel values of all pairs of rows.
 
         Parameters
         ----------
         rows, others : array or sparse matrix
-            Rows of the same width.
+            Rows with the same number of columns.
 
         Returns
         -------
@@ -135,7 +138,7 @@ class Kernel:
         Returns
         -------
         ndarray of shape (n_rows, n_rows)
-            Taken from the cache when `gram_cache` is open.
+            Inside `gram_cache`, a copy of the cached matrix.
         """
         return shared_gram(self, rows, lambda: self._compute_gram(rows))
 
@@ -147,7 +150,7 @@ class Kernel:
 
 
 def kernel_constraints(*prefixes: str, precomputed: bool = True) -> Constraints:
-    """Return the constraints of the parameters of kernels, named with prefixes."""
+    """Return constraints for the kernel parameters with each of the prefixes."""
     one = KERNEL if precomputed else COMPUTED
     return {prefix + name: one[name] for prefix in prefixes for name in one}
 
@@ -163,11 +166,10 @@ def settle_kernel(
     *,
     prefix: str = "",
 ) -> Kernel:
-    """Check the parameters of a kernel and turn ``gamma`` into a number.
+    """Raise ValueError for invalid kernel parameters, and compute ``gamma``.
 
-    ``"scale"`` is 1/(n_features · variance) with the variance of all entries, each row
-    counted with its weight, and 1 where the entries do not vary; ``"auto"`` is
-    1/n_features.
+    ``"scale"`` is 1/(n_features · variance) with the weighted variance of all entries,
+    or 1 if they are constant; ``"auto"`` is 1/n_features.
 
     Parameters
     ----------
@@ -180,16 +182,16 @@ def settle_kernel(
     coef0 : float
         Constant of the polynomial and sigmoid kernels.
     rows : array or sparse matrix of shape (n_rows, n_features)
-        What the variance is taken of.
+        Rows whose variance is used by ``"scale"``.
     weight : ndarray of shape (n_rows,)
         Weights of the rows.
     prefix : str, default=""
-        What stands before the names of the parameters in messages.
+        Prefix of the parameter names in messages.
 
     Returns
     -------
     Kernel
-        With numbers for all parameters.
+        The kernel with numeric values.
 
     Examples
     --------
@@ -236,22 +238,7 @@ def _second_moments(rows: Any, share: np.ndarray) -> tuple[float, float]:
 
 
 def varies(variance: float, mean_square: float) -> bool:
-    """Tell variation from rounding.
-
-    A squared distance is a difference of squares, of which rounding leaves some ε =
-    2.2e-16 of the squares themselves: what varies by less does not vary, and dividing
-    by its variance would make features of rounding errors.
-
-    Parameters
-    ----------
-    variance, mean_square : float
-        Of the same numbers.
-
-    Returns
-    -------
-    bool
-        Whether the variance is more than rounding.
-    """
+    """Return whether a variance exceeds the rounding error of the mean square."""
     return bool(variance > ROUNDING * mean_square)
 
 
@@ -260,10 +247,10 @@ def nearest_positive_semidefinite(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the nearest positive semi-definite matrix and the projection onto it.
 
-    A sigmoid kernel, say, need not be positive semi-definite, and the learning problem
-    is convex only if it is. The matrix K = UΛUᵀ is replaced by K₊ = UΛ₊Uᵀ = K·P with P
-    the projection on the eigenvectors of positive eigenvalues, so that a function with
-    coefficients v in K₊ has coefficients P v in the kernel itself.
+    The learning problem is convex only if the Gram matrix is positive semi-definite,
+    which a sigmoid kernel does not guarantee. K = UΛUᵀ is replaced by K₊ = UΛ₊Uᵀ = K·P,
+    where P projects on the eigenvectors with positive eigenvalues. A function with the
+    coefficients v in K₊ has the coefficients P v in K.
 
     Parameters
     ----------
@@ -273,9 +260,9 @@ def nearest_positive_semidefinite(
     Returns
     -------
     nearest : ndarray of shape (n_rows, n_rows)
-        K₊; K itself where that is positive semi-definite up to rounding.
+        K₊; K itself if it is positive semi-definite up to rounding.
     projection : ndarray of shape (n_rows, n_rows) or None
-        P; None where K is unchanged.
+        P; None if K is unchanged.
 
     Warns
     -----
@@ -310,3 +297,82 @@ def nearest_positive_semidefinite(
     )
     positive = vectors[:, values > 0]
     return (positive * values[values > 0]) @ positive.T, positive @ positive.T
+
+
+# The open cache. Candidates of a search often differ in other parameters than those of
+# the kernel. Rows are identified by content, since validation copies them.
+_current: ContextVar[GramCache | None] = ContextVar("lupi_gram_cache", default=None)
+
+
+class GramCache:
+    """The most recently used Gram matrices, and counts of computed and reused ones."""
+
+    def __init__(self, max_matrices: int) -> None:
+        self.max_matrices = max_matrices
+        self.computed = 0
+        self.reused = 0
+        self._matrices: OrderedDict[Hashable, np.ndarray] = OrderedDict()
+
+    def get(self, key: Hashable, compute: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return a copy of the matrix of a key; compute it if it is not stored."""
+        if key in self._matrices:
+            self.reused += 1
+            self._matrices.move_to_end(key)
+        else:
+            self.computed += 1
+            self._matrices[key] = compute()
+            if len(self._matrices) > self.max_matrices:
+                self._matrices.popitem(last=False)
+        # Solvers may change it in place.
+        return self._matrices[key].copy()
+
+
+@contextmanager
+def gram_cache(max_matrices: int = 8) -> Iterator[GramCache]:
+    """Share Gram matrices between the fits in this block.
+
+    Parameters
+    ----------
+    max_matrices : int, default=8
+        Number of stored matrices.
+
+    Yields
+    ------
+    GramCache
+        With the counts ``computed`` and ``reused``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lupi.kernels import Kernel, gram_cache
+    >>> X = np.array([[0.0], [1.0]])
+    >>> with gram_cache() as cache:
+    ...     first = Kernel("rbf", 1.0).gram(X)
+    ...     second = Kernel("rbf", 1.0).gram(X.copy())
+    >>> cache.computed, cache.reused
+    (1, 1)
+    """
+    cache = GramCache(max_matrices)
+    token = _current.set(cache)
+    try:
+        yield cache
+    finally:
+        _current.reset(token)
+
+
+def shared_gram(
+    kernel: Hashable, rows: Any, compute: Callable[[], np.ndarray]
+) -> np.ndarray:
+    """Return the Gram matrix of the rows, from the open cache if there is one."""
+    cache = _current.get()
+    if cache is None:
+        return compute()
+    return cache.get((kernel, _content(rows)), compute)
+
+
+def _content(rows: Any) -> bytes:
+    digest = hashlib.blake2b(repr((rows.shape, rows.dtype)).encode(), digest_size=16)
+    parts = (rows.data, rows.indices, rows.indptr) if sp.issparse(rows) else (rows,)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).data)
+    return digest.digest()

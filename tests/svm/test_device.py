@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import lupi
-from lupi._device import Place
+from lupi.svm._device import Place
 from tests.convex.strict import StrictArrays
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no sensitive_features")

@@ -18,13 +18,13 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 from sklearn.utils.metaestimators import available_if
 
-from lupi._compat import BaseSearchCV
 from lupi.base._estimator import probabilities_if
 from lupi.base._info import PrivilegedTags, uses_unlabelled
 

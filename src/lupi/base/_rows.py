@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import _safe_indexing as safe_indexing
 
-from lupi._compat import safe_indexing
 from lupi._optional import optional
 from lupi._words import listed
 

@@ -19,7 +19,6 @@ from rich.text import Text
 
 from lupi._atomic import write_atomically
 from lupi._persistence import load_with_details, model_file
-from lupi._tables import TableError, nearest, read_table, resolve_columns, to_csv
 from lupi._words import listed
 from lupi.cli import InputError
 from lupi.cli._io import (
@@ -38,6 +37,7 @@ from lupi.cli._io import (
     training_details,
     without_values,
 )
+from lupi.cli._tables import TableError, nearest, read_table, resolve_columns, to_csv
 from lupi.evaluation import column_scores
 from lupi.evaluation._measures import MOST_ROWS
 from lupi.evaluation._methods import all_methods

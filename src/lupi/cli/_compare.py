@@ -23,7 +23,6 @@ from rich.text import Text
 from lupi._atomic import write_atomically
 from lupi._optional import require
 from lupi._persistence import model_file
-from lupi._tables import TableError, resolve_columns, to_csv
 from lupi._words import listed
 from lupi.cli import InputError, Interrupted
 from lupi.cli._io import (
@@ -40,6 +39,7 @@ from lupi.cli._io import (
     training_details,
     try_to_write,
 )
+from lupi.cli._tables import TableError, resolve_columns, to_csv
 from lupi.evaluation import ColumnGains, Comparison, LearningCurve
 from lupi.evaluation._compare import FIELDS, read_json, run
 from lupi.evaluation._followups import column_groups

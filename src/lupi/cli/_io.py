@@ -18,7 +18,10 @@ from rich.segment import Segment
 from rich.text import Text
 from sklearn.metrics import get_scorer_names
 
-from lupi._tables import (
+from lupi._words import listed, printable
+from lupi.base import missing_targets
+from lupi.cli import InputError
+from lupi.cli._tables import (
     TableError,
     column_named,
     nearest,
@@ -26,9 +29,6 @@ from lupi._tables import (
     resolve_columns,
     target_values,
 )
-from lupi._words import listed, printable
-from lupi.base import missing_targets
-from lupi.cli import InputError
 from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._prepare import TrainingRows
 from lupi.evaluation._study import Study, plan

@@ -26,9 +26,9 @@ import dask.array as da
 import distributed
 import numpy as np
 from dask.sizeof import sizeof
+from joblib._dask import DaskDistributedBackend
 from sklearn.base import clone
 
-from lupi._compat import joblib_dask_backend
 from lupi._parts import add, maximum
 from lupi.base import Privileged, Training, class_weights, missing_targets
 from lupi.base._classes import classes_of
@@ -367,7 +367,7 @@ def size_of_fields(part: Any) -> int:
 
 
 # -------------------------------------------------------------------------- joblib
-_DaskBackend: Any = joblib_dask_backend()
+_DaskBackend: Any = DaskDistributedBackend
 
 
 class JoblibBackend(_DaskBackend):

@@ -20,7 +20,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from lupi._atomic import write_atomically
-from lupi._versions import versions
+from lupi._optional import versions
 from lupi._words import listed, option_names
 from lupi.evaluation._followups import (
     ColumnGains,

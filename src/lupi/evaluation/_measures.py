@@ -44,7 +44,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import check_consistent_length, check_X_y, column_or_1d
 
-from lupi._gram_cache import gram_cache
 from lupi.base import check_privileged, missing_targets
 from lupi.base._metadata import fit_arguments, seeded
 from lupi.base._rows import dense, read_groups, take_rows
@@ -60,6 +59,7 @@ from lupi.evaluation._scoring import (
     named_scorer,
 )
 from lupi.evaluation._splits import Pairs, check_class_sizes, inner_splits, of_rows
+from lupi.kernels import gram_cache
 
 # Thresholds between chance (0) and a perfect score (1): an AUC of 0.9, an R² of 0.6.
 # For two normal distributions of equal variance, that AUC is an R² of 0.45.

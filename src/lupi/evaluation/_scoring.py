@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -19,7 +19,6 @@ from sklearn.metrics import (
     recall_score,
 )
 
-from lupi._compat import scorer_parts
 from lupi._words import argument
 from lupi.evaluation._methods import Task
 
@@ -95,6 +94,25 @@ def choose_scorer(
         )
     function = scorer_parts(scoring).metric or scoring
     return getattr(function, "__name__", "score"), scoring
+
+
+class ScorerParts(NamedTuple):
+    """Metric (None if the scorer is not one of scikit-learn), sign, options, method."""
+
+    metric: Any
+    sign: int
+    options: dict[str, Any]
+    response: Any
+
+
+def scorer_parts(scorer: Any) -> ScorerParts:
+    """Return the private attributes of a scorer of scikit-learn."""
+    return ScorerParts(
+        getattr(scorer, "_score_func", None),
+        getattr(scorer, "_sign", 1),
+        getattr(scorer, "_kwargs", {}),
+        getattr(scorer, "_response_method", None),
+    )
 
 
 def best_score(scorer: Scorer) -> float:

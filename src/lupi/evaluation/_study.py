@@ -21,7 +21,6 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from lupi._gram_cache import gram_cache
 from lupi._words import argument
 from lupi.base import read_target, uses_unlabelled
 from lupi.base._metadata import fit_with, seeded
@@ -75,6 +74,7 @@ from lupi.evaluation._splits import (
     time_splits,
 )
 from lupi.evaluation._statistics import Design, Kind
+from lupi.kernels import gram_cache
 
 # Training rows with y on which candidates are scored; the chosen one is fitted on all.
 MOST_SEARCHED = 5_000

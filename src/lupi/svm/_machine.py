@@ -39,7 +39,6 @@ from lupi._convex import (
 )
 from lupi._convex.interior.blocks.outer import BlockSolution
 from lupi._convex.linalg import diagonal, shifted
-from lupi._device import DEVICES, HOST, Place, evaluate
 from lupi._parameters import MAX_ITER, NOT_NEGATIVE, POSITIVE, Constraints, choice
 from lupi._stored import must_fit, stored
 from lupi._words import listed
@@ -58,6 +57,7 @@ from lupi.kernels import (
     nearest_positive_semidefinite,
     settle_kernel,
 )
+from lupi.svm._device import DEVICES, HOST, Place, evaluate
 
 # Number of rows from which linear kernels are solved in feature space, at n·p² a step.
 LINEAR_ROWS = 2000

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
-from lupi._bits import GOLDEN, mixed_bits
+from lupi._parts import GOLDEN, mixed_bits
 from lupi.base._rows import is_data_frame, missing_values, take_columns
 
 

@@ -18,8 +18,7 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from lupi._bits import GOLDEN, mixed_bits
-from lupi._parts import Parts
+from lupi._parts import GOLDEN, Parts, mixed_bits
 from lupi.base import Privileged, Training
 from lupi.base._metadata import fit_with, last_step
 from lupi.base._rows import is_data_frame, take_rows

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lupi._bits import GOLDEN, mixed_bits
 from lupi._convex.interior.blocks import arrays as host_arrays
 from lupi._convex.interior.blocks.layout import Layout
 from lupi._convex.interior.blocks.smoothed import RowState
@@ -18,6 +17,7 @@ from lupi._convex.interior.blocks.totals import Totals, merged
 from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.problem import Features, Function, Problem, Rows, Slack
 from lupi._convex.tuning import DEFAULT, Tuning
+from lupi._parts import GOLDEN, mixed_bits
 
 __all__ = ["LocalRows", "restricted", "sampled"]
 

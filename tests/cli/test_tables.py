@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lupi._tables import (
+from lupi.cli._tables import (
     TableError,
     nearest,
     read_table,

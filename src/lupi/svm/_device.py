@@ -1,7 +1,6 @@
-"""Kernels on a GPU: Gram matrices for the solvers, and functions evaluated in blocks.
+"""Kernels on a GPU by PyTorch: Gram matrices for the solvers, and predictions.
 
-PyTorch does the work (``pip install "lupi[gpu]"``); it is imported where a device other
-than the CPU is asked for.
+PyTorch (``pip install "lupi[gpu]"``) is imported only for devices other than the CPU.
 """
 
 from __future__ import annotations
@@ -19,42 +18,17 @@ from lupi.kernels import Kernel
 __all__ = ["DEVICES", "HOST", "Place", "check_device", "evaluate"]
 
 DEVICES = ("cpu", "cuda")
-# Matrices of n² entries that a fit holds at once beside those of its functions: in
-# double precision, and in single precision where they are given by their rows.
-BESIDE, BESIDE_ROWS = 4, 3
-# Copies of the features of a linear model, and vectors of every function beside them.
-COPIES, VECTORS = 3, 40
-# Kernel values computed at once when a function is evaluated.
-EVALUATED = 2**28
+# Matrices of n² entries that a fit needs in addition to one per function.
+EXTRA_DOUBLE_MATRICES, EXTRA_SINGLE_MATRICES = 4, 3
+# Copies of the features of a linear model, and vectors of n entries per function.
+FEATURE_COPIES, VECTORS_PER_FUNCTION = 3, 40
+# Kernel values per chunk of predictions.
+CHUNK_ENTRIES = 2**28
 GIB = 2**30
 
 
 def check_device(device: str, who: str) -> Any:
-    """Return torch where the device is a GPU that can be used, None for the CPU.
-
-    Parameters
-    ----------
-    device : str
-        One of `DEVICES`.
-    who : str
-        The estimator, for the message.
-
-    Returns
-    -------
-    module or None
-        torch.
-
-    Raises
-    ------
-    RuntimeError
-        If there is no GPU.
-
-    Examples
-    --------
-    >>> from lupi._device import check_device
-    >>> check_device("cpu", "SVCPlus") is None
-    True
-    """
+    """Return torch for a GPU, None for the CPU; raise RuntimeError without a GPU."""
     if device == "cpu":
         return None
     torch = require("torch", f"{who}(device={device!r})")
@@ -68,11 +42,10 @@ def check_device(device: str, who: str) -> Any:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the Gram matrices of a fit live, and in which form.
+    """The device of the Gram matrices of a fit, and their form.
 
-    ``stored`` says whether their entries are kept in double precision. Where they
-    would not fit, a matrix is given by its rows: see
-    :mod:`lupi._convex.linalg.torch_device`.
+    If ``stored``, matrices are kept in double precision. If they do not fit, they are
+    computed from their rows: see :mod:`lupi._convex.linalg.torch_device`.
     """
 
     device: str = "cpu"
@@ -80,14 +53,14 @@ class Place:
 
     @classmethod
     def of(cls, device: str, n_rows: int, n_functions: int, who: str) -> Place:
-        """Choose the form, before any work; refuse what does not fit in either."""
+        """Choose the form by the free memory; raise MemoryError if neither fits."""
         torch = check_device(device, who)
         if torch is None:
             return HOST
         free = _free(torch, device)
-        if (n_functions + BESIDE) * n_rows**2 * 8 <= free:
+        if (n_functions + EXTRA_DOUBLE_MATRICES) * n_rows**2 * 8 <= free:
             return cls(device)
-        needed = (n_functions + BESIDE_ROWS) * n_rows**2 * 4
+        needed = (n_functions + EXTRA_SINGLE_MATRICES) * n_rows**2 * 4
         if needed <= free:
             return cls(device, stored=False)
         raise MemoryError(
@@ -101,27 +74,16 @@ class Place:
     def of_features(
         cls, device: str, n_rows: int, n_features: int, n_functions: int, who: str
     ) -> Place:
-        """Refuse features that do not fit, before any work.
-
-        Parameters
-        ----------
-        device : str
-            One of `DEVICES`.
-        n_rows, n_features, n_functions : int
-            The rows, the features of all functions together, and the functions.
-        who : str
-            The estimator, for the message.
-
-        Returns
-        -------
-        Place
-            Where they go.
-        """
+        """Raise MemoryError if the features of all functions do not fit."""
         torch = check_device(device, who)
         if torch is None:
             return HOST
         free = _free(torch, device)
-        needed = n_rows * (COPIES * n_features + VECTORS * n_functions) * 8
+        needed = (
+            n_rows
+            * (FEATURE_COPIES * n_features + VECTORS_PER_FUNCTION * n_functions)
+            * 8
+        )
         if needed <= free:
             return cls(device)
         raise MemoryError(
@@ -131,7 +93,7 @@ class Place:
         )
 
     def gram(self, kernel: Kernel, rows: Any) -> Any:
-        """Return the Gram matrix of a kernel with a name, computed there."""
+        """Compute the Gram matrix of a named kernel on the device."""
         arrays = importlib.import_module("lupi._convex.linalg.torch_device")
         on = _OnDevice(require("torch", "A GPU"), kernel)
         tensor = arrays.on_device(dense(rows), self.device)
@@ -143,7 +105,7 @@ class Place:
         return gram
 
     def moved(self, gram: np.ndarray) -> Any:
-        """Return a Gram matrix that was computed on the CPU."""
+        """Copy a Gram matrix to the device."""
         if self.device == "cpu":
             return gram
         arrays = importlib.import_module("lupi._convex.linalg.torch_device")
@@ -154,7 +116,7 @@ HOST = Place()
 
 
 def _free(torch: Any, device: str) -> int:
-    """Return the bytes that can be had on a device."""
+    """Return the free bytes of a device, unused reserved ones included."""
     held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return torch.cuda.mem_get_info(device)[0] + held
 
@@ -162,33 +124,14 @@ def _free(torch: Any, device: str) -> int:
 def evaluate(
     device: str, kernel: Kernel, rows: Any, others: Any, coefficients: np.ndarray
 ) -> np.ndarray:
-    """Return ``Σ_j coefficient_j k(row_j, ·)`` at other rows, block by block.
-
-    Parameters
-    ----------
-    device : str
-        One of `DEVICES` but the CPU.
-    kernel : Kernel
-        One of the kernels with a name.
-    rows : array or sparse matrix of shape (n_rows, n_features)
-        Where the function is evaluated.
-    others : array or sparse matrix of shape (n_others, n_features)
-        The rows j.
-    coefficients : ndarray of shape (n_others,)
-        Of the rows j.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The values.
-    """
+    """Return ``Σ_j coefficients_j k(others_j, ·)`` at the rows, in chunks."""
     torch = check_device(device, "decision_function")
     arrays = importlib.import_module("lupi._convex.linalg.torch_device")
     on = _OnDevice(torch, kernel)
     others = arrays.on_device(dense(others), device)
     weights = arrays.on_device(coefficients, device)
     out = np.empty(rows.shape[0])
-    step = max(EVALUATED // max(len(others), 1), 1)
+    step = max(CHUNK_ENTRIES // max(len(others), 1), 1)
     for start in range(0, rows.shape[0], step):
         part = arrays.on_device(dense(rows[start : start + step]), device)
         out[start : start + step] = (on.between(part, others) @ weights).cpu().numpy()
@@ -196,13 +139,13 @@ def evaluate(
 
 
 class _OnDevice:
-    """The kernels with a name, on tensors."""
+    """Named kernels of tensors."""
 
     def __init__(self, torch: Any, kernel: Kernel):
         self.torch, self.kernel = torch, kernel
 
     def between(self, rows: Any, others: Any) -> Any:
-        """Return the kernel values of every row with every other."""
+        """Return the kernel values of all pairs of rows."""
         kernel = self.kernel
         if kernel.name == "rbf":
             values = rows @ others.mT

@@ -1,9 +1,8 @@
-"""Tables as people have them: files of many kinds, columns named on the way.
+"""Read tables from CSV, Parquet, Excel, JSON, SQLite and DuckDB; write CSV.
 
-Reading guesses what a person would see at a glance (separator, decimal comma,
-encoding, a forgotten row counter) and says in a sentence when it cannot. What the
-values mean (text, categories, dates, missing numbers) is left to skrub's
-``TableVectorizer``, which learns it from the training rows alone.
+The format is detected from the first bytes. Separator, decimal mark and encoding of CSV
+are detected as well. Conversion of text, categories and dates is left to skrub's
+``TableVectorizer``, which is fitted to the training rows alone.
 """
 
 from __future__ import annotations
@@ -14,21 +13,18 @@ import difflib
 import fnmatch
 import gzip
 import io
+import json
 import os
-from collections.abc import Iterable, Sequence
+import re
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lupi._formats import (
-    TableError,
-    read_json,
-    reader_of,
-    refuse_markup,
-    split_name,
-)
-from lupi._optional import optional
+from lupi._optional import optional, require
 from lupi._words import listed
 
 if TYPE_CHECKING:
@@ -37,16 +33,22 @@ else:
     pd = optional("pandas", "Reading tables")
 
 _SEPARATORS = ",;\t|"
+_OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+_MARKUP = re.compile(r"<(!doctype|!--|\?xml|html|head|body|table|svg|rss)\b", re.I)
+
+
+class TableError(ValueError):
+    """Input that cannot be used; the message is one sentence for the user."""
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Read a table from a file, whose kind is told by its content.
+    """Read a table; its format is detected from the content.
 
     Parameters
     ----------
     path : str or path-like
         A CSV file (separated by comma, semicolon, tab or bar; plain or gzipped; UTF-8
-        or Windows' encoding), a Parquet file, JSON lines or a JSON list of records, an
+        or Windows-1252), a Parquet file, JSON lines or a JSON list of records, an
         Excel workbook, a SQLite or a DuckDB file. ``FILE::NAME`` names one of several
         sheets or tables.
 
@@ -54,16 +56,16 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
     -------
     table : pandas.DataFrame
     notes : list of str
-        What was done to the file on the way, one sentence each.
+        One sentence for every change of the content.
 
     Raises
     ------
     TableError
-        If there is no table in the file.
+        If the file has no table.
     """
     notes: list[str] = []
-    path, name = split_name(Path(path))
-    reader = reader_of(_read_head(path), path)
+    path, name = _split_name(Path(path))
+    reader = _reader_of(_read_head(path), path)
     if reader is not None:
         table = reader(path, name)
     elif name is not None:
@@ -92,7 +94,7 @@ def _read_one_table(data: bytes, path: Path, notes: list[str]) -> pd.DataFrame:
     if data[:4] == b"PAR1":
         return _read_parquet(data, path)
     text = _decode(data, path, notes)
-    table = read_json(text, path)
+    table = _read_json(text, path)
     return _read_csv(text, path) if table is None else table
 
 
@@ -111,7 +113,7 @@ def _read_bytes(path: Path) -> bytes:
 def _read_parquet(data: bytes, path: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(io.BytesIO(data))
-    except Exception as error:  # pyarrow has a dozen kinds for a damaged file
+    except Exception as error:  # pyarrow raises a dozen different types
         reason = str(error).splitlines()[0]
         raise TableError(f"{path} is a damaged Parquet file: {reason}") from None
 
@@ -126,8 +128,7 @@ def _decode(data: bytes, path: Path, notes: list[str]) -> str:
         return data.decode("utf-16")
     if b"\0" in data:
         raise TableError(
-            f"{path} is not a table: it is neither text nor a "
-            "kind of file that is known here."
+            f"{path} is not a table: it is neither text nor a file of a known format."
         )
     try:
         return data.decode("utf-8-sig")
@@ -136,7 +137,7 @@ def _decode(data: bytes, path: Path, notes: list[str]) -> str:
 
 
 def _decode_lines(data: bytes, notes: list[str]) -> str:
-    """Decode UTF-8 with lines in Windows' encoding, or a file in that encoding."""
+    """Decode line by line: UTF-8 where it is valid, Windows-1252 elsewhere."""
     lines, others = [], []
     n_utf8 = 0
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -156,7 +157,7 @@ def _decode_lines(data: bytes, notes: list[str]) -> str:
 
 def _read_csv(text: str, path: Path) -> pd.DataFrame:
     header = next(line for line in text.splitlines() if line.strip())
-    refuse_markup(header, path)
+    _refuse_markup(header, path)
     separator = _separator(header)
     if separator is None:
         raise TableError(
@@ -168,8 +169,7 @@ def _read_csv(text: str, path: Path) -> pd.DataFrame:
     if repeated:
         raise TableError(f"{path} has two columns called {repeated[0]!r}.")
     try:
-        # Where the semicolon separates, the comma is the decimal point: that is how
-        # spreadsheets write CSV in half of the world.
+        # Spreadsheets that write a decimal comma separate by semicolons.
         return pd.read_csv(
             io.StringIO(text),
             sep=separator,
@@ -185,7 +185,7 @@ def _read_csv(text: str, path: Path) -> pd.DataFrame:
 
 
 def _separator(header: str) -> str | None:
-    """Find the separator that cuts the header into the most columns."""
+    """Return the separator that gives the header the most columns."""
     counts = {
         mark: len(next(csv.reader([header], delimiter=mark))) for mark in _SEPARATORS
     }
@@ -193,8 +193,145 @@ def _separator(header: str) -> str | None:
     return best if counts[best] > 1 else None
 
 
+def _split_name(path: Path) -> tuple[Path, str | None]:
+    """Split ``FILE::NAME`` into the file and the name of a table, None without it."""
+    file, mark, name = str(path).rpartition("::")
+    if not mark or path.exists():
+        return path, None
+    return Path(file), name
+
+
+def _reader_of(head: bytes, path: Path) -> Callable[..., pd.DataFrame] | None:
+    """Return the reader of a format that can have several tables, None for others."""
+    if head.startswith(b"SQLite format 3\0"):
+        return _read_sqlite
+    if head[8:12] == b"DUCK":
+        return _read_duckdb
+    if head.startswith(_OLD_EXCEL) or (head.startswith(b"PK") and _is_workbook(path)):
+        return _read_workbook
+    return None
+
+
+def _is_workbook(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+    return any(name.startswith("xl/workbook") for name in names) or (
+        "content.xml" in names
+    )
+
+
+def _read_workbook(path: Path, name: str | None) -> pd.DataFrame:
+    _require("python_calamine", "An Excel workbook")
+    try:
+        sheets = pd.read_excel(path, sheet_name=None, engine="calamine")
+    except Exception as error:  # calamine has exceptions of its own
+        reason = (str(error) or "of unknown cause").splitlines()[0]
+        raise TableError(f"{path} is a damaged workbook: {reason}") from None
+    filled = [sheet for sheet, table in sheets.items() if table.shape[1]]
+    return sheets[_chosen(path, filled, name, "sheet")]
+
+
+def _read_sqlite(path: Path, name: str | None) -> pd.DataFrame:
+    # Read-only, because a database opened for writing creates files next to it.
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    found = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+    connection = sqlite3.connect(address, uri=True)
+    try:
+        tables = [row[0] for row in connection.execute(found)]
+        own = [table for table in tables if not table.startswith("sqlite_")]
+        chosen = _chosen(path, own, name, "table")
+        return pd.read_sql_query(f"SELECT * FROM {_quoted(chosen)}", connection)
+    except sqlite3.DatabaseError as error:
+        raise TableError(f"{path} is a damaged SQLite file: {error}") from None
+    finally:
+        connection.close()
+
+
+def _read_duckdb(path: Path, name: str | None) -> pd.DataFrame:
+    duckdb = _require("duckdb", "A DuckDB file")
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            found = connection.execute(
+                "SELECT table_name FROM information_schema.tables ORDER BY table_name"
+            )
+            tables = [row[0] for row in found.fetchall()]
+            chosen = _chosen(path, tables, name, "table")
+            return connection.execute(f"SELECT * FROM {_quoted(chosen)}").df()
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise TableError(f"{path} cannot be read by DuckDB: {reason}") from None
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _chosen(path: Path, names: list[str], name: str | None, kind: str) -> str:
+    """Return the name of the requested table, or of the only one."""
+    if not names:
+        raise TableError(f"{path} holds no {kind} with columns.")
+    if name in names:
+        return str(name)
+    one = f"write {path}::{names[0]} for one of them."
+    if name is not None:
+        raise TableError(
+            f"{path} has no {kind} {name!r}; there is {listed(names, most=8)}: {one}"
+        )
+    if len(names) > 1:
+        raise TableError(
+            f"{path} holds {len(names)} {kind}s ({listed(names, most=8)}): {one}"
+        )
+    return names[0]
+
+
+def _read_json(text: str, path: Path) -> pd.DataFrame | None:
+    """Read JSON lines or a JSON list of records; return None for other text."""
+    start = text.lstrip()[:1]
+    if start not in ("{", "["):
+        return None
+    records = _records(text)
+    if records is None:
+        return None
+    if not isinstance(records, list) or not all(isinstance(r, dict) for r in records):
+        raise TableError(
+            f"{path} is JSON, but no list of records: one object per line is "
+            'expected, such as {"age": 31, "cd4": 300}.'
+        )
+    return pd.DataFrame(records)
+
+
+def _records(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except ValueError:
+        return None
+
+
+def _refuse_markup(header: str, path: Path) -> None:
+    """Raise a TableError for HTML and XML; a column named ``<50k`` is allowed."""
+    if _MARKUP.match(header.lstrip()):
+        raise TableError(
+            f"{path} is not a table: it begins with {header.lstrip()[:16]!r}, as HTML "
+            "and XML do. CSV, Parquet, Excel, JSON lines, SQLite or DuckDB is expected."
+        )
+
+
+def _require(name: str, what: str) -> Any:
+    try:
+        return require(name, what)
+    except ModuleNotFoundError as error:
+        raise TableError(str(error)) from None
+
+
 def _with_names(table: pd.DataFrame) -> pd.DataFrame:
-    """Write the numbers that spreadsheets have for names, such as years, as text."""
+    """Convert column names that are numbers, such as years, to text."""
     names = [
         str(name) if isinstance(name, int | float | np.integer) else name
         for name in table.columns
@@ -244,22 +381,11 @@ def _counts_rows(column: pd.Series) -> bool:
 def resolve_columns(
     patterns: Iterable[str], columns: Sequence[str], option: str
 ) -> list[str]:
-    """Turn what a user typed into column names, in the order of the table.
+    """Return the columns that patterns select, in the order of the table.
 
-    Parameters
-    ----------
-    patterns : iterable of str
-        Each a name, a glob (``cd4*``), a range of neighbors (``age:weight``, either
-        end may be left out) or several of these separated by commas. A column that
-        is really called so wins over every other reading.
-    columns : sequence of str
-        The columns of the table.
-    option : str
-        Where the pattern came from, for the message.
-
-    Returns
-    -------
-    list of str
+    A pattern is a name, a glob (``cd4*``), a range (``age:weight``, either end may be
+    left out) or several of these separated by commas. An exact name has precedence.
+    `option` is the option with the patterns, for messages.
 
     Examples
     --------
@@ -303,7 +429,7 @@ def _resolve_one(part: str, columns: Sequence[str], option: str) -> list[str]:
 
 
 def column_named(name: str, columns: Sequence[str], option: str) -> str:
-    """Return the column called so, or raise a sentence with the nearest name."""
+    """Return an existing name, or raise a TableError that suggests the nearest."""
     if name in columns:
         return name
     near = nearest(name, columns)
@@ -316,17 +442,17 @@ def column_named(name: str, columns: Sequence[str], option: str) -> str:
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
-    """Return the most similar of the names, whatever the case of its letters."""
+    """Return the most similar name, ignoring case, or None."""
     folded = {other.casefold(): other for other in reversed(names)}
     found = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.5)
     return folded[found[0]] if found else None
 
 
 def to_csv(table: pd.DataFrame) -> str:
-    """Write a table whose text no spreadsheet takes for a formula.
+    """Return CSV in which no text is evaluated as a formula by a spreadsheet.
 
-    Text that begins with =, +, -, @, a tab or a carriage return gets an apostrophe in
-    front, unless it is a number.
+    Text that begins with =, +, -, @, a tab or a carriage return is prefixed with an
+    apostrophe unless it is a number.
 
     Examples
     --------
@@ -356,9 +482,9 @@ def _neutral(cell: Any) -> Any:
 
 
 def target_values(target: pd.Series) -> np.ndarray[Any, Any]:
-    """Return the target as a plain array: text stays text, whole numbers whole.
+    """Return the target as an array of bool, int, float or str.
 
-    With empty cells it is an array of objects, None where a cell is empty.
+    With missing values it is an array of objects, with None for them.
     """
     known = target.notna()
     if not known.all():
