@@ -99,7 +99,7 @@ def test_infinite_values_count_as_missing_and_are_said(tmp_path):
         (b'{"a": 1, "b": 2}', "one object per line is expected"),
         (b"[1, 2, 3]", "one object per line is expected"),
         (b"PK\x03\x04rest", "zip archive and no workbook"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR,\0", "neither text nor a kind of file"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR,\0", "neither text nor a file of a known"),
         (b"SQLite format 3\0and then nothing of the kind", "damaged SQLite"),
         (b"\xd0\xcf\x11\xe0 and then nothing of the kind", "damaged workbook"),
         (b"PAR1 and then nothing of the kind", "damaged Parquet"),
