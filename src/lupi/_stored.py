@@ -1,9 +1,7 @@
-"""`stored`: which classes a model file may hold.
+"""Declaration of the classes that model files may contain, and checks of their state.
 
-`lupi.load` builds the classes that were declared here by the modules of the running
-process, and no others; what a file asks for never adds to them. A class whose
-attributes have to fit each other compares them in a method ``_check_state``, which
-`lupi.load` calls after the whole model was built.
+`lupi.load` constructs declared classes only. After a model was constructed, it calls the
+method ``_check_state`` of each object that has one.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ STORED: dict[str, type] = {}
 
 
 def must_fit(condition: Any, what: str) -> None:
-    """Raise a ValueError that names a part of a model unless a condition holds."""
+    """Raise ValueError for the named part of a model if a condition is false."""
     if not condition:
         raise ValueError(f"{what} does not fit the other parts")
 
@@ -26,7 +24,7 @@ def must_fit(condition: Any, what: str) -> None:
 def are_branches(
     left: np.ndarray, right: np.ndarray, feature: np.ndarray, n_features: int, leaf: Any
 ) -> bool:
-    """Return whether branches lead forward and inside, and features exist."""
+    """Return whether all children have larger, valid indices, and features exist."""
     here, count = np.arange(len(left)), len(left)
     return bool(
         count > 0
@@ -40,17 +38,8 @@ def are_branches(
 def stored(kind: Kind) -> Kind:
     """Declare a class whose instances are part of fitted models.
 
-    Parameters
-    ----------
-    kind : type
-        Plain data: attributes that are arrays, numbers, text, containers of these, or
-        instances of other classes declared so. Building it from the attributes in a
-        file must be harmless, whatever they are.
-
-    Returns
-    -------
-    type
-        The class itself.
+    Its attributes are arrays, numbers, text, declared classes, or containers of these.
+    Constructing it from any attributes must be harmless.
     """
     STORED[f"{kind.__module__}.{kind.__name__}"] = kind
     return kind
