@@ -1,7 +1,7 @@
 """Declaration of the classes that model files may contain, and checks of their state.
 
-`lupi.load` constructs declared classes only. After a model was constructed, it calls the
-method ``_check_state`` of each object that has one.
+`lupi.load` constructs declared classes only, and calls ``_check_state`` of every object
+of a model that has this method.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from rich.text import Text
 
 from lupi._atomic import write_atomically
 from lupi._optional import require
-from lupi._tables import TableError, read_table, resolve_columns, to_csv
 from lupi.cli import InputError
 from lupi.cli._io import (
     InputTable,
@@ -27,6 +26,7 @@ from lupi.cli._io import (
     refusing,
     show_notes,
 )
+from lupi.cli._tables import TableError, read_table, resolve_columns, to_csv
 from lupi.evaluation._labels import LabelCheck, check_labels
 
 WIDTH_OF_BAR, MOST_GROUPS = 24, 60
