@@ -199,6 +199,27 @@ def test_variance_of_pseudo_values_is_that_of_another_draw_of_rows():
     assert np.var(scores) == pytest.approx(expected, rel=0.4)
 
 
+def test_probabilities_are_compared_with_the_shares_of_the_class():
+    result = scored(model=Rounded())
+    folds = result.folds.set_index(["arm", "split"])
+    for split, (_, test) in enumerate(HALVES):
+        model, rows, _ = held_out(result, split)
+        chance = model.predict_proba(rows)[:, 1]
+        bins = np.array(folds.at[("with", split), "reliability"])
+        assert bins[:, 0].sum() == len(test)
+        # The probabilities of this model are a quarter, a half and three quarters.
+        for value, line in ((0.25, bins[2]), (0.5, bins[5]), (0.75, bins[7])):
+            own = chance == value
+            assert line.tolist() == [own.sum(), value * own.sum(), Y[test][own].sum()]
+    page = render_html(result)
+    assert 'aria-label="Reliability of the probabilities. ' in page
+    assert folds.at[("oracle", 0), "reliability"] is None
+    # Decision values are no probabilities.
+    plain = scored()
+    assert plain.folds["reliability"].isna().all()
+    assert "Reliability" not in render_html(plain)
+
+
 def test_defaults_by_target():
     assert scored().settings["scoring"] == "roc_auc"
     assert scored(X[:, 0], FirstNumber()).settings["scoring"] == "r2"

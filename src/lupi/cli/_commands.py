@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+from sklearn.pipeline import Pipeline
 
 from lupi._atomic import write_atomically
 from lupi._persistence import load_with_details, model_file
@@ -47,6 +48,8 @@ from lupi.report._words import number
 
 N_FOLDS = 5
 MOST_NOTES = 8
+# Share of outcomes that the prediction intervals contain.
+COVERAGE = 0.9
 # Notes on columns that no model should use.
 USELESS = (
     "always the same",
@@ -331,9 +334,25 @@ def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
             else:
                 for label, values in zip(model.classes_, scores.T, strict=True):
                     columns[f"score of {label}"] = values
+        columns |= _interval(model, X)
     except ValueError as error:
         raise InputError(f"The model cannot use these rows: {error}") from error
     return pd.DataFrame(columns, index=X.index)
+
+
+def _interval(model: Any, X: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Return the ends of prediction intervals, if the model has them."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    inner = getattr(last, "estimator_", last)
+    if not hasattr(inner, "predict_interval"):
+        return {}
+    rows = model[:-1].transform(X) if isinstance(model, Pipeline) else X
+    try:
+        low, high = inner.predict_interval(rows, coverage=COVERAGE).T
+    except ValueError:
+        # Too few labelled rows for this coverage.
+        return {}
+    return {f"{COVERAGE:.0%} low": low, f"{COVERAGE:.0%} high": high}
 
 
 def _write(predictions: pd.DataFrame, out: Path) -> None:

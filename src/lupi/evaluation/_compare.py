@@ -63,6 +63,7 @@ FOLD_COLUMNS = (
     "split",
     "score",
     "second_score",
+    "reliability",
     "inner_score",
     "params",
     "n_train",
@@ -324,10 +325,12 @@ class Comparison:
     folds : pandas.DataFrame
         One row per method, arm ("without", "with", "shuffled", "self", "oracle") and
         split: ``score``, ``second_score`` (the average precision of a rare class, if
-        there is one), the ``inner_score`` and ``params`` of the chosen candidate,
-        ``n_train``, ``n_unlabelled``, ``n_test``, ``seconds`` (search and fit
-        together) and ``group_scores``, the pseudo-values of the score for each group of
-        test rows.
+        there is one), ``reliability`` (for each tenth of the predicted probability of
+        the last of two classes: weight, sum of the probability, weight of that class;
+        in the arms "without" and "with"), the ``inner_score`` and ``params`` of the
+        chosen candidate, ``n_train``, ``n_unlabelled``, ``n_test``, ``seconds`` (search
+        and fit together) and ``group_scores``, the pseudo-values of the score for each
+        group of test rows.
     settings : dict
         Settings of the comparison, in the layout of the JSON file.
     failures : dict of str to str

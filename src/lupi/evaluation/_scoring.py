@@ -59,6 +59,7 @@ METRIC_NAMES = {
 }
 RESPONSES = ("decision_function", "predict_proba")
 ROWS_OF_TRIAL = 200
+N_BINS = 10
 # Share of the rows below which the average precision of a class is reported as well.
 RARE = 0.1
 # Decision values are constant if their range is below these tolerances, relative to
@@ -202,6 +203,23 @@ def _auc(
     if n_pairs == 0:
         return np.nan
     return float(upper @ (np.cumsum(lower) - 0.5 * lower) / n_pairs)
+
+
+def reliability(
+    model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None = None
+) -> list[list[float]] | None:
+    """Return the weight, the summed probability and the weight of the last class.
+
+    There is one line per tenth of the probability; None if the model has no
+    probabilities of two classes.
+    """
+    if not hasattr(model, "predict_proba") or len(model.classes_) != 2:
+        return None
+    chance = np.asarray(model.predict_proba(X))[:, 1]
+    weight = np.ones(len(y)) if weight is None else weight
+    tenth = np.clip((N_BINS * chance).astype(int), 0, N_BINS - 1)
+    columns = (weight, weight * chance, weight * (y == model.classes_[1]))
+    return np.transpose([np.bincount(tenth, c, N_BINS) for c in columns]).tolist()
 
 
 def constant_model(task: Task) -> Any:

@@ -53,6 +53,7 @@ from lupi.evaluation._scoring import (
     choose_scorer,
     constant_model,
     rare_scorer,
+    reliability,
     score_rows,
 )
 from lupi.evaluation._splits import (
@@ -275,6 +276,7 @@ class Study:
             "split": number,
             "score": score,
             "second_score": second,
+            "reliability": self._reliability(model, arm, fold),
             "inner_score": inner,
             "params": self._resolved(params, fold),
             "n_train": training.n_labelled,
@@ -283,6 +285,14 @@ class Study:
             "seconds": time.perf_counter() - start,
             "group_scores": group_scores,
         }
+
+    def _reliability(
+        self, model: BaseEstimator, arm: str, fold: Fold
+    ) -> list[list[float]] | None:
+        if self.strata is None or arm not in ("without", "with"):
+            return None
+        weight = of_rows(self.sample_weight, fold.test)
+        return reliability(model, fold.X_test, self.y[fold.test], weight)
 
     def _shuffled(self, training: TrainingRows, number: int) -> TrainingRows:
         """Permute X* among the training rows that have it."""

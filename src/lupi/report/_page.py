@@ -28,7 +28,7 @@ from lupi.inspection import (
     GainDisplay,
     PrivilegedLearningCurveDisplay,
 )
-from lupi.inspection._style import ARM_COLORS, BLACK
+from lupi.inspection._style import ARM_COLORS, BLACK, tidy
 from lupi.report._words import (
     GAIN_COLUMNS,
     GAIN_WORDS,
@@ -62,6 +62,8 @@ SAVED = "model.skops"
 # Widths and heights of charts, in pixels.
 WIDE, NARROW, HALF = 900, 340, 430
 HEIGHT_OF_ARM, HEIGHT_OF_GROUP, HEIGHT_OF_AXIS = 26, 34, 48
+# Test rows, over all splits, of a dot of the reliability curve.
+FEWEST_IN_BIN = 10
 LONGEST_NAME = {WIDE: 40, NARROW: 16}
 
 # Colors that are replaced by a variable of the stylesheet.
@@ -305,7 +307,8 @@ def _method(
         "timing": _timing(table["seconds"]),
     }
     if line["verdict"] == "failed":
-        return part | {"charts": [], "gains": None, "curve": None}
+        none = {"gains": None, "curve": None, "reliability": None}
+        return part | {"charts": []} | none
     wide = folds.pivot(index="split", columns="arm", values="score")
     out = wide.apply(far_out)
     better = int((wide["with"] > wide["without"]).sum())
@@ -324,6 +327,7 @@ def _method(
             ]
             for split, scores in wide.iterrows()
         ],
+        "reliability": _reliability_chart(folds, index, comparison.settings),
         "curve": _curve_chart(curves.get(name), index),
         "curve_note": _curve_note(curves.get(name)),
     }
@@ -382,6 +386,41 @@ def _curve_chart(curve: LearningCurve | None, index: int) -> str | None:
         for size, score in zip(curve.train_sizes, scores.mean(axis=1), strict=True)
     )
     return _inline_svg(draw, (HALF, 240), f"Learning curve. {means}", f"curve-{index}")
+
+
+def _reliability_chart(
+    folds: pd.DataFrame, index: int, settings: Mapping[str, Any]
+) -> str | None:
+    """Draw observed shares over predicted probabilities, over all test rows."""
+    points: dict[str, np.ndarray] = {}
+    for arm, part in folds.groupby("arm"):
+        bins = part["reliability"].dropna().tolist() if "reliability" in part else []
+        if bins:
+            total = np.sum(bins, axis=0)
+            weight, chance, share = total[total[:, 0] >= FEWEST_IN_BIN].T
+            points[str(arm)] = np.array([chance / weight, share / weight, weight])
+    if "with" not in points:
+        return None
+
+    def draw(ax: Any) -> None:
+        ax.plot([0, 1], [0, 1], color=SOFT, linewidth=1.0, linestyle=":")
+        for arm in ("without", "with"):
+            chance, share, weight = points[arm]
+            line = "--" if arm == "without" else "-"
+            color = ARM_COLORS[arm]
+            ax.plot(chance, share, color=color, linestyle=line, linewidth=1.5)
+            ax.scatter(chance, share, s=4 + 80 * weight / weight.sum(), color=color)
+        ax.set_xlabel(f"predicted probability of {settings['classes'][1]}")
+        ax.set_ylabel("observed share")
+        tidy(ax)
+
+    means = "; ".join(
+        f"{ARMS[arm].label}, predicted {chance:.2f}: observed {share:.2f}"
+        for arm, table in points.items()
+        for chance, share, _ in table.T
+    )
+    label = f"Reliability of the probabilities. {means}"
+    return _inline_svg(draw, (HALF, 260), label, f"reliability-{index}")
 
 
 def _curve_note(curve: LearningCurve | None) -> str:
