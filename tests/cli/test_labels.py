@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lupi.cli import main
-from tests.cli.tables import lupi_here
+from tests.cli.tables import PLAIN, SWIFT, clinic, lupi_here
 
 ROLES = ["--target", "urgent", "--privileged", "annotator", "seconds"]
 MORE = ["--drop", "ticket", "checked", "wrong", "--jobs", "1"]
@@ -102,3 +102,26 @@ def test_refusals(tmp_path, monkeypatch, capsys, words, sentence):
     assert main(["labels", "tickets.csv", *ROLES, *rest, *words]) == 2
     assert sentence in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["tickets.csv"]
+
+
+def test_compare_tests_on_rows_known_to_be_right(tmp_path):
+    table = clinic().assign(checked=["yes", "no"] * 80)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    words = ["compare", "table.csv", *PLAIN, *SWIFT, "--clean", "checked"]
+    done = lupi_here(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "among the 80 rows" in " ".join(done.stdout.replace("│", " ").split())
+    results = pd.read_json(tmp_path / "lupi-report" / "results.json", typ="series")
+    assert results["settings"]["n_clean"] == 80
+    assert results["settings"]["splits"]["n_test"] <= 60
+    # The column is no feature of the command that fits the model.
+    assert "checked" not in results["settings"]["features"]
+    page = (tmp_path / "lupi-report" / "report.html").read_text(encoding="utf-8")
+    assert "--drop patient complaint admitted checked" in page
+    few = [*words[:-2], "--force", "--clean", "first"]
+    table.assign(first=["yes"] * 2 + [""] * 158).to_csv(
+        tmp_path / "table.csv", index=False
+    )
+    refused = lupi_here(*few, "--drop", "checked", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "2 rows are known to be right by --clean" in refused.stderr

@@ -39,9 +39,18 @@ class LabelCheck:
     model : NoisyLabelClassifier
         The fitted model.
 
+    See Also
+    --------
+    check_labels : Makes it.
+
     Examples
     --------
-    See `check_labels`.
+    >>> from lupi.datasets import make_noisy_labels
+    >>> from lupi.evaluation import check_labels
+    >>> data = make_noisy_labels(200, rates=(0.02, 0.4), random_state=0)
+    >>> found = check_labels(data.data, data.target, data.privileged)
+    >>> list(found.labels.columns)
+    ['label', 'suggestion', 'probability', 'reason']
     """
 
     labels: pd.DataFrame
