@@ -55,7 +55,7 @@ def test_core():
     slow(
         NoisyLabelClassifier(),
         NoisyLabelClassifier(noise="classwise", class_weight="balanced", n_repeats=2),
-        NoisyLabelClassifier(LogisticRegression(), cv=3),
+        NoisyLabelClassifier(LogisticRegression(max_iter=1000), cv=3),
         NoisyLabelClassifier(Ridge(), cv=2, hedge=False),
     ),
     ids=repr,
@@ -501,9 +501,8 @@ def test_class_weights_are_those_of_the_true_classes(trained):
     # The noise, which says nothing about the classes, is the same.
     for name in ("noise_coef_", "label_quality_", "independence_pvalue_"):
         np.testing.assert_array_equal(getattr(model, name), getattr(plain, name))
-    assert np.all(
-        model.decision_function(data.data) > plain.decision_function(data.data)
-    )
+    scores = [m.decision_function(data.data) for m in (model, plain)]
+    assert np.median(scores[0] - scores[1]) > 0.5 * np.log(4)
     # Labels without errors: the student with these weights.
     right = {"rates": np.zeros(400), "hedge": False, "cv": 3}
     model = quiet(NoisyLabelClassifier(student, class_weight=factor, **right), data)
