@@ -32,39 +32,40 @@ def draw(content, folder):
     tasks = {each["name"]: each["task"] for each in content["tables"]}
     # Regression below, and the largest gap on top.
     order = sorted(gaps, key=lambda name: (tasks[name] == "classification", gaps[name]))
-    for theme, colors in THEMES.items():
-        figure = _figure(lines, order, tasks, colors)
-        figure.savefig(folder / f"evidence-{theme}.svg", transparent=True)
+    with mpl.rc_context({"font.size": 10, "svg.hashsalt": "lupi"}):
+        for theme, colors in THEMES.items():
+            figure = _figure(lines, order, tasks, colors)
+            path = folder / f"evidence-{theme}.svg"
+            figure.savefig(path, transparent=True, metadata={"Date": None})
 
 
 def _figure(lines, order, tasks, colors):
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    with plt.rc_context({"font.size": 10, "svg.hashsalt": "lupi"}):
-        figure, axes = plt.subplots(
-            1, len(PANELS), figsize=(8, 0.24 * len(order) + 1.2), sharey=True
-        )
-        for axis, (title, *which) in zip(axes, PANELS, strict=True):
-            for line in summary.pick(lines, *which):
-                if line["table"] in order:
-                    _mark(axis, line, order.index(line["table"]), colors)
-            axis.axvline(0, color=colors["faint"], linewidth=0.8)
-            axis.set_xlim(-EDGE * 1.02, EDGE * 1.02)
-            axis.set_xticks([-0.1, 0, 0.1], ["−0.1", "0", "+0.1"])
-            axis.set_title(title, color=colors["ink"], fontsize=10)
-            axis.tick_params(colors=colors["ink"], length=2)
-            axis.tick_params(axis="y", length=0)
-            for side in ("top", "right", "left"):
-                axis.spines[side].set_visible(False)
-            axis.spines["bottom"].set_color(colors["faint"])
-            border = sum(tasks[name] == "regression" for name in order) - 0.5
-            axis.axhline(border, color=colors["faint"], linewidth=0.5, linestyle=":")
-        names = [f"{name.replace('_', ' ')} ({TASKS[tasks[name]]})" for name in order]
-        axes[0].set_yticks(range(len(order)), names)
-        axes[0].set_ylim(-0.7, len(order) - 0.3)
-        figure.tight_layout()
-        plt.close(figure)
+    figure, axes = plt.subplots(
+        1, len(PANELS), figsize=(8, 0.24 * len(order) + 1.2), sharey=True
+    )
+    for axis, (title, *which) in zip(axes, PANELS, strict=True):
+        for line in summary.pick(lines, *which):
+            if line["table"] in order:
+                _mark(axis, line, order.index(line["table"]), colors)
+        axis.axvline(0, color=colors["faint"], linewidth=0.8)
+        axis.set_xlim(-EDGE * 1.02, EDGE * 1.02)
+        axis.set_xticks([-0.1, 0, 0.1], ["−0.1", "0", "+0.1"])
+        axis.set_title(title, color=colors["ink"], fontsize=10)
+        axis.tick_params(colors=colors["ink"], length=2)
+        axis.tick_params(axis="y", length=0)
+        for side in ("top", "right", "left"):
+            axis.spines[side].set_visible(False)
+        axis.spines["bottom"].set_color(colors["faint"])
+        border = sum(tasks[name] == "regression" for name in order) - 0.5
+        axis.axhline(border, color=colors["faint"], linewidth=0.5, linestyle=":")
+    names = [f"{name.replace('_', ' ')} ({TASKS[tasks[name]]})" for name in order]
+    axes[0].set_yticks(range(len(order)), names)
+    axes[0].set_ylim(-0.7, len(order) - 0.3)
+    figure.tight_layout()
+    plt.close(figure)
     return figure
 
 
