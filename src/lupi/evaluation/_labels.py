@@ -83,8 +83,9 @@ def check_labels(
 ) -> LabelCheck:
     """List the labels that are probably wrong, most suspicious first, with reasons.
 
-    :class:`lupi.NoisyLabelClassifier` is fitted to prepared tables: text, categories,
-    dates and missing values are encoded; numbers of X* are replaced by their ranks.
+    :class:`lupi.transfer.NoisyLabelClassifier` is fitted to prepared tables: text,
+    categories, dates and missing values are encoded; numbers of X* are replaced by
+    their ranks.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def check_labels(
     privileged : array-like or data frame of n_samples rows
         How each label was made: who gave it, from which source, after how many seconds.
     noise : {"symmetric", "classwise"}, default="symmetric"
-        As in :class:`lupi.NoisyLabelClassifier`.
+        As in :class:`lupi.transfer.NoisyLabelClassifier`.
     names : iterable of str, default=None
         Privileged columns of numbers that are names, such as numbers of people. By
         default those with at most 30 distinct values, all of them whole numbers.
@@ -104,7 +105,7 @@ def check_labels(
     groups : array-like of shape (n_samples,), default=None
         Rows of one group are kept together in every fold.
     student : estimator, default=None
-        As in :class:`lupi.NoisyLabelClassifier`.
+        As in :class:`lupi.transfer.NoisyLabelClassifier`.
     n_jobs : int, default=None
         As in joblib.
     random_state : int, default=0
@@ -117,7 +118,7 @@ def check_labels(
 
     See Also
     --------
-    lupi.NoisyLabelClassifier : The model, and what it assumes.
+    lupi.transfer.NoisyLabelClassifier : The model, and what it assumes.
 
     Examples
     --------
