@@ -45,6 +45,7 @@ from lupi._words import listed
 from lupi.base import (
     Fitted,
     PerFeature,
+    Privileged,
     SharedOver,
     TargetUnits,
     Training,
@@ -372,18 +373,19 @@ class KernelMachine:
     if TYPE_CHECKING:
         # Attributes of the estimators.
         C: float
-        kernel: Any
+        kernel: str | Callable
         solver: str
         tol: float
         max_iter: int
-        _models: Any
+        _models: list[Model]
         n_features_in_: int
         multi_class: str
         intercept_: np.ndarray
         dual_coef_: np.ndarray
         support_: np.ndarray
         support_vectors_: Any
-        _validate_privileged: Any
+        get_params: Callable[..., dict[str, Any]]
+        _validate_privileged: Callable[[Any], Privileged | None]
 
     # The device of models without such a parameter.
     device = "cpu"
@@ -395,7 +397,7 @@ class KernelMachine:
     # The position in `_spaces` of the kernel of each of the functions 1, 2, ...
     _functions: tuple[int, ...] = (0,)
     # Warnings of trivial solutions: `constant_decision`, `unused_correction`.
-    _trivial: tuple[Callable[[object, Ranges], None], ...] = ()
+    _trivial: tuple[Callable[[KernelMachine, Ranges], None], ...] = ()
 
     _parameter_constraints: ClassVar[Constraints] = {
         **dict.fromkeys(("C", "privileged_C", "privileged_reg", "tol"), POSITIVE),
@@ -512,7 +514,7 @@ class KernelMachine:
         self._check_solved(solution)
         return solution
 
-    def _check_solved(self, solution: Any) -> None:
+    def _check_solved(self, solution: Solution | BlockSolution) -> None:
         """Refuse an objective that overflows; warn if it is not optimal."""
         if not np.isfinite(solution.primal_value):
             raise ValueError(
@@ -523,7 +525,7 @@ class KernelMachine:
         if not solution.converged:
             self._warn_not_converged(solution)
 
-    def _warn_not_converged(self, solution: Any) -> None:
+    def _warn_not_converged(self, solution: Solution | BlockSolution) -> None:
         """Warn, with the relative duality gap."""
         warnings.warn(
             f"{type(self).__name__} stopped after {solution.n_iter} iterations at "
@@ -727,7 +729,7 @@ class FirstStage:
     certificate: Certificate | None
 
 
-def train_first_stage(estimator: Any, data: Data, C: float) -> FirstStage:
+def train_first_stage(machine: KernelMachine, data: Data, C: float) -> FirstStage:
     """Solve ``min ½‖w*‖² + C Σ weight_i [1 − y_i f*(x*_i)]₊`` on the rows with X*."""
     space, y = data.privileged[0], data.on_privileged(data.target)
     if abs(y.sum()) == len(y):
@@ -742,9 +744,9 @@ def train_first_stage(estimator: Any, data: Data, C: float) -> FirstStage:
         [Function(solver_space, 1.0, one)],
         [Rows({0: y}, one, slack=Slack(linear=cost))],
     )
-    solution = estimator._solve(problem)
+    solution = machine._solve(problem)
     _, function, stored = learned(
-        solution, 0, space, tol=estimator.tol, in_features=data.in_features
+        solution, 0, space, tol=machine.tol, in_features=data.in_features
     )
     deviations = 1.0 - y * stored.values[0]
     deviations[np.abs(deviations) < ZERO_DEVIATION] = 0.0
@@ -798,31 +800,31 @@ class Ranges:
         return 0.0 if abs(value) <= TRIVIAL else value
 
 
-def constant_decision(estimator: Any, ranges: Ranges) -> None:
+def constant_decision(machine: KernelMachine, ranges: Ranges) -> None:
     """Warn if w = 0: no correcting function could represent the margin violations."""
     if ranges.with_privileged and ranges.constant is not None:
         _warn(
-            estimator,
+            machine,
             "found the trivial solution, a constant decision function: no correcting "
             "function of this kernel follows the margin violations.",
             "a model with an ordinary slack, such as SVCDeltaPlus",
         )
 
 
-def unused_correction(estimator: Any, ranges: Ranges) -> None:
+def unused_correction(machine: KernelMachine, ranges: Ranges) -> None:
     """Warn if f* = 0: the model is then the SVM with cost (1+Δ)C."""
     # Relative to the margin, which is one for every C.
     if ranges.with_privileged and max(-ranges.low[2], ranges.high[2]) <= TRIVIAL:
         _warn(
-            estimator,
+            machine,
             "found the trivial solution: the correcting function is zero, and the "
             "model is the SVM with cost C + delta C.",
         )
 
 
-def _warn(estimator: Any, what: str, *other_remedies: str) -> None:
+def _warn(machine: KernelMachine, what: str, *other_remedies: str) -> None:
     """Warn, with remedies that apply to the parameters of the estimator."""
-    parameters = estimator.get_params(deep=False)
+    parameters = machine.get_params(deep=False)
     remedies = ["Nystroem on X* in lupi.compose.TransformedPrivileged"]
     if "privileged_kernel" in parameters:
         remedies = ["a non-linear privileged_kernel"]
@@ -830,7 +832,7 @@ def _warn(estimator: Any, what: str, *other_remedies: str) -> None:
         remedies.append("a smaller privileged_reg")
     remedies += other_remedies
     warnings.warn(
-        f"{type(estimator).__name__} {what} Try {listed(remedies, 'or')}.",
+        f"{type(machine).__name__} {what} Try {listed(remedies, 'or')}.",
         UserWarning,
         stacklevel=4,
     )
