@@ -252,8 +252,9 @@ privileged_converged_
         """
         read = self._validate_privileged(privileged)
         values = np.full((n_rows_of(privileged), 2 * len(self._models)), np.nan)
-        machines = self._corrections() if read is not None else ()
-        for at, corrections in enumerate(machines):
+        if read is None:
+            return values
+        for at, corrections in enumerate(self._corrections()):
             if not corrections:
                 continue  # none of its rows had X*
             slack, teacher = corrections

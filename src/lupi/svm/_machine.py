@@ -614,10 +614,10 @@ class KernelMachine:
         n_rows = n_rows_of(privileged)
         width = max(len(self._functions), 1)
         values = np.full((n_rows, width * len(self._models)), np.nan)
-        machines = self._corrections() if read is not None else ()
-        for at, corrections in enumerate(machines):
-            for column, function in enumerate(corrections, at * width):
-                values[read.rows, column] = function(read.values, self.device)
+        if read is not None:
+            for at, corrections in enumerate(self._corrections()):
+                for column, function in enumerate(corrections, at * width):
+                    values[read.rows, column] = function(read.values, self.device)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def _check_state(self) -> None:
@@ -643,14 +643,14 @@ class KernelMachine:
 
     def _corrections(self) -> list[list[Expansion]]:
         """Return the functions on X* of every machine."""
-        corrections = [model.corrections for model in self._models]
-        if None in corrections:
+        stored = [m.corrections for m in self._models if m.corrections is not None]
+        if len(stored) < len(self._models):
             raise ValueError(
                 f"This {type(self).__name__} was saved without its functions on X*, "
                 "which contain privileged rows. Save it with lupi.save(model, path, "
                 "keep_privileged=True) to use its correction."
             )
-        return corrections
+        return stored
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
