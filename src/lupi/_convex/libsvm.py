@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -241,7 +242,7 @@ def solve_libsvm(
     SVM. Then the number of iterations is that of both.
     """
     budget = tuning.interior_overhead + int(tuning.interior_price * problem.n_rows**2)
-    options = {
+    options: dict[str, Any] = {
         "tol": tol,
         "max_iter": min(max_iter, tuning.max_faces),
         "tuning": tuning,
