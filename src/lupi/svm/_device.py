@@ -18,8 +18,9 @@ from lupi.kernels import Kernel
 __all__ = ["DEVICES", "HOST", "Place", "check_device", "evaluate"]
 
 DEVICES = ("cpu", "cuda")
-# Matrices of n² entries that a fit needs in addition to one per function.
-EXTRA_DOUBLE_MATRICES, EXTRA_SINGLE_MATRICES = 4, 3
+# Matrices of n² entries at the peak of a fit, by the number of its functions, as
+# measured with the slower method of `auto`; the second for single precision.
+DOUBLE_MATRICES, SINGLE_MATRICES = {1: 5, 2: 7, 3: 22}, {1: 5, 2: 6, 3: 11}
 # Copies of the features of a linear model, and vectors of n entries per function.
 FEATURE_COPIES, VECTORS_PER_FUNCTION = 3, 40
 # Kernel values per chunk of predictions.
@@ -58,9 +59,9 @@ class Place:
         if torch is None:
             return HOST
         free = _free(torch, device)
-        if (n_functions + EXTRA_DOUBLE_MATRICES) * n_rows**2 * 8 <= free:
+        if DOUBLE_MATRICES[min(n_functions, 3)] * n_rows**2 * 8 <= free:
             return cls(device)
-        needed = (n_functions + EXTRA_SINGLE_MATRICES) * n_rows**2 * 4
+        needed = SINGLE_MATRICES[min(n_functions, 3)] * n_rows**2 * 4
         if needed <= free:
             return cls(device, stored=False)
         raise MemoryError(
