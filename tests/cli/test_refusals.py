@@ -196,7 +196,10 @@ def test_predicting_with_text_where_a_fitted_table_had_numbers(capsys, folder):
             "Use --cv 3 or fewer",
         ),
         (["compare", "table.csv", *ROLES, "--train-size", "0"], "'--train-size'"),
-        (["compare", "table.csv", *ROLES, "--cv", "1"], "'--cv'"),
+        (
+            ["compare", "table.csv", *ROLES, "--cv", "1"],
+            "--cv 1: give at least 2 folds",
+        ),
         (["compare", "table.csv", *ROLES, "--seed", "-1"], "'--seed'"),
         (["compare", "table.csv", *ROLES, "--jobs", "0"], "give a number of processes"),
         (["compare", "table.csv", *ROLES, "--out", "table.csv"], "is a file"),

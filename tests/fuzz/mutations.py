@@ -107,7 +107,8 @@ def mutated_array(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         return array.reshape(-1)[0]
     if kind < 11:
         return np.zeros(tuple(rng.integers(4, size=rng.integers(4))), array.dtype)
-    return array.astype(DTYPES[rng.integers(len(DTYPES))])
+    with np.errstate(all="ignore"):
+        return array.astype(DTYPES[rng.integers(len(DTYPES))])
 
 
 def mutated_schema(content: bytes, rng: np.random.Generator) -> bytes:

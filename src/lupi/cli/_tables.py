@@ -149,8 +149,8 @@ def _decode_lines(data: bytes, notes: list[str]) -> str:
             others.append(number)
     if n_utf8:
         notes.append(
-            f"{len(others)} lines are not in UTF-8 as the others are, first line "
-            f"{others[0]}; they are read in the encoding Windows-1252."
+            f"Not UTF-8: {len(others)} of {len(lines)} lines, first line {others[0]}; "
+            "read as Windows-1252."
         )
     return "\n".join(lines)
 
