@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 from lupi import SVCPlus
 from lupi.base import PrivilegedTags
-from lupi.transfer._hedge.ridge import GCVRidge
+from lupi.transfer._ridge import GCVRidge
 
 LAMBDAS = (0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -8,7 +9,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -230,6 +231,35 @@ def test_a_class_too_rare_for_the_folds():
     np.testing.assert_allclose(model.soft_labels_[:, 1], 1, atol=0.01)
 
 
+def test_folds_are_those_of_distinct_rows():
+    """Every soft label is that of a teacher without the row, its copies included."""
+    X, y, P = draw(12)
+    X, y, P = np.repeat(X, 2, axis=0), np.repeat(y, 2), np.repeat(P, 2, axis=0)
+    twin = KNeighborsClassifier(1)
+    model = GeneralizedDistillationClassifier(twin, Ridge(), cv=24)
+    model.fit(X, y, privileged=P)
+    others = [np.flatnonzero(np.arange(24) // 2 != i // 2) for i in range(24)]
+    expected = [
+        clone(twin).fit(P[o], y[o]).predict(P[[i]])[0] for i, o in enumerate(others)
+    ]
+    found = model.classes_[model.soft_labels_.argmax(axis=1)]
+    assert found.tolist() == expected
+    with pytest.raises(ValueError, match="at least 2 distinct rows"):
+        model.fit(X, y, privileged=np.where(np.arange(24)[:, None] < 2, P, np.nan))
+
+
+def test_tables_of_any_kind_have_the_same_folds():
+    X, y, P = draw()
+    P = np.round(P)
+    model = GeneralizedDistillationClassifier()
+    expected = model.fit(X, y, privileged=P).soft_labels_
+    table = pd.DataFrame(P, columns=["a", "b"], index=np.arange(80)[::-1])
+    mixed = table.astype({"a": "Int64", "b": object})
+    for other in (table, mixed, sp.csr_array(P), sp.csc_array(P), P + 0.0):
+        found = model.fit(X, y, privileged=other).soft_labels_
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
 def test_refitting_without_a_teacher_forgets_the_old_one():
     X, y, P = draw()
     model = GeneralizedDistillationClassifier().fit(X, y, privileged=P).fit(X, y)
@@ -272,6 +302,8 @@ def test_a_student_may_search_over_log_odds(routing):
         ({"student": GridSearchCV(PRECISE, {})}, "Search the parameters of the whole"),
         ({"student": StandardScaler()}, "neither a classifier nor a regressor"),
         ({"teacher": StandardScaler()}, "gives no soft labels"),
+        ({"cv": ShuffleSplit(3, random_state=0)}, "exactly once"),
+        ({"cv": [(np.arange(10), np.arange(10, 30))]}, "exactly once"),
     ],
 )
 def test_refusals_are_sentences(parameters, words):

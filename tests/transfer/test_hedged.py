@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.special import expit, logit
+from scipy.stats import binom, norm
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -16,13 +17,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 import lupi
 from lupi import HedgedDistillationClassifier, HedgedDistillationRegressor
 from lupi.testing import check_privileged_estimator
-from lupi.transfer._hedge.ridge import GCVRidge
 from tests.contract import check_core
 from tests.marks import slow
 
@@ -60,7 +60,7 @@ def test_core():
             HedgedDistillationRegressor(views="both"),
             HedgedDistillationClassifier(class_weight="balanced", n_repeats=1),
             HedgedDistillationClassifier(LogisticRegression(), LogisticRegression()),
-            HedgedDistillationRegressor(student=[None, GCVRidge()], n_repeats=1),
+            HedgedDistillationRegressor(student=[None, None], n_repeats=1),
         ),
     ],
     ids=repr,
@@ -326,7 +326,7 @@ def test_an_unlabelled_row_has_the_class_weight_of_its_opinion():
 
     X, y, P, _ = draw(classes=2, n=300, labelled=60)
     model = HedgedDistillationClassifier(
-        teacher=GCVRidge(),
+        teacher=Ridge(),
         student=Remembering(),
         class_weight={0: 1.0, 1: 3.0},
         n_repeats=1,
@@ -341,25 +341,9 @@ def test_an_unlabelled_row_has_the_class_weight_of_its_opinion():
     np.testing.assert_allclose(np.unique(weight[:60]), [unit, 3 * unit])
 
 
-def test_groups_are_kept_together(monkeypatch):
-    from lupi.transfer import _hedged
-
+def test_groups_that_are_none():
     X, y, P, _ = draw(n=80, labelled=60, classes=2)
     groups = np.array([f"ward {i % 12}" for i in range(80)])
-    found = []
-    real = _hedged.hedge
-
-    def spy(rows, outputs, pairs, folds, **how):
-        found.extend(fold.parts[0] for fold in folds)
-        return real(rows, outputs, pairs, folds, **how)
-
-    monkeypatch.setattr(_hedged, "hedge", spy)
-    HedgedDistillationClassifier().fit(X, y, privileged=P, groups=groups)
-    assert len(found) == 2
-    for fold in found:
-        for ward in np.unique(groups):
-            assert len(np.unique(fold[groups[:60] == ward])) == 1
-        assert len(np.unique(fold)) == 5
     with pytest.raises(ValueError, match=r"groups has the shape \(79,\) for 80 rows"):
         HedgedDistillationClassifier().fit(X, y, privileged=P, groups=groups[:79])
     for absent in (None, np.nan):
@@ -401,7 +385,6 @@ def test_any_estimator_in_both_roles():
     forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
     for teacher, student in (
         (None, forest),
-        (GCVRidge(), forest),
         (LogisticRegression(), Ridge()),
         (KNeighborsClassifier(), forest),
     ):
@@ -423,7 +406,7 @@ def test_jobs_change_nothing():
 
 
 def test_a_list_of_students_makes_three_candidates_of_each():
-    X, y, P, _ = draw()
+    X, y, P, _ = draw(labelled=70)
     tree = DecisionTreeRegressor(max_depth=3)
     model = HedgedDistillationRegressor(student=[None, tree], n_repeats=1, cv=3)
     model.fit(X, y, privileged=P)
@@ -448,7 +431,7 @@ def test_a_list_of_students_with_the_default_among_them_takes_data_frames():
     table = pd.DataFrame(X, columns=[f"x{i}" for i in range(6)])
     later = pd.DataFrame(P, columns=["cd4", "cd8"])
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
-    for student in ([None, tree], [None, GCVRidge()]):
+    for student in ([None, tree], [None, None]):
         model = HedgedDistillationRegressor(student=student, n_repeats=1, cv=3)
         expected = clone(model).fit(X, y, privileged=P)
         model.fit(table, y, privileged=later)
@@ -494,13 +477,22 @@ def test_boosters_learn_soft_labels_by_their_own_objective():
     assert isinstance(model.students_["both"], xgboost.XGBClassifier)
 
 
+class Knowing(DecisionTreeClassifier):
+    """A teacher that is sure of every label."""
+
+    def predict_proba(self, X):
+        return np.eye(2)[(np.asarray(X)[:, 0] > 0).astype(int)]
+
+
 def test_soft_labels_of_0_and_1_are_labels_to_the_boosters():
     xgboost = pytest.importorskip("xgboost")
-    from lupi.transfer._hedge.rows import with_soft_objective
-
-    X, y, _, _ = draw(classes=2, labelled=200)
-    hard = xgboost.XGBClassifier(n_estimators=8, max_depth=3, n_jobs=1).fit(X, y)
-    soft = with_soft_objective(clone(hard)).fit(X, y.astype(float))
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    P = X[:, :1] + X[:, 1:2]
+    y = (P[:, 0] > 0).astype(int)
+    booster = xgboost.XGBClassifier(n_estimators=8, max_depth=3, n_jobs=1)
+    model = HedgedDistillationClassifier(Knowing(), booster, cv=3, n_repeats=1)
+    model.fit(X, y, privileged=P)
+    hard, soft = model.students_["labels"], model.students_["privileged"]
     np.testing.assert_allclose(hard.predict_proba(X)[:, 1], soft.predict(X), rtol=1e-5)
 
 
@@ -528,8 +520,6 @@ def test_without_x_star_the_labels_are_learned():
     assert model.teachers_ == {}
     known = HedgedDistillationClassifier().fit(X[:60], y[:60])
     np.testing.assert_allclose(model.coef_, known.coef_, rtol=1e-9)
-    expected = GCVRidge().fit(X[:60], y[:60])
-    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
 
 
 def test_x_star_on_no_labelled_row_is_of_no_use():
@@ -542,29 +532,31 @@ def test_x_star_on_no_labelled_row_is_of_no_use():
     np.testing.assert_allclose(model.coef_, known.coef_, rtol=1e-9)
 
 
-def test_few_rows_of_a_class_make_fewer_folds(monkeypatch):
-    from lupi.transfer import _hedged
+class Counted(LogisticRegression):
+    """Counts the fits."""
 
-    X, _, P, _ = draw(n=80)
-    found = []
-    real = _hedged.hedge
+    fits = 0
 
-    def spy(rows, outputs, pairs, folds, **how):
-        found[:] = [len(np.unique(fold.parts[0])) for fold in folds]
-        return real(rows, outputs, pairs, folds, **how)
+    def fit(self, X, y, sample_weight=None):
+        Counted.fits += 1
+        return super().fit(X, y, sample_weight)
 
-    monkeypatch.setattr(_hedged, "hedge", spy)
-    for rare, expected in ((5, [5, 5]), (3, [3, 3]), (2, [2, 2])):
-        y = np.full(80, np.nan)
+
+def test_few_rows_of_a_class_make_fewer_folds():
+    X, _, P, _ = draw(n=60)
+    for rare, n_folds in ((4, 4), (2, 2)):
+        y = np.full(60, np.nan)
         y[:40] = 0.0
         y[:rare] = 1.0
-        model = HedgedDistillationClassifier().fit(X, y, privileged=P)
-        assert found == expected
+        Counted.fits = 0
+        student = Counted(max_iter=1000)
+        model = HedgedDistillationClassifier(LogisticRegression(), student, n_repeats=1)
+        model.fit(X, y, privileged=P)
+        assert Counted.fits == 3 * (n_folds + 1)
         assert list(model.weights_) == KEYS
     y[1] = 0.0
     with pytest.warns(UserWarning, match="fewer than two distinct labelled rows"):
         model = HedgedDistillationClassifier().fit(X, y, privileged=P)
-    assert found == []
     assert model.weights_ == {"labels": 1.0}
     assert model.calibration_slope_ == 1.0
     with pytest.raises(ValueError, match="at least two classes"):
@@ -653,6 +645,97 @@ def test_save_and_load(tmp_path):
         back = lupi.load(path)
         assert np.array_equal(back.predict(X), model.predict(X))
         assert back.weights_ == model.weights_
+
+
+@pytest.mark.parametrize("student", [None, Ridge()], ids=["default", "Ridge"])
+def test_predictions_stay_near_the_known_targets(student):
+    X, y, P, _ = draw()
+    y[0] = 1e4  # of weight 0
+    weight = np.r_[0.0, np.ones(len(X) - 1)]
+    model = HedgedDistillationRegressor(student=student)
+    model.fit(X, y, privileged=P, sample_weight=weight)
+    low, high = np.nanmin(y[1:]), np.nanmax(y[1:])
+    margin = (high - low) / 5
+    np.testing.assert_allclose(model.prediction_range_, [low - margin, high + margin])
+    far = X.mean(axis=0) + 1e3 * np.outer([-1, 1], model.students_["labels"].coef_)
+    np.testing.assert_array_equal(model.predict(far), model.prediction_range_)
+    average = sum(
+        weight * model.students_[name].predict(X)
+        for name, weight in model.weights_.items()
+    )
+    np.testing.assert_allclose(
+        model.predict(X), np.clip(average, *model.prediction_range_)
+    )
+    if student is None:
+        assert (far @ model.coef_ + model.intercept_)[1] > 2 * (high + margin)
+
+
+def test_intervals_have_their_coverage():
+    """One new row per model: the number of rows covered is binomial."""
+    seeds, covered = 100, {0.5: 0, 0.9: 0}
+    for seed in range(seeds):
+        X, known, P, y = draw(61, 30, seed, p=3)
+        model = HedgedDistillationRegressor(n_repeats=1)
+        model.fit(X[:60], known[:60], privileged=P[:60])
+        for coverage in covered:
+            ((low, high),) = model.predict_interval(X[60:], coverage)
+            covered[coverage] += low <= y[60] <= high
+    for coverage, most in ((0.5, 0.65), (0.9, 0.97)):
+        assert covered[coverage] >= binom.ppf(1e-3, seeds, coverage)
+        assert covered[coverage] <= binom.ppf(1 - 1e-3, seeds, most)
+
+
+def test_intervals_are_quantiles_of_the_errors_out_of_fold(tmp_path):
+    X, y, P, _ = draw(labelled=50)
+    model = HedgedDistillationRegressor(views="both", prior_strength=1e12)
+    model.fit(X, y, privileged=P)
+    errors, weight = model.errors_
+    assert errors.shape == (50,)
+    np.testing.assert_array_equal(weight, 1.0)
+    middle = model.predict(X)
+    for coverage, rank in ((0.5, 26), (0.9, 46), (0.98, 50)):
+        half = np.sort(errors)[rank - 1]
+        found = model.predict_interval(X, coverage)
+        np.testing.assert_allclose(found, np.c_[middle - half, middle + half])
+    assert np.array_equal(model.predict_interval(X), model.predict_interval(X, 0.9))
+    scaled = HedgedDistillationRegressor(views="both", prior_strength=1e12)
+    scaled.fit(X, y, privileged=P, sample_weight=np.full(len(X), 1e-4))
+    np.testing.assert_allclose(scaled.predict_interval(X), model.predict_interval(X))
+    lupi.save(model, tmp_path / "model.skops")
+    back = lupi.load(tmp_path / "model.skops")
+    assert np.array_equal(back.predict_interval(X), model.predict_interval(X))
+
+
+def test_intervals_of_many_labelled_rows_keep_few_errors():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(25_000, 1))
+    y = rng.normal(size=25_000)
+    model = HedgedDistillationRegressor(n_repeats=1).fit(X, y)
+    assert model.errors_.shape[1] <= 10_000
+    assert model.errors_[1].sum() == pytest.approx(25_000)
+    (low, high) = model.predict_interval(np.zeros((1, 1)), 0.9)[0]
+    # Four standard errors of the quantile of |y|, whose density there is 0.206.
+    error = 4 * np.sqrt(0.9 * 0.1 / 25_000) / 0.206
+    assert (high - low) / 2 == pytest.approx(norm.ppf(0.95), abs=error + 0.01)
+
+
+@pytest.mark.parametrize("coverage", [0, 1, -0.1, 90, np.nan, "0.9", None, True])
+def test_what_is_no_coverage(coverage):
+    X, y, P, _ = draw()
+    model = HedgedDistillationRegressor(n_repeats=1).fit(X, y, privileged=P)
+    with pytest.raises(ValueError, match=r"coverage=.* is not a probability"):
+        model.predict_interval(X, coverage)
+
+
+def test_intervals_that_cannot_be_had():
+    X, y, P, _ = draw(labelled=12)
+    model = HedgedDistillationRegressor().fit(X, y, privileged=P)
+    model.predict_interval(X, 0.92)
+    with pytest.raises(ValueError, match=r"at least 99 labelled rows, but .* to 12"):
+        model.predict_interval(X, 0.99)
+    alone = HedgedDistillationRegressor().fit(X[:1], y[:1])
+    with pytest.raises(ValueError, match="no errors out of fold"):
+        alone.predict_interval(X)
 
 
 def test_a_column_that_varies_among_rows_without_y_alone_is_not_extrapolated():

@@ -99,6 +99,43 @@ def test_fewer_frames_lose_more_of_the_rule():
     assert everything.fit(X, y, privileged=P).frame_distance_ == 0
 
 
+def distance(K, rules, chosen):
+    """RKHS distance of the rules to the span of the chosen vectors, relative."""
+    inside = np.linalg.lstsq(K[np.ix_(chosen, chosen)], K[chosen] @ rules, rcond=None)
+    rest = rules.copy()
+    rest[chosen] -= inside[0]
+    return np.sqrt(np.sum(rest * (K @ rest)) / np.sum(rules * (K @ rules)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_frames_are_chosen_greedily_and_their_distance_is_that_of_least_squares(
+    n_classes,
+):
+    X, y, P = draw(40, n_classes)
+    P = np.vstack([P, P[:10]])  # equal vectors count once
+    X, y = np.vstack([X, X[:10]]), np.r_[y, y[:10]]
+    model = KnowledgeTransferClassifier(SVC(), n_frames=5, privileged_gamma=2.0)
+    model.fit(X, y, privileged=P)
+    machine = model.machine_.set_params(decision_function_shape="ovo")
+    vectors = np.unique(machine.support_vectors_, axis=0)
+    K = rbf_kernel(vectors, gamma=2.0)
+    values = machine.decision_function(vectors).reshape(len(vectors), -1)
+    rules = np.linalg.solve(K, values - machine.intercept_)
+    chosen = [
+        int(np.flatnonzero((vectors == vector).all(axis=1))[0])
+        for vector in model.frame_vectors_
+    ]
+    assert len(set(chosen)) == 5
+    found = distance(K, rules, chosen)
+    assert model.frame_distance_ == pytest.approx(found, abs=1e-5)
+    for step in range(5):
+        reached = {
+            k: distance(K, rules, [*chosen[:step], k])
+            for k in set(range(len(vectors))) - set(chosen[:step])
+        }
+        assert reached[chosen[step]] <= min(reached.values()) + 1e-5
+
+
 def test_the_final_classifier_sees_out_of_fold_frames():
     """In-sample frames of a forest look perfect, and mislead the last stage."""
     rng = np.random.default_rng(0)

@@ -35,8 +35,8 @@ from lupi.dask._cluster import (
     size_of_fields,
 )
 from lupi.dask._linear import fit_linear
-from lupi.transfer._hedge.ridge import LARGEST
-from lupi.transfer._hedge.rows import HedgedRows
+from lupi.transfer._hedge import HedgedRows
+from lupi.transfer._ridge import LARGEST
 
 __all__ = [
     "HedgedDistillationClassifier",

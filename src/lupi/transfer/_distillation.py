@@ -30,7 +30,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -99,14 +99,6 @@ DISTILLATION: dict[str, Any] = {
 }
 
 
-class SoftLabels(NamedTuple):
-    """Soft labels of some rows, and their share λ, which is 1 where y is missing."""
-
-    rows: np.ndarray
-    soft: np.ndarray
-    share: np.ndarray
-
-
 class Distillation(PrivilegedEstimator):
     """Base class of the classifier and the regressor: fits the teacher out of fold."""
 
@@ -119,6 +111,23 @@ class Distillation(PrivilegedEstimator):
         "cv": CV,
         "random_state": SEED,
     }
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        student: Any = None,
+        *,
+        teacher_view: Literal["privileged", "both"] = "privileged",
+        imitation_weight: float = 0.5,
+        cv: Any = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.teacher = teacher
+        self.student = student
+        self.teacher_view = teacher_view
+        self.imitation_weight = imitation_weight
+        self.cv = cv
+        self.random_state = random_state
 
     @atomic_fit
     def fit(
@@ -217,14 +226,7 @@ class Distillation(PrivilegedEstimator):
     ) -> np.ndarray | None:
         """Return the student's weights, where a row without y has the factor λ.
 
-        Parameters
-        ----------
-        training : Training
-            The rows.
-        weight : ndarray or None
-            Their weights; None when the caller gave none.
-        class_factor : ndarray or None
-            Expected class weights of the rows without y.
+        `class_factor` has the expected class weights of the rows without y.
         """
         absent = training.unlabelled
         if absent is None or (weight is None and self.imitation_weight == 1):
@@ -263,21 +265,8 @@ class Distillation(PrivilegedEstimator):
         """Return a teacher of the rows with X* and y, and soft labels of all with X*.
 
         The soft label of a row that has y comes from a teacher not trained on it.
-
-        Parameters
-        ----------
-        training : Training
-            Rows of positive weight.
-        privileged : Privileged
-            Their X*.
-        weight : ndarray or None
-            Their weights; None when the caller gave none.
-        strata : ndarray of int or None
-            Class codes, spread evenly over the folds; ignored where y is missing.
-        fit : callable
-            ``fit(view, y, weight)`` returns a fitted teacher.
-        predict : callable
-            ``predict(teacher, view)`` returns its soft labels, one row each.
+        ``fit(view, y, weight)`` returns a teacher, ``predict(teacher, view)`` its soft
+        labels.
         """
         absent = np.zeros(len(privileged.rows), dtype=bool)
         if training.unlabelled is not None:
@@ -485,15 +474,17 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         clip: float = 1e-3,
         random_state: Any = None,
     ) -> None:
-        self.teacher = teacher
-        self.student = student
-        self.teacher_view = teacher_view
-        self.imitation_weight = imitation_weight
+        super().__init__(
+            teacher,
+            student,
+            teacher_view=teacher_view,
+            imitation_weight=imitation_weight,
+            cv=cv,
+            random_state=random_state,
+        )
         self.temperature = temperature
-        self.cv = cv
         self.class_weight = class_weight
         self.clip = clip
-        self.random_state = random_state
 
     def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
         known_y = training.labelled
@@ -513,13 +504,34 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         if known is not None and self.imitation_weight > 0:
             soft = self._teacher_probabilities(training, known, codes, weight)
             absent = codes[known.rows] < 0
-            imitated = np.where(absent, 1.0, self.imitation_weight)[:, None]
-            taught = SoftLabels(known.rows, soft, imitated)
+            # The share of soft labels is 1 where y is missing.
+            mixed = np.where(absent, 1.0, self.imitation_weight)[:, None]
+            taught = known.rows, soft, mixed
             expected = None if factor is None else soft[absent] @ factor
             self.soft_labels_ = soft
         weight = self._student_weight(training, weight, expected)
-        fit_student = self._fit_log_odds if is_regressor(student) else self._fit_copies
-        return fit_student(student, training, codes, taught, weight)
+        share = np.eye(len(self.classes_))[codes]
+        if is_regressor(student):
+            scores = hard_scores(share)
+            if taught is not None:
+                rows, soft, mixed = taught
+                scores[rows] = (1 - mixed) * scores[rows] + mixed * log_scores(soft)
+            target = as_target(scores)
+            student = for_outputs(student, target)
+            return fit_with(student, training.X, target, sample_weight=weight)
+        if not is_classifier(student):
+            raise ValueError(
+                f"student={student!r} is neither a classifier nor a regressor; give "
+                "one of the two."
+            )
+        if taught is None:
+            return fit_with(student, training.X, training.y, sample_weight=weight)
+        check_copies(student)
+        rows, soft, mixed = taught
+        share[rows] = (1 - mixed) * share[rows] + mixed * soft
+        if weight is not None:
+            share *= weight[:, None]
+        return fit_weighted_copies(student, training.X, self.classes_, share)
 
     def _teacher_probabilities(
         self,
@@ -543,7 +555,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
             teacher = seeded(teacher, self.random_state)
             if is_regressor(teacher):
                 code = np.searchsorted(classes, labels)
-                labels = as_target(hard_scores(code, len(classes)))
+                labels = as_target(hard_scores(np.eye(len(classes))[code]))
                 teacher = for_outputs(teacher, labels)
             return fit_with(teacher, view, labels, sample_weight=weight), seen
 
@@ -555,45 +567,6 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
             training, privileged, weight, codes, fit, predict
         )
         return soft_probabilities(scores, self.temperature, self.clip)
-
-    def _fit_log_odds(
-        self,
-        student: Any,
-        training: Training,
-        codes: np.ndarray,
-        taught: SoftLabels | None,
-        weight: np.ndarray | None,
-    ) -> Any:
-        scores = hard_scores(codes, len(self.classes_))
-        if taught is not None:
-            rows, soft, share = taught
-            scores[rows] = (1 - share) * scores[rows] + share * log_scores(soft)
-        target = as_target(scores)
-        student = for_outputs(student, target)
-        return fit_with(student, training.X, target, sample_weight=weight)
-
-    def _fit_copies(
-        self,
-        student: Any,
-        training: Training,
-        codes: np.ndarray,
-        taught: SoftLabels | None,
-        weight: np.ndarray | None,
-    ) -> Any:
-        if not is_classifier(student):
-            raise ValueError(
-                f"student={student!r} is neither a classifier nor a regressor; give "
-                "one of the two."
-            )
-        if taught is None:
-            return fit_with(student, training.X, training.y, sample_weight=weight)
-        check_copies(student)
-        share = np.eye(len(self.classes_))[codes]
-        rows, soft, imitated = taught
-        share[rows] = (1 - imitated) * share[rows] + imitated * soft
-        if weight is not None:
-            share *= weight[:, None]
-        return fit_weighted_copies(student, training.X, self.classes_, share)
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return the scores of a student that is a regressor."""
@@ -738,23 +711,6 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
         rank=4,
     )
 
-    def __init__(
-        self,
-        teacher: Any = None,
-        student: Any = None,
-        *,
-        teacher_view: Literal["privileged", "both"] = "privileged",
-        imitation_weight: float = 0.5,
-        cv: Any = 5,
-        random_state: Any = None,
-    ) -> None:
-        self.teacher = teacher
-        self.student = student
-        self.teacher_view = teacher_view
-        self.imitation_weight = imitation_weight
-        self.cv = cv
-        self.random_state = random_state
-
     def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
         weight = training.weight if weighted else None
         target = training.y.copy()
@@ -804,7 +760,7 @@ def _prediction(estimator: Any, X: Any) -> np.ndarray:
 # with two classes the difference of the columns is the log-odds.
 
 
-def hard_scores(codes: np.ndarray, n_classes: int) -> np.ndarray:
+def hard_scores(indicators: np.ndarray) -> np.ndarray:
     """Return the scores of known labels: K − 1 for the row's class, −1 elsewhere.
 
     The log-odds of a known label are infinite. These scores are the working responses
@@ -812,7 +768,7 @@ def hard_scores(codes: np.ndarray, n_classes: int) -> np.ndarray:
     targets whose regression has the slope of the log-odds there; with two classes
     the log-odds are ±2.
     """
-    return n_classes * np.eye(n_classes)[codes] - 1.0
+    return indicators.shape[1] * indicators - 1.0
 
 
 def log_scores(probabilities: np.ndarray) -> np.ndarray:
@@ -854,20 +810,8 @@ def class_scores(
 
     They come from ``predict_proba`` if there is one, else from ``decision_function``
     (interpreted as log-odds), else from the predictions of a regressor fitted to
-    ``as_target(hard_scores(...))``. A class that was not among the training rows gets
-    the score −∞, that is, the probability 0 at every temperature.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted estimator.
-    X : table of shape (n_samples, n_features)
-        Its input.
-    classes : ndarray
-        All labels, ascending.
-    seen : ndarray, default=None
-        Labels among the training rows. None means ``classes_`` of a classifier, and
-        all labels for a regressor.
+    ``as_target(hard_scores(...))``. A class that was not among the training rows
+    (`seen`) gets the score −∞, that is, the probability 0 at every temperature.
     """
     if is_regressor(estimator):
         known = as_scores(predicted_target(estimator, X, len(classes)))

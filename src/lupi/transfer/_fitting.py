@@ -87,19 +87,7 @@ def precise_logistic(n_coefficients: int) -> LogisticRegression:
 def fit_weighted_copies(
     classifier: Any, X: Any, classes: np.ndarray, share: np.ndarray
 ) -> Any:
-    """Fit a classifier to soft labels: each row is given once per class.
-
-    Parameters
-    ----------
-    classifier : classifier
-        Its ``fit`` takes ``sample_weight``.
-    X : table of shape (n_samples, n_features)
-        The rows.
-    classes : ndarray of shape (n_classes,)
-        The labels.
-    share : ndarray of shape (n_samples, n_classes)
-        Weight of each row as a row of each class.
-    """
+    """Fit a classifier to rows given once per class, with `share` as weights."""
     row, label = np.nonzero(share)
     weight = share[row, label]
     return fit_with(classifier, take_rows(X, row), classes[label], sample_weight=weight)

@@ -75,38 +75,15 @@ def _codes(column: Any) -> np.ndarray:
         return np.where(missing_values(values), np.nan, codes)
 
 
-def content_folds(
-    blocks: Iterable[Any],
-    n_folds: int,
-    *,
-    strata: np.ndarray | None = None,
-    random_state: Any = None,
-) -> np.ndarray:
-    """Assign the rows to folds by their content; return the fold of each row.
-
-    Parameters
-    ----------
-    blocks : iterable of {array, sparse matrix}
-        The columns of the rows. Rows that are equal in every block share a fold.
-    n_folds : int
-        Number of folds; there are fewer when there are fewer distinct rows.
-    strata : ndarray of int, default=None
-        Class codes, the same for equal rows; each class is spread evenly.
-    random_state : int, RandomState or None, default=None
-        None assigns the rows in the order of their digests, which is arbitrary and
-        the same at every call; a seed shuffles that order.
-    """
-    _, first, group = np.unique(
-        row_digests(*blocks), return_index=True, return_inverse=True
-    )
-    rank = np.arange(len(first))
+def in_turn(stratum: np.ndarray, n_folds: int, random_state: Any = None) -> np.ndarray:
+    """Assign units to folds in turn; a seed shuffles their order within the strata."""
+    rank = np.arange(len(stratum))
     if random_state is not None:
         rank = check_random_state(random_state).permutation(rank)
-    stratum = np.zeros(len(first)) if strata is None else strata[first]
-    # Counting on from one class to the next balances classes and fold sizes at once.
-    fold = np.empty(len(first), dtype=int)
-    fold[np.lexsort((rank, stratum))] = np.arange(len(first)) % n_folds
-    return fold[group]
+    # Counting on from one stratum to the next balances strata and fold sizes at once.
+    fold = np.empty(len(stratum), dtype=int)
+    fold[np.lexsort((rank, stratum))] = np.arange(len(stratum)) % n_folds
+    return fold
 
 
 def unit_folds(
@@ -116,32 +93,60 @@ def unit_folds(
     n_folds: int,
     random_state: Any = None,
 ) -> np.ndarray:
-    """Assign rows to folds by units, such as digests or groups; return their folds.
+    """Return folds of rows that keep units, such as digests or groups, together.
 
     Units are spread evenly within the class that has most of their weight. There are
     at most as many folds as the smallest class has units.
-
-    Parameters
-    ----------
-    unit : ndarray
-        Rows of one unit share a fold.
-    codes, weight : ndarray
-        Classes and weights of the rows.
-    n_folds : int
-        Number of folds.
-    random_state : RandomState or None, default=None
-        None assigns the units in their order.
     """
     _, place = np.unique(unit, return_inverse=True)
     count = np.zeros((place.max() + 1, codes.max() + 1))
     np.add.at(count, (place, codes), weight)
     n_folds = min(n_folds, int((count > 0).sum(axis=0).min()))
-    rank = np.arange(len(count))
+    return in_turn(count.argmax(axis=1), n_folds, random_state)[place]
+
+
+def shuffle_generators(
+    n_repeats: int, random_state: Any
+) -> list[np.random.RandomState | None]:
+    """Return a generator per repetition; None is the order of the units."""
     if random_state is not None:
-        rank = random_state.permutation(rank)
-    fold = np.empty(len(count), dtype=int)
-    fold[np.lexsort((rank, count.argmax(axis=1)))] = np.arange(len(count)) % n_folds
-    return fold[place]
+        return [check_random_state(random_state)] * n_repeats
+    return [None, *(np.random.RandomState(r) for r in range(1, n_repeats))]
+
+
+def folds_of(
+    cv: Any, counted: np.ndarray, codes: np.ndarray, groups: np.ndarray | None
+) -> np.ndarray:
+    """Return the fold of each row by a splitter, or by an iterable of splits.
+
+    `counted` is the mask of the labelled rows of positive weight; `codes` and `groups`
+    are their classes and groups.
+    """
+    n_rows = len(counted)
+    y, units, fold = np.zeros((3, n_rows), dtype=int)
+    y[counted] = codes
+    if groups is not None:
+        units[counted] = groups
+    found = check_cv(cv).split(
+        np.zeros((n_rows, 1)), y, None if groups is None else units
+    )
+    tests = [test for _, test in found]
+    if len(tests) > 1 and _each_once(tests, n_rows):
+        for number, test in enumerate(tests):
+            fold[test] = number
+        numbers, fold = np.unique(fold[counted], return_inverse=True)
+        if len(numbers) > 1:
+            return fold
+    raise ValueError(
+        f"cv={cv!r} does not test each of the {n_rows} labelled rows exactly once, in "
+        "two folds or more. Use a splitter that partitions them (KFold, GroupKFold), "
+        "or an integer."
+    )
+
+
+def _each_once(tests: list[np.ndarray], n_rows: int) -> bool:
+    tested = np.concatenate([np.empty(0, dtype=int), *tests])
+    return np.array_equal(np.sort(tested), np.arange(n_rows))
 
 
 def splits(
@@ -162,12 +167,11 @@ def splits(
         return None
     blocks = list(blocks)
     if isinstance(cv, Integral) and not isinstance(cv, bool):
-        fold = content_folds(
-            [*blocks, y],
-            int(cv),
-            strata=y if stratify else None,
-            random_state=random_state,
+        _, first, unit = np.unique(
+            row_digests(*blocks, y), return_index=True, return_inverse=True
         )
+        stratum = y[first] if stratify else np.zeros(len(first))
+        fold = in_turn(stratum, int(cv), random_state)[unit]
         numbers = np.unique(fold)
         if len(numbers) < 2:
             raise ValueError(
@@ -178,8 +182,7 @@ def splits(
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in numbers]
     splitter = check_cv(cv, y, classifier=stratify)
     found = list(splitter.split(blocks[0], y))
-    tested = np.concatenate([np.empty(0, dtype=int), *(test for _, test in found)])
-    if not np.array_equal(np.sort(tested), np.arange(len(y))):
+    if not _each_once([test for _, test in found], len(y)):
         raise ValueError(
             f"cv={cv!r} does not test each of the {len(y)} rows that have privileged "
             "information exactly once. Use a splitter that partitions them (KFold, "
@@ -196,23 +199,8 @@ def fit_out_of_fold(
 ) -> tuple[Any, np.ndarray]:
     """Fit a model on all rows, and predict every row by a model not fitted on it.
 
-    Parameters
-    ----------
-    fit : callable
-        ``fit(rows)`` returns a model fitted on these row numbers.
-    predict : callable
-        ``predict(model, rows)`` returns its predictions for these row numbers.
-    folds : list of (train, test), or None
-        From :func:`splits`; None predicts in-sample.
-    n_rows : int
-        Number of rows.
-
-    Returns
-    -------
-    model : object
-        The model fitted on all rows.
-    predictions : ndarray of shape (n_rows, ...)
-        One prediction per row.
+    ``fit(rows)`` returns a model of these row numbers, ``predict(model, rows)`` its
+    predictions. Without folds the predictions are in-sample.
     """
     everything = np.arange(n_rows)
     model = fit(everything)

@@ -14,9 +14,9 @@ predictions of rows that neither the student nor its teacher was trained on:
     \min_{w \ge 0,\, 1^\top w = 1} \; \sum_i s_i \Big(\sum_c w_c f_c^{(-i)}(x_i) - y_i
     \Big)^2 + \kappa\, e \, \|w - \pi\|^2,
 
-with :math:`e` the mean squared error of the best candidate. From n = 60 labelled rows
+with :math:`e` the mean squared error of the best candidate. From n = 64 labelled rows
 on, :math:`\pi = (\tfrac12, \tfrac14, \tfrac14)` and :math:`\kappa = k`. Fewer rows do
-not show whether a teacher is right: with :math:`r = n / 60` the teachers have the share
+not show whether a teacher is right: with :math:`r = n / 64` the teachers have the share
 :math:`r^2 / 2`, and :math:`\kappa = k / \sqrt r`. The candidate ``privileged`` is best
 where X* is between x and y, ``both`` where x also acts on y directly, and ``labels``
 where X* says nothing about y; the weighted average is close to the best of them.
@@ -49,12 +49,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from numbers import Integral
+from math import ceil
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import softmax
-from sklearn.base import ClassifierMixin, RegressorMixin, is_regressor
+from sklearn.base import RegressorMixin, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
@@ -82,23 +82,29 @@ from lupi.base import (
 )
 from lupi.base._arguments import check_privileged_table
 from lupi.base._classes import classes_of
+from lupi.base._estimator import ScoreClassifier
 from lupi.base._metadata import seeded
 from lupi.base._rows import is_data_frame, read_groups, refuse_text_columns
 from lupi.transfer._fitting import takes_nan
-from lupi.transfer._hedge.hedge import Calibration, Pair, calibrate, hedge
-from lupi.transfer._hedge.ridge import GCVRidge, linear_values
-from lupi.transfer._hedge.rows import (
-    FEW,
+from lupi.transfer._folds import folds_of, shuffle_generators
+from lupi.transfer._hedge import (
+    Calibration,
     ClassOutput,
     HedgedRows,
     NumericOutput,
     Output,
+    Pair,
     Units,
-    folds_of,
-    shuffle_generators,
+    calibrate,
+    hedge,
 )
+from lupi.transfer._ridge import GCVRidge, linear_values
 
 VIEWS = ("privileged", "both")
+# Predictions may lie beyond the known y by this part of their range.
+_MARGIN = 0.2
+# Number of errors out of fold that are kept, in each part and in the model.
+_MOST_ERRORS = 10_000
 
 # Fields of ModelInfo that classifier and regressor share.
 HEDGED: dict[str, Any] = {
@@ -130,6 +136,27 @@ class HedgedDistillation(PrivilegedEstimator):
         "n_jobs": N_JOBS,
         "random_state": SEED,
     }
+
+    def __init__(
+        self,
+        teacher: Any = None,
+        student: Any = None,
+        *,
+        views: Any = VIEWS,
+        cv: Any = 5,
+        n_repeats: int = 2,
+        prior_strength: float = 10.0,
+        n_jobs: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.teacher = teacher
+        self.student = student
+        self.views = views
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.prior_strength = prior_strength
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _read_outputs(self, training: Parts) -> Output:
         """Return the description of the output; subclasses define it."""
@@ -209,20 +236,11 @@ class HedgedDistillation(PrivilegedEstimator):
         grouped: bool,
         weighted: bool,
         counted: np.ndarray | None = None,
-        few: int = FEW,
     ) -> None:
-        """Fit students, weights and calibration, and set the attributes.
+        """Fit to parts of `Training` whose rows have y, X* or both.
 
-        Parameters
-        ----------
-        training : Parts of Training
-            Rows of positive weight that have y, X* or both.
-        grouped, weighted : bool
-            Whether groups and weights were given.
-        counted : ndarray of bool, default=None
-            Labelled rows of positive weight, for a `cv` that splits the rows given.
-        few : int, default=10_000
-            Largest number of labelled rows or groups that are assigned in turn.
+        `counted` is the mask of the labelled rows of positive weight, for a `cv` that
+        splits the rows given.
         """
         pairs = self._pairs()
         outputs = self._read_outputs(training)
@@ -237,7 +255,7 @@ class HedgedDistillation(PrivilegedEstimator):
         factor = self._class_factor(rows)
         strata = rows.map(HedgedRows.strata, outputs)
         groups = training.map(_labelled_groups) if grouped else None
-        units = Units.of(rows, strata, groups, few)
+        units = Units.of(rows, strata, groups)
         whole = isinstance(self.cv, Integral)
         n_folds = units.most_folds(int(self.cv)) if whole else 3
         views = self._usable_views(rows, units.n_taught, n_folds)
@@ -268,7 +286,7 @@ class HedgedDistillation(PrivilegedEstimator):
         self.weights_, self.candidate_scores_ = found.weights, found.scores
         self._name_features()
         self._blend_lines()
-        self._calibrate(rows, found.blend, factor)
+        self._finish(rows, found.blend, factor)
 
     def _split(self, strata: Any, groups: Any, counted: Any) -> np.ndarray:
         """Return the fold of each row, where `cv` is a splitter or splits."""
@@ -277,10 +295,10 @@ class HedgedDistillation(PrivilegedEstimator):
             named = np.unique(groups.parts[0], return_inverse=True)[1]
         return folds_of(self.cv, counted, strata.parts[0] // 2, named)
 
-    def _calibrate(
+    def _finish(
         self, rows: Parts, blend: Parts | None, factor: np.ndarray | None
     ) -> None:
-        """Fit the calibration of the probabilities; the classifier defines it."""
+        """Set what follows from the predictions out of fold; subclasses define it."""
 
     def _check_parameters(self) -> None:
         views = (self.views,) if isinstance(self.views, str) else tuple(self.views)
@@ -410,7 +428,7 @@ class HedgedDistillation(PrivilegedEstimator):
         return tags
 
 
-class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
+class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
     """Average of students with and without X*, weighted by their out-of-fold errors.
 
     One student is trained on y, one on the predictions of a teacher that has X*, and
@@ -444,7 +462,7 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
     prior_strength : float, default=10.0
         Number of rows that the prior weights are equivalent to: one half for the
         labels, the rest evenly over the views; more of both for the labels where there
-        are fewer than 60 labelled rows. With 0 there is no prior.
+        are fewer than 64 labelled rows. With 0 there is no prior.
     class_weight : dict, "balanced" or None, default=None
         Multiplies the weights of the rows. A row without y has the expected class
         weight under the teacher's probabilities.
@@ -535,15 +553,17 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         n_jobs: Any = None,
         random_state: Any = None,
     ) -> None:
-        self.teacher = teacher
-        self.student = student
-        self.views = views
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.prior_strength = prior_strength
+        super().__init__(
+            teacher,
+            student,
+            views=views,
+            cv=cv,
+            n_repeats=n_repeats,
+            prior_strength=prior_strength,
+            n_jobs=n_jobs,
+            random_state=random_state,
+        )
         self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _read_outputs(self, training: Parts) -> ClassOutput:
         self.classes_ = classes_of(training, self)
@@ -559,7 +579,7 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         factor = factor * (totals.sum() / (totals @ factor))
         return None if np.allclose(factor, 1.0, rtol=1e-12) else factor
 
-    def _calibrate(
+    def _finish(
         self, rows: Parts, blend: Parts | None, factor: np.ndarray | None
     ) -> None:
         calibration = Calibration.none(len(self.classes_))
@@ -578,53 +598,6 @@ class HedgedDistillationClassifier(ClassifierMixin, HedgedDistillation):
         blend = outputs.full(self._blend(X, outputs))
         calibration = Calibration(self.calibration_slope_, self.calibration_intercept_)
         return calibration.scores(blend)
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the calibrated probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            One column per class when there are more than two classes.
-        """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return calibrated class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return softmax(self._scores(X), axis=1)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            One of ``classes_`` for every row.
-        """
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
 
 
 class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
@@ -655,7 +628,7 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
     prior_strength : float, default=10.0
         Number of rows that the prior weights are equivalent to: one half for the
         labels, the rest evenly over the views; more of both for the labels where there
-        are fewer than 60 labelled rows. With 0 there is no prior.
+        are fewer than 64 labelled rows. With 0 there is no prior.
     n_jobs : int or None, default=None
         Number of parallel fits, for estimators given by the user.
     random_state : int, RandomState or None, default=None
@@ -675,9 +648,17 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
     teachers_ : dict from view to fitted estimator
         The teachers, trained on all rows that have y and X*.
     coef_, intercept_ : ndarray of shape (n_features,), float
-        The linear model that the average is, where all students are the default.
+        The linear model that the average is before it is clipped, where all students
+        are the default.
     missing_coef_ : ndarray of shape (n_features,)
         Summand of a missing cell, in place of value × coefficient.
+    prediction_range_ : ndarray of shape (2,)
+        Predictions are clipped to this range: that of y on the labelled rows, extended
+        by a fifth of its length on both sides.
+    errors_ : ndarray of shape (2, n_errors)
+        Absolute errors of the average out of fold, ascending, and the weights of their
+        rows; at most about 10 000 of them. They are the errors before clipping. Absent
+        where there are no predictions out of fold.
 
     See Also
     --------
@@ -688,6 +669,9 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
     -----
     A row with y and X* is used by all candidates, a row with y alone by the first, a
     row with X* alone by the others, and a row with neither changes nothing.
+
+    The average is clipped, so that a row far from all labelled ones is not given a
+    value far from all known ones. Candidates are weighted by their errors unclipped.
 
     References
     ----------
@@ -716,29 +700,18 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
 
     __lupi_info__ = ModelInfo(**HEDGED, rank=2)
 
-    def __init__(
-        self,
-        teacher: Any = None,
-        student: Any = None,
-        *,
-        views: Any = VIEWS,
-        cv: Any = 5,
-        n_repeats: int = 2,
-        prior_strength: float = 10.0,
-        n_jobs: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.teacher = teacher
-        self.student = student
-        self.views = views
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.prior_strength = prior_strength
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
     def _read_outputs(self, training: Parts) -> NumericOutput:
         return NumericOutput()
+
+    def _finish(
+        self, rows: Parts, blend: Parts | None, factor: np.ndarray | None
+    ) -> None:
+        ends = rows.largest(_ends)
+        margin = _MARGIN * (ends[1] + ends[0])
+        self.prediction_range_ = np.array([-ends[0] - margin, ends[1] + margin])
+        if blend is not None:
+            errors = np.hstack(blend.gather(_errors, rows))
+            self.errors_ = _thinned(errors)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted targets.
@@ -751,9 +724,74 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         Returns
         -------
         ndarray of shape (n_samples,)
-            One number for every row.
+            One number for every row, in ``prediction_range_``.
         """
-        return self._blend(self._validate_X(X), NumericOutput())[:, 0]
+        values = self._blend(self._validate_X(X), NumericOutput())[:, 0]
+        # Models saved by version 0.1 have no range.
+        ends = getattr(self, "prediction_range_", None)
+        return values if ends is None else np.clip(values, *ends)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Return intervals that contain the target with a given probability.
+
+        The interval is the prediction ± the quantile of the absolute errors out of
+        fold whose rank is ``coverage`` × (number of labelled rows + 1), rounded up: the
+        interval of cross-validation with the correction of conformal prediction. It
+        has the stated coverage in the mean over rows, if the labelled rows are a random
+        sample of all rows; it is as wide where y is hard to predict as elsewhere.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        coverage : float, default=0.9
+            Probability, between 0 and 1, that the interval contains the target.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Lower and upper end for every row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lupi import HedgedDistillationRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(600, 10))
+        >>> later = X @ rng.normal(size=(10, 1)) + rng.normal(size=(600, 1))
+        >>> outcome = later[:, 0] + 2 * rng.normal(size=600)
+        >>> y = np.where(np.arange(600) < 100, outcome, np.nan)
+        >>> model = HedgedDistillationRegressor().fit(X, y, privileged=later)
+        >>> low, high = model.predict_interval(X[100:], coverage=0.8).T
+        >>> inside = (low <= outcome[100:]) & (outcome[100:] <= high)
+        >>> bool(inside.mean() > 0.75)
+        True
+        """
+        is_number = isinstance(coverage, Real) and not isinstance(coverage, bool)
+        if not is_number or not 0 < coverage < 1:
+            raise ValueError(
+                f"coverage={coverage!r} is not a probability. Give a number between 0 "
+                "and 1, such as 0.9."
+            )
+        values = self.predict(X)
+        if not hasattr(self, "errors_"):
+            raise ValueError(
+                "This model has no errors out of fold, from which intervals are made: "
+                "it was fitted to a single labelled row (or group), or saved by "
+                "version 0.1. Fit it again, with more labelled rows."
+            )
+        errors, weight = self.errors_
+        # The new row has the mean weight, 1.
+        enough = np.cumsum(weight) >= coverage * (weight.sum() + 1) * (1 - 1e-12)
+        if not enough.any():
+            least = ceil(coverage / (1 - coverage) - 1e-9)
+            raise ValueError(
+                f"coverage={coverage} takes at least {least} labelled rows, but the "
+                f"model was fitted to {round(weight.sum())}. Give a smaller coverage, "
+                "or fit it to more labelled rows."
+            )
+        reach = errors[np.argmax(enough)]
+        return values[:, None] + np.array([-reach, reach])
 
 
 def _names(students: list[Any]) -> list[str]:
@@ -777,6 +815,29 @@ def _is_ridge(estimator: Any) -> bool:
 
 def _takes_nan(estimator: Any) -> bool:
     return estimator is None or takes_nan(estimator)
+
+
+def _ends(rows: HedgedRows) -> np.ndarray:
+    """Return −min y and max y."""
+    if not len(rows.target):
+        return np.full(2, -np.inf)
+    return np.array([-rows.target.min(), rows.target.max()])
+
+
+def _errors(blend: np.ndarray, rows: HedgedRows) -> np.ndarray:
+    """Return absolute errors and weights, thinned if they are many."""
+    return _thinned(np.array([np.abs(blend - rows.target)[:, 0], rows.labelled_weight]))
+
+
+def _thinned(errors: np.ndarray) -> np.ndarray:
+    """Return errors and weights by size; of a run of errors the largest is kept."""
+    errors = errors[:, np.argsort(errors[0], kind="stable")]
+    n = errors.shape[1]
+    starts = np.arange(0, n, -(-n // _MOST_ERRORS) or 1)
+    if len(starts) == n:
+        return errors
+    last = np.append(starts[1:], n) - 1
+    return np.array([errors[0, last], np.add.reduceat(errors[1], starts)])
 
 
 def _class_totals(rows: HedgedRows, outputs: ClassOutput) -> np.ndarray:

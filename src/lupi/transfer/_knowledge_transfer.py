@@ -25,17 +25,32 @@ The regressors predict their own training rows better than new ones, and a final
 classifier trained on in-sample values of :math:`\varphi(x_i)` would rely on them too
 much. Step 4 is therefore given values out of fold, which differs from the source;
 ``cv=None`` is the method of the source.
+
+An SVM on X* is a rule :math:`f^*(x^*) = \sum_k a_k K^*(u_k, x^*) + b` over its support
+vectors. A reduced set S keeps m of them. The loss of S is the distance, in the RKHS of
+K*, from f* to the functions spanned by S:
+
+.. math::
+    \min_c \Big\| \sum_k a_k K^*(u_k, \cdot) - \sum_{k \in S} c_k K^*(u_k, \cdot)
+    \Big\|.
+
+The set is grown greedily: each step adds the support vector that lowers the distance
+most after the coefficients of all chosen vectors are refitted. The Cholesky factor of
+the chosen part of K* is updated and never recomputed, so that a step costs
+O(number of support vectors × number chosen).
 """
 
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin, clone
+from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 from lupi._parameters import (
@@ -62,12 +77,16 @@ from lupi.base import (
 )
 from lupi.base._metadata import Delegate, accepts, fit_with, seeded
 from lupi.base._rows import dense, side_by_side
-from lupi.kernels import kernel_constraints, settle_kernel
+from lupi.kernels import (
+    Kernel,
+    kernel_constraints,
+    nearest_positive_semidefinite,
+    settle_kernel,
+)
 from lupi.svm import SVCDeltaPlus
 from lupi.svm._machine import FIRST_STAGE_SPACE, LARGEST_C, VAPNIK_IZMAILOV
 from lupi.transfer._fitting import for_outputs, precise_ridge, refuse_regressor, scaled
-from lupi.transfer._folds import fit_out_of_fold, splits
-from lupi.transfer._frames import fundamental_elements
+from lupi.transfer._folds import fit_out_of_fold, row_digests, splits
 
 
 class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
@@ -326,7 +345,7 @@ default=None
         )
         if training.unlabelled is not None:
             privileged = privileged.only(~training.unlabelled[rows])
-        found = fundamental_elements(
+        found = _fundamental_elements(
             privileged.values,
             training.y[privileged.rows],
             cost[privileged.rows],
@@ -425,3 +444,127 @@ default=None
         stages = [one for one in (self._final(), self.regressor) if one is not None]
         tags.input_tags.sparse = all(get_tags(one).input_tags.sparse for one in stages)
         return tags
+
+
+def _fundamental_elements(
+    values: Any,
+    y: np.ndarray,
+    cost: np.ndarray,
+    *,
+    C: float,
+    kernel: Kernel,
+    n_vectors: int | None,
+) -> tuple[SVC, Any, float] | None:
+    """Return an SVM on X*, its (reduced) support vectors and their loss.
+
+    Return None when the rule of the SVM is constant. Without `n_vectors` all distinct
+    support vectors are kept.
+    """
+    if len(np.unique(y)) < 2:
+        found = "have no y"
+        if len(y):
+            found = f"belong to the class {y[0]!r}"
+        raise ValueError(
+            f"The rows that have privileged information all {found}, so that no SVM "
+            "can be trained on X*. Give X* for rows of two classes at least, or use "
+            "frames='features'."
+        )
+    # At SVC's default tolerance the set of support vectors is not reproducible. At this
+    # one, a linear kernel on few columns took 9e7 steps for 60 rows, although the rule
+    # no longer changed after 1e5: hence the limit of the number of steps.
+    machine = SVC(
+        C=C,
+        kernel=kernel.name,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        tol=1e-7,
+        max_iter=max(1_000_000, 1000 * len(y)),
+    ).fit(values, y, sample_weight=cost)
+    vectors = values[machine.support_]
+    keep, rules = _distinct_vectors(vectors, _pairwise_rules(machine))
+    if len(keep) == 0:
+        return None
+    vectors, distance = vectors[keep], 0.0
+    K = kernel.gram(vectors)
+    # With a linear kernel, the terms of different vectors may also cancel.
+    if np.abs(K @ rules).max() <= 1e-9 * (np.abs(K) @ np.abs(rules)).max():
+        return None
+    if n_vectors is not None and n_vectors < len(keep):
+        K, _ = nearest_positive_semidefinite(K)
+        chosen, distance = _reduced_set(K, rules, n_vectors)
+        vectors = vectors[chosen]
+    return machine, vectors, distance
+
+
+def _pairwise_rules(machine: Any) -> np.ndarray:
+    """Return the coefficients of an SVC's rules, one column per pair of classes."""
+    coefficients = dense(machine.dual_coef_)
+    n_classes = len(machine.classes_)
+    if n_classes == 2:
+        return coefficients.T
+    ends = np.cumsum(machine.n_support_)
+    of_class = [
+        slice(end - size, end)
+        for end, size in zip(ends, machine.n_support_, strict=True)
+    ]
+    pairs = list(combinations(range(n_classes), 2))
+    rules = np.zeros((coefficients.shape[1], len(pairs)))
+    # LIBSVM stores, for a vector of class i, the pair with class j in row j − 1 when
+    # i < j and in row j when i > j.
+    for column, (i, j) in enumerate(pairs):
+        rules[of_class[i], column] = coefficients[j - 1, of_class[i]]
+        rules[of_class[j], column] = coefficients[i, of_class[j]]
+    return rules
+
+
+def _distinct_vectors(vectors: Any, rules: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return one position of each distinct vector, and its summed coefficients.
+
+    Vectors whose coefficients cancel are left out.
+    """
+    _, first, group = np.unique(
+        row_digests(vectors), return_index=True, return_inverse=True
+    )
+    merged = np.zeros((len(first), rules.shape[1]))
+    np.add.at(merged, group, rules)
+    size = np.abs(merged).max(axis=1)
+    # Relative to the summands: sums that cancel leave rounding errors.
+    nonzero = size > 1e-6 * np.abs(rules).max()
+    return first[nonzero], merged[nonzero]
+
+
+def _reduced_set(
+    K: np.ndarray, rules: np.ndarray, n_vectors: int
+) -> tuple[np.ndarray, float]:
+    """Choose the vectors whose span comes closest to the rules, greedily.
+
+    Return their positions, and the remaining RKHS distance relative to the norm of the
+    rules. Fewer than `n_vectors` are chosen when these span the rules.
+    """
+    total = float(np.sum(rules * (K @ rules)))
+    values = K @ rules  # ⟨K(u_k, ·), residual of each rule⟩
+    room = np.diag(K).astype(float).copy()  # squared distance of u_k to the chosen span
+    # f* has the same value at all vectors on the margin, so that the first step is a
+    # tie. The vector most similar to the others is taken, so that rounding errors do
+    # not decide.
+    similarity = (K**2).sum(axis=0)
+    floor = 1e-10 * room.max()
+    factor = np.zeros((len(K), 0))
+    chosen: list[int] = []
+    left = total
+    while len(chosen) < n_vectors and left > 1e-12 * total:
+        free = room > floor
+        if not free.any():
+            break
+        gain = np.where(free, (values**2).sum(axis=1) / np.where(free, room, 1.0), -1.0)
+        tied = np.flatnonzero(gain >= (1 - 1e-5) * gain.max())
+        best = int(tied[similarity[tied].argmax()])
+        direction = (K[:, best] - factor @ factor[best]) / np.sqrt(room[best])
+        values = values - np.outer(direction, values[best] / np.sqrt(room[best]))
+        room = np.maximum(room - direction**2, 0.0)
+        room[best] = 0.0
+        factor = np.column_stack([factor, direction])
+        chosen.append(best)
+        left -= gain[best]
+    return np.array(chosen, dtype=int), float(np.sqrt(max(left, 0.0) / total))

@@ -94,8 +94,13 @@ from lupi.base._estimator import ScoreClassifier
 from lupi.base._metadata import seeded
 from lupi.base._rows import dense, n_rows_of, read_groups, take_rows
 from lupi.transfer._fitting import standardized, takes_nan, weighted_scaler
-from lupi.transfer._folds import row_digests, unit_folds
-from lupi.transfer._hedge.rows import ClassOutput, folds_of, shuffle_generators
+from lupi.transfer._folds import (
+    folds_of,
+    row_digests,
+    shuffle_generators,
+    unit_folds,
+)
+from lupi.transfer._hedge import ClassOutput
 
 # Values of C, for the loss summed over the rows and standardized columns.
 GRID = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

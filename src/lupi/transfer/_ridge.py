@@ -78,17 +78,7 @@ TableOf = Callable[[Any], Table]
 
 @dataclass(frozen=True)
 class ColumnSums:
-    """Sums over the rows of a table, by column.
-
-    Attributes
-    ----------
-    sparse : int
-        Number of sparse tables.
-    missing : ndarray
-        Number of missing cells.
-    weight, mean, squares : ndarray
-        Weight, weighted mean and centered squares of the cells of labelled rows.
-    """
+    """Sums by column: sparse tables, missing cells, and moments of labelled rows."""
 
     sparse: int
     missing: np.ndarray
@@ -145,15 +135,7 @@ class ColumnSums:
 
 @dataclass(frozen=True)
 class Filling:
-    """Imputation of a table.
-
-    Attributes
-    ----------
-    value : ndarray of shape (n_features,)
-        Replacement of a missing cell: the mean of the labelled rows.
-    marked : ndarray of int
-        Columns with missing cells; each has an indicator column of 0 and 1.
-    """
+    """Imputation by the mean of labelled rows; `marked` columns get an indicator."""
 
     value: np.ndarray
     marked: np.ndarray
@@ -201,13 +183,8 @@ class Limits:
     """Limits of the cells of rows without y, which no single row can move.
 
     All labelled rows are within the limits, and all but one of the rows without y, or
-    one in a thousand.
-
-    Attributes
-    ----------
-    center, reach : ndarray of shape (n_features,)
-        Mean of the labelled rows, and the largest distance from it: a power of 2 in
-        units of their standard deviation.
+    one in a thousand. `reach` is the largest distance from the mean of labelled rows, a
+    power of 2 in units of their standard deviation.
     """
 
     center: np.ndarray
@@ -280,19 +257,11 @@ def _bin(distance: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Moments:
-    """Means and centered products of the columns of some rows.
+    """Weighted means and centered products of the columns of some rows.
 
     The moments of two sets of rows are added by the formula of Chan, Golub and LeVeque
-    (1983), which loses no digits where means are large.
-
-    Attributes
-    ----------
-    weight, squared : float
-        Sum of the weights and of their squares.
-    mean : ndarray of shape (n_columns,)
-        Weighted means.
-    products : ndarray of shape (n_columns, n_columns)
-        Weighted products of the deviations from the means.
+    (1983), which loses no digits where means are large. `squared` is the sum of the
+    squared weights.
     """
 
     weight: float
@@ -492,7 +461,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from lupi.transfer._hedge.ridge import GCVRidge
+    >>> from lupi.transfer._ridge import GCVRidge
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> bool(np.allclose(GCVRidge().fit(X, 3 * X[:, 0] + 1).coef_, [3, 0], atol=0.01))
     True
