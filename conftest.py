@@ -7,8 +7,7 @@ import pytest
 
 collect_ignore = []
 if find_spec("torch") is None:
-    collect_ignore.append("src/lupi/_convex/linalg/torch_device.py")
-    collect_ignore.append("src/lupi/_convex/interior/blocks/torch_arrays.py")
+    collect_ignore.append("src/lupi/_convex/torch_linalg.py")
 
 
 @pytest.fixture(autouse=True)

@@ -37,7 +37,7 @@ from small import parsed, part_of
 
 import lupi.svm as svm
 from lupi._convex import one_thread, solve
-from lupi._convex.proximal.layout import unsuited as unsuited_for_proximal
+from lupi._convex.proximal.faces import unsuited as unsuited_for_proximal
 from lupi.svm import _machine
 
 SOLVE = importlib.import_module("lupi._convex.solve")

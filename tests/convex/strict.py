@@ -12,10 +12,8 @@ from functools import partial
 import numpy as np
 
 from lupi._convex import Gram, Problem, linalg
-from lupi._convex.interior.blocks import arrays
-from lupi._convex.linalg import host
 
-__all__ = ["Strict", "StrictArrays", "strictly"]
+__all__ = ["Strict", "StrictVector", "strictly"]
 
 
 class Strict:
@@ -38,6 +36,9 @@ class Strict:
         raise TypeError("a matrix was taken for a NumPy array")
 
 
+NAMES = [operation.__name__ for operation in linalg.OPERATIONS]
+
+
 class _Operations:
     """The operations of the host, on matrices of this kind."""
 
@@ -53,12 +54,12 @@ class _Operations:
     PLAIN = ("factor_precisions",)
 
     def __getattr__(self, name):
-        if name.startswith("_") or name not in linalg.__all__:
+        if name not in NAMES:
             raise AttributeError(name)
         return partial(self._call, name)
 
     def _call(self, name, matrix, *arguments, **options):
-        operation = getattr(host, name)
+        operation = getattr(linalg, name)
         hidden = []
         for argument in (matrix, *arguments):
             if isinstance(argument, Strict):
@@ -131,29 +132,28 @@ class StrictVector:
     __radd__, __rmul__ = __add__, __mul__
 
 
-class StrictArrays:
-    """The operations of `lupi._convex.interior.blocks.arrays` on strict vectors."""
+class _VectorOperations:
+    """The operations of the host, on vectors and features of this kind."""
 
-    TO_HOST = ("to_host", "numbers", "projection", "weighted_gram")
-    FROM_HOST = ("vector", "features")
+    TO_HOST = ("to_host", "_numbers", "projection", "weighted_gram")
 
     def __getattr__(self, name):
-        if name not in arrays.__all__:
+        if name not in NAMES:
             raise AttributeError(name)
         return partial(self._call, name)
 
     def _call(self, name, *arguments):
         shown = []
         for argument in arguments:
-            if name == "numbers":
+            if isinstance(argument, list):
                 argument = [getattr(one, "hidden", one) for one in argument]
             elif isinstance(argument, StrictVector):
                 argument = argument.hidden
-            elif isinstance(argument, np.ndarray) and name not in (
-                *self.FROM_HOST,
-                "product",  # with weights, which are few
-            ):
+            elif isinstance(argument, np.ndarray) and name != "feature_values":
                 raise TypeError(f"{name} was given a NumPy array")
             shown.append(argument)
-        found = getattr(arrays, name)(*shown)
+        found = getattr(linalg, name)(*shown)
         return found if name in self.TO_HOST else StrictVector(found)
+
+
+linalg.register(StrictVector, _VectorOperations())

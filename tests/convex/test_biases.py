@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from lupi._convex import Function, Gram, Problem, Rows, Slack, biases
+from lupi._convex import Function, Gram, Problem, Rows, Slack
+from lupi._convex import solution as biases
 from lupi._convex.solution import Solution
 from tests.convex.dense import matrices
 from tests.convex.made import problems

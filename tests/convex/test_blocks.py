@@ -20,16 +20,17 @@ from lupi._convex import (
     Slack,
     Solution,
     Tuning,
+    linalg,
     solve,
 )
-from lupi._convex.biases import strict_products
-from lupi._convex.interior.blocks import outer
+from lupi._convex.interior import blocks as outer
+from lupi._convex.interior.blocks import solve_blocks
 from lupi._convex.interior.blocks.local import LocalRows, sampled
-from lupi._convex.interior.blocks.outer import solve_blocks
-from lupi._convex.interior.blocks.smoothed import RowState
+from lupi._convex.interior.blocks.rows import RowState
 from lupi._convex.linalg import NotPositiveDefinite
+from lupi._convex.solution import strict_products
 from tests.convex.made import problems
-from tests.convex.strict import StrictArrays
+from tests.convex.strict import StrictVector
 
 
 def made(name, n=600, *, seed=0):
@@ -62,7 +63,11 @@ NAMES = ["hinge", "shared", "partial"]
 
 # Few rows count as many, and none do.
 SMALL = replace(
-    Tuning(), block_values=700, threaded_block_values=700, fewest_block_rows=7
+    Tuning(),
+    block_values=700,
+    threaded_block_values=700,
+    fewest_block_rows=7,
+    device_block_values=700,
 )
 FEW = replace(SMALL, many_rows=300, smallest_sample=20, sample_share=0.3)
 NEVER = replace(SMALL, many_rows=10**9)
@@ -70,7 +75,14 @@ NEVER = replace(SMALL, many_rows=10**9)
 
 def blocks(problem, pool=None, n_values=300):
     """Some blocks of different size, the last one small."""
-    return LocalRows(problem, pool, block_values=n_values, tuning=SMALL)
+    sizes = {"block_values": n_values, "threaded_block_values": n_values}
+    return LocalRows(problem, pool, tuning=replace(SMALL, **sizes))
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """A device whose vectors are touched by the operations alone."""
+    monkeypatch.setitem(linalg.DEVICES, "elsewhere", StrictVector)
 
 
 @pytest.fixture
@@ -81,7 +93,7 @@ def pool():
 
 @pytest.mark.parametrize("size", [1e-9, 1e-3, 1.0, 1e6])
 def test_root_of_a_sum_of_reciprocals(size):
-    (block,) = LocalRows(made("hinge", 30), block_values=10**6).blocks
+    (block,) = LocalRows(made("hinge", 30)).blocks
     rng = np.random.default_rng(0)
     shifts = [np.zeros(200), *(rng.exponential(size=(2, 200)) * size)]
     total = rng.exponential(size=200) + 1e-3
@@ -140,7 +152,7 @@ def test_the_tangent_of_the_path(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_sums_do_not_depend_on_the_blocks(name, n_values, pool):
     problem = made(name)
-    expected = LocalRows(problem, block_values=10**6)
+    expected = LocalRows(problem)
     found = blocks(problem, pool, n_values)
     for rows in (expected, found):
         rows.describe()
@@ -222,10 +234,11 @@ def test_problems_with_other_losses(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.usefixtures("elsewhere")
 def test_arrays_of_another_kind_are_touched_by_the_operations_alone(name):
     problem, found = made(name), []
-    for arrays in (None, StrictArrays()):
-        rows = LocalRows(problem, arrays=arrays, tuning=SMALL)
+    for device in ("cpu", "elsewhere"):
+        rows = LocalRows(problem, device=device, tuning=SMALL)
         answer = solve_blocks(rows, rows.layout, tol=1e-8, max_iter=200, tuning=FEW)
         assert answer.converged
         found.append(answer.primal_value)
@@ -233,8 +246,9 @@ def test_arrays_of_another_kind_are_touched_by_the_operations_alone(name):
 
 
 @pytest.mark.parametrize("name", ["hard", "squared", "partial"])
+@pytest.mark.usefixtures("elsewhere")
 def test_other_losses_are_touched_by_the_operations_alone(name):
-    rows = LocalRows(problems(features=True)[name], arrays=StrictArrays(), tuning=SMALL)
+    rows = LocalRows(problems(features=True)[name], device="elsewhere", tuning=SMALL)
     assert solve_blocks(rows, rows.layout, tol=1e-7, max_iter=200).converged
 
 

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from lupi._convex import Function, Gram, Problem, Rows, Slack, Tuning
-from lupi._convex.proximal.centered import Centered
-from lupi._convex.proximal.face import Face
-from lupi._convex.proximal.layout import Layout, unsuited
-from lupi._convex.proximal.neighbor import Neighbor
+from lupi._convex.proximal.faces import Centered, Equations, Face, Neighbor, unsuited
 from tests.convex.dense import matrices
 from tests.convex.made import NAMES, problems
 
@@ -70,7 +67,7 @@ def test_solves_the_equations_of_a_face(name, seed, factor, dtype):
     tuning = replace(Tuning(), small_leaf_factor=factor)
     problem = problems()[name]
     ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
-    layout = Layout(problem, ridge + problem.curvature, dtype, tuning)
+    layout = Equations(problem, ridge + problem.curvature, dtype, tuning)
     free, tied, fixed = drawn_face(problem, layout, seed)
     face = Face(layout, free, tied)
     right = np.random.default_rng(4).normal(size=problem.size)
@@ -93,7 +90,7 @@ def test_solves_the_equations_of_a_face(name, seed, factor, dtype):
 def test_a_face_beside_another_is_solved_with_its_factors(name, changes):
     problem = problems()[name]
     ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
-    layout = Layout(problem, ridge + problem.curvature, np.float64)
+    layout = Equations(problem, ridge + problem.curvature, np.float64)
     free, tied, fixed = drawn_face(problem, layout, 5)
     base = Face(layout, free, tied)
     rng = np.random.default_rng(6)
@@ -125,7 +122,7 @@ def test_a_face_beside_another_is_solved_with_its_factors(name, changes):
 @pytest.mark.parametrize("seed", range(6))
 def test_ties_may_begin_and_end(seed, dtype):
     problem = problems()["shared slack"]
-    layout = Layout(problem, np.full(problem.size, 0.2), dtype)
+    layout = Equations(problem, np.full(problem.size, 0.2), dtype)
     free, tied, fixed = drawn_face(problem, layout, 7)
     base, rng = Face(layout, free, tied), np.random.default_rng(seed)
     ((s, rows),) = tied.items()
@@ -150,7 +147,7 @@ def test_ties_may_begin_and_end(seed, dtype):
 
 def test_what_is_fixed_stays_and_tied_pairs_keep_their_sum():
     problem = problems()["shared slack"]
-    layout = Layout(problem, np.full(problem.size, 0.2), np.float64)
+    layout = Equations(problem, np.full(problem.size, 0.2), np.float64)
     free, tied, fixed = drawn_face(problem, layout, 7)
     right = np.random.default_rng(4).normal(size=problem.size)
     face = Face(layout, free, tied)
@@ -206,7 +203,7 @@ def test_several_right_hand_sides_at_once(name, several, factor, dtype):
     tuning = replace(Tuning(), small_leaf_factor=factor)
     problem = problems()[name]
     ridge = np.random.default_rng(3).uniform(0.1, 0.3, problem.size)
-    layout = Layout(problem, ridge + problem.curvature, dtype, tuning)
+    layout = Equations(problem, ridge + problem.curvature, dtype, tuning)
     free, tied, fixed = drawn_face(problem, layout, 1)
     face, rng = Face(layout, free, tied), np.random.default_rng(5)
     rights = rng.normal(size=(several, problem.size))

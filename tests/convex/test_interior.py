@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from lupi._convex import Features, Function, Gram, Problem, Rows, Slack, solve
-from lupi._convex.biases import settle_biases
-from lupi._convex.interior.newton import Barrier, newton_for
-from lupi._convex.interior.path import solve_interior
+from lupi._convex.interior import newton_for, solve_interior
+from lupi._convex.interior.newton import Barrier
 from lupi._convex.linalg import pivoted_factor
+from lupi._convex.solution import settle_biases
 from lupi._convex.solve import in_features
 from tests.convex.made import NAMES, problems
 

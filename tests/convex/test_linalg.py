@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lupi._convex import Tuning, linalg, solve
-from lupi._convex.proximal.layout import unsuited
+from lupi._convex.proximal.faces import unsuited
 from tests.convex.made import problems
 from tests.convex.strict import Strict, strictly
 
@@ -45,20 +45,3 @@ def test_the_stand_in_refuses_what_is_not_an_operation():
         np.asarray(matrix)
     with pytest.raises(TypeError, match="NumPy matrix"):
         linalg.put(matrix, slice(0, 3), slice(0, 3), np.eye(3))
-
-
-def test_a_matrix_of_no_known_kind_is_named():
-    with pytest.raises(TypeError, match="list"):
-        linalg.diagonal([[1.0]])
-
-
-def test_every_operation_of_the_host_is_offered():
-    taken = {
-        "inverse_of_small",
-        "pivoted_factor",
-        "is_on_host",
-        "is_stored",
-        "register",
-    }
-    for name in set(linalg.__all__) - taken - {"NotPositiveDefinite", "register"}:
-        assert callable(getattr(linalg.host, name)), name

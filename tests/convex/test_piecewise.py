@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from lupi._convex import Tuning
-from lupi._convex.piecewise import solve as _solver
+from lupi._convex import piecewise as _solver
 from lupi.advice import KnowledgeBasedSVC, Rule
 from lupi.advice._problem import LabelledRows, Region, solve
 

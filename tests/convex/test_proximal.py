@@ -7,8 +7,7 @@ import pytest
 
 from lupi._convex import Features, Solution, Tuning, solve
 from lupi._convex.linalg import NotPositiveDefinite
-from lupi._convex.proximal.augmented import Augmented
-from lupi._convex.proximal.bounds import Bounds
+from lupi._convex.proximal import Augmented, Bounds
 from tests.convex.dense import lagrangian
 from tests.convex.made import NAMES, problems
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lupi import SVCPlus
-from lupi._convex import threads
+from lupi._convex import linalg as threads
 
 ALL = 4
 

@@ -10,8 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import lupi
+from lupi._convex import linalg
 from lupi.svm._device import Place
-from tests.convex.strict import StrictArrays
+from tests.convex.strict import StrictVector
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no sensitive_features")
 
@@ -109,10 +110,7 @@ def test_tensors_are_read_as_arrays():
 
 def _pretend(monkeypatch):
     """Put vectors that nothing but the interface may touch in the place of a GPU."""
-    elsewhere = types.ModuleType("elsewhere")
-    elsewhere.DEVICE_VALUES, elsewhere.TorchArrays = 2**20, lambda _: StrictArrays()
-    name = "lupi._convex.interior.blocks.torch_arrays"
-    monkeypatch.setitem(sys.modules, name, elsewhere)
+    monkeypatch.setitem(linalg.DEVICES, "cuda", StrictVector)
     monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=2**30))
 
 

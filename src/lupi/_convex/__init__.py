@@ -1,5 +1,6 @@
 """Convex optimization: problems, solvers and certificates."""
 
+from lupi._convex.linalg import one_thread
 from lupi._convex.problem import (
     Features,
     Function,
@@ -11,7 +12,6 @@ from lupi._convex.problem import (
 )
 from lupi._convex.solution import Solution
 from lupi._convex.solve import SOLVERS, solve
-from lupi._convex.threads import one_thread
 from lupi._convex.tuning import Tuning
 
 __all__ = [

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex.linalg import is_on_host
 from lupi._convex.problem import Gram, Problem, Rows, Slack
-from lupi._convex.proximal.outer import solve_proximal
+from lupi._convex.proximal import solve_proximal
 from lupi._convex.solution import Solution
 from lupi._convex.tuning import DEFAULT, Tuning
 

@@ -14,20 +14,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from lupi._convex.biases import settle_biases
-from lupi._convex.interior.path import solve_interior
+from lupi._convex.interior import solve_interior
 from lupi._convex.libsvm import SVM, solve_libsvm
 from lupi._convex.linalg import (
     estimated_rank,
     is_on_host,
     is_stored,
+    limit_threads,
     pivoted_factor,
 )
 from lupi._convex.problem import Features, Gram, Problem
-from lupi._convex.proximal.layout import unsuited as unsuited_for_faces
-from lupi._convex.proximal.outer import solve_proximal
-from lupi._convex.solution import Solution
-from lupi._convex.threads import limit_threads
+from lupi._convex.proximal import solve_proximal
+from lupi._convex.proximal.faces import unsuited as unsuited_for_faces
+from lupi._convex.solution import Solution, settle_biases
 from lupi._convex.tuning import DEFAULT, Tuning
 from lupi._words import listed
 

@@ -96,6 +96,8 @@ class Tuning:
     # Threads need larger blocks, because the interpreter runs in one of them at a time.
     block_values: int = 2**17
     threaded_block_values: int = 2**19
+    # The same on a GPU: large, but with memory left for scaled copies.
+    device_block_values: int = 2**26
     fewest_block_rows: int = 512
 
     # -------------------------------------------------------------------- LIBSVM

@@ -1,6 +1,6 @@
 """Linear models on Dask collections, by the interior-point method of one machine.
 
-:func:`~lupi._convex.interior.blocks.outer.solve_blocks` needs only sums over rows. On
+:func:`~lupi._convex.interior.blocks.solve_blocks` needs only sums over rows. On
 every worker a partition is a `State`: its rows with their multipliers and slacks. A
 pass is one task per partition, from the state before it to the state after it with the
 totals of its rows; the client gets the sum of the totals and computes the Newton step.
@@ -17,7 +17,11 @@ import numpy as np
 from dask.sizeof import sizeof
 from sklearn.base import is_classifier, is_regressor
 
-from lupi._convex.biases import (
+from lupi._convex.interior.blocks import BlockSolution, certified, solve_blocks
+from lupi._convex.interior.blocks.local import LocalRows, restricted, sampled
+from lupi._convex.interior.blocks.rows import Layout, Totals
+from lupi._convex.problem import Problem
+from lupi._convex.solution import (
     FLAT,
     BiasRows,
     Piece,
@@ -25,11 +29,6 @@ from lupi._convex.biases import (
     middle_of,
     strict_products,
 )
-from lupi._convex.interior.blocks.layout import Layout
-from lupi._convex.interior.blocks.local import LocalRows, restricted, sampled
-from lupi._convex.interior.blocks.outer import BlockSolution, certified, solve_blocks
-from lupi._convex.interior.blocks.totals import Totals
-from lupi._convex.problem import Problem
 from lupi._convex.tuning import DEFAULT
 from lupi.base import Fitted, Training, atomic_fit, binary_problems
 from lupi.dask._cluster import (
@@ -217,7 +216,7 @@ def _with_middle_bias(
 ) -> BlockSolution:
     """Return the solution with the first bias in the middle of its optimal interval.
 
-    As :mod:`lupi._convex.biases` on one machine: the partitions contribute whether
+    As :mod:`lupi._convex.solution` on one machine: the partitions contribute whether
     their constraints determine the biases and, if they do not, the constraints that
     matter near them.
     """

@@ -46,7 +46,7 @@ class Place:
     """The device of the Gram matrices of a fit, and their form.
 
     If ``stored``, matrices are kept in double precision. If they do not fit, they are
-    computed from their rows: see :mod:`lupi._convex.linalg.torch_device`.
+    computed from their rows: see :mod:`lupi._convex.torch_linalg`.
     """
 
     device: str = "cpu"
@@ -95,7 +95,7 @@ class Place:
 
     def gram(self, kernel: Kernel, rows: Any) -> Any:
         """Compute the Gram matrix of a named kernel on the device."""
-        arrays = importlib.import_module("lupi._convex.linalg.torch_device")
+        arrays = importlib.import_module("lupi._convex.torch_linalg")
         on = _OnDevice(require("torch", "A GPU"), kernel)
         tensor = arrays.on_device(dense(rows), self.device)
         if not self.stored:
@@ -109,7 +109,7 @@ class Place:
         """Copy a Gram matrix to the device."""
         if self.device == "cpu":
             return gram
-        arrays = importlib.import_module("lupi._convex.linalg.torch_device")
+        arrays = importlib.import_module("lupi._convex.torch_linalg")
         return arrays.on_device(gram, self.device)
 
 
@@ -127,7 +127,7 @@ def evaluate(
 ) -> np.ndarray:
     """Return ``Σ_j coefficients_j k(others_j, ·)`` at the rows, in chunks."""
     torch = check_device(device, "decision_function")
-    arrays = importlib.import_module("lupi._convex.linalg.torch_device")
+    arrays = importlib.import_module("lupi._convex.torch_linalg")
     on = _OnDevice(torch, kernel)
     others = arrays.on_device(dense(others), device)
     weights = arrays.on_device(coefficients, device)

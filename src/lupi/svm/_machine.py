@@ -37,7 +37,7 @@ from lupi._convex import (
     one_thread,
     solve,
 )
-from lupi._convex.interior.blocks.outer import BlockSolution
+from lupi._convex.interior.blocks import BlockSolution
 from lupi._convex.linalg import diagonal, shifted
 from lupi._parameters import MAX_ITER, NOT_NEGATIVE, POSITIVE, Constraints, choice
 from lupi._stored import must_fit, stored

@@ -1,1 +1,645 @@
-"""Interior-point method: the central path, its start and end, and the Newton step."""
+"""A primal–dual interior-point method for every `lupi._convex.problem.Problem`.
+
+It is Mehrotra's predictor–corrector method on the dual. With ``z`` the slack of a row
+constraint (the multiplier of λ ≥ 0), ``w = d − Σλ`` the distance to the bound of a
+linear slack and ``ζ`` that slack (the multiplier of w ≥ 0), the central path is::
+
+    Σ_k a_qk ∘ t_k − r_q + λ_q/q + ζ − z = 0        (stationarity)
+    e_k·v_k = 0                                     (balance)
+    λ ∘ z = μ,   w ∘ ζ = μ                          (complementarity)
+
+The Newton step depends on the space: :mod:`.kernel` is for Gram matrices,
+:mod:`.newton` for explicit features. The rest of the method is the same for both,
+except for the start. Many rows in explicit features are processed in blocks: see
+:mod:`.blocks`.
+
+References
+----------
+S. Mehrotra, "On the implementation of a primal-dual interior point method", SIAM J.
+Optimization 2(4), 1992.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lupi._convex.interior.blocks import solve_blocks
+from lupi._convex.interior.blocks.local import LocalRows
+from lupi._convex.interior.kernel import KernelNewton
+from lupi._convex.interior.newton import (
+    Barrier,
+    FeatureNewton,
+    NewtonStep,
+    starting_multipliers,
+)
+from lupi._convex.linalg import (
+    NotPositiveDefinite,
+    allowed_threads,
+    is_stored,
+    one_thread,
+)
+from lupi._convex.problem import Features, Problem
+from lupi._convex.solution import Solution
+from lupi._convex.tuning import DEFAULT, Tuning
+
+GUESSES = 6
+REPEATS = 3
+ENOUGH = 1e-13
+SOFT, HARD = 1e-9, 1e9
+ROUNDING = 1e-10
+# Shares of the largest multiplier of a family that count as small, tried in this order.
+SMALL = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
+
+
+@dataclass(eq=False)
+class PathEnd:
+    """The slacks of the last point of the path: λ above its bound, z, w and ζ."""
+
+    distance: np.ndarray
+    margin: np.ndarray
+    room: list[np.ndarray]
+    slack: list[np.ndarray]
+
+
+def polish(
+    solution: Solution, end: PathEnd, newton: NewtonStep, enough: float
+) -> Solution:
+    """Return the vertex near the solution if its gap is smaller or at most `enough`.
+
+    At the end of the path one factor of every pair vanishes: a multiplier λ or the
+    margin z of its constraint, the distance w to the bound of a slack or the slack ζ
+    itself. Once the gap is small, the smaller factor can be identified. With these
+    factors set to zero, the others solve a linear system; the solution has exact zeros
+    where the path has small numbers. A wrong choice leads to a negative multiplier or a
+    violated constraint, and is corrected a few times; a result is kept only if it has a
+    smaller gap. Kernels of low rank do not determine the multipliers. If no vertex is
+    found, small multipliers are set to zero as far as the certificate allows.
+    """
+    problem = solution.problem
+    largest = np.ones(problem.size)
+    for part in problem.slices:
+        largest[part] = np.abs(end.distance[part]).max(initial=0.0) or 1.0
+    unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
+    zero = ~problem.is_equality & (end.distance / largest < end.margin / unit)
+    full = [
+        w / cost.max() < z / unit
+        for w, z, cost in zip(end.room, end.slack, problem.slack_costs, strict=True)
+    ]
+    best = solution
+    for _ in range(GUESSES):
+        try:
+            candidate = _vertex(solution, zero, full, newton)
+        except (NotPositiveDefinite, np.linalg.LinAlgError):
+            return best
+        if not np.isfinite(candidate.duality_gap):
+            return best
+        cleaned = _clean(candidate)
+        if cleaned.is_optimal(enough):
+            return cleaned
+        if cleaned.duality_gap < best.duality_gap:
+            best = cleaned
+        if not _correct(candidate, zero, full, largest, unit):
+            break
+    return best
+
+
+def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> Solution:
+    """Return the solution with as few rows in the first function as tol allows.
+
+    If a multiplier acts on the first function and on another one, its value is added to
+    the private multiplier of the other function, which therefore does not change.
+    """
+    problem = solution.problem
+    partners = _private_partners(problem)
+    movable, columns = np.zeros(problem.size), problem.balance_columns()
+    parts = [
+        part
+        for part, family in zip(problem.slices, problem.families, strict=True)
+        if 0 in family.on and not family.equality
+    ]
+    for part in parts:
+        movable[part] = end.distance[part]
+    for from_, to, factor in partners:
+        columns[:, from_] -= factor * columns[:, to]
+        movable[from_] = np.minimum(movable[from_], end.distance[to])
+    for sharing, room in zip(problem.sharing, end.room, strict=True):
+        for part in (problem.slices[q] for q in sharing):
+            movable[part] = np.minimum(movable[part], room)
+
+    def without(share: float) -> Solution:
+        change, free = np.zeros(problem.size), movable.copy()
+        for part in parts:
+            distance = end.distance[part]
+            small = distance <= share * distance.max(initial=0.0)
+            change[part] = np.where(small, -distance, 0.0)
+            free[part][small] = 0.0
+        across = np.linalg.pinv((columns * free) @ columns.T, hermitian=True)
+        change -= free * (columns.T @ (across @ (columns @ change)))
+        for from_, to, factor in partners:
+            change[to] -= factor * change[from_]
+        multipliers = solution.multipliers + change
+        small = (change == -end.distance) & (change < 0)
+        multipliers[small] = problem.lower[small]
+        return _moved(solution, np.maximum(multipliers, problem.lower))
+
+    for share in SMALL:
+        candidate = without(share)
+        if candidate.is_optimal(tol):
+            return candidate
+    return solution
+
+
+def _private_partners(problem) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Return, for families on two functions, the private multipliers of the same rows.
+
+    Of each family: the multipliers, the private ones, the ratio of their coefficients.
+    """
+    partners = []
+    for k, private in problem.structure.private.items():
+        for q in problem.structure.shared.get(k, ()) if private else ():
+            partner, family = private[0], problem.families[q]
+            place = np.full(problem.length(k), -1)
+            place[problem.positions(partner, k)] = np.arange(
+                len(problem.families[partner].at_least)
+            )
+            at = place[problem.positions(q, k)]
+            rows = np.flatnonzero(at >= 0)
+            at = at[rows]
+            ratio = family.on[k][rows] / problem.families[partner].on[k][at]
+            starts = problem.slices[q].start, problem.slices[partner].start
+            partners.append((rows + starts[0], at + starts[1], ratio))
+    return partners
+
+
+def _moved(solution: Solution, multipliers: np.ndarray) -> Solution:
+    """Return the solution with other multipliers and their expansions."""
+    change = solution.problem.spread(multipliers - solution.multipliers)
+    coefficients = [v + dv for v, dv in zip(solution.coefficients, change, strict=True)]
+    return replace(solution, multipliers=multipliers, coefficients=coefficients)
+
+
+def _clean(solution: Solution) -> Solution:
+    """Set multipliers beyond their lower bound, by rounding errors, to the bound."""
+    problem = solution.problem
+    wrong = solution.multipliers < problem.lower
+    if not wrong.any():
+        return solution
+    return _moved(solution, np.maximum(solution.multipliers, problem.lower))
+
+
+def _correct(candidate, zero, full, largest, unit) -> bool:
+    """Correct the choices that the candidate violates; return whether there are any."""
+    problem = candidate.problem
+    negative = ~zero & (candidate.multipliers < problem.lower - ROUNDING * largest)
+    short = problem.at_least - problem.margins(candidate.values)
+    violated = zero & (short > ROUNDING * unit)
+    changed = bool(negative.any())
+    for q_set, is_full, room, cost in zip(
+        problem.sharing,
+        full,
+        problem.headroom(candidate.multipliers),
+        problem.slack_costs,
+        strict=True,
+    ):
+        over = ~is_full & (room < -ROUNDING * cost)
+        # The value of a slack follows from the constraints with a multiplier; another
+        # constraint is violated if it needs a larger slack.
+        shorts = [short[problem.slices[q]] for q in q_set]
+        used = [
+            np.where(zero[problem.slices[q]], -np.inf, one)
+            for q, one in zip(q_set, shorts, strict=True)
+        ]
+        slack = np.maximum.reduce(shorts if len(q_set) == 1 else used)
+        for q, one in zip(q_set, shorts, strict=True):
+            enough = np.where(is_full, slack, 0.0)
+            violated[problem.slices[q]] &= one > enough + ROUNDING * unit
+        idle = is_full & (slack < -ROUNDING * unit)
+        is_full[over], is_full[idle] = True, False
+        changed |= bool(over.any() or idle.any())
+    zero[negative] = True
+    zero[violated] = False
+    return changed or bool(violated.any())
+
+
+def _vertex(solution, zero, full, newton) -> Solution:
+    """Return the point with the given zeros and full slacks that satisfies the rest."""
+    problem = solution.problem
+    scale = _curvature_scale(problem)
+    multipliers = np.where(zero, problem.lower, solution.multipliers)
+    fixed = zero.copy()
+    tied = []
+    for sharing, is_full, limit in zip(
+        problem.sharing, full, problem.limits, strict=True
+    ):
+        parts = [problem.slices[q] for q in sharing]
+        n_free = np.sum([~zero[part] for part in parts], axis=0)
+        # A positive slack determines the only free multiplier that has it.
+        alone = is_full & (n_free == 1) if len(sharing) > 1 else is_full
+        others = sum(np.where(zero[part], multipliers[part], 0.0) for part in parts)
+        for part in parts:
+            last = alone & ~zero[part] if len(sharing) > 1 else alone
+            multipliers[part] = np.where(last, limit - others, multipliers[part])
+            fixed[part] |= alone
+        tied.append(np.where(is_full & ~alone, HARD * scale[parts[0]], 0.0))
+    diagonal = problem.curvature + np.where(fixed, HARD, SOFT) * scale
+    diagonal[problem.is_equality] = problem.curvature[problem.is_equality]
+    newton.start(multipliers)
+    newton.factorize(Barrier(diagonal, tied))
+    biases = solution.biases.copy()
+    unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
+    slacks = [np.zeros(len(f)) for f in full]
+    for _ in range(REPEATS):
+        gradient = (
+            problem.margins(problem.values(newton.penalized, biases))
+            - problem.at_least
+            + problem.curvature * multipliers
+        )
+        for sharing, slack, room, tie in zip(
+            problem.sharing,
+            slacks,
+            problem.headroom(multipliers),
+            tied,
+            strict=True,
+        ):
+            if len(sharing) > 1:
+                # The slack is the multiplier of Σλ = d.
+                slack -= np.where(tie > 0, tie * room, 0.0)
+                for q in sharing:
+                    gradient[problem.slices[q]] += slack
+        right = np.where(fixed, 0.0, -gradient)
+        balance = problem.balance(newton.coefficients)
+        if np.abs(right).max() <= ENOUGH * unit:
+            break
+        step, shift = newton.solve(right, -balance, refine=True)
+        step = np.where(fixed, 0.0, step)
+        multipliers = multipliers + step
+        biases = biases + shift
+        newton.advance(1.0, step)
+    return replace(
+        solution,
+        multipliers=multipliers,
+        coefficients=[v.copy() for v in newton.coefficients],
+        biases=biases,
+        weights=copied(newton.weights),
+    )
+
+
+def copied(
+    weights: list[np.ndarray | None] | None,
+) -> list[np.ndarray | None] | None:
+    """Return a copy of the weights; a function without features has none."""
+    if weights is None:
+        return None
+    return [None if w is None else w.copy() for w in weights]
+
+
+def _curvature_scale(problem) -> np.ndarray:
+    """Return the diagonal of H, bounded below by a millionth of its mean."""
+    scale = np.zeros(problem.size)
+    for q, (part, family) in enumerate(
+        zip(problem.slices, problem.families, strict=True)
+    ):
+        for k, a in family.on.items():
+            function = problem.functions[k]
+            if function.space is not None:
+                at = problem.positions(q, k)
+                scale[part] += a**2 * function.space.diagonal[at] / function.weight
+    for g in range(problem.size - len(problem.global_rows), problem.size):
+        scale[g] = 1.0
+    floor = scale.mean() if scale.size else 1.0
+    return np.maximum(scale, 1e-6 * floor if floor > 0 else 1.0)
+
+
+# Length of a step below which there is no progress.
+SHORTEST_STEP = 1e-10
+# Largest ratio of costs with which the functions may start at zero.
+WIDEST = 1e6
+# Threads that process blocks of rows. More threads wait for the interpreter: with 16
+# cores 1, 2, 4 and 8 threads took 7.0, 7.1, 8.0 and 9.6 s for the same fit.
+MOST_THREADS = 2
+
+
+class _Iterate:
+    """λ and z of the constraints, w and ζ of the linear slacks, and the biases b.
+
+    ``multipliers`` are relative to the offset, ``distance`` to their lower bound.
+    """
+
+    def __init__(self, problem: Problem, newton: NewtonStep):
+        self.problem, self.newton = problem, newton
+        centered = isinstance(newton, FeatureNewton) and _similar_costs(problem)
+        self.multipliers = starting_multipliers(problem, centered=centered)
+        self.biases = np.zeros(len(problem.biased))
+        self.distance = self.multipliers + problem.offset
+        newton.start(self.multipliers)
+        if isinstance(newton, FeatureNewton) and centered:
+            zeros = [None if w is None else 0.0 * w for w in newton.weights]
+            newton.set_weights(zeros)
+        # Updated by each step, as the distance from the lower bound is: recomputing
+        # d − Σλ would cancel close to the bound.
+        self.room = problem.headroom(self.multipliers)
+        # Any positive values are allowed; stationarity holds where possible.
+        gradient = self._gradient()
+        floor = max(np.abs(gradient).mean(), 1e-3 * np.abs(problem.at_least).max())
+        self.slack = [
+            np.maximum(-_worst(problem, gradient, sharing, np.minimum), 0.0) + floor
+            for sharing in problem.sharing
+        ]
+        self.margin = np.where(
+            problem.is_equality, 0.0, np.maximum(self._with_slack(gradient), floor)
+        )
+
+    @property
+    def values(self) -> list[np.ndarray]:
+        return self.problem.values(self.newton.penalized, self.biases)
+
+    def _gradient(self) -> np.ndarray:
+        problem = self.problem
+        return (
+            problem.margins(self.values)
+            - problem.at_least
+            + problem.curvature * self.multipliers
+        )
+
+    def _with_slack(self, vector: np.ndarray) -> np.ndarray:
+        """Return ``vector + ζ`` for families with a linear slack."""
+        out = vector.copy()
+        for slack, sharing in zip(self.slack, self.problem.sharing, strict=True):
+            for q in sharing:
+                out[self.problem.slices[q]] += slack
+        return out
+
+    def stationarity(self) -> np.ndarray:
+        return self._with_slack(self._gradient()) - self.margin
+
+    def products(self) -> float:
+        """Return the sum of the products of multipliers and slacks."""
+        total = self.distance @ self.margin
+        for room, slack in zip(self.room, self.slack, strict=True):
+            total += room @ slack
+        return float(total)
+
+    def complementarity(self) -> float:
+        """Return μ: the mean product of a multiplier and its slack."""
+        count = int((~self.problem.is_equality).sum())
+        return self.products() / (count + sum(room.size for room in self.room))
+
+    def end(self) -> PathEnd:
+        """Return a copy of the slacks, for `polish`."""
+        return PathEnd(
+            self.distance.copy(),
+            self.margin.copy(),
+            [w.copy() for w in self.room],
+            [z.copy() for z in self.slack],
+        )
+
+    def solution(self, n_iter: int, converged: bool) -> Solution:
+        newton = self.newton
+        solution = Solution(
+            self.problem,
+            self.multipliers.copy(),
+            [v.copy() for v in newton.coefficients],
+            self.biases.copy(),
+            n_iter,
+            converged,
+            "interior",
+            copied(newton.weights),
+        )
+        solution.penalized = newton.penalized
+        return solution
+
+
+def _similar_costs(problem: Problem) -> bool:
+    """Return whether the costs of the slacks are of similar size.
+
+    Functions that start at zero change by the largest cost in the first step, which
+    would violate the bounds of much smaller ones.
+    """
+    costs = np.concatenate([*problem.slack_costs, np.ones(0)])
+    costs = costs[costs > 0]
+    return not costs.size or bool(costs.max() <= WIDEST * costs.min())
+
+
+def _worst(problem, vector, sharing, reduce):
+    return reduce.reduce([vector[problem.slices[q]] for q in sharing])
+
+
+def newton_for(problem: Problem, tuning: Tuning = DEFAULT) -> NewtonStep:
+    """Return the Newton step of the space in which the functions are given."""
+    spaces = [f.space for f in problem.functions if f.space is not None]
+    if all(isinstance(space, Features) for space in spaces):
+        return FeatureNewton(problem)
+    if any(isinstance(space, Features) for space in spaces):
+        raise ValueError(
+            "The functions of a problem must be given either all by Gram matrices or "
+            "all by features; here both occur. Give Gram matrices for all."
+        )
+    if not all(is_stored(space.matrix) for space in spaces):
+        raise ValueError(
+            "solver='interior' needs Gram matrices that are stored, and these are too "
+            "large for the memory of the device. Use solver='auto'."
+        )
+    return KernelNewton(problem, tuning)
+
+
+def solve_interior(
+    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning = DEFAULT
+) -> Solution:
+    """Solve to a relative duality gap of tol; otherwise return the best iterate.
+
+    Small problems are solved up to the vertex at the end of the path, or to a gap of
+    1e-5 tol: the gap bounds the error of the objective, but that of decision values
+    only by its square root.
+    """
+    if _suits_blocks(problem, tuning):
+        return _solve_in_blocks(problem, tol=tol, max_iter=max_iter, tuning=tuning)
+    state = _Iterate(problem, newton_for(problem, tuning))
+    return _along_path(state, tol=tol, max_iter=max_iter, tuning=tuning)
+
+
+def _suits_blocks(problem: Problem, tuning: Tuning) -> bool:
+    """Return whether there are many rows in features, without global constraints."""
+    spaces = [f.space for f in problem.functions if f.space is not None]
+    many = problem.n_rows >= tuning.many_rows or _device(problem) != "cpu"
+    return (
+        many
+        and not problem.global_rows
+        and all(isinstance(space, Features) for space in spaces)
+    )
+
+
+def _device(problem: Problem) -> str:
+    """Return the device of the features of a problem."""
+    spaces = problem.spaces.values()
+    devices = {space.device for space in spaces if isinstance(space, Features)}
+    return devices.pop() if len(devices) == 1 else "cpu"
+
+
+def _solve_in_blocks(
+    problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
+) -> Solution:
+    device, n_threads = _device(problem), min(allowed_threads(), MOST_THREADS)
+    # A block is too small for the threads of BLAS.
+    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
+        threads = pool if n_threads > 1 and device == "cpu" else None
+        rows = LocalRows(problem, threads, device, tuning)
+        found = solve_blocks(
+            rows, rows.layout, tol=tol, max_iter=max_iter, tuning=tuning
+        )
+    multipliers = rows.multipliers()
+    del rows  # frees memory of the size of the data for the certificate
+    solution = Solution(
+        problem,
+        multipliers,
+        problem.coefficients(multipliers),
+        found.biases,
+        found.n_iter,
+        found.converged,
+        "interior",
+        found.weights,
+    )
+    solution.converged = solution.is_optimal(tol)
+    return solution
+
+
+def _along_path(
+    state: _Iterate, *, tol: float, max_iter: int, tuning: Tuning
+) -> Solution:
+    problem, newton = state.problem, state.newton
+    best = state.solution(0, False)
+    small = problem.n_rows <= tuning.polished_size
+    shares = tuning.vertex_tried_at if small else tuning.large_vertex_tried_at
+    # With a multiplier of all rows at once, every row is a support vector.
+    dense = any(0 in row.on for row in problem.global_rows)
+    if problem.n_rows >= tuning.many_rows or (dense and not small):
+        shares = (1.0,)
+    aims = [tol * share for share in shares]
+    enough = tuning.aim(problem.n_rows, tol)
+    n_iter, stalled, lowest, end = 0, 0, np.inf, None
+    exhausted, polished = 0, None
+    while n_iter < max_iter and aims:
+        n_iter += 1
+        try:
+            # Beyond the accuracy of double precision, the barrier overflows.
+            with np.errstate(over="raise"):
+                step = _predictor_corrector(state, newton, tuning.step_to_boundary)
+        except (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError):
+            break
+        candidate = state.solution(n_iter, False)
+        if not np.isfinite(candidate.duality_gap):
+            break
+        merit = state.complementarity() + np.abs(state.stationarity()).max()
+        stalled = 0 if merit < 0.9 * lowest else stalled + 1
+        lowest = min(lowest, merit)
+        if candidate.relative_gap < best.relative_gap:
+            best, end = candidate, state.end()
+        if best.is_optimal(aims[0]):
+            aims.pop(0)
+            if len(shares) > 1 and end is not None:
+                held, polished = newton.hold(), best
+                vertex = polish(best, end, newton, enough)
+                newton.resume(held)
+                if vertex is not best and vertex.is_optimal(enough):
+                    best, end = vertex, None
+                    break
+        done = best.is_optimal(tol)
+        patience = tuning.polishing_patience if done else tuning.patience
+        # The products are below tol: the rest of the gap is rounding.
+        exhausted += not done and state.products() <= tol * abs(best.primal_value)
+        if step < SHORTEST_STEP or stalled > patience or exhausted > tuning.last_steps:
+            break
+    if small and end is not None and polished is not best:
+        best = polish(best, end, newton, enough)
+    if len(shares) > 1 and not small and end is not None and best.weights is None:
+        best = without_small_multipliers(best, end, tol)
+    best.n_iter = n_iter
+    best.converged = best.is_optimal(tol)
+    return best
+
+
+def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
+    """Take one Mehrotra step in place; return its length."""
+    problem = state.problem
+    free = problem.is_equality
+    safe = np.where(free, 1.0, state.distance)
+    barrier = Barrier(
+        diagonal=problem.curvature + np.where(free, 0.0, state.margin / safe),
+        shared=[z / w for z, w in zip(state.slack, state.room, strict=True)],
+    )
+    newton.factorize(barrier)
+    stationarity = state.stationarity()
+    balance = problem.balance(newton.coefficients)
+    mu = state.complementarity()
+
+    def direction(on_multipliers, on_room, *, refine):
+        right = -stationarity - np.where(free, 0.0, on_multipliers / safe)
+        for missed, room, sharing in zip(
+            on_room, state.room, problem.sharing, strict=True
+        ):
+            for q in sharing:
+                right[problem.slices[q]] += missed / room
+        step, biases = newton.solve(right, -balance, refine=refine)
+        margin = np.where(free, 0.0, (-on_multipliers - state.margin * step) / safe)
+        room = [
+            -sum(step[problem.slices[q]] for q in sharing)
+            for sharing in problem.sharing
+        ]
+        slack = [
+            (-missed - z * dw) / w
+            for missed, z, dw, w in zip(
+                on_room, state.slack, room, state.room, strict=True
+            )
+        ]
+        return step, margin, room, slack, biases
+
+    products = state.distance * state.margin
+    room_products = [w * z for w, z in zip(state.room, state.slack, strict=True)]
+    step, margin, room, slack, _ = direction(products, room_products, refine=False)
+    length = _step_length(state, step, margin, room, slack)
+    after = (state.distance + length * step)[~free] @ (state.margin + length * margin)[
+        ~free
+    ]
+    count = int((~free).sum())
+    for w, z, dw, dz in zip(state.room, state.slack, room, slack, strict=True):
+        after += (w + length * dw) @ (z + length * dz)
+        count += w.size
+    target = mu * min(max(after / count / mu, 0.0), 1.0) ** 3
+    step, margin, room, slack, biases = direction(
+        products + step * margin - target,
+        [
+            p + dw * dz - target
+            for p, dw, dz in zip(room_products, room, slack, strict=True)
+        ],
+        refine=True,
+    )
+    length = min(1.0, to_boundary * _step_length(state, step, margin, room, slack))
+    if not np.isfinite(length):
+        raise FloatingPointError("the Newton step is not finite")
+    state.multipliers += length * step
+    state.distance += length * step
+    state.margin += length * margin
+    state.biases += length * biases
+    newton.advance(length, step)
+    for w, dw, z, dz in zip(state.room, room, state.slack, slack, strict=True):
+        w += length * dw
+        z += length * dz
+    return length
+
+
+def _step_length(state, step, margin, room, slack) -> float:
+    """Return the longest step that keeps all slacks positive; it may exceed one."""
+    bounded = ~state.problem.is_equality
+    pairs = [
+        (state.distance[bounded], step[bounded]),
+        (state.margin[bounded], margin[bounded]),
+        *zip(state.room, room, strict=True),
+        *zip(state.slack, slack, strict=True),
+    ]
+    fastest = max(
+        (float((-change / value).max()) for value, change in pairs if value.size),
+        default=0.0,
+    )
+    return 1.0 / fastest if fastest > 1.0 / 1e3 else 1e3

@@ -1,1 +1,629 @@
-"""Proximal method of multipliers, with semismooth Newton steps on faces of a box."""
+"""A proximal method of multipliers with Newton's method for the inner problems.
+
+The dual of :mod:`lupi._convex.problem` is a quadratic program over a simple set Λ. Each
+outer step adds a proximal term to it::
+
+    λ⁺ = argmin_{λ ∈ Λ}  dual(λ) + ½ Σ σ (λ − λ̄)²
+
+The dual of this step, `Augmented`, is solved by Newton's method on faces of Λ.
+Compared with the interior-point method, the systems only have the free multipliers,
+they are well conditioned, and a step on the same face needs no factorization.
+
+The first proximal term of bounded multipliers is of the size of their box and is
+reduced in every step: with a small one from the start, all multipliers would change
+from one bound to the other. Once the face no longer changes, the problem on it is
+solved without the proximal term, which gives the vertex.
+
+References
+----------
+R. T. Rockafellar, "Augmented Lagrangians and applications of the proximal point
+algorithm in convex programming", Mathematics of Operations Research 1(2), 1976.
+X. Li, D. Sun, K.-C. Toh, "A highly efficient semismooth Newton augmented Lagrangian
+method for solving Lasso problems", SIAM J. Optimization 28(1), 2018.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lupi._convex.linalg import NotPositiveDefinite, factor_precisions, is_on_host
+from lupi._convex.problem import Problem
+from lupi._convex.proximal.faces import Equations, Face, Neighbor, unsuited
+from lupi._convex.searches import conjugate_gradients, first_zero, zero_of
+from lupi._convex.solution import Solution
+from lupi._convex.tuning import DEFAULT, Tuning
+
+# Relative rounding error of the sum of two multipliers.
+SUM_ROUNDING = 4 * np.finfo(float).eps
+
+
+class Bounds:
+    """The set Λ of multipliers, its projection and its faces.
+
+    Λ is a box, except that the multipliers λ and λ' of two families that share a slack
+    have lower bounds and ``λ + λ' ≤ d``.
+    """
+
+    def __init__(self, problem: Problem, ridge: np.ndarray):
+        self.problem, self.ridge = problem, ridge
+        self.low = problem.lower
+        self.high = np.full(problem.size, np.inf)
+        for s, sharing in enumerate(problem.sharing):
+            for q in sharing:
+                part = problem.slices[q]
+                others = sum(
+                    problem.lower[problem.slices[o]] for o in sharing if o != q
+                )
+                self.high[part] = problem.limits[s] - others
+
+    def project(self, point: np.ndarray) -> np.ndarray:
+        """Return the nearest point of Λ in the norm weighted by the ridge."""
+        out = np.clip(point, self.low, self.high)
+        for _, limit, first, second in self._pairs():
+            crowded = out[first] + out[second] > limit
+            if crowded.any():
+                d = limit[crowded]
+                one, two = self.ridge[first][crowded], self.ridge[second][crowded]
+                even = one * point[first][crowded] + two * (d - point[second][crowded])
+                even /= one + two
+                low, high = self.low[first][crowded], self.high[first][crowded]
+                out[first][crowded] = even = np.clip(even, low, high)
+                out[second][crowded] = d - even
+        return out
+
+    def _pairs(self):
+        problem = self.problem
+        for s, (outer, inner) in problem.structure.pairs.items():
+            limit = problem.limits[s]
+            yield s, limit, problem.slices[outer], problem.slices[inner]
+
+    def face(self, point: np.ndarray) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+        """Return the free multipliers and the tied rows at a projected point."""
+        free = (point > self.low) & (point < self.high)
+        tied = {}
+        for s, limit, first, second in self._pairs():
+            size = np.abs(limit) + np.abs(point[first])  # x + (d − x) may round below d
+            full = point[first] + point[second] >= limit - SUM_ROUNDING * size
+            tied[s] = np.flatnonzero(full & free[first] & free[second])
+            free[first] &= ~full
+            free[second] &= ~full
+        return free, tied
+
+    def fixed(self, point, free, tied) -> np.ndarray:
+        """Return the fixed multipliers of a face; a tied pair counts as 0 and d."""
+        out = np.where(free, 0.0, point)
+        for s, limit, first, second in self._pairs():
+            rows = tied[s]
+            out[first][rows], out[second][rows] = 0.0, limit[rows]
+        return out
+
+
+# The factors of a face are not accurate enough if a correction of its equations reduces
+# the error by less than this factor.
+ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-13, 4.0, 6
+BALANCED = 1e-7
+MOST_BIAS_STEPS, FLAT = 20, 1e-6
+
+
+class _Target(NamedTuple):
+    """Multipliers that solve the equations of a face, and their functions.
+
+    ``fixed`` are the multipliers that are fixed at their bounds on this face.
+    """
+
+    fixed: np.ndarray
+    multipliers: np.ndarray
+    coefficients: list[np.ndarray]
+    penalized: list[np.ndarray]
+    biases: np.ndarray
+
+
+class Augmented:
+    """The inner problem of the proximal method, and Newton's method for it.
+
+    With ``t`` the values of the functions and ``m`` the left-hand sides of the
+    constraints, the dual of one proximal step is smooth and unconstrained::
+
+        min_{f, b}  Σ_k [ρ_k/2 ‖f_k‖² + c_k·t_k] + φ(m(t)),     −∂φ/∂m = λ(t)
+
+        λ(t) = projection on Λ of  (σ λ̄ + r − m(t)) / D,        D = σ + 1/q
+
+    This function is piecewise quadratic, and Newton's method with a line search
+    converges in few steps. Each step solves the equations of a face (:mod:`.faces`) for
+    the multipliers that are free in λ(t).
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        start: Solution | None,
+        ridge: np.ndarray,
+        dtype: type,
+        tuning: Tuning,
+    ):
+        self.problem, self.tuning, self._begun = problem, tuning, start is not None
+        self.layout = Equations(problem, ridge, dtype, tuning)
+        self._face: Face | Neighbor | None = None
+        # On a GPU a new factorization is faster than the vectors of a change.
+        self._takes_neighbors = is_on_host(problem.spaces[0].matrix)
+        self._measure()
+        self.biases = np.zeros(len(problem.biased))
+        self.center = np.zeros(problem.size)
+        if start is not None:
+            self.biases, self.center = start.biases.copy(), start.multipliers
+        self.center = self.bounds.project(self.center)
+        self.coefficients = problem.coefficients(self.center)
+        self.penalized = problem.penalized(self.coefficients)
+        self.n_newton = 0
+        self.lengths: list[float] = []
+        self._none = np.zeros(len(problem.biased))
+        self._columns = problem.balance_columns()
+
+    def use(self, dtype: type) -> None:
+        """Factorize in this precision from now on."""
+        ridge, self._face = self.layout.ridge, None
+        del self.layout  # frees its copies before the new ones are made
+        self.layout = Equations(self.problem, ridge, dtype, self.tuning)
+
+    def set_ridge(self, ridge: np.ndarray) -> None:
+        """Set the proximal term."""
+        self._face = None
+        self.layout.set_ridge(ridge)
+        self._measure()
+
+    def _measure(self) -> None:
+        ridge = self.layout.ridge
+        self.bounds = Bounds(self.problem, ridge)
+        self.sigma = ridge - self.problem.curvature
+
+    def _margins(self, penalized, biases) -> np.ndarray:
+        return self.problem.margins(self.problem.values(penalized, biases))
+
+    def _unprojected(self, margins: np.ndarray) -> np.ndarray:
+        right = self.sigma * self.center + self.problem.at_least
+        return (right - margins) / self.layout.ridge
+
+    def on_last_face(self, point: np.ndarray) -> bool:
+        """Return whether a projected point is on the face that was factorized last."""
+        last = self._face
+        if last is None:
+            return False
+        free, tied = self.bounds.face(point)
+        return np.array_equal(free, last.free) and all(
+            np.array_equal(rows, last.tied[s]) for s, rows in tied.items()
+        )
+
+    def n_changes(self, point: np.ndarray) -> int:
+        """Return how many multipliers have become free or bound since the last face."""
+        if self._face is None:
+            return len(point)
+        return int((self.bounds.face(point)[0] != self._face.free).sum())
+
+    def _confirms(self, point: np.ndarray, target: _Target) -> bool:
+        """Return whether a point is on the face of the target, at the same bounds."""
+        if not self.on_last_face(point):
+            return False
+        fixed = self.bounds.fixed(point, *self.bounds.face(point))
+        return np.array_equal(fixed, target.fixed)
+
+    def face_at(self, point: np.ndarray) -> Face | Neighbor:
+        """Return the face of a projected point, factorized."""
+        if self._face is None or not self.on_last_face(point):
+            free, tied = self.bounds.face(point)
+            # Assigned first, so that an unused factor is freed before the new one.
+            self._face = self._near_last_face(free, tied)
+            if self._face is None:
+                self._face = Face(self.layout, free, tied)
+        return self._face
+
+    def _near_last_face(
+        self, free: np.ndarray, tied: dict[int, np.ndarray]
+    ) -> Face | Neighbor | None:
+        """Return a face that uses the last factors; None if too much has changed."""
+        if self._face is None or not self._takes_neighbors:
+            return None
+        base = self._face.base
+        changes = Neighbor.distance(base, free, tied)
+        if changes == 0:
+            return base
+        near = changes <= self.problem.n_rows // self.tuning.rows_per_change
+        return Neighbor(base, free, tied) if near else None
+
+    def minimize(self, most: int) -> tuple[np.ndarray, bool, bool]:
+        """Minimize by Newton's method, for one outer step.
+
+        Returns the multipliers, whether they solve the equations of their face, and
+        whether all steps were on the face factorized before.
+        """
+        margins = self._margins(self.penalized, self.biases)
+        multipliers = self.bounds.project(self._unprojected(margins))
+        same_face = True
+        if self._begun:
+            # λ(t) repeats the last outer step; its end is a better starting point.
+            multipliers = self.center
+        else:
+            self._begun = True
+            self._hold_private(multipliers)
+        balanced, guessed, tuning = True, True, self.tuning
+        for _ in range(most):
+            if not balanced or self._undetermined(multipliers):
+                margins = self._settle_biases(margins)
+                multipliers = self.bounds.project(self._unprojected(margins))
+            same_face &= self.on_last_face(multipliers)
+            self.n_newton += 1
+            # No reference to the face is kept: two may not fit into memory.
+            target = self._target(self.face_at(multipliers), multipliers)
+            length = self._move(target, margins)
+            self.lengths.append(length)
+            margins = self._margins(self.penalized, self.biases)
+            multipliers = self.bounds.project(self._unprojected(margins))
+            balanced = self._is_balanced(target)
+            if length == 1.0 and balanced and self._confirms(multipliers, target):
+                # Equal to `multipliers` up to rounding, and exact for the functions.
+                return target.multipliers, True, same_face
+            moved = np.abs(multipliers - self.center).max()
+            error = np.abs(multipliers - target.multipliers).max()
+            close = length >= tuning.inexact_length and error <= tuning.inexact * moved
+            close = close and balanced
+            if close or (length == 0.0 and not guessed):
+                break
+            guessed = False
+        return multipliers, False, same_face
+
+    def _is_balanced(self, target: _Target) -> bool:
+        """Return whether the target satisfies the balance equations."""
+        residual = np.abs(self.problem.balance(target.coefficients))
+        size = np.abs(self._columns) @ np.abs(target.multipliers)
+        return bool((residual <= BALANCED * size).all())
+
+    def _undetermined(self, multipliers: np.ndarray) -> bool:
+        """Return whether the free multipliers do not determine all biases."""
+        free, tied = self.bounds.face(multipliers)
+        gram = (self._columns * free) @ self._columns.T
+        for s, rows in tied.items():
+            outer, inner = (self.problem.slices[q] for q in self.layout.pairs[s])
+            both = self._columns[:, outer][:, rows] - self._columns[:, inner][:, rows]
+            gram += both @ both.T
+        lengths = np.sqrt(np.diagonal(gram))
+        if not lengths.all():
+            return True
+        gram /= np.outer(lengths, lengths)
+        return len(gram) > 0 and np.linalg.matrix_rank(gram) < len(gram)
+
+    def _settle_biases(self, margins: np.ndarray) -> np.ndarray:
+        """Minimize over the biases with fixed functions; return the new margins.
+
+        The function is convex and piecewise quadratic in the biases; Newton's method
+        with a line search minimizes it.
+        """
+        columns, costs = self._columns, self.problem.balance_targets
+        for _ in range(MOST_BIAS_STEPS):
+            point = self.bounds.project(self._unprojected(margins))
+            slope = costs - columns @ point
+            size = np.abs(costs) + np.abs(columns) @ np.abs(point)
+            if (np.abs(slope) <= ROUNDING * size).all():
+                break
+            free = self.bounds.face(point)[0]
+            hessian = (columns[:, free] / self.layout.ridge[free]) @ columns[:, free].T
+            whole = (columns / self.layout.ridge) @ columns.T
+            index = np.arange(len(hessian))
+            hessian[index, index] += FLAT * np.diagonal(whole)
+            direction = -np.linalg.solve(hessian, slope)
+            across = direction @ columns
+            start = costs @ direction
+
+            def along(length, start=start, across=across, margins=margins):
+                moved = self._unprojected(margins + length * across)
+                return start - across @ self.bounds.project(moved)
+
+            length = zero_of(along, unit=1.0)
+            self.biases = self.biases + length * direction
+            margins = margins + length * across
+        return margins
+
+    def _hold_private(self, multipliers: np.ndarray) -> None:
+        """Fix the private multipliers, so that the first face has small equations."""
+        for q in self.layout.private.values():
+            if not self.problem.families[q].equality:
+                part = self.problem.slices[q]
+                multipliers[part] = self.problem.lower[part]
+
+    def _target(self, face: Face | Neighbor, multipliers: np.ndarray) -> _Target:
+        """Return the solution of the equations of a face, with corrections."""
+        problem = self.problem
+        right = self.sigma * self.center + problem.at_least
+        fixed = self.bounds.fixed(multipliers, face.free, face.tied)
+        given = problem.coefficients(fixed)
+        zeros, nothing = np.zeros(problem.size), [np.zeros_like(v) for v in given]
+        found, biases = face.solve(right, fixed, given, self._none)
+        errors = [np.inf, np.inf]
+        for _ in range(MOST_CORRECTIONS):
+            coefficients = problem.coefficients(found)
+            penalized = problem.penalized(coefficients)
+            values = right - self._margins(penalized, biases)
+            residual = face.reduce(values - self.layout.ridge * found)
+            error = np.abs(residual / self.layout.ridge).max()
+            # Relative to the outer step, or to rounding errors of the values.
+            allowed = max(
+                self.tuning.face_accuracy * np.abs(found - self.center).max(),
+                ROUNDING * np.abs(values / self.layout.ridge).max(),
+            )
+            if error <= allowed:
+                return _Target(fixed, found, coefficients, penalized, biases)
+            # The first correction may only improve the balance equations.
+            if not error <= errors[-2] / LEAST_GAIN:
+                break
+            errors.append(error)
+            balance = -problem.balance(coefficients)
+            change, shift = face.solve(residual, zeros, nothing, balance)
+            found, biases = found + change, biases + shift
+        raise NotPositiveDefinite("the factors of a face are not accurate enough")
+
+    def _move(self, target: _Target, margins: np.ndarray) -> float:
+        """Take a step towards the target; return its length (0 to 1)."""
+        problem = self.problem
+        wanted, new, biases = target.coefficients, target.penalized, target.biases
+        shift = biases - self.biases
+        change = [a - b for a, b in zip(new, self.penalized, strict=True)]
+        moved = problem.values(change, shift)
+        across = problem.margins(moved)
+        start = curvature = 0.0
+        for cost, v, w, df, dt in zip(
+            problem.rest_costs, self.coefficients, wanted, change, moved, strict=True
+        ):
+            start += v @ df
+            curvature += (w - v) @ df
+            if cost is not None:
+                start += cost @ dt
+        scaled = across / self.layout.ridge
+        here = self._unprojected(margins)
+
+        def slope(length: float) -> float:
+            multipliers = self.bounds.project(here - length * scaled)
+            return start + length * curvature - multipliers @ across
+
+        length = first_zero(slope)
+        if length == 1.0:
+            self.coefficients, self.penalized, self.biases = wanted, new, biases
+        else:
+            for v, w in zip(self.coefficients, wanted, strict=True):
+                v += length * (w - v)
+            for t, dt in zip(self.penalized, change, strict=True):
+                t += length * dt
+            self.biases = self.biases + length * shift
+        return length
+
+    def solution(self, multipliers: np.ndarray, *, settled: bool) -> Solution:
+        """Return multipliers as a solution; `settled` if they match the functions."""
+        problem = self.problem
+        solution = Solution(
+            problem,
+            multipliers,
+            problem.coefficients(multipliers),
+            self.biases.copy(),
+            self.n_newton,
+            False,
+            "proximal",
+        )
+        if settled:
+            solution.penalized = [t.copy() for t in self.penalized]
+        return solution
+
+    def vertex(self, multipliers: np.ndarray, to: float) -> Solution:
+        """Solve for the free multipliers of a face without the proximal term."""
+        problem = self.problem
+        face = self.face_at(multipliers)
+        gradient = (
+            self._margins(self.penalized, self.biases)
+            - problem.at_least
+            + problem.curvature * multipliers
+        )
+        nothing = [np.zeros_like(v) for v in self.coefficients]
+        zeros = np.zeros(problem.size)
+
+        def precondition(right, balance):
+            return face.solve(right, zeros, nothing, balance)
+
+        def product(step):
+            out = problem.margins(problem.penalized(problem.spread(step)))
+            return face.reduce(out + problem.curvature * step)
+
+        step, shift = conjugate_gradients(
+            product,
+            precondition,
+            lambda biases: face.reduce(self._columns.T @ biases),
+            self._columns,
+            face.reduce(-gradient),
+            -problem.balance(self.coefficients),
+            to=to,
+        )
+        if not np.isfinite(step).all():
+            return self.solution(multipliers, settled=True)
+        multipliers = self.bounds.project(multipliers + step)
+        return Solution(
+            problem,
+            multipliers,
+            problem.coefficients(multipliers),
+            self.biases + shift,
+            self.n_newton,
+            False,
+            "proximal",
+        )
+
+
+# Proximal term of a bounded multiplier in units of its bound, and that of a global one
+# in units of its curvature.
+BOUNDED, GLOBAL = 2.0, 1e-3
+
+
+class _Proximal:
+    """The size of the proximal term, and the rules by which it changes."""
+
+    def __init__(self, problem: Problem, tuning: Tuning, share: float | None):
+        self.problem, self.tuning = problem, tuning
+        self.least = tuning.least_proximal
+        # Without bounds, a small term may be large enough from the start.
+        unbounded = len(problem.structure.leaves) == 1 and not problem.slacks
+        self.can_widen = share is None and unbounded
+        self.usual, self.narrowing = tuning.proximal, tuning.narrowing
+        if share is None:
+            share = tuning.first_proximal
+        if unbounded:
+            self.usual = tuning.unbounded_proximal
+            self.narrowing = tuning.first_unbounded
+            share = min(share, tuning.first_unbounded)
+        self.share = share
+
+    def follow(self, *, stuck: bool, easy: bool, short: bool) -> bool:
+        """Change the term after an outer step; return whether it changed."""
+        before, tuning = self.share, self.tuning
+        if stuck:
+            self.share = max(self.share * tuning.sharpening, self.least)
+        elif self.share > self.usual:
+            self.share = max(self.share * self.narrowing, self.usual)
+        elif short:
+            self.share = min(self.share * tuning.widening, self.usual)
+        elif easy:
+            self.share = max(self.share * self.narrowing, self.least)
+        return self.share != before
+
+    def widen(self) -> bool:
+        """Restart with a large term, at most once; return whether it was possible."""
+        possible, self.can_widen = self.can_widen, False
+        if possible:
+            self.share = self.tuning.first_proximal
+        return possible
+
+    def loosen(self) -> None:
+        """Increase the term, permanently, after equations were inaccurate."""
+        self.share *= self.tuning.loosening
+        self.least = self.share
+
+    def ridge(self) -> np.ndarray:
+        """Return σ + 1/q for every multiplier."""
+        problem = self.problem
+
+        def size(k):
+            f = problem.functions[k]
+            mean = float(np.mean(f.space.diagonal)) / f.weight
+            return mean if mean > 0 else np.inf  # a zero kernel has no scale
+
+        root = min(size(0), 1e300)
+        ridge = np.full(problem.size, self.share * root)
+        for part, family in zip(problem.slices, problem.families, strict=True):
+            kernels = [k for k in family.on if problem.functions[k].space is not None]
+            # At most that of the first function, which is the only curvature if a
+            # shared multiplier and a private one change by opposite amounts.
+            ridge[part] = self.share * min(root, *map(size, kernels))
+        for g in range(problem.size - len(problem.global_rows), problem.size):
+            if problem.hessian_diagonal[g] > 0:
+                # All others follow such a multiplier, whose curvature is then small.
+                ridge[g] = GLOBAL * self.share * problem.hessian_diagonal[g]
+        for cost, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
+            box = np.where(cost > 0, cost, 1.0)
+            for q in sharing:
+                part = problem.slices[q]
+                ridge[part] = np.maximum(ridge[part], BOUNDED * self.share / box)
+        return ridge + problem.curvature
+
+
+def _better(best: Solution, candidate: Solution) -> Solution:
+    candidate = candidate.without_idle_functions()
+    return candidate if candidate.relative_gap <= best.relative_gap else best
+
+
+def solve_proximal(
+    problem: Problem,
+    *,
+    tol: float,
+    max_iter: int,
+    tuning: Tuning = DEFAULT,
+    start: Solution | None = None,
+    share: float | None = None,
+) -> Solution:
+    """Solve to a relative duality gap of tol; otherwise return the best iterate.
+
+    ``start`` is a point with many multipliers at the right bounds, and ``share`` the
+    proximal term with which to start there.
+    """
+    reason = unsuited(problem)
+    if reason is not None:
+        raise ValueError(
+            f"solver='proximal' needs {reason}. Use solver='interior', or 'auto', "
+            "which chooses a suitable solver."
+        )
+    precisions = list(factor_precisions(problem.spaces[0].matrix))
+    if problem.n_rows < tuning.single_size:
+        del precisions[:-1]
+    proximal = _Proximal(problem, tuning, share)
+    state = Augmented(problem, start, proximal.ridge(), precisions.pop(0), tuning)
+    best, vertex_tried = state.solution(state.center, settled=False), False
+    small = problem.n_rows <= tuning.polished_size
+    # The gap bounds the error of the objective, but that of decision values only by its
+    # square root: small problems are solved up to the vertex.
+    aim = tuning.aim(problem.n_rows, tol)
+    to = tuning.vertex_accuracy if small else tuning.vertex_share * tol
+    reached, since, failures = np.inf, 0, 0
+    moved = 0.0
+    inner_steps = tuning.inner_steps if share else tuning.first_inner_steps
+    while state.n_newton < max_iter:
+        before = state.n_newton
+        try:
+            most = min(inner_steps, max_iter - before)
+            multipliers, settled, same_face = state.minimize(most)
+            best = _better(best, state.solution(multipliers, settled=settled))
+            vertex_tried &= same_face
+            try_vertex = small if best.is_optimal(aim) else same_face
+            if settled and try_vertex and not vertex_tried:
+                vertex_tried = True
+                best = _better(best, state.vertex(multipliers, to))
+        except (NotPositiveDefinite, np.linalg.LinAlgError):
+            if precisions:
+                state.use(precisions.pop(0))
+            elif failures < tuning.max_failures:
+                failures += 1
+                proximal.loosen()
+                state.set_ridge(proximal.ridge())
+            else:
+                break
+            continue
+        if best.is_optimal(aim):
+            break
+        if best.relative_gap <= 0.5 * reached:
+            reached, since = best.relative_gap, state.n_newton
+        stalled = reached < 0.1 and state.n_newton - since > tuning.stalled_steps
+        short = len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short
+        taken = state.lengths[before - state.n_newton :]
+        # Directions in single precision that do not descend are rounding errors.
+        lost = bool(precisions) and max(taken) < tuning.short_step
+        if stalled or short or lost:
+            if precisions:
+                state.use(precisions.pop(0))
+            elif proximal.widen():
+                state.set_ridge(proximal.ridge())
+            else:
+                break
+            state.lengths.clear()
+            since = state.n_newton
+            continue
+        if best.is_optimal(tol):
+            max_iter = min(max_iter, state.n_newton + tuning.polishing_steps)
+        center, state.center = state.center, multipliers
+        stuck = settled and same_face
+        step = np.abs(multipliers - center).max()
+        shortest = min(taken)
+        few = state.n_changes(multipliers) * tuning.rows_per_narrowing <= problem.n_rows
+        slow, moved = step > tuning.slow * moved, step
+        easy = shortest == 1.0 and few and slow
+        if proximal.follow(stuck=stuck, easy=easy, short=shortest < tuning.short_step):
+            state.set_ridge(proximal.ridge())
+        if stuck and precisions:
+            # Nearly singular equations need double precision.
+            state.use(precisions.pop(0))
+    if not best.is_optimal(tol):
+        best = _better(best, state.solution(state.center, settled=False))
+    best.n_iter = state.n_newton
+    best.converged = best.is_optimal(tol)
+    return best

@@ -1,1 +1,322 @@
-"""Interior-point method on blocks of rows; the outer loop only uses sums over them."""
+"""The interior-point method for rows in blocks.
+
+It is Mehrotra's predictor–corrector method as in :mod:`lupi._convex.interior`. The
+rows are accessed by the passes of :mod:`.passes` only, so that no array here has the
+length of the data. If all losses are those of linear slacks, the method starts near the
+end of the path: the smoothed problem of :mod:`.smoothed` is solved for a few μ by
+Newton's method with a line search, from the functions of a sample of the rows. The
+boundary of single rows shortens the steps of the primal–dual method, the more so the
+more rows there are; from this start it needs few steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lupi._convex.interior.blocks.local import LocalRows
+from lupi._convex.interior.blocks.rows import Layout, RowBlocks, RowState, Totals
+from lupi._convex.linalg import NotPositiveDefinite, cholesky, cholesky_solve
+from lupi._convex.searches import first_zero
+from lupi._convex.solution import FLATTEST
+from lupi._convex.tuning import DEFAULT, Tuning
+
+# Length of a step below which there is no progress.
+SHORTEST_STEP = 1e-10
+# Largest ratio of costs with which the functions may start at zero.
+WIDEST = 1e6
+# Maximum number of refinements of a step, and the relative residual that is accepted: a
+# step need not be exact, and each refinement is a pass over the rows.
+REFINEMENTS, REFINED = 2, 1e-5
+# Largest centering parameter: if the predictor is short, the reason is a few rows.
+MOST_CENTERING = 0.3
+# Slope, as a share of the first, that the line search of the smoothed problem accepts.
+STEEP = 0.3
+JITTERS = (1e-16, 1e-14, 1e-12, 1e-10, 1e-8)
+FAILURES = (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError)
+
+
+@dataclass(eq=False)
+class BlockSolution:
+    """Functions and their certificate, as in :class:`lupi._convex.Solution`."""
+
+    weights: list[np.ndarray | None]
+    biases: np.ndarray
+    primal_value: float
+    duality_gap: float
+    n_iter: int
+    converged: bool
+
+    @property
+    def relative_gap(self) -> float:
+        """The duality gap relative to the objective; infinite if that is zero."""
+        if self.duality_gap == 0.0:
+            return 0.0
+        size = abs(self.primal_value)
+        return self.duality_gap / size if size > 0 else np.inf
+
+
+def solve_blocks(
+    rows: RowBlocks,
+    layout: Layout,
+    *,
+    tol: float,
+    max_iter: int,
+    tuning: Tuning = DEFAULT,
+) -> BlockSolution:
+    """Solve to a relative duality gap of tol; ``rows`` keep the final multipliers."""
+    path = _Path(rows, layout, tuning)
+    taken = path.start_smoothed(max_iter)
+    if taken:
+        found = path.follow(tol=tol, max_iter=max_iter - taken)
+        found.n_iter += taken
+        if found.converged:
+            return found
+    path.start()
+    return path.follow(tol=tol, max_iter=max_iter)
+
+
+def certified(rows: RowBlocks, layout: Layout, theta: np.ndarray) -> BlockSolution:
+    """Return a point with its gap to the current multipliers of the rows."""
+    path = _Path(rows, layout, DEFAULT)
+    path.theta = theta
+    return path._certified(rows.total(RowState.factorize, theta, 0.0, False), 0)
+
+
+class _Path:
+    """The part of the iterate that is not in the rows: θ."""
+
+    def __init__(self, rows: RowBlocks, layout: Layout, tuning: Tuning):
+        self.rows, self.layout, self.tuning = rows, layout, tuning
+        facts = rows.describe()
+        self.sums, self.peaks = facts.sums, facts.peaks
+        self.unit = float(self.peaks["right"])
+        least = max(FLATTEST * self.peaks["bend"], np.finfo(float).tiny)
+        rows.total(RowState.measure, self.unit, float(least))
+
+    # ------------------------------------------------------------------ start
+    def start(self) -> None:
+        """Start with multipliers inside their bounds and, if costs allow, θ = 0.
+
+        Functions that start at zero change by the largest cost in the first step, which
+        would violate the bounds of much smaller ones.
+        """
+        size = self.sums["size"] / self.sums["rows"]
+        typical = 1.0 / size if size > 0 else 1.0
+        centered = bool(self.peaks["dearest"] <= WIDEST * -self.peaks["cheapest"])
+        centered |= self.peaks["dearest"] == 0.0
+        pull = self.rows.begin(typical, centered).sums["pull"]
+        penalty = self.layout.penalty
+        self.theta = np.zeros(self.layout.size)
+        if not centered:
+            weights = penalty > 0
+            self.theta[weights] = pull[weights] / penalty[weights]
+        slope = self.rows.total(RowState.slope, self.theta).sums["slope"]
+        floor = max(slope / self.sums["multipliers"], 1e-3 * self.unit)
+        self.rows.total(RowState.open, self.theta, float(floor))
+
+    def start_smoothed(self, max_iter: int) -> int:
+        """Start near the end of the path; return the steps, 0 if it failed."""
+        tuning, sums = self.tuning, self.sums
+        most = len(tuning.smoothed_path) * tuning.smoothed_steps
+        few = sums["rows"] < tuning.many_rows
+        if few or self.peaks["unsuited"] or max_iter <= most:
+            return 0
+        n_sampled = int(min(tuning.sample_share * sums["rows"], tuning.largest_sample))
+        sample = self.rows.sample(n_sampled)
+        lengths = [sample.length(k) for k in range(len(sample.functions))]
+        if min(lengths) < tuning.smallest_sample:
+            return 0
+        rows = LocalRows(sample, tuning=tuning)
+        rough = solve_blocks(
+            rows, self.layout, tol=tuning.sample_gap, max_iter=max_iter, tuning=tuning
+        )
+        self.theta = self.layout.joined(rough.weights, rough.biases)
+        try:
+            return self._follow_smoothed()
+        except FAILURES:
+            return 0
+
+    def _follow_smoothed(self) -> int:
+        """Solve for decreasing μ by Newton's method; return the steps, 0 if it failed.
+
+        From one μ to the next the functions follow the tangent of the path.
+        """
+        tuning, penalty = self.tuning, self.layout.penalty
+        unit = self.sums["cost"] / self.sums["slacks"]
+        path = [share * unit for share in tuning.smoothed_path]
+        mu = path.pop(0)
+        here = self.rows.total(RowState.center, self.theta, mu)
+        most = len(tuning.smoothed_path) * tuning.smoothed_steps
+        for n_steps in range(1, most + 1):
+            factor = _Factor(here, penalty)
+            downhill = here.sums["pull"] - penalty * self.theta
+            direction = factor.solve(downhill)
+            gain = float(downhill @ direction)
+            if not np.isfinite(gain):
+                return 0
+            near = tuning.smoothed_gain if path else tuning.last_smoothed_gain
+            if gain <= near * mu * self.sums["rows"]:
+                after = path.pop(0) if path else 0.0
+                if after:
+                    tangent = downhill + (after - mu) * here.sums["unit"]
+                    mu, direction = after, factor.solve(tangent)
+                self.theta = self.theta + direction
+                here = self.rows.total(RowState.center, self.theta, mu)
+                if not after:
+                    return n_steps
+                continue
+            ahead = self.theta + direction
+            here = self.rows.total(RowState.center, ahead, mu)
+            slope = float((penalty * ahead - here.sums["pull"]) @ direction)
+            length = self._length(direction, mu, -gain, slope)
+            if length != 1.0:
+                ahead = self.theta + length * direction
+                here = self.rows.total(RowState.center, ahead, mu)
+            self.theta = ahead
+        return 0
+
+    def _length(self, direction, mu: float, before: float, after: float) -> float:
+        """Return the length of a step, from the slopes at both ends."""
+        bent = self.layout.penalty * direction
+        start, bend = float(bent @ self.theta), float(bent @ direction)
+
+        def slope(length: float) -> float:
+            if length in (0.0, 1.0):
+                return after if length else before
+            rest = self.rows.total(RowState.slopes, self.theta, direction, [length], mu)
+            return start + length * bend + float(rest.sums["slopes"][0])
+
+        return first_zero(slope, steep=STEEP)
+
+    # ------------------------------------------------------------------- path
+    def follow(self, *, tol: float, max_iter: int) -> BlockSolution:
+        """Take Mehrotra steps to the end of the path."""
+        tuning, here = (
+            self.tuning,
+            self.rows.total(RowState.factorize, self.theta, 0.0, False),
+        )
+        best = self._certified(here, 0)
+        best_theta, at_best = self.theta, True
+        n_iter, stalled, exhausted, lowest = 0, 0, 0, np.inf
+        while n_iter < max_iter and best.relative_gap > tol:
+            try:
+                length = self._step(here, at_best)
+                ahead = self.theta + length * self.direction
+                here = self.rows.total(RowState.factorize, ahead, length, at_best)
+            except FAILURES:
+                break
+            n_iter += 1
+            self.theta = ahead
+            found = self._certified(here, n_iter)
+            if not np.isfinite(found.duality_gap):
+                at_best = False
+                break
+            at_best = found.relative_gap < best.relative_gap
+            if at_best:
+                best, best_theta = found, ahead
+            merit = here.sums["products"] / self.sums["pairs"]
+            merit += here.peaks["stationarity"]
+            stalled = 0 if merit < 0.9 * lowest else stalled + 1
+            lowest = min(lowest, merit)
+            # The products are below tol: the rest of the gap is rounding.
+            exhausted += here.sums["products"] <= tol * abs(best.primal_value)
+            if (
+                length < SHORTEST_STEP
+                or stalled > tuning.patience
+                or exhausted > tuning.last_steps
+            ):
+                break
+        if not at_best:
+            self.rows.total(RowState.recall)
+        self.theta = best_theta
+        best.n_iter, best.converged = n_iter, best.relative_gap <= tol
+        return best
+
+    def _step(self, here: Totals, at_best: bool) -> float:
+        """Compute a predictor–corrector step; return its length."""
+        penalty, mu = self.layout.penalty, here.sums["products"] / self.sums["pairs"]
+        factor = _Factor(here, penalty)
+        wanted = penalty * self.theta - here.sums["pull"]
+        right = here.sums["right"] - wanted
+        predictor = self.rows.total(RowState.predict, factor.solve(right), at_best)
+        length = _step_length(predictor.peaks["fastest"])
+        # (λ + l dλ)(z + l dz) summed, where z dλ + λ dz = −λz.
+        after = (1.0 - length) * here.sums["products"]
+        after += length**2 * predictor.sums["products"]
+        share = after / here.sums["products"]
+        target = float(mu * min(max(share, 0.0) ** 3, MOST_CENTERING))
+        # The second-order term is that of a full step; it is smaller for a short one.
+        trust = float(np.sqrt(min(length, 1.0)))
+        right = right + trust * predictor.sums["second"]
+        right = right + target * predictor.sums["unit"]
+        direction = factor.solve(right)
+        for last in [False] * REFINEMENTS + [True]:
+            corrector = self.rows.total(RowState.correct, direction, target, trust)
+            missed = corrector.sums["pull"] - penalty * direction - wanted
+            size = np.abs(corrector.sums["pull"]).max() + np.abs(wanted).max()
+            if last or np.abs(missed).max() <= REFINED * size:
+                break
+            direction = direction + factor.solve(missed)
+        self.direction = direction
+        reached = _step_length(corrector.peaks["fastest"])
+        length = min(1.0, self.tuning.step_to_boundary * reached)
+        if not np.isfinite(length):
+            raise FloatingPointError("the Newton step is not finite")
+        return length
+
+    def _certified(self, here: Totals, n_iter: int) -> BlockSolution:
+        """Return the point with its gap.
+
+        See :attr:`lupi._convex.Solution.duality_gap` for the terms of the residuals.
+        """
+        layout, sums, peaks = self.layout, here.sums, here.peaks
+        penalty, pull = layout.penalty, sums["pull"]
+        primal = sums["primal"] + 0.5 * float(penalty @ self.theta**2)
+        weights = penalty > 0
+        norm = float((pull[weights] ** 2 / penalty[weights]).sum())
+        gap = abs(primal - (sums["dual"] + self.sums["offset"] - 0.5 * norm))
+        gap += peaks["violation"] * sums["hard"] + peaks["gain"] + sums["lost"]
+        for k, at in enumerate(layout.biases):
+            if at is not None:
+                largest = max(self.unit, peaks["values"][k])
+                gap += abs(pull[at]) * largest / self.peaks["basis"][k]
+        return BlockSolution(
+            layout.weights(self.theta),
+            self.theta[layout.biased],
+            float(primal),
+            float(gap),
+            n_iter,
+            False,
+        )
+
+
+def _step_length(fastest: float) -> float:
+    """Return the longest step that keeps all slacks positive; it may exceed one."""
+    return 1.0 / fastest if fastest > 1.0 / 1e3 or np.isnan(fastest) else 1e3
+
+
+class _Factor:
+    """The Newton matrix ``ρ + Φ̃ᵀ Aᵀ D⁻¹ A Φ̃``, factorized."""
+
+    def __init__(self, here: Totals, penalty: np.ndarray):
+        lower = np.tril(here.sums["matrix"])
+        self._matrix = lower + np.tril(lower, -1).T
+        index = np.arange(len(penalty))
+        self._matrix[index, index] += penalty
+        for jitter in JITTERS:
+            shifted = self._matrix.copy(order="F")
+            shifted[index, index] *= 1.0 + jitter
+            try:
+                self._factor = cholesky(shifted)
+                return
+            except NotPositiveDefinite:
+                continue
+        raise NotPositiveDefinite("the Newton system is singular")
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return the solution, refined once."""
+        found = cholesky_solve(self._factor, right)
+        missed = right - self._matrix @ found
+        return found + cholesky_solve(self._factor, missed)

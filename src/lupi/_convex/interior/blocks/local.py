@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lupi._convex.interior.blocks import arrays as host_arrays
-from lupi._convex.interior.blocks.layout import Layout
-from lupi._convex.interior.blocks.smoothed import RowState
-from lupi._convex.interior.blocks.totals import Totals, merged
-from lupi._convex.interior.start import starting_multipliers
+from lupi._convex.interior.blocks.rows import Layout, RowState, Totals, merged
+from lupi._convex.interior.newton import starting_multipliers
+from lupi._convex.linalg import to_host
 from lupi._convex.problem import Features, Function, Problem, Rows, Slack
 from lupi._convex.tuning import DEFAULT, Tuning
 from lupi._parts import GOLDEN, mixed_bits
@@ -25,26 +23,15 @@ __all__ = ["LocalRows", "restricted", "sampled"]
 class LocalRows:
     """The rows of a problem in blocks, on this machine.
 
-    Parameters
-    ----------
-    problem : Problem
-        A problem with features in every function and no global constraints.
-    pool : Executor, default=None
-        Threads that process blocks; None processes them one after the other.
-    arrays : module or object, default=None
-        The operations on vectors; None means those of NumPy.
-    block_values : int, default=None
-        Number of feature values in a block; None means a size for the cache.
-    tuning : Tuning, default=Tuning()
-        The sizes of blocks.
+    The problem has features in every function and no global constraints. The threads
+    of ``pool`` process blocks; without them, they follow one after the other.
     """
 
     def __init__(
         self,
         problem: Problem,
         pool: Executor | None = None,
-        arrays: Any = None,
-        block_values: int | None = None,
+        device: str = "cpu",
         tuning: Tuning = DEFAULT,
     ):
         self.parts, self.layout = Parts.of(problem), Layout.of(problem)
@@ -52,17 +39,18 @@ class LocalRows:
         self.kinds = _kinds(problem)
         self.blocks: list[RowState] = []
         self._of_kind: list[int] = []
-        arrays = arrays or host_arrays
-        if block_values is None:
-            block_values = (
-                tuning.block_values if pool is None else tuning.threaded_block_values
-            )
+        if device != "cpu":
+            block_values = tuning.device_block_values
+        elif pool is None:
+            block_values = tuning.block_values
+        else:
+            block_values = tuning.threaded_block_values
         size = max(tuning.fewest_block_rows, block_values // max(self.layout.size, 1))
         for number, kind in enumerate(self.kinds):
             own = kind.problem
             for start in range(0, own.n_rows, size):
                 part = slice(start, min(start + size, own.n_rows))
-                block = RowState(own, kind.names, self.layout, part, arrays)
+                block = RowState(own, kind.names, self.layout, part, device)
                 self.blocks.append(block)
                 self._of_kind.append(number)
 
@@ -111,7 +99,7 @@ class LocalRows:
         for number, block in zip(self._of_kind, self.blocks, strict=True):
             places = self.kinds[number].places(block.part)
             for at, own in zip(places, block.multipliers, strict=True):
-                out[at] = block.arrays.to_host(own)
+                out[at] = to_host(own)
         return out
 
     def sample(self, n_rows: int) -> Problem:

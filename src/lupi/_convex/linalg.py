@@ -1,11 +1,23 @@
-"""Dense operations of the solvers on NumPy arrays, by BLAS and LAPACK.
+"""Dense operations of the solvers, on NumPy arrays and on the arrays of other devices.
 
-Symmetric matrices are Fortran-ordered.
+The solvers access Gram matrices, and the rows of blocks, by these operations only, so
+that the same method runs on NumPy arrays, by BLAS and LAPACK, and on torch tensors on a
+GPU (:mod:`.torch_linalg`). The type of the first argument decides which function is
+called; `register` adds a type. Vectors with one entry per row of a Gram matrix, and
+matrices of a few such columns, are NumPy arrays on all devices; an operation moves them
+to the device and back, which takes little time compared with the work on a matrix.
+
+Of a symmetric matrix only the lower triangle is used, unless stated otherwise. On the
+host, symmetric matrices are Fortran-ordered.
 """
 
 from __future__ import annotations
 
-from functools import cache
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, singledispatch
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -34,6 +46,7 @@ def _routines(name: str) -> tuple:
     return getattr(library, "d" + name), getattr(library, "s" + name)
 
 
+@singledispatch
 def cholesky(matrix: np.ndarray) -> np.ndarray:
     """Return the lower Cholesky factor; it overwrites the matrix."""
     factor, info = _routine("potrf", matrix)(matrix, lower=1, clean=0, overwrite_a=1)
@@ -42,6 +55,7 @@ def cholesky(matrix: np.ndarray) -> np.ndarray:
     return factor
 
 
+@singledispatch
 def cholesky_solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return ``(LLᵀ)⁻¹ right`` for a vector or a matrix of columns."""
     if right.ndim == 1:
@@ -55,6 +69,7 @@ def cholesky_solve(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
     return _routine("potrs", factor)(factor, right, lower=1)[0]
 
 
+@singledispatch
 def inverse_from_cholesky(factor: np.ndarray, *, keep: bool = True) -> np.ndarray:
     """Return the lower triangle of ``(LLᵀ)⁻¹``; it overwrites L unless `keep`."""
     return _routine("potri", factor)(factor, lower=1, overwrite_c=int(not keep))[0]
@@ -77,6 +92,7 @@ def inverse_of_small(matrix: np.ndarray) -> np.ndarray:
     return inverse * scale[:, None] * scale
 
 
+@singledispatch
 def triangular_solve(
     factor: np.ndarray, right: np.ndarray, *, transposed: bool = False
 ) -> np.ndarray:
@@ -89,6 +105,7 @@ def triangular_solve(
     return solve(1.0, factor, right, lower=1, trans_a=trans, overwrite_b=1)
 
 
+@singledispatch
 def triangular_solve_vectors(
     factor: np.ndarray, right: np.ndarray, *, transposed: bool = False
 ) -> np.ndarray:
@@ -97,6 +114,7 @@ def triangular_solve_vectors(
     return triangular_solve(factor, right, transposed=transposed)
 
 
+@singledispatch
 def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return a copy of ``matrix[rows, columns]`` of a matrix with both triangles."""
     if matrix.flags.f_contiguous:
@@ -109,6 +127,7 @@ def block(matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
     return out.T
 
 
+@singledispatch
 def symmetrized(matrix: np.ndarray) -> np.ndarray:
     """Fill the upper triangle from the lower, in place."""
     for start in range(0, len(matrix), SYMMETRISED_AT_ONCE):
@@ -120,6 +139,7 @@ def symmetrized(matrix: np.ndarray) -> np.ndarray:
     return matrix
 
 
+@singledispatch
 def subtract_gram(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return ``matrix − columnsᵀ columns`` in the lower triangle, in place."""
     return _routine("syrk", matrix)(
@@ -127,6 +147,7 @@ def subtract_gram(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     )
 
 
+@singledispatch
 def symmetric_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Return the product of a matrix with both triangles and a vector or columns.
 
@@ -176,6 +197,7 @@ def estimated_rank(matrix: np.ndarray) -> float:
     return half * -np.log(RANK_TOLERANCE) / max(decrease, 1e-3)
 
 
+@singledispatch
 def scaled_block(
     matrix: np.ndarray,
     rows: np.ndarray | slice,
@@ -198,16 +220,19 @@ def scaled_block(
     return block.T
 
 
+@singledispatch
 def product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Return the product of a matrix and a vector or columns."""
     return matrix @ vector.astype(matrix.dtype, copy=False)
 
 
+@singledispatch
 def transposed_product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Return the product of a transposed matrix and a vector or columns."""
     return matrix.T @ vector.astype(matrix.dtype, copy=False)
 
 
+@singledispatch
 def subtract_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     """Subtract ``left rightᵀ + right leftᵀ`` in place, in both triangles."""
     left, right = left.astype(matrix.dtype), right.astype(matrix.dtype)
@@ -223,11 +248,13 @@ def subtract_outer(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> N
             lines -= right[part, None] * left
 
 
+@singledispatch
 def take_rows(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return a copy of some rows."""
     return matrix[rows]
 
 
+@singledispatch
 def put(
     matrix: np.ndarray,
     rows: slice,
@@ -243,17 +270,20 @@ def put(
         matrix[rows, columns] = part
 
 
+@singledispatch
 def zeros(like: np.ndarray, n_rows: int, n_columns: int) -> np.ndarray:
     """Return a matrix of zeros with the type and precision of another."""
     return np.zeros((n_rows, n_columns), like.dtype, order="F")
 
 
+@singledispatch
 def add_diagonal(matrix: np.ndarray, values: np.ndarray | float) -> None:
     """Add to the diagonal in place."""
     index = np.arange(len(matrix))
     matrix[index, index] += values
 
 
+@singledispatch
 def add_at(
     matrix: np.ndarray, rows: np.ndarray, columns: np.ndarray, values: np.ndarray
 ) -> None:
@@ -261,32 +291,38 @@ def add_at(
     matrix[rows, columns] += values
 
 
+@singledispatch
 def diagonal(matrix: np.ndarray) -> np.ndarray:
     """Return the diagonal."""
     return np.diagonal(matrix)
 
 
+@singledispatch
 def scale(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
     """Replace a matrix by ``diag(left) · matrix · diag(right)``, in place."""
     matrix *= left.astype(matrix.dtype, copy=False)[:, None]
     matrix *= right.astype(matrix.dtype, copy=False)
 
 
+@singledispatch
 def shifted(matrix: np.ndarray, constant: float) -> np.ndarray:
     """Return a copy with a constant added to every entry."""
     return matrix + constant
 
 
+@singledispatch
 def transposed(matrix: np.ndarray) -> np.ndarray:
     """Return the transposed matrix, without a copy."""
     return matrix.T
 
 
+@singledispatch
 def copied(matrix: np.ndarray) -> np.ndarray:
     """Return a copy that may be changed in place, Fortran-ordered."""
     return matrix.copy(order="F")
 
 
+@singledispatch
 def in_precision(matrix: np.ndarray, divisor: float, dtype: type) -> np.ndarray:
     """Return ``matrix / divisor`` in this precision; the matrix itself if equal."""
     if matrix.dtype == dtype and divisor == 1.0:
@@ -294,9 +330,198 @@ def in_precision(matrix: np.ndarray, divisor: float, dtype: type) -> np.ndarray:
     return np.divide(matrix, divisor, dtype=dtype, casting="same_kind")
 
 
+@singledispatch
 def factor_precisions(matrix: np.ndarray) -> tuple[type, ...]:
     """Return the precisions in which to factorize parts of a matrix, in order.
 
     Single precision is faster, double precision is for cases where that fails.
     """
     return np.float32, np.float64
+
+
+# ------------------------------------------------------------------ rows of blocks
+# Functions that put an array on a device; other names are devices of torch.
+DEVICES: dict[str, Callable[[Any], Any]] = {"cpu": lambda array: array}
+
+
+def on_device(array: Any, device: str) -> Any:
+    """Return a vector, or features, as an array of a device."""
+    if device in DEVICES:
+        return DEVICES[device](array)
+    from lupi._convex import torch_linalg
+
+    return torch_linalg.on_device(array, device)
+
+
+@singledispatch
+def to_host(values: Any) -> np.ndarray:
+    """Return a vector or a small matrix as a NumPy array."""
+    return values
+
+
+def numbers(values: list) -> np.ndarray:
+    """Return several scalars, of any device, as floats."""
+    device = next((v for v in values if not isinstance(v, (float, np.generic))), 0.0)
+    return _numbers(device, values)
+
+
+@singledispatch
+def _numbers(like: Any, values: list) -> np.ndarray:
+    return np.array(values, dtype=float)
+
+
+@singledispatch
+def absolute(values: Any) -> Any:
+    """Return the absolute values of a vector."""
+    return np.abs(values)
+
+
+@singledispatch
+def maximum(first: Any, second: Any) -> Any:
+    """Return the elementwise maximum of two vectors."""
+    return np.maximum(first, second)
+
+
+@singledispatch
+def floored(values: Any, floor: float) -> Any:
+    """Return the elementwise maximum of a vector and a number."""
+    return np.maximum(values, floor)
+
+
+@singledispatch
+def dot(first: Any, second: Any) -> Any:
+    """Return ``Σ_i first_i second_i`` of two vectors."""
+    return first @ second
+
+
+@singledispatch
+def total(values: Any) -> Any:
+    """Return the sum of a vector."""
+    return values.sum()
+
+
+@singledispatch
+def largest(values: Any) -> Any:
+    """Return the largest entry of a vector."""
+    return values.max()
+
+
+@singledispatch
+def feature_values(features: Any, weights: np.ndarray) -> Any:
+    """Return ``Φ w``, on the device; the weights are on the host."""
+    return features @ weights
+
+
+@singledispatch
+def projection(features: Any, values: Any) -> np.ndarray:
+    """Return ``Φᵀ values`` on the host."""
+    if isinstance(features, np.ndarray):
+        return values @ features
+    return np.asarray(features.T @ values).ravel()
+
+
+@singledispatch
+def weighted_gram(first: Any, weight: Any, second: Any) -> np.ndarray:
+    """Return ``Φᵀ diag(weight) Ψ`` on the host."""
+    if isinstance(second, np.ndarray):
+        return np.asarray(first.T @ (second * weight[:, None]))
+    gram = first.T @ second.multiply(weight[:, None]).tocsr()
+    return gram if isinstance(gram, np.ndarray) else gram.toarray()
+
+
+# ------------------------------------------------------------------ types of arrays
+OPERATIONS = [
+    operation
+    for operation in list(globals().values())
+    if hasattr(operation, "registry")
+]
+
+
+def register(kind: type, operations: Any) -> None:
+    """Register a module, or an object, with the operations on arrays of a type."""
+    for operation in OPERATIONS:
+        own = getattr(operations, operation.__name__, None)
+        if own is not None and own is not operation:
+            operation.register(kind, own)
+
+
+def is_on_host(matrix: Any) -> bool:
+    """Return whether a matrix is a NumPy array."""
+    return isinstance(matrix, np.ndarray)
+
+
+def is_stored(matrix: Any) -> bool:
+    """Return whether the entries are stored, not computed for every product."""
+    return np.float64 in factor_precisions(matrix)
+
+
+# ------------------------------------------------------------------ threads of BLAS
+class _Requests:
+    """The requests of every thread; the last one of a thread overrides its others."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of_thread: dict[int, list[set[str]]] = {}
+        self._original: dict[str, int] = {}
+
+    @contextmanager
+    def register(self, threaded: set[str]) -> Iterator[None]:
+        """Allow several threads in these libraries, and one thread in all others."""
+        own = threading.get_ident()
+        try:  # an interrupt may come at any line
+            with self._lock:
+                if not self._of_thread:
+                    self._original = {lib.filepath: lib.num_threads for lib in _blas()}
+                self._of_thread.setdefault(own, []).append(threaded)
+                self._apply()
+            yield
+        finally:
+            with self._lock:
+                requests = self._of_thread.pop(own, [])
+                if requests[:-1]:
+                    self._of_thread[own] = requests[:-1]
+                self._apply()
+
+    def _apply(self) -> None:
+        latest = [requests[-1] for requests in self._of_thread.values()]
+        for lib in _blas():
+            number = self._original[lib.filepath]
+            if latest:
+                several = all(lib.filepath in threaded for threaded in latest)
+                number = max(number // len(latest), 1) if several else 1
+            if lib.num_threads != number:
+                lib.set_num_threads(number)
+
+
+_requests = _Requests()
+
+
+@cache
+def _blas() -> list[Any]:
+    """Return the BLAS libraries of this process."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def allowed_threads() -> int:
+    """Return the current number of BLAS threads."""
+    return max((lib.num_threads for lib in _blas()), default=1)
+
+
+def one_thread():
+    """Return a context in which every BLAS library uses one thread."""
+    return _requests.register(set())
+
+
+def limit_threads(size: int, package: str, *, threaded_size: int):
+    """Return a context with the number of BLAS threads that suits a problem size.
+
+    Problems below ``threaded_size`` use one. For larger ones only the library of the
+    package that computes the large products uses several: NumPy and SciPy may each have
+    their own library, and the waiting threads of one would occupy the cores.
+    """
+    if size < threaded_size:
+        return one_thread()
+    paths = {lib.filepath for lib in _blas()}
+    return _requests.register({p for p in paths if f"{package}.libs" in p} or paths)

@@ -15,10 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from lupi._convex.linalg import register
-from lupi._convex.linalg.host import NotPositiveDefinite
-
-__all__ = ["KernelRows", "on_device"]
+from lupi._convex.linalg import NotPositiveDefinite, register
 
 # Sizes up to which a matrix is factorized, a triangle inverted and a product formed in
 # one call.
@@ -38,9 +35,10 @@ TYPES: dict[Any, Any] = {np.float32: torch.float32, np.float64: torch.float64}
 Tensor = Any
 
 
-def on_device(array: np.ndarray, device: str) -> Tensor:
-    """Return the array on a device, in double precision."""
-    return torch.as_tensor(np.ascontiguousarray(array, dtype=float), device=device)
+def on_device(array: Any, device: str) -> Tensor:
+    """Return an array or a sparse matrix on a device, dense, in double precision."""
+    dense = array if isinstance(array, np.ndarray) else array.toarray()
+    return torch.as_tensor(np.ascontiguousarray(dense, dtype=float), device=device)
 
 
 def _sent(array: np.ndarray, device: Any) -> Tensor:
@@ -280,6 +278,56 @@ def in_precision(matrix: Tensor, divisor: float, dtype: type) -> Tensor:
 
 def factor_precisions(matrix: Tensor) -> tuple[type, ...]:
     return (np.float64,)
+
+
+# -------------------------------------------------------------- rows of blocks
+def to_host(values: Tensor) -> np.ndarray:
+    return values.cpu().numpy()
+
+
+def _numbers(like: Tensor, values: list) -> np.ndarray:
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    moved = iter(torch.stack(tensors).cpu().tolist())
+    return np.array(
+        [next(moved) if isinstance(v, torch.Tensor) else float(v) for v in values],
+        dtype=float,
+    )
+
+
+def absolute(values: Tensor) -> Tensor:
+    return values.abs()
+
+
+def maximum(first: Tensor, second: Tensor) -> Tensor:
+    return torch.maximum(first, second)
+
+
+def floored(values: Tensor, floor: float) -> Tensor:
+    return values.clamp_min(floor)
+
+
+def dot(first: Tensor, second: Tensor) -> Tensor:
+    return torch.dot(first, second)
+
+
+def total(values: Tensor) -> Tensor:
+    return values.sum()
+
+
+def largest(values: Tensor) -> Tensor:
+    return values.max()
+
+
+def feature_values(features: Tensor, weights: np.ndarray) -> Tensor:
+    return features @ on_device(weights, features.device)
+
+
+def projection(features: Tensor, values: Tensor) -> np.ndarray:
+    return to_host(values @ features)
+
+
+def weighted_gram(first: Tensor, weight: Tensor, second: Tensor) -> np.ndarray:
+    return to_host(first.mT @ (second * weight[:, None]))
 
 
 # ------------------------------------------------------- too large to be stored
