@@ -45,6 +45,10 @@ def test_every_split_trains_on_the_past(rows):
     assert len(tested) == len(set(tested)) == 100
     assert result.settings["splits"]["kind"] == "time"
     assert "trained on the past and tested on the future" in result.verdict.sentence
+    # The windows reach the size of the final model by themselves.
+    assert result.at_full_size() is None
+    small = run(rows, time=rows["time"], train_size=10)
+    assert small.at_full_size()["splits"]["kind"] == "time"
 
 
 def test_dates_in_any_notation_are_times(rows):
@@ -121,8 +125,9 @@ def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
         ({"time": np.arange(3)}, "3 values and X has 120 rows"),
         ({"outcome_time": np.arange(120)}, "without time"),
         ({"time": np.arange(120), "labelled": 115}, "No split by time"),
+        ({"time": np.arange(120), "groups": np.arange(120) % 5}, "leave groups out"),
     ],
-    ids=["text", "missing", "constant", "short", "alone", "small"],
+    ids=["text", "missing", "constant", "short", "alone", "small", "lasting groups"],
 )
 def test_times_that_cannot_be_used(rows, options, message):
     with pytest.raises(ValueError, match=message):

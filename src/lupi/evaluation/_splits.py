@@ -393,13 +393,20 @@ def time_splits(
                 train, hidden = train[-labelled:], np.r_[more, hidden]
         elif train_size is not None:
             train = train[-_size(train_size, len(train) + 2) :]
-        if len(train) >= (labelled or 2):
+        n_groups = 2 if groups is None else len(np.unique(groups[train]))
+        if len(train) >= (labelled or 2) and n_groups > 1:
             splits.append(Split(np.sort(train), test, np.sort(hidden)))
     if not splits:
+        hint = ""
+        if groups is not None:
+            hint = (
+                " Training rows of a group that is tested are left out: where groups "
+                f"last from the first row to the last, leave {argument('groups')} out."
+            )
         raise ValueError(
             "No split by time leaves enough training rows before its test rows; use "
             f"fewer windows ({argument('cv', 1)} is one holdout) or fewer training "
-            "rows."
+            f"rows.{hint}"
         )
     if strata is not None:
         classes = np.unique(strata[has_y])

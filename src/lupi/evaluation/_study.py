@@ -575,7 +575,9 @@ def plan(
             f"({argument('time')}), whose single split is tested in blocks."
         )
     full_splits = None
-    if np.mean([len(split.train) for split in splits]) < SMALL * has_y.sum():
+    # Expanding windows reach the full size by themselves.
+    drawn = times is None or labelled is not None or train_size is not None
+    if drawn and np.mean([len(one.train) for one in splits]) < SMALL * has_y.sum():
         full_splits = _full_splits(times, strata, groups, has_y, random_state)
     clean = None
     if test_quality is not None:

@@ -228,8 +228,8 @@ def choice_words(comparison: Comparison) -> str:
             f"helps, has {number(helped.at[best, 'with'])} with X*"
         )
     highest = f"; it has the highest score ({score})" if len(scores) > 1 else ""
-    size = " of this size" if full else ""
-    return f"{trained}: there is no evidence that X* helps a model{size}{highest}"
+    size = " a model of this size" if full else ""
+    return f"{trained}: there is no evidence that X* helps{size}{highest}"
 
 
 def full_size_words(comparison: Comparison) -> str:
