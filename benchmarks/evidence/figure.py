@@ -85,7 +85,7 @@ def _mark(axis, line, place, colors):
         [float(np.clip(gain, -EDGE, EDGE))],
         [place],
         marker="X" if verdict == "hurts" else "o",
-        ms=5,
+        ms=6 if verdict == "hurts" else 5,
         mec=color,
         mfc=face,
         mew=1,

@@ -16,6 +16,7 @@ from evidence.summary import (
 
 HEDGED, SVM = ("HedgedDistillation",), ("SVCPlus", "SVRPlus")
 TASKS = {"classification": "AUC", "regression": "R²"}
+REGIMES = {"unlabelled": " with rows without y", "labelled": " on the labels alone"}
 # Name, citation, names of the methods here, regime, statement.
 PAPERS = (
     (
@@ -233,7 +234,7 @@ def _by_gap(part, null):
 def _first(lines):
     """Rank the methods by tables helped less tables hurt, at 60 labels with y."""
     rank = []
-    for regime, said in (("unlabelled", " with rows without y"), ("labelled", "")):
+    for regime, said in REGIMES.items():
         for name in sorted({base(x["method"]) for x in tested(lines)}):
             part = pick(lines, (name,), 60, regime)
             if part:
@@ -242,8 +243,9 @@ def _first(lines):
                 rank.append(((hurt - helped) / len(part), name, text))
     words = [text for *_, text in sorted(rank)[:3]]
     return (
-        "- **First choice.** The numbers of tables helped minus tables hurt at 60 "
-        "labels are largest for " + ", ".join(words) + "."
+        "- **Ranking.** Tables helped minus tables hurt at 60 labels are most for "
+        + ", ".join(words)
+        + "."
     )
 
 
@@ -259,7 +261,7 @@ def _never(lines):
     for name in sorted({base(line["method"]) for line in tested(lines)}):
         parts = {
             said: pick(lines, (name,), regime=regime)
-            for regime, said in (("labelled", ""), ("unlabelled", " + rows without y"))
+            for regime, said in REGIMES.items()
         }
         if any(parts.values()) and not any(count(p, "helps") for p in parts.values()):
             never.append(f"`{name}`")
