@@ -69,7 +69,7 @@ def many(n_rows, width):
 def test_too_little_memory_is_said_before_the_work_starts(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", _torch(gpu=True, free=2**30))
     X, y = many(20_000, 1)
-    with pytest.raises(MemoryError, match=r"20000 rows needs about 9 GiB .* 1 GiB"):
+    with pytest.raises(MemoryError, match=r"20000 rows needs about 12 GiB .* 1 GiB"):
         lupi.SVCPlus(device="cuda").fit(X, y, privileged=X)
 
 

@@ -20,7 +20,7 @@ __all__ = ["DEVICES", "HOST", "Place", "check_device", "evaluate"]
 DEVICES = ("cpu", "cuda")
 # Matrices of n² entries at the peak of a fit, by the number of its functions, as
 # measured with the slower method of `auto`; the second for single precision.
-DOUBLE_MATRICES, SINGLE_MATRICES = {1: 5, 2: 7, 3: 22}, {1: 5, 2: 6, 3: 11}
+DOUBLE_MATRICES, SINGLE_MATRICES = {1: 5, 2: 8, 3: 23}, {1: 6, 2: 8, 3: 14}
 # Copies of the features of a linear model, and vectors of n entries per function.
 FEATURE_COPIES, VECTORS_PER_FUNCTION = 3, 40
 # Kernel values per chunk of predictions.
