@@ -56,6 +56,20 @@ def test_columns_without_any_that_stands_out(files, capsys):
     assert "--privileged COLS" in printed
 
 
+def test_of_many_columns_the_best_are_shown_and_all_are_written(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    values = np.random.default_rng(0).normal(size=(30, 70))
+    wide = pd.DataFrame(values).add_prefix("column")
+    wide.assign(outcome=wide["column7"] > 0).to_csv("wide.csv", index=False)
+    assert len(scores("wide.csv")) == 70
+    printed = capsys.readouterr().out
+    assert "column7 " in printed
+    assert "10 columns with lower scores are not shown; --out" in printed
+    assert printed.count("number") == 60
+
+
 def test_a_second_file_is_joined_by_its_key(files):
     one = scores("table.csv", "--drop", "patient")
     pd.testing.assert_frame_equal(scores("first.csv", *SECOND), one)

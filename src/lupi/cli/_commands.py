@@ -58,6 +58,8 @@ USELESS = (
     "has the same content as the target",
 )
 WIDE = 76
+# Columns shown by `lupi columns`; its file has all.
+MOST_SHOWN = 60
 # The classifier or the regressor, depending on the task.
 DEFAULT_METHOD = "hedged-distillation"
 
@@ -123,7 +125,7 @@ def _show_columns(
     table.add_column("missing", justify="right", no_wrap=True)
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("")
-    for line in scores.to_dict("records"):
+    for line in scores.head(MOST_SHOWN).to_dict("records"):
         marked = line["suspicious"]
         remarks = [line["note"]] if line["note"] else []
         if line["means_missing"]:
@@ -142,6 +144,9 @@ def _show_columns(
             style="bold" if marked else "",
         )
     console.print(table)
+    if len(scores) > MOST_SHOWN:
+        more = f"{len(scores) - MOST_SHOWN:,} columns with lower scores are not shown"
+        console.print(Text(f"{more}; --out FILE.csv writes all.", "dim"))
 
 
 def _show_next_command(
