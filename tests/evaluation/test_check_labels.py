@@ -58,13 +58,17 @@ def test_names_numbers_dates_and_missing_cells():
 
 def test_numbers_are_names_where_told():
     data, who = labelled()
-    numbers = pd.DataFrame({"id": who * 1.0})
-    assert len(check_labels(data.data, data.target, numbers).rates) == 3
+    numbers = pd.DataFrame({"id": who + 10_123_456.0}, index=[7] * 300)
+    X = pd.DataFrame(data.data, index=numbers.index)
+    found = check_labels(X, data.target, numbers).rates
+    assert sorted(found["group"]) == ["10123456", "10123457", "10123458"]
     # As a number, the second is between the others.
-    as_number = check_labels(data.data, data.target, numbers, names=[]).rates
-    assert as_number["group"].tolist() != ["1", "2", "0"]
+    as_number = check_labels(X, data.target, numbers, names=[]).rates
+    order = found.sort_values("rate")["group"].tolist()
+    assert order == ["10123456", "10123458", "10123457"]
+    assert as_number.sort_values("rate")["group"].tolist() != order
     with pytest.raises(ValueError, match="clean has 2 rows"):
-        check_labels(data.data, data.target, numbers, clean=[True, False])
+        check_labels(X, data.target, numbers, clean=[True, False])
 
 
 def compared(**more):

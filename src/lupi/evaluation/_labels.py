@@ -145,6 +145,7 @@ def check_labels(
                 f"{name} has {len(other)} rows and X has {table.shape[0]}; they must "
                 "describe the same samples, in the same order."
             )
+    later = later.reset_index(drop=True)
     columns = [_read(later[name], names) for name in later]
     design = np.hstack([column.design for column in columns])
     design[later.isna().all(axis=1).to_numpy()] = np.nan
@@ -173,7 +174,7 @@ def check_labels(
             "probability": 1 - model.label_quality_[kept],
             "reason": reasons,
         },
-        index=(table if isinstance(table, pd.DataFrame) else later).index[kept],
+        index=(table.index if isinstance(table, pd.DataFrame) else later.index)[kept],
     )
     order = np.argsort(-labels["probability"].to_numpy(), kind="stable")
     return LabelCheck(labels.iloc[order], found, model)
@@ -191,7 +192,7 @@ def _read(column: pd.Series, names: Iterable[str] | None) -> _Column:
         named = whole and values.nunique() <= MOST_NUMBERS
         if not (named if names is None else name in names):
             return _of_numbers(name, values, values.map("{:.4g}".format))
-        column = values.map("{:g}".format).where(known)
+        column = values.map(lambda v: str(int(v) if v % 1 == 0 else v)).where(known)
     text = column.astype(object).where(known, "missing").astype(str)
     if text.nunique() <= MOST_NAMES:
         return _Column(name, pd.get_dummies(text).to_numpy(dtype=float), text)
@@ -211,7 +212,9 @@ def _of_numbers(name: str, values: pd.Series, words: pd.Series) -> _Column:
     ranks = np.zeros((len(values), 1))  # the median, where a value is missing
     if known.any():
         scale = QuantileTransformer(
-            n_quantiles=min(1000, int(known.sum())), output_distribution="normal"
+            n_quantiles=min(1000, int(known.sum())),
+            output_distribution="normal",
+            random_state=0,
         )
         ranks[known] = scale.fit_transform(values[known].to_numpy(float)[:, None])
     part = pd.qcut(values[known], N_RANGES, labels=False, duplicates="drop")
