@@ -140,7 +140,11 @@ def write_page(folder):
     """Write docs/evidence.json and what is made of it."""
     from evidence import page
 
-    page.write(folder / "evidence.json", ROOT / "docs")
+    path = folder / "evidence.json"
+    run = json.loads(path.read_text(encoding="utf-8"))["run"]
+    if run.get("source") != source():
+        print(f"The results are of commit {run['commit']}, whose code is not this one.")
+    page.write(path, ROOT / "docs")
 
 
 def prepared(folder):

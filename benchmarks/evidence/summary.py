@@ -188,37 +188,6 @@ def count(part, verdict):
     return sum(line["verdict"] == verdict for line in part)
 
 
-def by_method(lines):
-    """Return one entry per number of labels, regime, method and task."""
-    found = {}
-    for line in tested(lines):
-        place = (line["n_labels"], line["regime"], base(line["method"]), line["task"])
-        found.setdefault(place, []).append(line)
-    entries = []
-    for (n_labels, regime, method, task), part in sorted(found.items()):
-        gains = [line["gain"] for line in part]
-        worst = part[int(np.argmin(gains))]
-        entries.append(
-            {
-                "method": method,
-                "n_labels": n_labels,
-                "regime": regime,
-                "task": task,
-                "n_tables": len(part),
-                "n_splits": min(line["n_splits"] for line in part),
-                "gain": float(np.mean(gains)),
-                "shuffled": shuffled_gain(part),
-                "share": of_ceiling(part),
-                "helps": count(part, "helps"),
-                "hurts": count(part, "hurts"),
-                "worst": worst["gain"],
-                "worst_table": worst["table"],
-                "seconds": float(np.mean([line["seconds"] for line in part])),
-            }
-        )
-    return entries
-
-
 def shuffled_gain(part):
     """Return the mean gain of shuffled X*."""
     arms = [line["arms"] for line in part]
@@ -247,10 +216,7 @@ def of_ceiling(part):
 
 
 def false_alarms(lines, key):
-    """Return how often "helps" is said of an X* that cannot help.
-
-    The share has the exact 95 % interval of Clopper and Pearson.
-    """
+    """Return how often "helps" is said of an X* that cannot help, with an interval."""
     told = [line[key] for line in tested(lines) if key in line]
     return share(sum(p <= LEVEL for p in told), len(told))
 
@@ -258,7 +224,7 @@ def false_alarms(lines, key):
 def share(hits, n):
     """Return a share and its exact 95 % interval (Clopper and Pearson)."""
     if not n:
-        return {"hits": 0, "count": 0, "share": None, "low": None, "high": None}
+        return {"hits": 0, "count": 0, "share": 0.0, "low": 0.0, "high": 1.0}
     low = stats.beta.ppf(0.025, hits, n - hits + 1) if hits else 0.0
     high = stats.beta.ppf(0.975, hits + 1, n - hits) if hits < n else 1.0
     found = {"hits": int(hits), "count": int(n), "share": hits / n}
@@ -291,17 +257,22 @@ def _plain(value):
 
 
 def text(content):
-    """Return the lines of the methods for a terminal."""
-    lines = [
+    """Return one line per number of labels, regime, method and task."""
+    found = {}
+    for line in tested(content["lines"]):
+        place = (line["n_labels"], line["regime"], base(line["method"]), line["task"])
+        found.setdefault(place, []).append(line)
+    rows = [
         f"{'method':26} {'task':15} {'labels':>6} {'regime':>10} {'tables':>6} "
         f"{'gain':>7} {'ceiling':>7} {'helps':>5} {'hurts':>5} {'worst':>7} {'s':>7}"
     ]
-    for each in by_method(content["lines"]):
-        part = "" if each["share"] is None else f"{each['share']['median']:+.0%}"
-        lines.append(
-            f"{each['method']:26} {each['task']:15} {each['n_labels']:6} "
-            f"{each['regime']:>10} {each['n_tables']:6} {each['gain']:+7.3f} "
-            f"{part:>7} {each['helps']:5} {each['hurts']:5} "
-            f"{each['worst']:+7.3f} {each['seconds']:7.3f}"
+    for (n_labels, regime, method, task), part in sorted(found.items()):
+        gains, closed = [line["gain"] for line in part], of_ceiling(part)
+        of_gap = f"{closed['median']:+.0%}" if closed else ""
+        seconds = np.mean([line["seconds"] for line in part])
+        rows.append(
+            f"{method:26} {task:15} {n_labels:6} {regime:>10} {len(part):6} "
+            f"{np.mean(gains):+7.3f} {of_gap:>7} {count(part, 'helps'):5} "
+            f"{count(part, 'hurts'):5} {min(gains):+7.3f} {seconds:7.3f}"
         )
-    return "\n".join(lines)
+    return "\n".join(rows)
