@@ -7,8 +7,8 @@ subclass defines and decorates with `atomic_fit`. A class with a ``__lupi_info__
 type `ModelInfo` is listed, compared, saved and drawn like the models of the library.
 
 - `_rows`: tables of any type, their rows, missing cells, text and index
-- `_arguments`: the checked arguments of ``fit``, such as ``Training``
-- `_classes`: labels, class weights and the binary problems of a multi-class task
+- `_arguments`: the checked arguments of ``fit``, such as ``Training``; labels, class
+  weights and the binary problems of a multi-class task
 - `_state`: ``atomic_fit``, which sets the fitted state in one step
 - `_estimator`: the three base classes
 - `_metadata`: an estimator inside another one
@@ -16,21 +16,19 @@ type `ModelInfo` is listed, compared, saved and drawn like the models of the lib
 """
 
 from lupi.base._arguments import (
+    Labels,
     Privileged,
     Target,
     Training,
+    binary_problems,
+    check_classes,
     check_privileged,
     check_weight,
+    class_weights,
+    decisions_of_classes,
     missing_rows,
     missing_targets,
     read_target,
-)
-from lupi.base._classes import (
-    Labels,
-    binary_problems,
-    check_classes,
-    class_weights,
-    decisions_of_classes,
 )
 from lupi.base._estimator import (
     Fitted,

@@ -23,18 +23,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lupi._parameters import CLASS_WEIGHT, Constraints, choice
 from lupi.base._arguments import (
+    MULTI_CLASS,
     Privileged,
     Training,
+    binary_problems,
     check_privileged,
     check_weight,
-    read_target,
-    refuse_huge,
-)
-from lupi.base._classes import (
-    MULTI_CLASS,
-    binary_problems,
     counted_classes,
     decisions_of_classes,
+    read_target,
+    refuse_huge,
 )
 from lupi.base._info import Declared, PrivilegedTags
 from lupi.base._rows import (

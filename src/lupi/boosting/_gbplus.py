@@ -35,7 +35,7 @@ from sklearn.utils import check_random_state
 
 from lupi._parameters import NOT_NEGATIVE, Constraints, choice
 from lupi.base import ModelInfo, Privileged, atomic_fit, binary_problems
-from lupi.base._classes import counted_classes
+from lupi.base._arguments import counted_classes
 from lupi.boosting._boosted_trees import (
     TREE_SPACE,
     Boosted,

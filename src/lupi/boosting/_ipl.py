@@ -80,7 +80,7 @@ from lupi.base import (
     atomic_fit,
     binary_problems,
 )
-from lupi.base._classes import counted_classes
+from lupi.base._arguments import counted_classes
 from lupi.base._metadata import seeded
 from lupi.base._rows import dense
 from lupi.boosting._boosted_trees import (

@@ -31,7 +31,7 @@ from sklearn.base import clone
 
 from lupi._parts import add, maximum
 from lupi.base import Privileged, Training, class_weights, missing_targets
-from lupi.base._classes import classes_of
+from lupi.base._arguments import classes_of
 from lupi.base._rows import n_rows_of
 
 __all__ = ["DaskParts", "JoblibBackend", "find_client", "read_partitions"]

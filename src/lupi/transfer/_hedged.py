@@ -80,8 +80,7 @@ from lupi.base import (
     check_privileged,
     class_weights,
 )
-from lupi.base._arguments import check_privileged_table
-from lupi.base._classes import classes_of
+from lupi.base._arguments import check_privileged_table, classes_of
 from lupi.base._estimator import ScoreClassifier
 from lupi.base._metadata import seeded
 from lupi.base._rows import is_data_frame, read_groups, refuse_text_columns
