@@ -18,6 +18,7 @@ the workers, and fits `LinearSVCPlus`, `LinearSVRPlus` and hedged distillation o
 import argparse
 import time
 import warnings
+from collections import Counter
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -125,11 +126,10 @@ def measure(client, name, n_rows, n_features, n_partitions, calls):
         )
     )
     distributed.wait([X, y, P])
-    sizes = client.nbytes(summary=False)
-    held = {
-        worker: sum(sizes[key] for key in keys)
-        for worker, keys in client.has_what().items()
-    }
+    # Not the sizes of all keys: some of them are names of the same memory.
+    n_bytes = sum(table.nbytes for table in (X, y, P)) / n_partitions
+    holders = Counter(min(workers) for workers in client.who_has(X).values())
+    held = {worker: n_bytes * n for worker, n in holders.items()}
     calls.clear()
     before = sent() + sum(client.run(sent).values())
     busy = sum(client.run(processor_time).values())
@@ -188,7 +188,7 @@ def run_one(name, n_workers, n_rows, n_features, n_partitions, calls):
         n_steps, passes, n_bytes, seconds, busy, rival, off, after, held = measure(
             client, name, n_rows, n_features, n_partitions, calls
         )
-    memory = max((after[worker] - before[worker]) / held[worker] for worker in before)
+    memory = max((after[worker] - before[worker]) / held[worker] for worker in held)
     print(
         f"{name:30} {n_workers:7} {n_rows:8} {n_features:3} + {n_features:2} "
         f"{n_steps:6} {passes:7} {n_bytes / n_steps / 1e3:8.0f} "

@@ -38,16 +38,6 @@ from lupi.dask._linear import fit_linear
 from lupi.transfer._hedge import HedgedRows
 from lupi.transfer._ridge import LARGEST
 
-__all__ = [
-    "HedgedDistillationClassifier",
-    "HedgedDistillationRegressor",
-    "IPLClassifier",
-    "IPLRegressor",
-    "LinearSVCDeltaPlus",
-    "LinearSVCPlus",
-    "LinearSVRPlus",
-]
-
 
 class DaskEstimator(Declared, BaseEstimator):
     """Base of all estimators for Dask collections.
@@ -370,8 +360,9 @@ default=None
 class HedgedDistillationClassifier(_Hedged, DaskProbabilityClassifier):
     """Hedged distillation for classes on Dask arrays and data frames.
 
-    The model of :class:`lupi.transfer.HedgedDistillationClassifier` with its default
-    student, and the same coefficients: it needs only sums of products of every fold.
+    The model and the attributes of :class:`lupi.transfer.HedgedDistillationClassifier`
+    with its default student, and the same coefficients: sums of products of every fold
+    are enough.
 
     Parameters
     ----------
@@ -385,12 +376,6 @@ class HedgedDistillationClassifier(_Hedged, DaskProbabilityClassifier):
         Without effect: the cluster decides how many partitions are processed at once.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the current client of the process.
-
-    Attributes
-    ----------
-    classes_, weights_, candidate_scores_, students_, teachers_, coef_, intercept_, \
-missing_coef_, calibration_slope_, calibration_intercept_
-        As in :class:`lupi.transfer.HedgedDistillationClassifier`.
 
     Examples
     --------
@@ -417,18 +402,14 @@ missing_coef_, calibration_slope_, calibration_intercept_
 class HedgedDistillationRegressor(_Hedged):
     """Hedged distillation for a continuous target on Dask arrays and data frames.
 
-    The model of :class:`lupi.transfer.HedgedDistillationRegressor` with its default
-    student, and the same coefficients.
+    The model and the attributes of :class:`lupi.transfer.HedgedDistillationRegressor`
+    with its default student, and the same coefficients: sums of products of every fold
+    are enough.
 
     Parameters
     ----------
     teacher, student, views, cv, n_repeats, prior_strength, n_jobs, random_state, client
         As in :class:`HedgedDistillationClassifier`.
-
-    Attributes
-    ----------
-    weights_, candidate_scores_, students_, teachers_, coef_, intercept_, missing_coef_
-        As in :class:`lupi.transfer.HedgedDistillationRegressor`.
 
     Examples
     --------
@@ -453,8 +434,8 @@ class HedgedDistillationRegressor(_Hedged):
 class LinearSVCPlus(DaskClassifier):
     """SVM+ with linear functions on Dask arrays and data frames.
 
-    The model of :class:`lupi.svm.LinearSVCPlus`, solved by the same method, with the
-    same certificate. The multipliers and slacks of the rows stay on the workers.
+    The model and the attributes of :class:`lupi.svm.LinearSVCPlus`, by the same
+    method with the same certificate. Multipliers and slacks stay on the workers.
 
     Parameters
     ----------
@@ -464,11 +445,6 @@ class LinearSVCPlus(DaskClassifier):
         Where the workers compute.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the current client of the process.
-
-    Attributes
-    ----------
-    classes_, coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
-        As in :class:`lupi.svm.LinearSVCPlus`.
 
     Examples
     --------
@@ -493,8 +469,8 @@ class LinearSVCPlus(DaskClassifier):
 class LinearSVCDeltaPlus(DaskClassifier):
     """SVMΔ+ with linear functions on Dask arrays and data frames.
 
-    The model of :class:`lupi.svm.LinearSVCDeltaPlus`, solved by the same method, with
-    the same certificate. The multipliers and slacks of the rows stay on the workers.
+    The model and the attributes of :class:`lupi.svm.LinearSVCDeltaPlus`, by the same
+    method with the same certificate. Multipliers and slacks stay on the workers.
 
     Parameters
     ----------
@@ -504,11 +480,6 @@ class LinearSVCDeltaPlus(DaskClassifier):
         Where the workers compute.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the current client of the process.
-
-    Attributes
-    ----------
-    classes_, coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
-        As in :class:`lupi.svm.LinearSVCDeltaPlus`.
 
     Examples
     --------
@@ -533,8 +504,8 @@ class LinearSVCDeltaPlus(DaskClassifier):
 class LinearSVRPlus(DaskEstimator):
     """ε-SVR+ with linear functions on Dask arrays and data frames.
 
-    The model of :class:`lupi.svm.LinearSVRPlus`, solved by the same method, with the
-    same certificate. The multipliers and slacks of the rows stay on the workers.
+    The model and the attributes of :class:`lupi.svm.LinearSVRPlus`, by the same
+    method with the same certificate. Multipliers and slacks stay on the workers.
 
     Parameters
     ----------
@@ -544,11 +515,6 @@ class LinearSVRPlus(DaskEstimator):
         Where the workers compute.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the current client of the process.
-
-    Attributes
-    ----------
-    coef_, intercept_, objective_, duality_gap_, n_iter_, converged_
-        As in :class:`lupi.svm.LinearSVRPlus`.
 
     Examples
     --------
@@ -574,9 +540,11 @@ class LinearSVRPlus(DaskEstimator):
 class IPLClassifier(DaskProbabilityClassifier):
     """Iterative privileged learning for classes on Dask collections.
 
-    The model of :class:`lupi.boosting.IPLClassifier` with ``engine="xgboost"``, boosted
-    by all workers in step. XGBoost cuts histograms differently for rows on several
-    machines, so that trees may differ from those of one machine as those of XGBoost do.
+    The model and the attributes of :class:`lupi.boosting.IPLClassifier` with
+    ``engine="xgboost"``, boosted by all workers in step. XGBoost cuts histograms
+    differently for rows on several machines, so that trees may differ from those of one
+    machine as those of XGBoost do. If a worker that holds rows is lost, ``fit`` raises
+    an error that says to start again.
 
     Parameters
     ----------
@@ -592,16 +560,6 @@ min_weight_fraction_leaf, tree_params, n_jobs, class_weight, random_state
         Not supported; leave the defaults.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the current client of the process.
-
-    Attributes
-    ----------
-    classes_, n_estimators_, privileged_coef_, train_score_, objective_trace_
-        As in :class:`lupi.boosting.IPLClassifier`.
-
-    Notes
-    -----
-    The workers that hold rows when boosting begins have to stay until its end: when one
-    is lost, ``fit`` raises an error that says to start again.
 
     Examples
     --------
@@ -626,9 +584,11 @@ min_weight_fraction_leaf, tree_params, n_jobs, class_weight, random_state
 class IPLRegressor(DaskEstimator):
     """Iterative privileged learning for a continuous target on Dask collections.
 
-    The model of :class:`lupi.boosting.IPLRegressor` with ``engine="xgboost"``, boosted
-    by all workers in step. XGBoost cuts histograms differently for rows on several
-    machines, so that trees may differ from those of one machine as those of XGBoost do.
+    The model and the attributes of :class:`lupi.boosting.IPLRegressor` with
+    ``engine="xgboost"``, boosted by all workers in step. XGBoost cuts histograms
+    differently for rows on several machines, so that trees may differ from those of one
+    machine as those of XGBoost do. If a worker that holds rows is lost, ``fit`` raises
+    an error that says to start again.
 
     Parameters
     ----------
@@ -644,16 +604,6 @@ min_weight_fraction_leaf, tree_params, n_jobs, random_state
         Not supported; leave the defaults.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the current client of the process.
-
-    Attributes
-    ----------
-    n_estimators_, privileged_coef_, train_score_, objective_trace_
-        As in :class:`lupi.boosting.IPLRegressor`.
-
-    Notes
-    -----
-    The workers that hold rows when boosting begins have to stay until its end: when one
-    is lost, ``fit`` raises an error that says to start again.
 
     Examples
     --------
