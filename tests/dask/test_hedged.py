@@ -196,22 +196,6 @@ def test_unknown_chunk_sizes(client):
         HedgedDistillationRegressor(client=client).fit(dX, shorter)
 
 
-def test_a_worker_that_leaves_with_its_rows_changes_nothing(at_submit):
-    X, y, P, _, _ = draw()
-    expected = lupi.HedgedDistillationClassifier().fit(X, y, privileged=P)
-    with (
-        start_cluster(2, processes=False) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        calls = at_submit(client, 50, lambda: client.sync(cluster.workers[0].close))
-        model = HedgedDistillationClassifier(client=client).fit(
-            in_chunks(X), in_chunks(y), privileged=in_chunks(P)
-        )
-        assert len(client.nthreads()) == 1
-    assert len(calls) > 50
-    same(model, expected)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("at", [20, 50, 80])
 def test_a_worker_that_dies_changes_nothing(processes, at_submit, at):
