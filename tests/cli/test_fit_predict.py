@@ -166,3 +166,20 @@ def test_help_loads_nothing_heavy():
         check=False,
     )
     assert done.returncode == 0
+
+
+def test_predictions_of_numbers_have_intervals(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    later = x + rng.normal(size=400)
+    table = pd.DataFrame({"x": x, "later": later, "y": later + rng.normal(size=400)})
+    table[:200].to_csv("table.csv", index=False)
+    table[200:].to_csv("new.csv", index=False)
+    assert main(["fit", "table.csv", "-t", "y", "-p", "later"]) == 0
+    assert main(["predict", "model.skops", "new.csv"]) == 0
+    found = pd.read_csv("predictions.csv")
+    assert list(found.columns) == ["prediction", "90% low", "90% high"]
+    y = table["y"][200:].to_numpy()
+    inside = (found["90% low"] <= y) & (y <= found["90% high"])
+    assert 0.8 <= inside.mean() <= 0.97
