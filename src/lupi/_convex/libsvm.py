@@ -33,7 +33,7 @@ __all__ = ["SVM", "solve_libsvm"]
 
 # Relative rounding error of the right-hand sides, and the relative distance from its
 # bound at which a multiplier is free.
-ROUNDING, FREE = 1e-12, 1e-6
+RIGHT_ROUNDING, FREE_DISTANCE = 1e-12, 1e-6
 MEBIBYTE = 2**20
 
 
@@ -104,7 +104,7 @@ class SVM:
                 given.all()
                 and (cost[:, 0] == cost[:, 1]).all()
                 and epsilon >= 0.0
-                and missed <= ROUNDING * np.abs(right).max()
+                and missed <= RIGHT_ROUNDING * np.abs(right).max()
             )
         cost = cost.max(axis=1)
         return cls(problem, target, cost, epsilon, members, numbers) if suited else None
@@ -260,7 +260,7 @@ def solve_libsvm(
         solution.converged = solution.is_optimal(tol)
         return solution
     found, bias, _ = svm.solve(tuning.first_violation, budget)
-    if (found < (1.0 - FREE) * svm.cost.repeat(2)).all():
+    if (found < (1.0 - FREE_DISTANCE) * svm.cost.repeat(2)).all():
         # Without slacks, the SVM is the solution if there are no other constraints.
         plain = svm.alone()
         start = plain.point(found, bias, 0)

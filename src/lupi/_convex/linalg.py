@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas, lapack
 
-RANK_TOLERANCE, REGULAR = 1e-15, 1e10
+RANK_TOLERANCE, LARGEST_INVERSE = 1e-15, 1e10
 SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE = 256, 128
 # Number of rows in the sample from which a rank is estimated.
-SAMPLED = 128
+RANK_SAMPLE = 128
 # Number of columns up to which products of single vectors are faster.
 FEW_COLUMNS = 4
 
@@ -87,7 +87,7 @@ def inverse_of_small(matrix: np.ndarray) -> np.ndarray:
         inverse = np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
         inverse = np.full_like(matrix, np.inf)
-    if not np.abs(inverse).max(initial=0.0) < REGULAR:
+    if not np.abs(inverse).max(initial=0.0) < LARGEST_INVERSE:
         inverse = np.linalg.pinv(matrix, rcond=1e-14, hermitian=True)
     return inverse * scale[:, None] * scale
 
@@ -186,12 +186,12 @@ def estimated_rank(matrix: np.ndarray) -> float:
     The pivots of smooth kernels decrease exponentially; those of the sample are
     extrapolated to the size of rounding errors.
     """
-    rows = np.linspace(0, len(matrix) - 1, min(len(matrix), SAMPLED)).astype(int)
+    rows = np.linspace(0, len(matrix) - 1, min(len(matrix), RANK_SAMPLE)).astype(int)
     sample = block(matrix, rows, rows)
     largest = float(np.diagonal(sample).max(initial=0.0))
     factor, _, rank, _ = lapack.dpstrf(sample, tol=RANK_TOLERANCE * largest, lower=1)
-    half = SAMPLED // 2
-    if rank <= half or len(matrix) <= SAMPLED:
+    half = RANK_SAMPLE // 2
+    if rank <= half or len(matrix) <= RANK_SAMPLE:
         return rank
     decrease = np.log(largest) - 2 * np.log(factor[half, half])
     return half * -np.log(RANK_TOLERANCE) / max(decrease, 1e-3)

@@ -91,7 +91,6 @@ class PiecewiseSolution:
     converged: bool
 
 
-Array = NDArray[np.float64]
 # Steps without progress, because of rounding errors, after which the method stops.
 _PATIENCE = 10
 _RIDGE = 1e-13

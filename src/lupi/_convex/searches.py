@@ -8,19 +8,19 @@ import numpy as np
 
 # Slope at the end, as a share of the first slope, that is accepted for a full step and
 # for a shorter step.
-FULL, STEEP = 0.25, 0.02
-SECANTS, HALVINGS, FAR = 30, 40, 1e6
+FULL_STEP_SLOPE, ZERO_SLOPE = 0.25, 0.02
+MOST_SECANTS, MOST_HALVINGS, MOST_UNITS = 30, 40, 1e6
 
 
 def zero_of(slope: Callable[[float], float], *, unit: float) -> float:
-    """Return the zero of an increasing function; 0 if it is farther than FAR units."""
+    """Return the zero of an increasing function; 0 if it is very far away."""
     side = -unit if slope(0.0) > 0 else unit
     near, far = 0.0, side
     while slope(far) * side < 0:
         near, far = far, 2.0 * far
-        if abs(far) > FAR * unit:
+        if abs(far) > MOST_UNITS * unit:
             return 0.0
-    for _ in range(HALVINGS):
+    for _ in range(MOST_HALVINGS):
         middle = 0.5 * (near + far)
         if slope(middle) * side < 0:
             near = middle
@@ -29,17 +29,17 @@ def zero_of(slope: Callable[[float], float], *, unit: float) -> float:
     return 0.5 * (near + far)
 
 
-def first_zero(slope: Callable[[float], float], *, steep: float = STEEP) -> float:
+def first_zero(slope: Callable[[float], float], *, steep: float = ZERO_SLOPE) -> float:
     """Return the zero of an increasing function on [0, 1]; 1 if there is none.
 
     1 is also returned if the slope there is a small share of the first. ``steep`` is
     the share of the first slope that counts as zero.
     """
     at_start, at_end = slope(0.0), slope(1.0)
-    if at_end <= FULL * abs(at_start) or at_start >= 0.0:
+    if at_end <= FULL_STEP_SLOPE * abs(at_start) or at_start >= 0.0:
         return 1.0
     low, high, f_low, f_high = 0.0, 1.0, at_start, at_end
-    for _ in range(SECANTS):
+    for _ in range(MOST_SECANTS):
         middle = low - f_low * (high - low) / (f_high - f_low)
         # Safeguarded: secant steps may converge slowly from one end.
         middle = min(max(middle, low + 0.1 * (high - low)), high - 0.1 * (high - low))
@@ -53,8 +53,8 @@ def first_zero(slope: Callable[[float], float], *, steep: float = STEEP) -> floa
     return low
 
 
-BALANCED, EXACT = 1e-14, 1e-13
-MAX_REFINEMENTS, RISEN = 30, 1e2
+BALANCE_ROUNDING, EXACT_RESIDUAL = 1e-14, 1e-13
+MAX_REFINEMENTS, LARGEST_RISE = 30, 1e2
 
 
 def conjugate_gradients(
@@ -78,7 +78,9 @@ def conjugate_gradients(
     nothing = np.zeros_like(balance)
     size = abs(right @ step) ** 0.5
     residual = right - product(step) - spread(biases)
-    if np.abs(residual).max(initial=0.0) <= EXACT * np.abs(right).max(initial=0.0):
+    if np.abs(residual).max(initial=0.0) <= EXACT_RESIDUAL * np.abs(right).max(
+        initial=0.0
+    ):
         return step, biases
     search, old, least = None, 1.0, np.inf
     for _ in range(MAX_REFINEMENTS):
@@ -86,7 +88,7 @@ def conjugate_gradients(
         # Rounding errors would accumulate in the range of Eᵀ, so it is projected out.
         residual, biases = residual - spread(shift), biases + shift
         energy = residual @ change
-        if energy <= (to * size) ** 2 or not energy <= RISEN * least:
+        if energy <= (to * size) ** 2 or not energy <= LARGEST_RISE * least:
             if energy <= least:
                 step = step + change
             break
@@ -108,7 +110,7 @@ def _balanced(step, biases, precondition, balance_matrix, balance):
     size = np.abs(balance_matrix)
     for _ in range(3):
         residual = balance - balance_matrix @ step
-        if not np.any(np.abs(residual) > BALANCED * (size @ np.abs(step))):
+        if not np.any(np.abs(residual) > BALANCE_ROUNDING * (size @ np.abs(step))):
             break
         change, shift = precondition(np.zeros_like(step), residual)
         step, biases = step + change, biases + shift

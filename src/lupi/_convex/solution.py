@@ -25,13 +25,13 @@ from lupi._convex.tuning import DEFAULT, Tuning
 FLATTEST = 1e-12
 # Functions whose values, relative to the largest right-hand side, are at most this may
 # vanish at the optimum: they are set to zero if the gap becomes smaller.
-IDLE = 1e-2
+IDLE_VALUES = 1e-2
 # Shares of the largest coefficient above which rows are used in an expansion: of the
 # weights of the primal, and of the multipliers.
 SUPPORTING, NEGLIGIBLE = (1e-5, 1e-8), (1e-8, 1e-11, 1e-14)
 EVERY_ROW = -1.0
 # Relative error of an expansion of weights.
-EXPANDED = 1e-12
+EXPANSION_ERROR = 1e-12
 ROUNDING = np.finfo(float).eps
 
 
@@ -151,7 +151,7 @@ class Solution:
         parts = left.T @ missing
         steps = parts / np.maximum(singular, np.finfo(float).tiny)
         rest = np.sqrt(np.cumsum(parts[::-1] ** 2))[::-1]
-        needed = rest > EXPANDED * np.linalg.norm(wanted)
+        needed = rest > EXPANSION_ERROR * np.linalg.norm(wanted)
         n_parts = int((needed & (np.sqrt(np.cumsum(steps**2)) <= largest)).sum())
         found = given.copy()
         found[used] += steps[:n_parts] @ right[:n_parts]
@@ -353,7 +353,7 @@ class Solution:
         coefficients, penalized = list(self.coefficients), list(self.penalized)
         idle = []
         for k, private in problem.structure.private.items():
-            small = np.abs(self.values[k]).max(initial=0.0) <= IDLE * unit
+            small = np.abs(self.values[k]).max(initial=0.0) <= IDLE_VALUES * unit
             if small and len(private) == 1 and self.weights is None:
                 (q,) = private
                 part, at = problem.slices[q], problem.positions(q, k)
@@ -369,7 +369,9 @@ class Solution:
         # amount, which a factor close to one removes.
         values = problem.values(penalized, biases)
         short = problem.at_least - problem.margins(values)
-        missed = float(short[(short > 0) & (short <= IDLE * unit)].max(initial=0.0))
+        missed = float(
+            short[(short > 0) & (short <= IDLE_VALUES * unit)].max(initial=0.0)
+        )
         factor = 1.0 + missed / unit
         coefficients[0], penalized[0] = factor * coefficients[0], factor * penalized[0]
         if 0 in problem.biased:
@@ -382,12 +384,12 @@ class Solution:
 
 
 # Relative size of multipliers and slacks that are strictly positive.
-STRICT = 1e-4
+STRICTLY_POSITIVE = 1e-4
 # Relative change of the objective that is negligible.
-FLAT = 1e-9
+NEGLIGIBLE_CHANGE = 1e-9
 # First and largest half width of the box of biases, and the factor by which it grows
 # while a solution lies within the last share of its edge.
-NEAR, FAR, WIDER, EDGE = 1e-4, 1e8, 10.0, 1e-6
+FIRST_HALF_WIDTH, LARGEST_HALF_WIDTH, WIDENING, EDGE_SHARE = 1e-4, 1e8, 10.0, 1e-6
 INFEASIBLE = 2  # the status of linprog
 
 
@@ -416,7 +418,7 @@ def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
         return solution
     settled = replace(solution, biases=biases)
     better = settled.duality_gap <= 2 * max(
-        solution.duality_gap, FLAT * abs(solution.primal_value)
+        solution.duality_gap, NEGLIGIBLE_CHANGE * abs(solution.primal_value)
     )
     return settled if better else solution
 
@@ -458,8 +460,8 @@ def strict_products(
         strict=True,
     ):
         for q in sharing:
-            open_slack[problem.slices[q]] = room > STRICT * cost
-    active = np.abs(multipliers + problem.offset) > STRICT * largest
+            open_slack[problem.slices[q]] = room > STRICTLY_POSITIVE * cost
+    active = np.abs(multipliers + problem.offset) > STRICTLY_POSITIVE * largest
     columns = problem.balance_columns()[:, active & open_slack]
     return np.abs(columns).max(axis=1, initial=0.0), columns @ columns.T
 
@@ -500,13 +502,13 @@ def middle_of(
         ``pieces(center, reach)`` returns the parts of the linear program in the box of
         half widths ``reach`` around ``center``.
     """
-    reach = NEAR / np.where(size > 0, size, 1.0)
-    while reach.max() < FAR:
+    reach = FIRST_HALF_WIDTH / np.where(size > 0, size, 1.0)
+    while reach.max() < LARGEST_HALF_WIDTH:
         program = _Program(pieces(biases, reach), biases, reach)
         middle = program.middle()
         if not program.at_edge:
             return middle
-        reach = reach * WIDER
+        reach = reach * WIDENING
     return None
 
 
@@ -665,7 +667,10 @@ class _Program:
             # A larger box may be feasible.
             self.at_edge |= found.status == INFEASIBLE
             return None
-        biases, margin = found.x[: self._n_biases], EDGE * (self._high - self._low)
+        biases, margin = (
+            found.x[: self._n_biases],
+            EDGE_SHARE * (self._high - self._low),
+        )
         inside = (biases > self._low + margin) & (biases < self._high - margin)
         self.at_edge |= not inside.all()
         return found
@@ -676,7 +681,7 @@ class _Program:
         if best is None:
             return None
         whole = best.fun + self._constant / self._unit
-        ceiling = best.fun + FLAT * max(abs(whole), 1.0)
+        ceiling = best.fun + NEGLIGIBLE_CHANGE * max(abs(whole), 1.0)
         first = np.zeros(len(self._cost))
         first[0] = 1.0
         low, high = self._solve(first, ceiling), self._solve(-first, ceiling)

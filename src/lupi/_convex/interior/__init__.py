@@ -45,13 +45,13 @@ from lupi._convex.problem import Features, Problem
 from lupi._convex.solution import Solution
 from lupi._convex.tuning import DEFAULT, Tuning
 
-GUESSES = 6
-REPEATS = 3
-ENOUGH = 1e-13
-SOFT, HARD = 1e-9, 1e9
-ROUNDING = 1e-10
+MOST_VERTEX_GUESSES = 6
+MOST_VERTEX_STEPS = 3
+VERTEX_RESIDUAL = 1e-13
+FREE_BARRIER, FIXED_BARRIER = 1e-9, 1e9
+VERTEX_ROUNDING = 1e-10
 # Shares of the largest multiplier of a family that count as small, tried in this order.
-SMALL = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
+SMALL_SHARES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
 
 
 @dataclass(eq=False)
@@ -89,7 +89,7 @@ def polish(
         for w, z, cost in zip(end.room, end.slack, problem.slack_costs, strict=True)
     ]
     best = solution
-    for _ in range(GUESSES):
+    for _ in range(MOST_VERTEX_GUESSES):
         try:
             candidate = _vertex(solution, zero, full, newton)
         except (NotPositiveDefinite, np.linalg.LinAlgError):
@@ -145,7 +145,7 @@ def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> S
         multipliers[small] = problem.lower[small]
         return _moved(solution, np.maximum(multipliers, problem.lower))
 
-    for share in SMALL:
+    for share in SMALL_SHARES:
         candidate = without(share)
         if candidate.is_optimal(tol):
             return candidate
@@ -193,9 +193,11 @@ def _clean(solution: Solution) -> Solution:
 def _correct(candidate, zero, full, largest, unit) -> bool:
     """Correct the choices that the candidate violates; return whether there are any."""
     problem = candidate.problem
-    negative = ~zero & (candidate.multipliers < problem.lower - ROUNDING * largest)
+    negative = ~zero & (
+        candidate.multipliers < problem.lower - VERTEX_ROUNDING * largest
+    )
     short = problem.at_least - problem.margins(candidate.values)
-    violated = zero & (short > ROUNDING * unit)
+    violated = zero & (short > VERTEX_ROUNDING * unit)
     changed = bool(negative.any())
     for q_set, is_full, room, cost in zip(
         problem.sharing,
@@ -204,7 +206,7 @@ def _correct(candidate, zero, full, largest, unit) -> bool:
         problem.slack_costs,
         strict=True,
     ):
-        over = ~is_full & (room < -ROUNDING * cost)
+        over = ~is_full & (room < -VERTEX_ROUNDING * cost)
         # The value of a slack follows from the constraints with a multiplier; another
         # constraint is violated if it needs a larger slack.
         shorts = [short[problem.slices[q]] for q in q_set]
@@ -215,8 +217,8 @@ def _correct(candidate, zero, full, largest, unit) -> bool:
         slack = np.maximum.reduce(shorts if len(q_set) == 1 else used)
         for q, one in zip(q_set, shorts, strict=True):
             enough = np.where(is_full, slack, 0.0)
-            violated[problem.slices[q]] &= one > enough + ROUNDING * unit
-        idle = is_full & (slack < -ROUNDING * unit)
+            violated[problem.slices[q]] &= one > enough + VERTEX_ROUNDING * unit
+        idle = is_full & (slack < -VERTEX_ROUNDING * unit)
         is_full[over], is_full[idle] = True, False
         changed |= bool(over.any() or idle.any())
     zero[negative] = True
@@ -243,15 +245,15 @@ def _vertex(solution, zero, full, newton) -> Solution:
             last = alone & ~zero[part] if len(sharing) > 1 else alone
             multipliers[part] = np.where(last, limit - others, multipliers[part])
             fixed[part] |= alone
-        tied.append(np.where(is_full & ~alone, HARD * scale[parts[0]], 0.0))
-    diagonal = problem.curvature + np.where(fixed, HARD, SOFT) * scale
+        tied.append(np.where(is_full & ~alone, FIXED_BARRIER * scale[parts[0]], 0.0))
+    diagonal = problem.curvature + np.where(fixed, FIXED_BARRIER, FREE_BARRIER) * scale
     diagonal[problem.is_equality] = problem.curvature[problem.is_equality]
     newton.start(multipliers)
     newton.factorize(Barrier(diagonal, tied))
     biases = solution.biases.copy()
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
     slacks = [np.zeros(len(f)) for f in full]
-    for _ in range(REPEATS):
+    for _ in range(MOST_VERTEX_STEPS):
         gradient = (
             problem.margins(problem.values(newton.penalized, biases))
             - problem.at_least
@@ -271,7 +273,7 @@ def _vertex(solution, zero, full, newton) -> Solution:
                     gradient[problem.slices[q]] += slack
         right = np.where(fixed, 0.0, -gradient)
         balance = problem.balance(newton.coefficients)
-        if np.abs(right).max() <= ENOUGH * unit:
+        if np.abs(right).max() <= VERTEX_RESIDUAL * unit:
             break
         step, shift = newton.solve(right, -balance, refine=True)
         step = np.where(fixed, 0.0, step)
@@ -316,7 +318,7 @@ def _curvature_scale(problem) -> np.ndarray:
 # Length of a step below which there is no progress.
 SHORTEST_STEP = 1e-10
 # Largest ratio of costs with which the functions may start at zero.
-WIDEST = 1e6
+LARGEST_COST_RATIO = 1e6
 # Threads that process blocks of rows. More threads wait for the interpreter: with 16
 # cores 1, 2, 4 and 8 threads took 7.0, 7.1, 8.0 and 9.6 s for the same fit.
 MOST_THREADS = 2
@@ -420,7 +422,7 @@ def _similar_costs(problem: Problem) -> bool:
     """
     costs = np.concatenate([*problem.slack_costs, np.ones(0)])
     costs = costs[costs > 0]
-    return not costs.size or bool(costs.max() <= WIDEST * costs.min())
+    return not costs.size or bool(costs.max() <= LARGEST_COST_RATIO * costs.min())
 
 
 def _worst(problem, vector, sharing, reduce):

@@ -9,10 +9,11 @@ The dual of this step, `Augmented`, is solved by Newton's method on faces of Λ.
 Compared with the interior-point method, the systems only have the free multipliers,
 they are well conditioned, and a step on the same face needs no factorization.
 
-The first proximal term of bounded multipliers is of the size of their box and is
-reduced in every step: with a small one from the start, all multipliers would change
-from one bound to the other. Once the face no longer changes, the problem on it is
-solved without the proximal term, which gives the vertex.
+The first proximal term of bounded multipliers is of the size of their box: with a small
+one, all multipliers would change from one bound to the other. It is reduced as long as
+Newton's method takes full steps and few multipliers become free or bound. Once the face
+no longer changes, the problem on it is solved without the proximal term, which gives
+the vertex.
 
 References
 ----------
@@ -102,9 +103,9 @@ class Bounds:
 
 # The factors of a face are not accurate enough if a correction of its equations reduces
 # the error by less than this factor.
-ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-13, 4.0, 6
-BALANCED = 1e-7
-MOST_BIAS_STEPS, FLAT = 20, 1e-6
+VALUE_ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-13, 4.0, 6
+BALANCE_ERROR = 1e-7
+MOST_BIAS_STEPS, LEAST_BIAS_CURVATURE = 20, 1e-6
 
 
 class _Target(NamedTuple):
@@ -276,7 +277,7 @@ class Augmented:
         """Return whether the target satisfies the balance equations."""
         residual = np.abs(self.problem.balance(target.coefficients))
         size = np.abs(self._columns) @ np.abs(target.multipliers)
-        return bool((residual <= BALANCED * size).all())
+        return bool((residual <= BALANCE_ERROR * size).all())
 
     def _undetermined(self, multipliers: np.ndarray) -> bool:
         """Return whether the free multipliers do not determine all biases."""
@@ -303,13 +304,13 @@ class Augmented:
             point = self.bounds.project(self._unprojected(margins))
             slope = costs - columns @ point
             size = np.abs(costs) + np.abs(columns) @ np.abs(point)
-            if (np.abs(slope) <= ROUNDING * size).all():
+            if (np.abs(slope) <= VALUE_ROUNDING * size).all():
                 break
             free = self.bounds.face(point)[0]
             hessian = (columns[:, free] / self.layout.ridge[free]) @ columns[:, free].T
             whole = (columns / self.layout.ridge) @ columns.T
             index = np.arange(len(hessian))
-            hessian[index, index] += FLAT * np.diagonal(whole)
+            hessian[index, index] += LEAST_BIAS_CURVATURE * np.diagonal(whole)
             direction = -np.linalg.solve(hessian, slope)
             across = direction @ columns
             start = costs @ direction
@@ -348,7 +349,7 @@ class Augmented:
             # Relative to the outer step, or to rounding errors of the values.
             allowed = max(
                 self.tuning.face_accuracy * np.abs(found - self.center).max(),
-                ROUNDING * np.abs(values / self.layout.ridge).max(),
+                VALUE_ROUNDING * np.abs(values / self.layout.ridge).max(),
             )
             if error <= allowed:
                 return _Target(fixed, found, coefficients, penalized, biases)
@@ -455,7 +456,7 @@ class Augmented:
 
 # Proximal term of a bounded multiplier in units of its bound, and that of a global one
 # in units of its curvature.
-BOUNDED, GLOBAL = 2.0, 1e-3
+BOUNDED_TERM, GLOBAL_TERM = 2.0, 1e-3
 
 
 class _Proximal:
@@ -520,12 +521,12 @@ class _Proximal:
         for g in range(problem.size - len(problem.global_rows), problem.size):
             if problem.hessian_diagonal[g] > 0:
                 # All others follow such a multiplier, whose curvature is then small.
-                ridge[g] = GLOBAL * self.share * problem.hessian_diagonal[g]
+                ridge[g] = GLOBAL_TERM * self.share * problem.hessian_diagonal[g]
         for cost, sharing in zip(problem.slack_costs, problem.sharing, strict=True):
             box = np.where(cost > 0, cost, 1.0)
             for q in sharing:
                 part = problem.slices[q]
-                ridge[part] = np.maximum(ridge[part], BOUNDED * self.share / box)
+                ridge[part] = np.maximum(ridge[part], BOUNDED_TERM * self.share / box)
         return ridge + problem.curvature
 
 

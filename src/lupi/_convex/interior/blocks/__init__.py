@@ -25,14 +25,14 @@ from lupi._convex.tuning import DEFAULT, Tuning
 # Length of a step below which there is no progress.
 SHORTEST_STEP = 1e-10
 # Largest ratio of costs with which the functions may start at zero.
-WIDEST = 1e6
+LARGEST_COST_RATIO = 1e6
 # Maximum number of refinements of a step, and the relative residual that is accepted: a
 # step need not be exact, and each refinement is a pass over the rows.
-REFINEMENTS, REFINED = 2, 1e-5
+REFINEMENTS, REFINED_RESIDUAL = 2, 1e-5
 # Largest centering parameter: if the predictor is short, the reason is a few rows.
 MOST_CENTERING = 0.3
 # Slope, as a share of the first, that the line search of the smoothed problem accepts.
-STEEP = 0.3
+SMOOTHED_SLOPE = 0.3
 JITTERS = (1e-16, 1e-14, 1e-12, 1e-10, 1e-8)
 FAILURES = (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError)
 
@@ -104,7 +104,9 @@ class _Path:
         """
         size = self.sums["size"] / self.sums["rows"]
         typical = 1.0 / size if size > 0 else 1.0
-        centered = bool(self.peaks["dearest"] <= WIDEST * -self.peaks["cheapest"])
+        centered = bool(
+            self.peaks["dearest"] <= LARGEST_COST_RATIO * -self.peaks["cheapest"]
+        )
         centered |= self.peaks["dearest"] == 0.0
         pull = self.rows.begin(typical, centered).sums["pull"]
         penalty = self.layout.penalty
@@ -188,7 +190,7 @@ class _Path:
             rest = self.rows.total(RowState.slopes, self.theta, direction, [length], mu)
             return start + length * bend + float(rest.sums["slopes"][0])
 
-        return first_zero(slope, steep=STEEP)
+        return first_zero(slope, steep=SMOOTHED_SLOPE)
 
     # ------------------------------------------------------------------- path
     def follow(self, *, tol: float, max_iter: int) -> BlockSolution:
@@ -256,7 +258,7 @@ class _Path:
             corrector = self.rows.total(RowState.correct, direction, target, trust)
             missed = corrector.sums["pull"] - penalty * direction - wanted
             size = np.abs(corrector.sums["pull"]).max() + np.abs(wanted).max()
-            if last or np.abs(missed).max() <= REFINED * size:
+            if last or np.abs(missed).max() <= REFINED_RESIDUAL * size:
                 break
             direction = direction + factor.solve(missed)
         self.direction = direction

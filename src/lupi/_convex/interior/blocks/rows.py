@@ -738,7 +738,7 @@ def _combined(*terms: tuple[Any, Any]) -> Any:
     return sum(kept[1:], start=kept[0]) if kept else 0.0 * terms[0][1]
 
 
-ROUNDING, MOST_ROOTS = 1e-12, 40
+ROOT_ROUNDING, MOST_ROOTS = 1e-12, 40
 
 
 class RowState(Passes):
@@ -830,7 +830,7 @@ class RowState(Passes):
             squares = [p * p for p in parts]
             step = found * (found / total - 1.0) / sum(squares[1:], start=squares[0])
             root = root + step
-            moved = linalg.absolute(step) - ROUNDING * root
+            moved = linalg.absolute(step) - ROOT_ROUNDING * root
             if linalg.numbers([linalg.largest(moved)])[0] <= 0.0:
                 break
         return root
