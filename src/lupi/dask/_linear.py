@@ -22,7 +22,7 @@ from lupi._convex.interior.blocks.local import LocalRows, restricted, sampled
 from lupi._convex.interior.blocks.rows import Layout, Totals
 from lupi._convex.problem import Problem
 from lupi._convex.solution import (
-    FLAT,
+    NEGLIGIBLE_CHANGE,
     BiasRows,
     Piece,
     determined,
@@ -235,7 +235,7 @@ def _with_middle_bias(
         return found
     middle = certified(rows, layout, layout.joined(found.weights, biases))
     middle = replace(middle, n_iter=found.n_iter, converged=found.converged)
-    least = max(found.duality_gap, FLAT * abs(found.primal_value))
+    least = max(found.duality_gap, NEGLIGIBLE_CHANGE * abs(found.primal_value))
     return middle if middle.duality_gap <= 2 * least else found
 
 

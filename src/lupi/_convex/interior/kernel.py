@@ -32,6 +32,7 @@ from lupi._convex.linalg import (
     block,
     cholesky,
     cholesky_solve,
+    conjugate_gradients,
     copied,
     diagonal,
     inverse_from_cholesky,
@@ -46,7 +47,6 @@ from lupi._convex.linalg import (
     zeros,
 )
 from lupi._convex.problem import Problem
-from lupi._convex.searches import conjugate_gradients
 from lupi._convex.tuning import Tuning
 
 

@@ -29,10 +29,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lupi._convex.linalg import NotPositiveDefinite, factor_precisions, is_on_host
+from lupi._convex.linalg import (
+    NotPositiveDefinite,
+    conjugate_gradients,
+    factor_precisions,
+    first_zero,
+    is_on_host,
+    zero_of,
+)
 from lupi._convex.problem import Problem
 from lupi._convex.proximal.faces import Equations, Face, Neighbor, unsuited
-from lupi._convex.searches import conjugate_gradients, first_zero, zero_of
 from lupi._convex.solution import Solution
 from lupi._convex.tuning import DEFAULT, Tuning
 

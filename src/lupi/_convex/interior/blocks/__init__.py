@@ -17,8 +17,12 @@ import numpy as np
 
 from lupi._convex.interior.blocks.local import LocalRows
 from lupi._convex.interior.blocks.rows import Layout, RowBlocks, RowState, Totals
-from lupi._convex.linalg import NotPositiveDefinite, cholesky, cholesky_solve
-from lupi._convex.searches import first_zero
+from lupi._convex.linalg import (
+    NotPositiveDefinite,
+    cholesky,
+    cholesky_solve,
+    first_zero,
+)
 from lupi._convex.solution import FLATTEST
 from lupi._convex.tuning import DEFAULT, Tuning
 
