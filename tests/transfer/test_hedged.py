@@ -180,6 +180,20 @@ def test_noise_is_not_trusted(labelled, most, seeds, classifier):
     assert np.mean(weights) <= most
 
 
+def test_twelve_labels_cannot_tell_that_noise_is_right():
+    gains = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1300, 4))
+        y = X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.normal(size=1300)
+        P = rng.normal(size=(300, 3))
+        known = np.where(np.arange(300) < 12, y[:300], np.nan)
+        model = HedgedDistillationRegressor().fit(X[:300], known, privileged=P)
+        alone = HedgedDistillationRegressor().fit(X[:12], y[:12])
+        gains.append(score(model, X[300:], y[300:]) - score(alone, X[300:], y[300:]))
+    assert np.mean(gains) >= -0.02
+
+
 def test_opinions_made_once_outside_the_folds_would_be_trusted():
     """The shortcut: opinions once, then cross-validation of the students alone.
 
