@@ -426,6 +426,14 @@ def test_another_width_than_that_of_the_arrays_is_refused(model, tmp_path):
         lupi.load(path)
 
 
+def test_a_support_vector_machine_without_its_probabilities_is_refused(tmp_path):
+    model = SVC().fit(sp.csr_matrix(X), LABELS)
+    # One of them is read, depending on the version of scikit-learn.
+    model._effective_probability = model.probability = True
+    with pytest.raises(ModelFileError, match="the probabilities of SVC"):
+        lupi.save(model, tmp_path / "model.skops")
+
+
 def test_a_forest_of_trees_of_another_width_is_refused(tmp_path):
     forest = RandomForestClassifier(2, random_state=0).fit(X, LABELS)
     forest.estimators_[1] = DecisionTreeClassifier().fit(WIDE, LABELS)

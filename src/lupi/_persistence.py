@@ -776,8 +776,10 @@ def check_libsvm(model: Any) -> None:
     if model._sparse:  # all coefficients must be stored
         full = (n_classes - 1) * n_vectors
         must_fit(model._dual_coef_.data.size == full, f"_dual_coef_ of {name}")
+    used = getattr(model, "_effective_probability", model.probability)
     for array in (model._probA, model._probB):
-        must_fit(array.shape in ((0,), (pairs,)), f"the probabilities of {name}")
+        fits = array.shape == (pairs,) or (array.shape == (0,) and not used)
+        must_fit(fits, f"the probabilities of {name}")
 
 
 def check_one_hot(encoder: Any) -> None:
