@@ -74,7 +74,7 @@ def test_every_option_is_kept_and_gives_the_same_scores(folder):
     # All other options were used too, so that one to come is not forgotten.
     unused = {name for name, value in asked.items() if value in (None, [], False)}
     assert unused == {
-        *("privileged_file", "key", "labelled", "unlabelled", "outcome_time")
+        *("privileged_file", "key", "labelled", "unlabelled", "outcome_time", "clean")
     }
     for name in ("results.csv", "columns.csv"):
         tables = [

@@ -68,8 +68,8 @@ def test_gains_are_paired_differences(comparison, gains):
     assert line["gain_left_out"] == pytest.approx(scores["left out"].mean() - without)
     assert line["contribution"] == pytest.approx(all_of_it - scores["left out"].mean())
     summary = comparison.summary.iloc[0]
-    assert gains.total.mean == pytest.approx(summary["gain"])
-    assert gains.total.std_error == pytest.approx(summary["gain_std_error"])
+    assert gains.total.mean == pytest.approx(summary["difference"])
+    assert gains.total.std_error == pytest.approx(summary["difference_std_error"])
     assert (table.filter(like="std_error") >= 0).all(axis=None)
 
 
