@@ -491,6 +491,25 @@ def test_boosters_learn_soft_labels_by_their_own_objective():
     assert isinstance(model.students_["both"], xgboost.XGBClassifier)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_boosters_learn_classes_with_names(n_classes):
+    xgboost = pytest.importorskip("xgboost")
+    X, y, P, _ = draw(classes=n_classes)
+    X, P, y = (table[~pd.isna(y)] for table in (X, P, y))
+    _, codes = np.unique(y.astype(str), return_inverse=True)
+    names = np.array(["never", "often", "seldom"])[codes]
+    booster = xgboost.XGBClassifier(n_estimators=5, max_depth=2, n_jobs=1)
+    for model in (
+        HedgedDistillationClassifier(student=booster, cv=3, n_repeats=1),
+        lupi.GeneralizedDistillationClassifier(booster, booster, cv=3),
+    ):
+        expected = clone(model).fit(X, codes, privileged=P).predict_proba(X)
+        model.fit(X, names, privileged=P)
+        np.testing.assert_array_equal(model.classes_, np.unique(names))
+        np.testing.assert_allclose(model.predict_proba(X), expected)
+        assert set(model.predict(X)) <= set(names)
+
+
 class Knowing(DecisionTreeClassifier):
     """A teacher that is sure of every label."""
 

@@ -73,6 +73,7 @@ from lupi.base._estimator import probabilities_if
 from lupi.base._metadata import accepts, fit_with, last_step, seeded
 from lupi.base._rows import is_data_frame, side_by_side, take_rows
 from lupi.transfer._fitting import (
+    accepted_classes,
     fit_weighted_copies,
     for_outputs,
     precise_logistic,
@@ -525,7 +526,8 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
                 "one of the two."
             )
         if taught is None:
-            return fit_with(student, training.X, training.y, sample_weight=weight)
+            target = accepted_classes(student, self.classes_)[codes]
+            return fit_with(student, training.X, target, sample_weight=weight)
         check_copies(student)
         rows, soft, mixed = taught
         share[rows] = (1 - mixed) * share[rows] + mixed * soft
@@ -557,6 +559,9 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
                 code = np.searchsorted(classes, labels)
                 labels = as_target(hard_scores(np.eye(len(classes))[code]))
                 teacher = for_outputs(teacher, labels)
+            else:
+                code = np.searchsorted(classes, labels)
+                labels = accepted_classes(teacher, classes)[code]
             return fit_with(teacher, view, labels, sample_weight=weight), seen
 
         def predict(fitted: tuple[Any, np.ndarray], view: Any) -> np.ndarray:
@@ -587,7 +592,8 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         """
         X = self._validate_X(X)
         if not is_regressor(self.student_):
-            return self.student_.predict(X)
+            accepted = accepted_classes(self.student_, self.classes_)
+            return self.classes_[np.searchsorted(accepted, self.student_.predict(X))]
         return self.classes_[self._scores(X).argmax(axis=1)]
 
     @available_if(_student_can("decision_function"))
@@ -825,7 +831,7 @@ def class_scores(
             "Use decision_function_shape='ovr', or wrap it in CalibratedClassifierCV."
         )
     scores = np.full((known.shape[0], len(classes)), -np.inf)
-    scores[:, np.searchsorted(classes, seen)] = known
+    scores[:, np.searchsorted(accepted_classes(estimator, classes), seen)] = known
     return scores
 
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from lupi.base._metadata import fit_with
+from lupi.base._metadata import fit_with, last_step
 from lupi.base._rows import dense, take_rows
 
 # Of a sparse table that is made dense to be centered.
@@ -89,8 +89,15 @@ def fit_weighted_copies(
 ) -> Any:
     """Fit a classifier to rows given once per class, with `share` as weights."""
     row, label = np.nonzero(share)
-    weight = share[row, label]
+    weight, classes = share[row, label], accepted_classes(classifier, classes)
     return fit_with(classifier, take_rows(X, row), classes[label], sample_weight=weight)
+
+
+def accepted_classes(classifier: Any, classes: np.ndarray) -> np.ndarray:
+    """Return the classes in the form that `fit` takes: XGBoost takes only 0, 1, ..."""
+    if type(last_step(classifier)).__module__.startswith("xgboost."):
+        return np.arange(len(classes))
+    return classes
 
 
 def for_outputs(estimator: Any, target: np.ndarray) -> Any:

@@ -71,7 +71,7 @@ from lupi.base import Privileged, Training
 from lupi.base._metadata import fit_with, last_step
 from lupi.base._rows import is_data_frame, side_by_side, take_rows
 from lupi.transfer._distillation import check_copies
-from lupi.transfer._fitting import fit_weighted_copies, for_outputs
+from lupi.transfer._fitting import accepted_classes, fit_weighted_copies, for_outputs
 from lupi.transfer._folds import in_turn, row_digests
 from lupi.transfer._ridge import (
     LARGEST,
@@ -187,10 +187,11 @@ class ClassOutput:
         """Fit to known labels."""
         if is_regressor(model):
             return self._fit_values(model, table, target, weight)
-        labels = self.classes[self.full(target).argmax(axis=1)]
-        if np.all(labels == labels[0]):
+        codes = self.full(target).argmax(axis=1)
+        if np.all(codes == codes[0]):
             # Most classifiers cannot be fitted to a single class.
-            return DummyClassifier().fit(table, labels)
+            return DummyClassifier().fit(table, self.classes[codes])
+        labels = accepted_classes(model, self.classes)[codes]
         return fit_with(model, table, labels, sample_weight=weight)
 
     def fit_soft(self, model: Any, table: Any, target: np.ndarray, weight: Any) -> Any:
@@ -218,7 +219,8 @@ class ClassOutput:
             return np.asarray(model.predict(table), float).reshape(-1, self.n_targets)
         known = np.asarray(model.predict_proba(table), dtype=float)
         found = np.zeros((len(known), len(self.classes)))
-        found[:, np.searchsorted(self.classes, model.classes_)] = known
+        classes = accepted_classes(model, self.classes)
+        found[:, np.searchsorted(classes, model.classes_)] = known
         return found[:, 1:] if self.n_targets == 1 else found
 
     def check(self, model: Any, role: str) -> None:
