@@ -98,6 +98,7 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
     assert not checkpoint.exists()
 
 
+@pytest.mark.slow
 def test_an_equal_run_that_ends_first_takes_nothing_away(
     uninterrupted, tmp_path, monkeypatch
 ):

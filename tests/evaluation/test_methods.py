@@ -99,6 +99,7 @@ def test_similarity_control_can_fall_back_on_the_machine_it_is_compared_with(
     )
 
 
+@pytest.mark.slow
 def test_the_default_set_takes_linear_forms_when_rows_are_many(everything):
     few = planned("default").methods
     assert few[0].startswith("HedgedDistillation")

@@ -36,6 +36,7 @@ def test_all_six_classifiers_take_their_grids(protocol):
             assert {name: model.get_params()[name] for name in params} == params
 
 
+@pytest.mark.slow
 def test_two_stages_on_two_data_sets(protocol, tmp_path):
     sets = {
         "apart": make_plane("separable", 40, random_state=0),

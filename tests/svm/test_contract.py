@@ -57,6 +57,7 @@ def test_core_of_the_fair_model():
     check_core(FairSVCDeltaPlus())
 
 
+@pytest.mark.slow
 def test_core_of_the_hard_margin():
     check_scikit_learn_core(HardMarginSVC(), left_out=EXCUSED[HardMarginSVC])
 

@@ -97,6 +97,7 @@ def test_svm_u_with_an_expensive_similarity(flat):
     assert np.abs(plus - decision).max() > 0.1
 
 
+@pytest.mark.slow
 def test_slack_forms_coincide_where_the_teacher_is_right():
     """y f* ≥ 0 on all rows at the optimum of both: then they have one minimum.
 
