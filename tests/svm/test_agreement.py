@@ -28,8 +28,8 @@ from lupi.svm import (
 )
 
 TIGHT = {"tol": 1e-10}
-# ½‖w − w₀‖² is at most the gap: decision values are off by 1e-4 and less here.
-OURS = {"tol": 1e-10}
+# ½‖w − w₀‖² is at most the gap: decision values are off by 1e-5 and less here.
+OURS = {"tol": 1e-12}
 CLASSIFIERS = [
     SVCPlus,
     SVCDeltaPlus,
@@ -67,7 +67,7 @@ def new_rows(seed):
 
 def assert_same(ours, theirs, X):
     expected = theirs.decision_function(X)
-    np.testing.assert_allclose(ours.decision_function(X), expected, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(ours.decision_function(X), expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -119,7 +119,7 @@ def test_one_against_one():
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     assert ours.objective_.shape == ours.intercept_.shape == (3,)
     # SVC orients a pair (i, j) by its first class, we by its second.
-    np.testing.assert_allclose(ours.intercept_, -theirs.intercept_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, -theirs.intercept_, atol=1e-5)
 
 
 def test_one_against_the_rest():
@@ -141,7 +141,7 @@ def test_svr(kernel):
         given = None if kernel.get("gamma") == "scale" else weight
         ours = SVRPlus(**settings, **OURS).fit(X, y, sample_weight=given)
         theirs = SVR(**settings, **TIGHT).fit(X, y, sample_weight=given)
-        np.testing.assert_allclose(ours.predict(new), theirs.predict(new), atol=1e-4)
+        np.testing.assert_allclose(ours.predict(new), theirs.predict(new), atol=1e-5)
 
 
 @pytest.mark.parametrize("estimator", [LinearSVCPlus, LinearSVCDeltaPlus])
@@ -150,7 +150,7 @@ def test_linear_classifiers(estimator):
     ours = estimator(C=0.5, **OURS).fit(X, y)
     theirs = SVC(C=0.5, kernel="linear", **TIGHT).fit(X, y)
     assert_same(ours, theirs, new_rows(12))
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
 
 
 def test_linear_regressor():
@@ -158,7 +158,7 @@ def test_linear_regressor():
     y = y / y.std()
     ours = LinearSVRPlus(C=0.5, **OURS).fit(X, y)
     theirs = SVR(C=0.5, kernel="linear", **TIGHT).fit(X, y)
-    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-5)
 
 
 def test_support_and_dual_coefficients_are_those_of_svc():
@@ -168,7 +168,7 @@ def test_support_and_dual_coefficients_are_those_of_svc():
     coefficients = np.zeros((2, len(y)))
     coefficients[0, ours.support_] = ours.dual_coef_
     coefficients[1, theirs.support_] = theirs.dual_coef_
-    np.testing.assert_allclose(*coefficients, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(*coefficients, rtol=0, atol=1e-5)
     # Rows beyond the margin have no coefficient, rows short of it have C.
     sign = np.where(y == ours.classes_[1], 1.0, -1.0)
     margin = sign * ours.decision_function(X)
