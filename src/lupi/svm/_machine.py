@@ -231,6 +231,10 @@ class Space:
             rows = self.rows[kept]
         return Expansion(self.kernel, rows, coefficients[kept], bias)
 
+    def constant(self, value: float) -> Expansion:
+        """Return a constant function."""
+        return self.expand(np.zeros(len(self.positions)), value)
+
 
 @dataclass
 class Data:
@@ -373,6 +377,7 @@ class KernelMachine:
     if TYPE_CHECKING:
         # Attributes of the estimators.
         C: float
+        epsilon: float
         kernel: str | Callable
         solver: str
         tol: float
@@ -538,17 +543,33 @@ class KernelMachine:
         )
 
     _fit_binary = _fit_machine
-    _fit_real = _fit_machine
+
+    def _fit_real(self, part: Training[Kernels]) -> Model:
+        low, high = float(part.y.min()), float(part.y.max())
+        if high - low > 2 * self.epsilon:
+            return self._fit_machine(part)
+        # A constant has every target inside its tube: all functions are zero, and so
+        # is the objective, to which no duality gap is relative.
+        data, middle = self._data(part), 0.5 * (low + high)
+        first, *others = self._function_spaces(data)
+        return Model(
+            decision=first.constant(middle),
+            corrections=[space.constant(0.0) for space in others],
+            dual_coef=np.zeros(data.n_rows),
+            certificate=Certificate(0.0, 0.0, 0, True),
+        )
+
+    def _function_spaces(self, data: Data) -> list[Space]:
+        """Return the space of every function."""
+        chosen = self._functions if data.with_privileged else ()
+        return [data.decision, *(data.privileged[which] for which in chosen)]
 
     def _recover(self, data: Data, solution: Solution) -> Model:
         ranges = Ranges.of(data, solution.values)
         for check in self._trivial:
             check(self, ranges)
-        spaces = [data.decision]
-        if data.with_privileged:
-            spaces += [data.privileged[which] for which in self._functions]
         coefficients, functions, stored = [], [], solution
-        for k, space in enumerate(spaces):
+        for k, space in enumerate(self._function_spaces(data)):
             coefficient, function, stored = learned(
                 stored,
                 k,
@@ -565,7 +586,7 @@ class KernelMachine:
             constant = stored.with_function(0, nothing, value)
             if constant.is_optimal(self.tol) or not solution.converged:
                 coefficients[0], stored = nothing, constant
-                functions[0] = data.decision.expand(nothing, value)
+                functions[0] = data.decision.constant(value)
         if solution.converged and not stored.is_optimal(self.tol):
             # With costs over ten decades, the rounding errors of a sum cost more.
             stored.converged = False
@@ -734,8 +755,7 @@ def train_first_stage(machine: KernelMachine, data: Data, C: float) -> FirstStag
     space, y = data.privileged[0], data.on_privileged(data.target)
     if abs(y.sum()) == len(y):
         # With one class, the SVM is the constant that satisfies every constraint.
-        constant = space.expand(np.zeros(len(y)), float(y[0]))
-        return FirstStage(constant, np.zeros(len(y)), None)
+        return FirstStage(space.constant(float(y[0])), np.zeros(len(y)), None)
     one = np.ones(len(y))
     cost = C * data.on_privileged(data.weight)
     solver_space = data.space(space)
