@@ -1,14 +1,15 @@
-"""Constraints of parameters, in the form of scikit-learn's ``_parameter_constraints``.
+"""Parameters of estimators, and their constraints in the form of scikit-learn's.
 
-A class of `lupi` declares those of its own parameters and inherits the others.
+A class of `lupi` declares its own parameters and constraints, and inherits the others.
 `lupi.base.atomic_fit` validates all of them when ``fit`` is called.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.utils._param_validation import (
@@ -20,6 +21,17 @@ from sklearn.utils._param_validation import (
 )
 
 Constraints = dict[str, Any]
+Kind = TypeVar("Kind", bound=type)
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+def parameters(kind: Kind) -> Kind:
+    """Make the constructor of an estimator from its fields, and those of its bases.
+
+    It only assigns its arguments, as scikit-learn demands; they are keyword-only.
+    """
+    make: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)
+    return make(kind)
 
 
 class Number(Interval):

@@ -45,7 +45,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 from sklearn.base import clone
 
-from lupi._parameters import COUNT, NOT_NEGATIVE, POSITIVE, Constraints
+from lupi._parameters import COUNT, NOT_NEGATIVE, POSITIVE, Constraints, parameters
 from lupi.advice._linear import (
     LinearAdvisedClassifier,
     apply_scaling,
@@ -121,6 +121,7 @@ class MistakeBound:
         return self.mistakes <= min(self.bound, self.prior_bound)
 
 
+@parameters
 class Adviceptron(LinearAdvisedClassifier):
     """Perceptron that learns from rules and a stream of rows.
 
@@ -196,6 +197,13 @@ class Adviceptron(LinearAdvisedClassifier):
     array([1, 0])
     """
 
+    advice: Rule | str | Sequence[Rule | str] | None = None
+    advice_weight: float = 0.001
+    learning_rate: float = 1.0
+    fit_intercept: bool = True
+    standardize: bool | tuple[ArrayLike, ArrayLike] = False
+    n_epochs: int = 1
+
     __lupi_info__ = ModelInfo(
         title="Adviceptron",
         paper="Kunapuli et al. 2010, ECML",
@@ -212,23 +220,6 @@ class Adviceptron(LinearAdvisedClassifier):
         "learning_rate": POSITIVE,
         "n_epochs": COUNT,
     }
-
-    def __init__(
-        self,
-        *,
-        advice: Rule | str | Sequence[Rule | str] | None = None,
-        advice_weight: float = 0.001,
-        learning_rate: float = 1.0,
-        fit_intercept: bool = True,
-        standardize: bool | tuple[ArrayLike, ArrayLike] = False,
-        n_epochs: int = 1,
-    ):
-        self.advice = advice
-        self.advice_weight = advice_weight
-        self.learning_rate = learning_rate
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.n_epochs = n_epochs
 
     @atomic_fit
     def fit(self, X: Any, y: Any) -> Self:

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import field
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -37,7 +38,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._optional import optional
-from lupi._parameters import CLASS_WEIGHT, COUNT, POSITIVE, Constraints, Number
+from lupi._parameters import (
+    CLASS_WEIGHT,
+    COUNT,
+    POSITIVE,
+    Constraints,
+    Number,
+    parameters,
+)
 from lupi._words import listed
 from lupi.advice._linear import (
     LinearAdvisedClassifier,
@@ -65,6 +73,7 @@ else:
 _NEGLIGIBLE = 1e-8
 
 
+@parameters
 class KnowledgeBasedSVC(LinearAdvisedClassifier):
     """Linear support vector machine that learns from rules, from rows, or from both.
 
@@ -162,6 +171,16 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
     array(['no', 'yes'], dtype='<U3')
     """
 
+    C: float = field(default=1.0, kw_only=False)
+    advice: Rule | str | Sequence[Rule | str] | None = None
+    advice_weight: float | Sequence[float] = 1.0
+    fit_intercept: bool = True
+    standardize: bool | tuple[ArrayLike, ArrayLike] = False
+    class_weight: dict[Any, float] | str | None = None
+    classes: ArrayLike | None = None
+    tol: float = 1e-10
+    max_iter: int = 200
+
     __lupi_info__ = ModelInfo(
         title="Knowledge-based SVM",
         paper="Fung, Mangasarian & Shavlik 2002, NIPS",
@@ -182,29 +201,6 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         "tol": POSITIVE,
         "max_iter": COUNT,
     }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        advice: Rule | str | Sequence[Rule | str] | None = None,
-        advice_weight: float | Sequence[float] = 1.0,
-        fit_intercept: bool = True,
-        standardize: bool | tuple[ArrayLike, ArrayLike] = False,
-        class_weight: dict[Any, float] | str | None = None,
-        classes: ArrayLike | None = None,
-        tol: float = 1e-10,
-        max_iter: int = 200,
-    ):
-        self.C = C
-        self.advice = advice
-        self.advice_weight = advice_weight
-        self.fit_intercept = fit_intercept
-        self.standardize = standardize
-        self.class_weight = class_weight
-        self.classes = classes
-        self.tol = tol
-        self.max_iter = max_iter
 
     @classmethod
     def from_advice(

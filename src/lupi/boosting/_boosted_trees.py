@@ -28,6 +28,7 @@ from lupi._parameters import (
     Constraints,
     Number,
     choice,
+    parameters,
 )
 from lupi._stored import stored
 from lupi.base import PrivilegedEstimator
@@ -134,10 +135,19 @@ class Boosted:
         return replace(self, ensemble=self.ensemble.copy(), rng=rng, **lists)
 
 
+@parameters
 class BoostedTrees(PrivilegedEstimator):
     """Base of estimators that predict by sums of trees on X."""
 
-    _models: list[Boosted]  # one per class, or one for two classes and for targets
+    n_estimators: int = 100
+    learning_rate: float = 0.1
+    max_depth: int | None = 3
+    max_features: int | float | str | None = None
+    min_weight_fraction_leaf: float = 0.0
+    random_state: Any = None
+    loss: str = field(init=False)  # a parameter of one of the models
+    # One per class, or one for two classes and for targets.
+    _models: list[Boosted] = field(init=False)
 
     _parameter_constraints: ClassVar[Constraints] = {
         "n_estimators": COUNT,
@@ -148,8 +158,6 @@ class BoostedTrees(PrivilegedEstimator):
         "class_weight": CLASS_WEIGHT,
         "random_state": SEED,
     }
-
-    loss: str
 
     def _loss(self) -> Loss:
         return LOSSES[self.loss]()

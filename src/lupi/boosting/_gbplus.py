@@ -33,7 +33,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from lupi._parameters import NOT_NEGATIVE, Constraints, choice
+from lupi._parameters import NOT_NEGATIVE, Constraints, choice, parameters
 from lupi.base import ModelInfo, Privileged, atomic_fit, binary_problems
 from lupi.base._arguments import counted_classes
 from lupi.boosting._boosted_trees import (
@@ -45,6 +45,7 @@ from lupi.boosting._boosted_trees import (
 from lupi.boosting._engines import CartEngine, CartEnsemble, readable_by_trees
 
 
+@parameters
 class GBPlusClassifier(BoostedTreesClassifier):
     """Two boosted models, on X and on X*, that imitate each other.
 
@@ -107,6 +108,10 @@ class GBPlusClassifier(BoostedTreesClassifier):
     array(['well', 'sick', 'well'], dtype='<U4')
     """
 
+    imitation_weight: float = 1.0
+    schedule: str = "side_by_side"
+    class_weight: Any = None
+
     __lupi_info__ = ModelInfo(
         title="GB+",
         paper="Pasunuri et al. 2016, IJCAI workshop",
@@ -123,29 +128,6 @@ class GBPlusClassifier(BoostedTreesClassifier):
         "imitation_weight": NOT_NEGATIVE,
         "schedule": choice("side_by_side", "teacher_first"),
     }
-
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 3,
-        imitation_weight: float = 1.0,
-        schedule: str = "side_by_side",
-        max_features: int | float | str | None = None,
-        min_weight_fraction_leaf: float = 0.0,
-        class_weight: Any = None,
-        random_state: Any = None,
-    ):
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.imitation_weight = imitation_weight
-        self.schedule = schedule
-        self.max_features = max_features
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.class_weight = class_weight
-        self.random_state = random_state
 
     @atomic_fit
     def fit(

@@ -72,6 +72,7 @@ from lupi._parameters import (
     Instance,
     Number,
     choice,
+    parameters,
 )
 from lupi.base import (
     ModelInfo,
@@ -507,10 +508,27 @@ def _sum_of_squares(values: np.ndarray, weight: np.ndarray | None) -> float:
     return float(np.sum(squares, dtype=np.float64))
 
 
+@parameters
 class BaseIPL(BoostedTrees):
     """Boosting with comments from X*, for one or several targets."""
 
-    loss = "squared_error"  # a parameter of the classifier
+    privileged_weight: float = 1.0
+    privileged_reg: float = 1.0
+    n_atoms: int | None = None
+    max_inner_iter: int = 10
+    tol: float = 1e-4
+    auxiliary: Any = None
+    standardize_privileged: bool = True
+    n_iter_no_change: int | None = None
+    validation_fraction: float | None = 0.1
+    early_stopping_tol: float = 1e-4
+    engine: str = "cart"
+    tree_params: dict[str, Any] | None = None
+    device: str = "cpu"
+    n_jobs: int | None = None
+    warm_start: bool = False
+
+    loss = "squared_error"
     _parameter_constraints: ClassVar[Constraints] = {
         "privileged_weight": NOT_NEGATIVE,
         "privileged_reg": NOT_NEGATIVE,
@@ -863,53 +881,6 @@ class IPLRegressor(RegressorMixin, BaseIPL):
         rank=41,
     )
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 3,
-        privileged_weight: float = 1.0,
-        privileged_reg: float = 1.0,
-        n_atoms: int | None = None,
-        max_inner_iter: int = 10,
-        tol: float = 1e-4,
-        auxiliary: Any = None,
-        standardize_privileged: bool = True,
-        max_features: int | float | str | None = None,
-        min_weight_fraction_leaf: float = 0.0,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float | None = 0.1,
-        early_stopping_tol: float = 1e-4,
-        engine: str = "cart",
-        tree_params: dict[str, Any] | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        random_state: Any = None,
-    ):
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.privileged_weight = privileged_weight
-        self.privileged_reg = privileged_reg
-        self.n_atoms = n_atoms
-        self.max_inner_iter = max_inner_iter
-        self.tol = tol
-        self.auxiliary = auxiliary
-        self.standardize_privileged = standardize_privileged
-        self.max_features = max_features
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.early_stopping_tol = early_stopping_tol
-        self.engine = engine
-        self.tree_params = tree_params
-        self.device = device
-        self.n_jobs = n_jobs
-        self.warm_start = warm_start
-        self.random_state = random_state
-
     def predict(self, X: Any) -> np.ndarray:
         """Predict targets; privileged features are not needed.
 
@@ -942,6 +913,7 @@ class IPLRegressor(RegressorMixin, BaseIPL):
             yield raw[:, 0]
 
 
+@parameters
 class IPLClassifier(BoostedTreesClassifier, BaseIPL):
     """Iterative privileged learning: boosted trees with comments from X*.
 
@@ -1055,6 +1027,9 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
     array(['well', 'sick', 'well'], dtype='<U4')
     """
 
+    loss: str = "squared_error"
+    class_weight: Any = None
+
     __lupi_info__ = ModelInfo(
         **IPL,
         helps="X\\* explains noise in the labels that X cannot; no gain on Pima",
@@ -1065,54 +1040,3 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
     )
 
     _parameter_constraints: ClassVar[Constraints] = {"loss": choice(*LOSSES)}
-
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 3,
-        privileged_weight: float = 1.0,
-        privileged_reg: float = 1.0,
-        n_atoms: int | None = None,
-        max_inner_iter: int = 10,
-        tol: float = 1e-4,
-        loss: str = "squared_error",
-        auxiliary: Any = None,
-        standardize_privileged: bool = True,
-        max_features: int | float | str | None = None,
-        min_weight_fraction_leaf: float = 0.0,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float | None = 0.1,
-        early_stopping_tol: float = 1e-4,
-        engine: str = "cart",
-        tree_params: dict[str, Any] | None = None,
-        device: str = "cpu",
-        n_jobs: int | None = None,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        random_state: Any = None,
-    ):
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.privileged_weight = privileged_weight
-        self.privileged_reg = privileged_reg
-        self.n_atoms = n_atoms
-        self.max_inner_iter = max_inner_iter
-        self.tol = tol
-        self.loss = loss
-        self.auxiliary = auxiliary
-        self.standardize_privileged = standardize_privileged
-        self.max_features = max_features
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.early_stopping_tol = early_stopping_tol
-        self.engine = engine
-        self.tree_params = tree_params
-        self.device = device
-        self.n_jobs = n_jobs
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state

@@ -15,7 +15,7 @@ they are known for every training row. LUFe uses them as privileged information:
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +26,14 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._parameters import COUNT_OR_SHARE, ESTIMATOR, SEED, Constraints, Instance
+from lupi._parameters import (
+    COUNT_OR_SHARE,
+    ESTIMATOR,
+    SEED,
+    Constraints,
+    Instance,
+    parameters,
+)
 from lupi.base import (
     ModelInfo,
     PrivilegedEstimator,
@@ -39,6 +46,7 @@ from lupi.base._rows import side_by_side
 from lupi.transfer._fitting import refuse_regressor, scaled
 
 
+@parameters
 class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
     """Classifier with the features that a selection leaves out as privileged features.
 
@@ -117,6 +125,11 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
     True
     """
 
+    estimator: Any = field(default=None, kw_only=False)
+    selector: Any = field(default=None, kw_only=False)
+    n_features_to_select: int | float | None = None
+    random_state: Any = None
+
     __lupi_info__ = ModelInfo(
         title="LUFe",
         paper="Taylor et al. 2016, feature selection with unselected features",
@@ -134,19 +147,6 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
         "n_features_to_select": COUNT_OR_SHARE,
         "random_state": SEED,
     }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        selector: Any = None,
-        *,
-        n_features_to_select: int | float | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.selector = selector
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
 
     @atomic_fit
     def fit(

@@ -43,7 +43,8 @@ from typing import Any
 import numpy as np
 
 from lupi._convex import Problem
-from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
+from lupi._parameters import parameters
+from lupi.base import ModelInfo, Training
 from lupi.base._rows import n_rows_of
 from lupi.kernels import kernel_constraints
 from lupi.svm._machine import (
@@ -52,7 +53,7 @@ from lupi.svm._machine import (
     REG,
     VAPNIK_VASHIST,
     Data,
-    KernelMachine,
+    KernelClassifier,
     Kernels,
     Model,
     Space,
@@ -62,7 +63,8 @@ from lupi.svm._machine import (
 from lupi.svm._svm_plus import svm_plus_problem
 
 
-class DeviationSVCPlus(KernelMachine, PrivilegedClassifierBase):
+@parameters
+class DeviationSVCPlus(KernelClassifier):
     """SVM+ whose privileged feature is the deviation from an SVM on X*.
 
     The model suits privileged features that measure how difficult a row is. It loses
@@ -146,6 +148,13 @@ privileged_converged_
     True
     """
 
+    privileged_C: float = 1.0
+    privileged_reg: float = 0.001
+    deviation_kernel: str | Callable = "rbf"
+    deviation_gamma: float | str = "scale"
+    deviation_degree: int = 3
+    deviation_coef0: float = 0.0
+
     __lupi_info__ = ModelInfo(
         title="dSVM+",
         paper=VAPNIK_VASHIST,
@@ -163,53 +172,6 @@ privileged_converged_
     _trivial = (constant_decision,)
     # The deviations are computed inside fit: no kernel of them can be given.
     _parameter_constraints = kernel_constraints("deviation_", precomputed=False)
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        privileged_C: float = 1.0,
-        privileged_reg: float = 0.001,
-        kernel: str | Callable = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        privileged_kernel: str | Callable = "rbf",
-        privileged_gamma: float | str = "scale",
-        privileged_degree: int = 3,
-        privileged_coef0: float = 0.0,
-        deviation_kernel: str | Callable = "rbf",
-        deviation_gamma: float | str = "scale",
-        deviation_degree: int = 3,
-        deviation_coef0: float = 0.0,
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.privileged_C = privileged_C
-        self.privileged_reg = privileged_reg
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.privileged_kernel = privileged_kernel
-        self.privileged_gamma = privileged_gamma
-        self.privileged_degree = privileged_degree
-        self.privileged_coef0 = privileged_coef0
-        self.deviation_kernel = deviation_kernel
-        self.deviation_gamma = deviation_gamma
-        self.deviation_degree = deviation_degree
-        self.deviation_coef0 = deviation_coef0
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
 
     def _fit_binary(self, part: Training[Kernels]) -> Model:
         data = self._data(part)

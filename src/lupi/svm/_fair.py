@@ -43,7 +43,7 @@ for fairness", NIPS 2017.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
@@ -56,16 +56,16 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._convex import GlobalRow, Problem, Solution
-from lupi._parameters import FLAG, Constraints, Number
+from lupi._parameters import FLAG, Constraints, Number, parameters
 from lupi._stored import stored
 from lupi._words import listed
-from lupi.base import ModelInfo, PrivilegedClassifierBase, atomic_fit
+from lupi.base import ModelInfo, atomic_fit
 from lupi.base._rows import missing_values
 from lupi.svm._machine import (
     THOMAS,
     Data,
     Expansion,
-    KernelMachine,
+    KernelClassifier,
     Model,
     unused_correction,
 )
@@ -79,7 +79,8 @@ NEGLIGIBLE = 0.1 * TOLERANCE
 DEPENDENT = 1e-10
 
 
-class FairSVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
+@parameters
+class FairSVCDeltaPlus(KernelClassifier):
     """SVMΔ+ with bounded covariance of the decisions with sensitive features.
 
     Parameters
@@ -156,6 +157,11 @@ default="rbf"
     True
     """
 
+    covariance_threshold: float = 0.0
+    sensitive_as_privileged: bool = True
+    delta: float = 1.0
+    privileged_reg: float = 1.0
+
     __lupi_info__ = ModelInfo(
         title="Fair SVMΔ+",
         paper=THOMAS,
@@ -178,49 +184,6 @@ default="rbf"
         "covariance_threshold": [Number(Real, 0, None, "both")],
         "sensitive_as_privileged": FLAG,
     }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        covariance_threshold: float = 0.0,
-        sensitive_as_privileged: bool = True,
-        delta: float = 1.0,
-        privileged_reg: float = 1.0,
-        kernel: str | Callable = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        privileged_kernel: str | Callable = "rbf",
-        privileged_gamma: float | str = "scale",
-        privileged_degree: int = 3,
-        privileged_coef0: float = 0.0,
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.covariance_threshold = covariance_threshold
-        self.sensitive_as_privileged = sensitive_as_privileged
-        self.delta = delta
-        self.privileged_reg = privileged_reg
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.privileged_kernel = privileged_kernel
-        self.privileged_gamma = privileged_gamma
-        self.privileged_degree = privileged_degree
-        self.privileged_coef0 = privileged_coef0
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
 
     @atomic_fit
     def fit(  # type: ignore[override]

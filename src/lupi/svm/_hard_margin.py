@@ -32,6 +32,7 @@ import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
 from lupi._convex import Problem, Rows
+from lupi._parameters import parameters
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training, atomic_fit
 from lupi.svm._machine import Data, KernelMachine, Kernels
 
@@ -39,6 +40,7 @@ from lupi.svm._machine import Data, KernelMachine, Kernels
 SEPARATED = 1e-3
 
 
+@parameters
 class HardMarginSVC(KernelMachine, PrivilegedClassifierBase):
     """SVM without slacks, or with known slacks.
 
@@ -77,6 +79,15 @@ default="rbf"
     (array([[2.]]), array([-1.]))
     """
 
+    kernel: str | Callable = "rbf"
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    multi_class: str = "ovo"
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int = -1
+
     __lupi_info__ = ModelInfo(
         title="Hard-margin and oracle SVM",
         paper="Vapnik 1998, Statistical Learning Theory",
@@ -94,27 +105,6 @@ default="rbf"
         "slacks": True,
     }
     _spaces = _functions = ()
-
-    def __init__(
-        self,
-        *,
-        kernel: str | Callable = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        multi_class: str = "ovo",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = -1,
-    ):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.multi_class = multi_class
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
 
     @atomic_fit
     def fit(  # type: ignore[override]

@@ -9,11 +9,13 @@ With `sklearn.kernel_approximation.Nystroem` in a pipeline for X, and in
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from lupi._convex import Problem
+from lupi._parameters import parameters
 from lupi.base import (
     Fitted,
     ModelInfo,
@@ -41,8 +43,14 @@ from lupi.svm._svm_plus import svm_plus_problem
 from lupi.svm._svr_plus import svr_plus_problem
 
 
+@parameters
 class _LinearMachine(KernelMachine):
     """Kernel machine with linear kernels, always solved in feature space."""
+
+    C: float = field(default=1.0, kw_only=False)
+    tol: float = 1e-6
+    max_iter: int = -1
+    device: str = "cpu"
 
     kernel = privileged_kernel = "linear"
     solver = "auto"
@@ -56,6 +64,7 @@ class _LinearMachine(KernelMachine):
         return {"coef_": coef} | certificates(fitted.models)
 
 
+@parameters
 class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     """SVM+ with linear functions of X and of X*, for many rows.
 
@@ -112,6 +121,10 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     array([ 1, -1])
     """
 
+    privileged_reg: float = 0.001
+    multi_class: str = "ovo"
+    class_weight: dict | str | None = None
+
     __lupi_info__ = ModelInfo(
         title="Linear forms",
         paper=VAPNIK_VASHIST,
@@ -128,25 +141,6 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
 
     _trivial = (constant_decision,)
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        privileged_reg: float = 0.001,
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.privileged_reg = privileged_reg
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
-
     def __lupi_tags__(self) -> PrivilegedTags:
         return PrivilegedTags(
             cannot_hold={
@@ -162,6 +156,7 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
         return svm_plus_problem(data, self.privileged_reg)
 
 
+@parameters
 class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     """SVMΔ+ with linear functions of X and of X*, for many rows.
 
@@ -209,6 +204,12 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     array([ 1, -1])
     """
 
+    delta: float = 3.0
+    privileged_reg: float = 1.0
+    slack: str = "signed"
+    multi_class: str = "ovo"
+    class_weight: dict | str | None = None
+
     __lupi_info__ = ModelInfo(
         title="Linear forms",
         paper=VAPNIK_IZMAILOV,
@@ -225,34 +226,12 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
 
     _trivial = (unused_correction,)
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        delta: float = 3.0,
-        privileged_reg: float = 1.0,
-        slack: str = "signed",
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.delta = delta
-        self.privileged_reg = privileged_reg
-        self.slack = slack
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
-
     def _problem(self, data: Data) -> Problem:
         build = signed_problem if self.slack == "signed" else hinge_problem
         return build(data, self.privileged_reg, self.delta)
 
 
+@parameters
 class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     """ε-SVR+ with linear functions of X and of X*, for many rows.
 
@@ -297,6 +276,9 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     (1,)
     """
 
+    epsilon: float = 0.1
+    privileged_reg: float = 1.0
+
     __lupi_info__ = ModelInfo(
         title="Linear forms",
         paper=VAPNIK_VASHIST,
@@ -311,23 +293,6 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     )
 
     _functions = (0, 0)
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        epsilon: float = 0.1,
-        privileged_reg: float = 1.0,
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.epsilon = epsilon
-        self.privileged_reg = privileged_reg
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
 
     def _problem(self, data: Data) -> Problem:
         return svr_plus_problem(data, self.privileged_reg, self.epsilon)

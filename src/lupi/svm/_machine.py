@@ -39,13 +39,21 @@ from lupi._convex import (
 )
 from lupi._convex.interior.blocks import BlockSolution
 from lupi._convex.linalg import diagonal, shifted
-from lupi._parameters import MAX_ITER, NOT_NEGATIVE, POSITIVE, Constraints, choice
+from lupi._parameters import (
+    MAX_ITER,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Constraints,
+    choice,
+    parameters,
+)
 from lupi._stored import must_fit, stored
 from lupi._words import listed
 from lupi.base import (
     Fitted,
     PerFeature,
     Privileged,
+    PrivilegedClassifierBase,
     SharedOver,
     TargetUnits,
     Training,
@@ -382,9 +390,9 @@ class KernelMachine:
         solver: str
         tol: float
         max_iter: int
+        multi_class: str
         _models: list[Model]
         n_features_in_: int
-        multi_class: str
         intercept_: np.ndarray
         dual_coef_: np.ndarray
         support_: np.ndarray
@@ -678,6 +686,33 @@ class KernelMachine:
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
+
+
+@parameters
+class PrivilegedKernels(KernelMachine):
+    """Kernel machine with a kernel of X and one of X*: their parameters."""
+
+    C: float = field(default=1.0, kw_only=False)
+    kernel: str | Callable = "rbf"
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+    privileged_kernel: str | Callable = "rbf"
+    privileged_gamma: float | str = "scale"
+    privileged_degree: int = 3
+    privileged_coef0: float = 0.0
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int = -1
+    device: str = "cpu"
+
+
+@parameters
+class KernelClassifier(PrivilegedKernels, PrivilegedClassifierBase):
+    """Classifier by such machines."""
+
+    multi_class: str = "ovo"
+    class_weight: dict | str | None = None
 
 
 def learned(

@@ -51,14 +51,13 @@ information", ICCV 2013.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
 from lupi._convex import Function, GlobalRow, Problem, Rows, Slack
-from lupi._parameters import POSITIVE, Constraints, choice
-from lupi.base import ModelInfo, PrivilegedClassifierBase, Training
+from lupi._parameters import POSITIVE, Constraints, choice, parameters
+from lupi.base import ModelInfo, Training
 from lupi.svm._machine import (
     DELTA,
     DELTA_C,
@@ -66,14 +65,15 @@ from lupi.svm._machine import (
     KERNEL_SPACE,
     VAPNIK_IZMAILOV,
     Data,
-    KernelMachine,
+    KernelClassifier,
     Kernels,
     Model,
     train_first_stage,
 )
 
 
-class MarginTransferSVC(KernelMachine, PrivilegedClassifierBase):
+@parameters
+class MarginTransferSVC(KernelClassifier):
     """SVM whose slacks or margins follow those of an SVM on privileged features.
 
     Without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
@@ -147,6 +147,11 @@ privileged_converged_
     array([ True, False])
     """
 
+    method: str = "simplified"
+    delta: float = 0.3
+    margin_floor: float = 0.1
+    privileged_C: float = 1.0
+
     __lupi_info__ = ModelInfo(
         title="Margin transfer",
         paper=VAPNIK_IZMAILOV,
@@ -167,49 +172,6 @@ privileged_converged_
         "method": choice("simplified", "sharmanska"),
         "margin_floor": POSITIVE,
     }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        method: str = "simplified",
-        delta: float = 0.3,
-        margin_floor: float = 0.1,
-        privileged_C: float = 1.0,
-        kernel: str | Callable = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        privileged_kernel: str | Callable = "rbf",
-        privileged_gamma: float | str = "scale",
-        privileged_degree: int = 3,
-        privileged_coef0: float = 0.0,
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.method = method
-        self.delta = delta
-        self.margin_floor = margin_floor
-        self.privileged_C = privileged_C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.privileged_kernel = privileged_kernel
-        self.privileged_gamma = privileged_gamma
-        self.privileged_degree = privileged_degree
-        self.privileged_coef0 = privileged_coef0
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
 
     def _fit_binary(self, part: Training[Kernels]) -> Model:
         data = self._data(part)

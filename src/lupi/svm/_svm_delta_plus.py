@@ -62,12 +62,11 @@ report NAS-TR-0187-2015, Pennsylvania State University, 2015.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
-from lupi.base import ModelInfo, PrivilegedClassifierBase
+from lupi._parameters import parameters
+from lupi.base import ModelInfo
 from lupi.svm._machine import (
     CORRECTING_SPACE,
     DELTA,
@@ -75,12 +74,13 @@ from lupi.svm._machine import (
     KERNEL_SPACE,
     VAPNIK_IZMAILOV,
     Data,
-    KernelMachine,
+    KernelClassifier,
     unused_correction,
 )
 
 
-class SVCDeltaPlus(KernelMachine, PrivilegedClassifierBase):
+@parameters
+class SVCDeltaPlus(KernelClassifier):
     """SVM with a correcting function of privileged features and an ordinary slack.
 
     Without privileged features it is the C-SVM, as `sklearn.svm.SVC`.
@@ -152,6 +152,10 @@ default="rbf"
     array([ True, False])
     """
 
+    delta: float = 1.0
+    privileged_reg: float = 1.0
+    slack: str = "signed"
+
     __lupi_info__ = ModelInfo(
         title="SVMΔ+",
         paper=VAPNIK_IZMAILOV,
@@ -172,47 +176,6 @@ default="rbf"
     )
 
     _trivial = (unused_correction,)
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        delta: float = 1.0,
-        privileged_reg: float = 1.0,
-        slack: str = "signed",
-        kernel: str | Callable = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        privileged_kernel: str | Callable = "rbf",
-        privileged_gamma: float | str = "scale",
-        privileged_degree: int = 3,
-        privileged_coef0: float = 0.0,
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.delta = delta
-        self.privileged_reg = privileged_reg
-        self.slack = slack
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.privileged_kernel = privileged_kernel
-        self.privileged_gamma = privileged_gamma
-        self.privileged_degree = privileged_degree
-        self.privileged_coef0 = privileged_coef0
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
 
     def _problem(self, data: Data) -> Problem:
         build = signed_problem if self.slack == "signed" else hinge_problem

@@ -39,23 +39,23 @@ information", Neural Networks 22(5–6), 2009, 544–557.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from lupi._convex import Problem, Rows
-from lupi.base import ModelInfo, PrivilegedClassifierBase
+from lupi._parameters import parameters
+from lupi.base import ModelInfo
 from lupi.svm._machine import (
     CORRECTING_SPACE,
     KERNEL_SPACE,
     VAPNIK_VASHIST,
     Data,
-    KernelMachine,
+    KernelClassifier,
     constant_decision,
 )
 
 
-class SVCPlus(KernelMachine, PrivilegedClassifierBase):
+@parameters
+class SVCPlus(KernelClassifier):
     """Support vector classifier whose slacks are a function of privileged features.
 
     The model suits privileged features that measure how difficult a row is. It loses
@@ -150,6 +150,8 @@ default="rbf"
     array([ True])
     """
 
+    privileged_reg: float = 0.001
+
     __lupi_info__ = ModelInfo(
         title="SVM+",
         paper=VAPNIK_VASHIST,
@@ -165,43 +167,6 @@ default="rbf"
     )
 
     _trivial = (constant_decision,)
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        privileged_reg: float = 0.001,
-        kernel: str | Callable = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        privileged_kernel: str | Callable = "rbf",
-        privileged_gamma: float | str = "scale",
-        privileged_degree: int = 3,
-        privileged_coef0: float = 0.0,
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.privileged_reg = privileged_reg
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.privileged_kernel = privileged_kernel
-        self.privileged_gamma = privileged_gamma
-        self.privileged_degree = privileged_degree
-        self.privileged_coef0 = privileged_coef0
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
 
     def _problem(self, data: Data) -> Problem:
         return svm_plus_problem(data, self.privileged_reg)

@@ -44,11 +44,10 @@ estimation", ICPR 2016.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
+from lupi._parameters import parameters
 from lupi.base import ModelInfo, PrivilegedRegressorBase
 from lupi.svm._machine import (
     CORRECTING_SPACE,
@@ -56,11 +55,12 @@ from lupi.svm._machine import (
     REGRESSION_SPACE,
     VAPNIK_VASHIST,
     Data,
-    KernelMachine,
+    PrivilegedKernels,
 )
 
 
-class SVRPlus(KernelMachine, PrivilegedRegressorBase):
+@parameters
+class SVRPlus(PrivilegedKernels, PrivilegedRegressorBase):
     """Support vector regression whose slacks are functions of privileged features.
 
     The model suits privileged features that measure the size of the error of a row. It
@@ -130,6 +130,9 @@ default="rbf"
     (1, 1)
     """
 
+    epsilon: float = 0.1
+    privileged_reg: float = 0.001
+
     __lupi_info__ = ModelInfo(
         title="ε-SVR+",
         paper=VAPNIK_VASHIST,
@@ -145,41 +148,6 @@ default="rbf"
     )
 
     _functions = (0, 0)
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        epsilon: float = 0.1,
-        privileged_reg: float = 0.001,
-        kernel: str | Callable = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        privileged_kernel: str | Callable = "rbf",
-        privileged_gamma: float | str = "scale",
-        privileged_degree: int = 3,
-        privileged_coef0: float = 0.0,
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.epsilon = epsilon
-        self.privileged_reg = privileged_reg
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.privileged_kernel = privileged_kernel
-        self.privileged_gamma = privileged_gamma
-        self.privileged_degree = privileged_degree
-        self.privileged_coef0 = privileged_coef0
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
 
     def _problem(self, data: Data) -> Problem:
         return svr_plus_problem(data, self.privileged_reg, self.epsilon)

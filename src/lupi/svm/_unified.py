@@ -46,13 +46,14 @@ University of Sussex, 2017, chapter 5.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
-from lupi._parameters import POSITIVE, Constraints
-from lupi.base import ModelInfo, PrivilegedClassifierBase, SharedOver
+from lupi._parameters import POSITIVE, Constraints, parameters
+from lupi.base import ModelInfo, SharedOver
 from lupi.kernels import kernel_constraints
 from lupi.svm._machine import (
     CORRECTING_SPACE,
@@ -63,12 +64,13 @@ from lupi.svm._machine import (
     REG,
     THOMAS,
     Data,
-    KernelMachine,
+    KernelClassifier,
     constant_decision,
 )
 
 
-class UnifiedSVC(KernelMachine, PrivilegedClassifierBase):
+@parameters
+class UnifiedSVC(KernelClassifier):
     """SVM+ and SVMΔ+ in one problem, each with its own kernel on X*.
 
     The part of SVM+ has no slack but its correcting function. As `SVCPlus`, it loses
@@ -148,6 +150,15 @@ default="rbf"
     (40, 2)
     """
 
+    C: float = field(default=0.5, kw_only=False)
+    delta: float = 0.3
+    privileged_reg: float = 0.001
+    similarity_reg: float = 1.0
+    similarity_kernel: str | Callable = "rbf"
+    similarity_gamma: float | str = "scale"
+    similarity_degree: int = 3
+    similarity_coef0: float = 0.0
+
     __lupi_info__ = ModelInfo(
         title="SVMu",
         paper=THOMAS,
@@ -178,55 +189,6 @@ default="rbf"
         "similarity_reg": POSITIVE,
         **kernel_constraints("similarity_"),
     }
-
-    def __init__(
-        self,
-        C: float = 0.5,
-        *,
-        delta: float = 0.3,
-        privileged_reg: float = 0.001,
-        similarity_reg: float = 1.0,
-        kernel: str | Callable = "rbf",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        privileged_kernel: str | Callable = "rbf",
-        privileged_gamma: float | str = "scale",
-        privileged_degree: int = 3,
-        privileged_coef0: float = 0.0,
-        similarity_kernel: str | Callable = "rbf",
-        similarity_gamma: float | str = "scale",
-        similarity_degree: int = 3,
-        similarity_coef0: float = 0.0,
-        multi_class: str = "ovo",
-        class_weight: dict | str | None = None,
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = -1,
-        device: str = "cpu",
-    ):
-        self.C = C
-        self.delta = delta
-        self.privileged_reg = privileged_reg
-        self.similarity_reg = similarity_reg
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.privileged_kernel = privileged_kernel
-        self.privileged_gamma = privileged_gamma
-        self.privileged_degree = privileged_degree
-        self.privileged_coef0 = privileged_coef0
-        self.similarity_kernel = similarity_kernel
-        self.similarity_gamma = similarity_gamma
-        self.similarity_degree = similarity_degree
-        self.similarity_coef0 = similarity_coef0
-        self.multi_class = multi_class
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.device = device
 
     def _problem(self, data: Data) -> Problem:
         functions = [data.decision_function()]
