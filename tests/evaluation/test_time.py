@@ -196,3 +196,7 @@ def test_what_can_be_computed_from_x_needs_no_later_measurement():
     assert "no later measurement is needed" in result.verdict.sentence
     noisy = ordered(x=x, later=x + 0.3 * rng.normal(size=200))
     assert noisy.settings["computable"] == {}
+    # Also by a step function, among other columns.
+    others = {f"other{k}": rng.normal(size=200) for k in range(20)}
+    steps = ordered(x=x, later=np.floor(2 * x.clip(-1, 1)), **others)
+    assert list(steps.settings["computable"]) == ["later"]

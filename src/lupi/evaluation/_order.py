@@ -34,9 +34,9 @@ MOST_CATEGORIES = 30
 # Smallest correlation that matters, and the level of the tests of all columns together.
 SMALLEST, LEVEL = 0.1, 0.01
 FEWEST_ROWS = 30
-# Rows from which X* is predicted; R² above which it follows from X, and above which a
-# model that is not linear is tried.
-MOST_ROWS = 2000
+# Rows from which X* is predicted; R² above which it follows from X, and above which
+# trees are tried, with the features of the largest rank correlations.
+MOST_ROWS, MOST_FEATURES = 2000, 10
 COMPUTABLE, PROMISING = 0.99, 0.8
 
 
@@ -160,7 +160,12 @@ def computable_columns(X: Any, privileged: Any, names: list[str]) -> dict[str, f
         score = _score(Ridge(1e-6), features[known], values)
         if PROMISING <= score < COMPUTABLE and values.shape[1] == 1:
             trees = ExtraTreesRegressor(50, random_state=0)
-            score = max(score, _score(trees, features[known], values.ravel()))
+            ranks = stats.rankdata(np.hstack([values, features[known]]), axis=0)
+            ranks -= ranks.mean(axis=0)
+            size = np.maximum(np.linalg.norm(ranks, axis=0), 1e-9)
+            related = np.argsort(-np.abs(ranks[:, 0] @ ranks / size)[1:])
+            near = features[np.ix_(known, related[:MOST_FEATURES])]
+            score = max(score, _score(trees, near, values.ravel()))
         if score >= COMPUTABLE:
             found[name] = score
     return found
