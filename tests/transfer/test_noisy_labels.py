@@ -372,7 +372,7 @@ def test_harder_queues_look_like_noise():
 
 def test_gain_with_annotators_and_none_with_shuffled_ones():
     real, shuffled = [], []
-    for seed in range(4):
+    for seed in range(6):
         data = make_noisy_labels(
             250, n_features=8, rates=(0.0, 0.05, 0.48), random_state=seed
         )
@@ -383,8 +383,9 @@ def test_gain_with_annotators_and_none_with_shuffled_ones():
         shuffled.append(gain(model, plain, data))
     assert np.mean(real) > 0.01
     assert np.mean(shuffled) > -0.01
-    # 0.010 with a standard error of 0.003 for four seeds, whatever the folds.
-    assert np.mean(real) > np.mean(shuffled) + 0.003
+    # Measured: 0.0100 with a standard error of 0.0019 over the six seeds.
+    difference = np.subtract(real, shuffled)
+    assert difference.mean() > 3 * difference.std(ddof=1) / np.sqrt(6)
 
 
 @pytest.mark.parametrize(
