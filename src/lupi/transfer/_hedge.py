@@ -55,12 +55,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.optimize import nnls
+from scipy.optimize import minimize, nnls
 from scipy.special import log_softmax
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
@@ -82,7 +82,6 @@ from lupi.transfer._ridge import (
     Moments,
     RidgeFit,
     Table,
-    TableOf,
     blocks,
     ridge_from_moments,
 )
@@ -107,9 +106,6 @@ _ENOUGH_ROWS = 64
 LOW, HIGH = 0.02, 0.98
 SLOPE_STRENGTH = 10.0
 SMALLEST_SLOPE = 1e-3
-_MOST_STEPS = 100
-# Relative decrease at which Newton's method stops.
-_ENOUGH = 1e-14
 
 
 # -- outputs -----------------------------------------------------------------------
@@ -667,10 +663,10 @@ class Columns:
     limits: Limits
 
     @classmethod
-    def of(cls, rows: Parts, table_of: TableOf) -> Columns:
+    def of(cls, tables: Parts) -> Columns:
         """Compute both in two passes over the rows."""
-        sums: ColumnSums = rows.sum(ColumnSums.of, table_of)
-        return cls(Filling.of(sums), Limits.of(rows, table_of, sums))
+        sums: ColumnSums = tables.sum(ColumnSums.of)
+        return cls(Filling.of(sums), Limits.of(tables, sums))
 
 
 @dataclass(frozen=True)
@@ -686,9 +682,8 @@ class Design:
         """Compute imputation and limits of X and of X*."""
         privileged = None
         if n_privileged:
-            table_of = partial(_privileged_table, width=n_privileged)
-            privileged = Columns.of(rows, table_of)
-        return cls(Columns.of(rows, _decision_table), privileged, n_targets)
+            privileged = Columns.of(rows.map(_privileged_table, n_privileged))
+        return cls(Columns.of(rows.map(_decision_table)), privileged, n_targets)
 
     @property
     def widths(self) -> tuple[int, int, int]:
@@ -1157,72 +1152,40 @@ def clipped_log(blend: np.ndarray) -> np.ndarray:
 
 
 def calibrate(parts: Parts, n_classes: int) -> Calibration:
-    """Fit slope and intercepts to predictions out of fold, by Newton's method.
+    """Fit slope and intercepts to predictions out of fold.
 
     A part has weighted averages, one column per class, and the class and weight of each
     row. Every class occurs.
     """
-    theta = np.zeros(n_classes)
-    theta[0] = 1.0
-    value, gradient, hessian = _penalized(parts, theta)
-    for _ in range(_MOST_STEPS):
-        # The slope stays at its bound if the gradient points beyond it.
-        held = theta[0] <= SMALLEST_SLOPE and gradient[0] > 0
-        free = np.arange(int(held), n_classes)
-        step = np.zeros(n_classes)
-        part = hessian[np.ix_(free, free)]
-        part = part + 1e-14 * np.trace(part) * np.eye(len(free))
-        step[free] = -np.linalg.solve(part, gradient[free])
-        decrease = -gradient @ step
-        if decrease <= _ENOUGH * abs(value):
-            break
-        length, found = 1.0, None
-        while length > 1e-10:
-            moved = theta + length * step
-            moved[0] = max(moved[0], SMALLEST_SLOPE)
-            found = _penalized(parts, moved)
-            # Armijo's condition along the projected step.
-            if found[0] <= value + 1e-4 * gradient @ (moved - theta):
-                break
-            length /= 2
-        else:
-            break
-        theta, (value, gradient, hessian) = moved, found
-    intercept = np.concatenate([[0.0], theta[1:]])
-    return Calibration(float(theta[0]), intercept - intercept.mean())
+
+    def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = parts.sum(_log_loss, theta)
+        away = theta[0] - 1
+        gradient[0] += SLOPE_STRENGTH * away
+        return value + SLOPE_STRENGTH / 2 * away**2, gradient
+
+    found = minimize(
+        objective,
+        np.eye(1, n_classes)[0],
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(SMALLEST_SLOPE, None)] + [(None, None)] * (n_classes - 1),
+        options={"ftol": 1e-15, "gtol": 1e-10},
+    )
+    intercept = np.append(0.0, found.x[1:])
+    return Calibration(float(found.x[0]), intercept - intercept.mean())
 
 
-def _penalized(parts: Parts, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return the objective, its gradient and its second derivatives."""
-    value, gradient, hessian = parts.sum(log_loss, theta)
-    gradient[0] += SLOPE_STRENGTH * (theta[0] - 1)
-    hessian[0, 0] += SLOPE_STRENGTH
-    return value + SLOPE_STRENGTH / 2 * (theta[0] - 1) ** 2, gradient, hessian
-
-
-def log_loss(
+def _log_loss(
     part: tuple[np.ndarray, np.ndarray, np.ndarray], theta: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return −Σ w log p and its derivatives at θ = (a, b_1, …); b_0 is 0."""
+) -> tuple[float, np.ndarray]:
+    """Return −Σ w log p and its gradient at θ = (a, b_1, …); b_0 is 0."""
     blend, codes, weight = part
     logs = clipped_log(blend)
-    logarithms = log_softmax(
-        theta[0] * logs + np.concatenate([[0.0], theta[1:]]), axis=1
-    )
+    chance = log_softmax(theta[0] * logs + np.append(0.0, theta[1:]), axis=1)
     rows = np.arange(len(codes))
-    value = float(-weight @ logarithms[rows, codes])
-    chance = np.exp(logarithms)
-    off = chance.copy()
+    value = float(-weight @ chance[rows, codes])
+    off = np.exp(chance)
     off[rows, codes] -= 1.0
-    gradient = np.concatenate(
-        [[weight @ np.sum(off * logs, axis=1)], weight @ off[:, 1:]]
-    )
-    # Variance, under the probabilities, of the factors of θ in the scores.
-    mean = np.sum(chance * logs, axis=1)
-    apart = chance * (logs - mean[:, None])
-    hessian = np.empty((len(theta), len(theta)))
-    hessian[0, 0] = weight @ np.sum(apart * logs, axis=1)
-    hessian[0, 1:] = hessian[1:, 0] = weight @ apart[:, 1:]
-    others = chance[:, 1:]
-    hessian[1:, 1:] = np.diag(weight @ others) - others.T @ (weight[:, None] * others)
-    return value, gradient, hessian
+    along = weight @ np.sum(off * logs, axis=1)
+    return value, np.append(along, weight @ off[:, 1:])

@@ -21,7 +21,6 @@ without y that are far beyond all others; `Moments` are the sums of products.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,14 +66,6 @@ class Table:
     weight: np.ndarray
     labelled: np.ndarray
 
-    def itself(self) -> Table:
-        """Return the table, where the parts of the rows are tables."""
-        return self
-
-
-# A function that returns the table of a part.
-TableOf = Callable[[Any], Table]
-
 
 @dataclass(frozen=True)
 class ColumnSums:
@@ -87,9 +78,8 @@ class ColumnSums:
     squares: np.ndarray
 
     @classmethod
-    def of(cls, part: Any, table_of: TableOf) -> ColumnSums:
-        """Return the sums of the table of a part."""
-        table = table_of(part)
+    def of(cls, table: Table) -> ColumnSums:
+        """Return the sums of a table."""
         X, width = table.values, table.values.shape[1]
         if sp.issparse(X):
             cells = sp.coo_array(X)
@@ -191,10 +181,10 @@ class Limits:
     reach: np.ndarray
 
     @classmethod
-    def of(cls, parts: Parts, table_of: TableOf, sums: ColumnSums) -> Limits:
+    def of(cls, tables: Parts, sums: ColumnSums) -> Limits:
         """Compute the limits in one pass over the rows."""
         unit = sums.deviation
-        known, unknown = parts.sum(_histograms, table_of, sums.mean, unit)
+        known, unknown = tables.sum(_histograms, sums.mean, unit)
         beyond = np.cumsum(unknown[:, ::-1], axis=1)[:, ::-1] - unknown
         few = np.maximum(1.0, _BEYOND * unknown.sum(axis=1))
         last = np.argmax(beyond <= few[:, None], axis=1)
@@ -220,10 +210,9 @@ class Limits:
 
 
 def _histograms(
-    part: Any, table_of: TableOf, center: np.ndarray, unit: np.ndarray
+    table: Table, center: np.ndarray, unit: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return numbers of labelled and other rows, by column and bin of the distance."""
-    table = table_of(part)
     X, width = table.values, table.values.shape[1]
     found = np.zeros((2, width, _BINS))
 
@@ -277,29 +266,23 @@ class Moments:
     @classmethod
     def of(cls, tables: list[Any], weight: np.ndarray) -> Moments:
         """Return the moments of tables side by side, some of which may be sparse."""
-        if not any(map(sp.issparse, tables)):
-            tables = [np.hstack(tables)]
         total = float(weight.sum())
         if not total > 0:
             return cls.none(sum(table.shape[1] for table in tables))
-        parts = [_centered(table, weight) for table in tables]
-        rows = []
-        for left, mean in parts:
-            is_sparse = sp.issparse(left)
-            weighted = (
-                sp.diags_array(weight) @ left if is_sparse else weight[:, None] * left
-            )
-            row = [dense(weighted.T @ right) for right, _ in parts]
-            for place, (right, other) in enumerate(parts):
-                if is_sparse and sp.issparse(right):
-                    raw = np.diag(row[place]).copy()
-                    row[place] = row[place] - total * np.outer(mean, other)
-                    if left is right:
-                        constant = np.diag(row[place]) <= _CONSTANT * raw
-                        row[place][constant] = row[place][:, constant] = 0.0
-            rows.append(row)
-        means = np.concatenate([mean for _, mean in parts])
-        return cls(total, float(weight @ weight), means, np.block(rows))
+        if not any(map(sp.issparse, tables)):
+            tables = [np.hstack(tables)]
+        parts, means = zip(*(_centered(table, weight) for table in tables), strict=True)
+        if len(parts) == 1 and not sp.issparse(parts[0]):
+            products = (weight[:, None] * parts[0]).T @ parts[0]
+        else:
+            # Sparse columns are not centered, so that their mean is subtracted here.
+            stacked = sp.hstack(parts, format="csr")
+            products = dense(stacked.T @ (sp.diags_array(weight) @ stacked))
+            sums, raw = np.asarray(stacked.T @ weight), np.diag(products).copy()
+            products -= np.outer(sums, sums) / total
+            constant = np.diag(products) <= _CONSTANT * raw
+            products[constant] = products[:, constant] = 0.0
+        return cls(total, float(weight @ weight), np.concatenate(means), products)
 
     def __add__(self, other: Moments) -> Moments:
         if not (self.weight > 0 and other.weight > 0):
@@ -481,7 +464,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
         )
         weight = check_weight(sample_weight, X.shape[0], self)
         table = Table(X, weight, np.ones(X.shape[0], dtype=bool))
-        filling = Filling.of(ColumnSums.of(table, Table.itself))
+        filling = Filling.of(ColumnSums.of(table))
         if min(X.shape) > LARGEST:
             raise ValueError(
                 f"X has {X.shape[0]} rows and {X.shape[1]} columns. The default ridge "
