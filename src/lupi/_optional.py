@@ -80,27 +80,7 @@ def optional(name: str, what: str) -> Any:
     return _Optional(name, what)
 
 
-_PACKAGES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "numba",
-    "threadpoolctl",
-    "clarabel",
-    "joblib",
-    "pandas",
-    "matplotlib",
-    "jinja2",
-    "rich",
-    "typer",
-    "skrub",
-    "pyarrow",
-    "skops",
-    "xgboost",
-    "fairlearn",
-    "dask",
-    "torch",
-)
+_CORE = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "skops")
 
 
 def _version(package: str) -> str:
@@ -134,6 +114,6 @@ def show_versions() -> None:
         "python": sys.version.replace("\n", " "),
         "machine": platform.platform(),
     }
-    rows.update((package, _version(package)) for package in _PACKAGES)
+    rows.update((package, _version(package)) for package in (*_CORE, *EXTRAS))
     for name, version in rows.items():
         print(f"{name}: {version}")

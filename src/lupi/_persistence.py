@@ -39,6 +39,8 @@ from sklearn.ensemble import IsolationForest
 from sklearn.ensemble._forest import BaseForest
 from sklearn.ensemble._gb import BaseGradientBoosting
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.model_selection import _split
 from sklearn.neighbors._base import NeighborsBase
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm._base import BaseLibSVM
@@ -239,16 +241,10 @@ def _check_size(archive: zipfile.ZipFile, path: Path, max_size: int) -> None:
     sizes = {part.filename: part.file_size for part in archive.infolist()}
     total = sum(sizes.values())
     if total <= max_size and "schema.json" in sizes:
-        waiting = [json.loads(archive.read("schema.json"))]
         total = sizes["schema.json"]
-        while waiting:
-            item = waiting.pop()
-            if isinstance(item, dict):
-                waiting.extend(item.values())
-                name = item.get("file")
-                total += sizes.get(name, 0) if isinstance(name, str) else 0
-            elif isinstance(item, list):
-                waiting.extend(item)
+        for item in _dicts(json.loads(archive.read("schema.json"))):
+            name = item.get("file")
+            total += sizes.get(name, 0) if isinstance(name, str) else 0
     if total > max_size:
         raise ModelFileError(
             f"{path} takes {total / 1e6:.0f} MB when it is unpacked, more than the "
@@ -361,15 +357,21 @@ def _follow_moves(description: Any) -> None:
         for name, kind in STORED.items()
         if name.startswith("lupi.")
     }
+    for item in _dicts(description):
+        parts = str(item.get("__module__")).split(".")
+        if parts[0] == "lupi" and len(parts) > 1:
+            key = (parts[1], str(item.get("__class__")))
+            item["__module__"] = homes.get(key, item["__module__"])
+
+
+def _dicts(description: Any) -> Iterator[dict[str, Any]]:
+    """Yield all dictionaries inside a description, which may be nested deeply."""
     waiting = [description]
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
+            yield item
             waiting.extend(item.values())
-            parts = str(item.get("__module__")).split(".")
-            if parts[0] == "lupi" and len(parts) > 1:
-                key = (parts[1], str(item.get("__class__")))
-                item["__module__"] = homes.get(key, item["__module__"])
         elif isinstance(item, list):
             waiting.extend(item)
 
@@ -489,44 +491,12 @@ SPARSE_TYPES = (
     "scipy.sparse._csr.csr_matrix",
 )
 
-# Parts of fitted searches and calibrations of scikit-learn: splitters and scores.
+# Parts of fitted searches and calibrations of scikit-learn, besides `search_types`.
 SEARCH_TYPES = (
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
-    "sklearn.metrics._classification.accuracy_score",
-    "sklearn.metrics._classification.balanced_accuracy_score",
-    "sklearn.metrics._classification.brier_score_loss",
-    "sklearn.metrics._classification.f1_score",
-    "sklearn.metrics._classification.jaccard_score",
-    "sklearn.metrics._classification.log_loss",
-    "sklearn.metrics._classification.matthews_corrcoef",
-    "sklearn.metrics._classification.precision_score",
-    "sklearn.metrics._classification.recall_score",
-    "sklearn.metrics._ranking.average_precision_score",
-    "sklearn.metrics._ranking.roc_auc_score",
-    "sklearn.metrics._regression.explained_variance_score",
-    "sklearn.metrics._regression.max_error",
-    "sklearn.metrics._regression.mean_absolute_error",
-    "sklearn.metrics._regression.mean_absolute_percentage_error",
-    "sklearn.metrics._regression.mean_squared_error",
-    "sklearn.metrics._regression.mean_squared_log_error",
-    "sklearn.metrics._regression.median_absolute_error",
-    "sklearn.metrics._regression.r2_score",
-    "sklearn.metrics._regression.root_mean_squared_error",
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.metrics._scorer._Scorer",
-    "sklearn.model_selection._split.GroupKFold",
-    "sklearn.model_selection._split.KFold",
-    "sklearn.model_selection._split.LeaveOneGroupOut",
-    "sklearn.model_selection._split.LeaveOneOut",
-    "sklearn.model_selection._split.PredefinedSplit",
-    "sklearn.model_selection._split.RepeatedKFold",
-    "sklearn.model_selection._split.RepeatedStratifiedKFold",
-    "sklearn.model_selection._split.ShuffleSplit",
-    "sklearn.model_selection._split.StratifiedGroupKFold",
-    "sklearn.model_selection._split.StratifiedKFold",
-    "sklearn.model_selection._split.StratifiedShuffleSplit",
-    "sklearn.model_selection._split.TimeSeriesSplit",
     "sklearn.utils._metadata_requests.MetadataRequest",
     "sklearn.utils._metadata_requests.MethodMetadataRequest",
 )
@@ -534,10 +504,18 @@ SEARCH_TYPES = (
 FOREIGN_TYPES = TREE_TYPES + TABLE_TYPES + SPARSE_TYPES + SEARCH_TYPES
 
 
+def search_types() -> Iterator[str]:
+    """Yield the names of scikit-learn's scores and splitters."""
+    scores = [get_scorer(name)._score_func for name in get_scorer_names()]
+    kinds = [kind for kind in vars(_split).values() if isinstance(kind, type)]
+    for one in (*scores, *(kind for kind in kinds if hasattr(kind, "split"))):
+        yield f"{one.__module__}.{one.__name__}"
+
+
 def trusted_types() -> frozenset[str]:
     """Return the names of all types that a file may hold, declared ones included."""
     load_models()
-    return frozenset((*STORED, *FOREIGN_TYPES))
+    return frozenset((*STORED, *FOREIGN_TYPES, *search_types()))
 
 
 # ----------------------------------------------------------------------------- arrays

@@ -14,12 +14,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import (
-    linear_kernel,
-    polynomial_kernel,
-    rbf_kernel,
-    sigmoid_kernel,
-)
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils._param_validation import validate_params
 
 from lupi._parameters import FINITE, NOT_NEGATIVE, Constraints, Number, choice
@@ -119,13 +114,8 @@ class Kernel:
                     "value for each pair."
                 )
             return values
-        if self.name == "linear":
-            return linear_kernel(rows, others)
-        if self.name == "rbf":
-            return rbf_kernel(rows, others, gamma=self.gamma)
-        compute = polynomial_kernel if self.name == "poly" else sigmoid_kernel
-        extra = {"degree": self.degree} if self.name == "poly" else {}
-        return compute(rows, others, gamma=self.gamma, coef0=self.coef0, **extra)
+        values = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return pairwise_kernels(rows, others, self.name, filter_params=True, **values)
 
     def gram(self, rows: Any) -> np.ndarray:
         """Return the symmetric matrix of kernel values between all rows.
@@ -140,13 +130,10 @@ class Kernel:
         ndarray of shape (n_rows, n_rows)
             Inside `gram_cache`, a copy of the cached matrix.
         """
-        return shared_gram(self, rows, lambda: self._compute_gram(rows))
-
-    def _compute_gram(self, rows: Any) -> np.ndarray:
-        values: Any = self.between(rows, rows)
-        if sp.issparse(values):
-            values = values.toarray()
-        return np.ascontiguousarray(values)
+        cache = _current.get()
+        if cache is None:
+            return np.ascontiguousarray(self.between(rows, rows))
+        return cache.get(self, rows)
 
 
 def kernel_constraints(*prefixes: str, precomputed: bool = True) -> Constraints:
@@ -313,14 +300,15 @@ class GramCache:
         self.reused = 0
         self._matrices: OrderedDict[Hashable, np.ndarray] = OrderedDict()
 
-    def get(self, key: Hashable, compute: Callable[[], np.ndarray]) -> np.ndarray:
-        """Return a copy of the matrix of a key; compute it if it is not stored."""
+    def get(self, kernel: Kernel, rows: Any) -> np.ndarray:
+        """Return a copy of the Gram matrix of rows; compute it if it is not stored."""
+        key = (kernel, _content(rows))
         if key in self._matrices:
             self.reused += 1
             self._matrices.move_to_end(key)
         else:
             self.computed += 1
-            self._matrices[key] = compute()
+            self._matrices[key] = np.ascontiguousarray(kernel.between(rows, rows))
             if len(self._matrices) > self.max_matrices:
                 self._matrices.popitem(last=False)
         # Solvers may change it in place.
@@ -358,16 +346,6 @@ def gram_cache(max_matrices: int = 8) -> Iterator[GramCache]:
         yield cache
     finally:
         _current.reset(token)
-
-
-def shared_gram(
-    kernel: Hashable, rows: Any, compute: Callable[[], np.ndarray]
-) -> np.ndarray:
-    """Return the Gram matrix of the rows, from the open cache if there is one."""
-    cache = _current.get()
-    if cache is None:
-        return compute()
-    return cache.get((kernel, _content(rows)), compute)
 
 
 def _content(rows: Any) -> bytes:
