@@ -112,7 +112,7 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         n_columns = X.shape[1]
         chosen = self.columns(X) if callable(self.columns) else self.columns
-        privileged = column_positions(chosen, X)
+        privileged = column_positions(() if chosen is None else chosen, X)
         decision = np.setdiff1d(np.arange(n_columns), privileged)
         if len(decision) == 0:
             raise ValueError(
@@ -148,82 +148,36 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
 
 
 def column_positions(columns: Any, table: Any) -> np.ndarray:
-    """Return the positions of the chosen columns, ascending and without repeats.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from lupi.compose._columns import column_positions
-    >>> table = pd.DataFrame([[0, 1, 2, 3]], columns=["a", "b", "c", "d"])
-    >>> column_positions(["c", "a"], table), column_positions(-1, table)
-    (array([0, 2]), array([3]))
-    >>> column_positions(slice("b", "c"), table)
-    array([1, 2])
-    """
-    n_columns = table.shape[1]
-    if columns is None:
-        return np.empty(0, dtype=int)
-    if isinstance(columns, slice):
-        return _slice_positions(columns, table)
-    if isinstance(columns, str | int | np.integer) and not isinstance(columns, bool):
-        columns = [columns]
-    if not isinstance(columns, Iterable):
-        raise ValueError(_unreadable(columns))
-    chosen = list(columns)
-    if chosen and all(isinstance(one, bool | np.bool_) for one in chosen):
-        if len(chosen) != n_columns:
-            raise ValueError(
-                f"columns is a mask of {len(chosen)} values, but X has {n_columns} "
-                "features. Give one value for each."
-            )
-        return np.flatnonzero(chosen)
-    if all(isinstance(one, str) for one in chosen):
-        return np.unique([_position(name, table) for name in chosen]).astype(int)
-    if not all(
-        isinstance(one, int | np.integer) and not isinstance(one, bool)
-        for one in chosen
-    ):
-        raise ValueError(_unreadable(columns))
-    outside = [int(one) for one in chosen if not -n_columns <= one < n_columns]
-    if outside:
+    """Return the positions of the chosen columns, ascending and without repeats."""
+    n_columns, named = table.shape[1], feature_names(table)
+    names = [] if named is None else named.tolist()
+    key: Any
+    try:
+        if isinstance(columns, slice):
+            start, stop = columns.start, columns.stop
+            start = _position(start, names) if isinstance(start, str) else start
+            stop = _position(stop, names) + 1 if isinstance(stop, str) else stop
+            key = slice(start, stop, columns.step)
+        else:
+            several = isinstance(columns, Iterable) and not isinstance(columns, str)
+            chosen = list(columns) if several else [columns]
+            if all(isinstance(one, str) for one in chosen):
+                chosen = [_position(name, names) for name in chosen]
+            key = np.array(chosen) if chosen else np.empty(0, dtype=int)
+        return np.unique(np.arange(n_columns)[key])
+    except (IndexError, TypeError, ValueError) as error:
+        known = f"the columns {names}" if names else f"{n_columns} unnamed columns"
         raise ValueError(
-            f"columns has the position {outside[0]}, but X has {n_columns} features, "
-            f"at positions 0 to {n_columns - 1}."
-        )
-    return np.unique(np.asarray(chosen, dtype=int) % n_columns)
+            f"columns={columns!r} does not choose columns of X, which has {known}: "
+            f"{error}. Give names, positions, a mask, a slice, or a function that "
+            "returns one of these."
+        ) from error
 
 
-def _slice_positions(columns: slice, table: Any) -> np.ndarray:
-    start, stop = columns.start, columns.stop
-    if isinstance(start, str):
-        start = _position(start, table)
-    if isinstance(stop, str):
-        stop = _position(stop, table) + 1
-    return np.sort(np.arange(table.shape[1])[start : stop : columns.step])
-
-
-def _position(name: str, table: Any) -> int:
-    names = feature_names(table)
-    if names is None:
-        raise ValueError(
-            f"columns has the name {name!r}, but X has no column names. Pass a "
-            "DataFrame, or choose columns by position."
-        )
-    positions = np.flatnonzero(names == name)
-    if len(positions) != 1:
-        count = "no column" if len(positions) == 0 else f"{len(positions)} columns"
-        raise ValueError(
-            f"columns has the name {name!r}, but X has {count} of that name. The "
-            f"columns of X are {list(names)}."
-        )
-    return int(positions[0])
-
-
-def _unreadable(columns: Any) -> str:
-    return (
-        "columns must be names, positions, a mask, a slice or a function that returns "
-        f"one of these, all of one kind, but got {columns!r}."
-    )
+def _position(name: str, names: list[str]) -> int:
+    if names.count(name) != 1:
+        raise ValueError(f"{names.count(name)} columns have the name {name!r}")
+    return names.index(name)
 
 
 def _as_table(X: Any) -> Any:
