@@ -114,8 +114,8 @@ class Kernel:
                     "value for each pair."
                 )
             return values
-        values = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        return pairwise_kernels(rows, others, self.name, filter_params=True, **values)
+        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return pairwise_kernels(rows, others, self.name, filter_params=True, **given)
 
     def gram(self, rows: Any) -> np.ndarray:
         """Return the symmetric matrix of kernel values between all rows.

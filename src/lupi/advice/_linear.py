@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -24,12 +24,12 @@ from lupi._parameters import FLAG, Constraints
 from lupi.advice._problem import Region, is_empty
 from lupi.advice._rule import Rule
 from lupi.base._arguments import refuse_huge
-from lupi.base._estimator import no_probabilities
+from lupi.base._estimator import DecisionClassifier, no_probabilities
 from lupi.base._info import Declared
 from lupi.base._rows import n_rows_of
 
 
-class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
+class LinearAdvisedClassifier(DecisionClassifier, Declared, BaseEstimator):
     """Predictions from `classes_`, `coef_` and `intercept_`."""
 
     _parameter_constraints: ClassVar[Constraints] = {
@@ -37,7 +37,6 @@ class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
         "fit_intercept": FLAG,
         "standardize": ["boolean", tuple, list, np.ndarray],
     }
-    classes_: NDArray[Any]
     coef_: NDArray[np.float64]
     mean_: NDArray[np.float64]
     scale_: NDArray[np.float64]
@@ -122,23 +121,6 @@ class LinearAdvisedClassifier(ClassifierMixin, Declared, BaseEstimator):
         )
         values = rows @ self.coef_.T + self.intercept_
         return values[:, 0] if len(self.classes_) == 2 else values
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Labels as they were in ``fit``.
-        """
-        values = self.decision_function(X)
-        codes = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[codes]
 
     predict_proba = no_probabilities
 

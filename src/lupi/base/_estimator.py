@@ -256,10 +256,34 @@ def probabilities_if(check: Callable[[Any], bool]) -> Callable[..., Any]:
     return lambda method: _ProbabilitiesIf(method, check)
 
 
-class ScoreClassifier(ClassifierMixin):
-    """Predictions of a classifier whose probabilities are the softmax of scores."""
+class DecisionClassifier(ClassifierMixin):
+    """Labels by decision values: of two classes by their sign, else by the largest."""
 
     classes_: np.ndarray
+    decision_function: Callable[[Any], np.ndarray]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict class labels; privileged features are not needed.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels as they were in ``fit``.
+        """
+        return self._labels(self.decision_function(X))
+
+    def _labels(self, values: np.ndarray) -> np.ndarray:
+        one = values.ndim == 1
+        return self.classes_[(values > 0).astype(int) if one else values.argmax(axis=1)]
+
+
+class ScoreClassifier(DecisionClassifier):
+    """Predictions of a classifier whose probabilities are the softmax of scores."""
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return one column of scores per class; subclasses define it."""
@@ -295,22 +319,6 @@ class ScoreClassifier(ClassifierMixin):
             Columns in the order of ``classes_``.
         """
         return softmax(self._scores(X), axis=1)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            One of ``classes_`` for every row.
-        """
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
 
 
 class Machine(Protocol):
@@ -371,7 +379,7 @@ class _Template(PrivilegedEstimator):
             setattr(self, name, value)
 
 
-class PrivilegedClassifierBase(ClassifierMixin, _Template):
+class PrivilegedClassifierBase(DecisionClassifier, _Template):
     """Classifier made of binary machines, one per pair of classes or per class.
 
     The subclass has the parameter ``multi_class``, ``class_weight`` as well where
@@ -489,23 +497,6 @@ class PrivilegedClassifierBase(ClassifierMixin, _Template):
         X = self._validate_X(X)
         values = np.column_stack([self._decide(model, X) for model in self._models])
         return decisions_of_classes(values, len(self.classes_), self.multi_class)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features; privileged features are not needed.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels as they were in ``fit``.
-        """
-        values = self.decision_function(X)
-        best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[best]
 
     predict_proba = no_probabilities
 

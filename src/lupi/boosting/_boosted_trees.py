@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 from scipy.stats import loguniform
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._parameters import (
@@ -32,6 +31,7 @@ from lupi._parameters import (
 )
 from lupi._stored import stored
 from lupi.base import PrivilegedEstimator
+from lupi.base._estimator import DecisionClassifier
 from lupi.boosting._engines import Ensemble, normalized, readable_by_trees
 
 # Keeps the Newton step finite for probabilities of 0 or 1; XGBoost uses the same value.
@@ -192,7 +192,7 @@ class BoostedTrees(PrivilegedEstimator):
         return normalized(np.mean(each, axis=0))
 
 
-class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
+class BoostedTreesClassifier(DecisionClassifier, BoostedTrees):
     """Classifier by sums of trees; more than two classes are fitted one-vs-rest."""
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -227,21 +227,6 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
         for raw in self._staged_raw(X):
             yield self._shaped(raw)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict class labels; privileged features are not needed.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels as they were in ``fit``.
-        """
-        return self._labels(self._raw(X))
-
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `predict` after each round.
 
@@ -256,7 +241,7 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
             Labels predicted by the model of the first 1, 2, … rounds.
         """
         for raw in self._staged_raw(X):
-            yield self._labels(raw)
+            yield self._labels(self._shaped(raw))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return estimates of the class probabilities.
@@ -297,10 +282,6 @@ class BoostedTreesClassifier(ClassifierMixin, BoostedTrees):
 
     def _shaped(self, raw: np.ndarray) -> np.ndarray:
         return raw[:, 0] if len(self.classes_) == 2 else raw
-
-    def _labels(self, raw: np.ndarray) -> np.ndarray:
-        two = len(self.classes_) == 2
-        return self.classes_[(raw[:, 0] > 0).astype(int) if two else raw.argmax(axis=1)]
 
     def _probabilities(self, raw: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 2:
