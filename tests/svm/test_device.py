@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import lupi
 from lupi._convex import linalg
-from lupi.svm._device import Place
+from lupi.svm._machine import Place
 from tests.convex.strict import StrictVector
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no sensitive_features")

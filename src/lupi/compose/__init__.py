@@ -5,8 +5,7 @@
 - `LUFeClassifier`: the features that a selection leaves out are privileged
 """
 
-from lupi.compose._columns import PrivilegedColumns
 from lupi.compose._lufe import LUFeClassifier
-from lupi.compose._transformed import TransformedPrivileged
+from lupi.compose._wrappers import PrivilegedColumns, TransformedPrivileged
 
 __all__ = ["LUFeClassifier", "PrivilegedColumns", "TransformedPrivileged"]
