@@ -8,20 +8,32 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+# Smaller numbers are rounding errors.
+TINY = 1e-6
+
 
 def signed(value: float) -> str:
     """Return a difference with its sign, to three decimals; a dash for NaN.
 
+    Smaller values have as many decimals as their first digit needs.
+
     Examples
     --------
     >>> from lupi._words import signed
-    >>> signed(0.0312), signed(-0.00001), signed(-1234.5), signed(float("nan"))
-    ('+0.031', '+0.000', '−1,234', '–')
+    >>> signed(0.0312), signed(-0.00032), signed(-1234.5), signed(float("nan"))
+    ('+0.031', '−0.0003', '−1,234', '–')
+    >>> signed(0.0), signed(-1e-9)
+    ('+0.000', '+0.000')
     """
     if value is None or math.isnan(value):
         return "–"
-    # Adding zero turns −0.0 into 0.0.
-    text = f"{round(value, 3) + 0.0:+.3f}" if abs(value) < 100 else f"{value:+,.4g}"
+    if abs(value) >= 100:
+        text = f"{value:+,.4g}"
+    else:
+        small = TINY <= abs(value) < 0.0005
+        digits = -math.floor(math.log10(abs(value))) if small else 3
+        # Adding zero turns −0.0 into 0.0.
+        text = f"{round(value, digits) + 0.0:+.{digits}f}"
     return text.replace("-", "−")
 
 

@@ -351,7 +351,7 @@ def test_the_model_is_chosen_at_the_size_at_which_it_is_trained(tmp_path):
     assert "at_full_size()" not in " ".join(result.next_steps())
     page = render_html(result).replace("<wbr>", "")
     assert "Early (160 training rows)" in page
-    assert "Early without X*, trained on 200 outcomes" in page
+    assert "Early without X*, trained on all 200 outcomes" in page
     again = Comparison.from_json(result.to_json(tmp_path / "results.json"))
     assert again.choice == ("Early", "without")
     # Splits that train on most rows are the size of the final model.

@@ -6,9 +6,10 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold
 
-from lupi.evaluation import Verdict
-from tests.comparisons import of_scores
+from lupi.evaluation import Verdict, compare
+from tests.comparisons import FirstColumn, of_scores
 
 HEDGED = "HedgedDistillationClassifier"
 
@@ -19,6 +20,8 @@ def steps(kind, *, methods=(HEDGED,), shell=False, n=1000, splits=None, **fields
         splits={"n_train": 800.0} | (splits or {}),
         labels={"n_labelled": n, "n_unlabelled": 0},
         privileged=["cd4", "cd8"],
+        possible={"all": True, "search": True}
+        | ({} if splits else {"train_size": n // 4, "labelled": n // 4}),
     )
     result.verdict = Verdict(kind, "A.", "B.", HEDGED, {}, **fields)
     return result.next_steps(command_line=shell)
@@ -38,20 +41,19 @@ def test_there_is_a_next_step_in_the_words_of_the_interface(kind, n, splits, she
 
 
 def test_no_evidence_on_folds_asks_for_fewer_rows_or_labels():
-    shell = " ".join(steps("no evidence", shell=True))
+    shell = " ".join(steps("no evidence", shell=True, n=240))
     assert "--train-size 60" in shell
     assert "--labelled 60" in shell
-    python = " ".join(steps("no evidence"))
+    python = " ".join(steps("no evidence", n=240))
     assert "train_size=60" in python
     assert "labelled=60" in python
-    # A table of 100 rows trains on a quarter.
-    assert "train_size=25" in " ".join(steps("no evidence", n=100))
 
 
 def test_rows_without_outcome_that_are_used_are_not_asked_for():
     result = of_scores(
         {HEDGED: {"without": np.zeros(2)}},
         labels={"n_labelled": 1000, "n_unlabelled": 500},
+        possible={"labelled": 60},
     )
     result.verdict = Verdict("no evidence", "A.", "B.", HEDGED, {})
     assert "labelled" not in " ".join(result.next_steps())
@@ -91,3 +93,33 @@ def test_a_gain_asks_for_its_column():
 
 def test_a_leak_comes_first():
     assert "contains the target" in steps("helps", leak=True)[0]
+
+
+def possible(y, **options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(len(y), 2))
+    model = FirstColumn()
+    settings = compare(X, y, X, methods=model, progress=False, **options).settings
+    return settings["possible"]
+
+
+def test_suggested_sizes_have_splits():
+    y = np.arange(400) % 2
+    assert possible(y) == {
+        **{"search": True, "train_size": 60, "labelled": 60},
+        **{"time": True, "all": True},
+    }
+    # A quarter of a small table.
+    assert possible(y[:100])["train_size"] == 25
+    # Of a class of ten rows in 400, 60 rows have one or two, and 120 rows three.
+    rare = np.r_[np.ones(10, dtype=int), np.zeros(390, dtype=int)]
+    assert possible(rare)["train_size"] is None
+    assert possible(np.tile(rare, 2))["train_size"] == 120
+    # Rows that are sorted by class are not ordered in time.
+    assert not possible(np.sort(y))["time"]
+
+
+def test_given_splits_are_not_combined_with_others():
+    y = np.arange(400) % 2
+    assert possible(y, cv=KFold(4)) == {"search": True}
+    assert possible(y, cv=iter(KFold(4).split(y))) == {"search": True}

@@ -149,19 +149,27 @@ def test_groups_without_a_score_in_some_split_are_left_out():
     assert found["p_value"] == line(groups.mean(axis=1), FOLDS)["p_value"]
 
 
-def test_outliers_are_trimmed_as_yuen_proposes():
+def test_outlying_splits_are_left_out():
     differences = np.r_[np.linspace(0.01, 0.1, 9), -3.0]
-    found = line(differences, {"n_train": 1.0, "n_test": 0.0})
-    assert found["difference"] == pytest.approx(
-        stats.trim_mean(differences, proportiontocut=0.2)
-    )
-    expected = stats.ttest_ind(
-        differences, np.zeros(10), equal_var=False, trim=0.2, alternative="greater"
-    )
-    # The second sample has no variance, so that only the first one counts.
+    splits = {"n_train": 1.0, "n_test": 0.0}
+    found = line(differences, splits)
+    assert found["difference"] == pytest.approx(0.055)
+    assert found["n_splits"] == 9
+    expected = stats.ttest_1samp(differences[:-1], 0.0, alternative="greater")
     assert found["p_value"] == pytest.approx(expected.pvalue)
-    # Without the outlier nothing is trimmed.
-    assert line(differences[:-1], FOLDS)["difference"] == pytest.approx(0.055)
+    # One of seven splits is not known to be an outlier.
+    assert line(differences[3:], splits)["n_splits"] == 7
+
+
+def test_at_most_two_fifths_of_the_splits_are_left_out():
+    scores = {arm: np.linspace(0.1, 0.2, 10) for arm in ARMS}
+    for split, arm in enumerate(ARMS):
+        scores[arm] = scores[arm].copy()
+        scores[arm][split] = -10.0 * (split + 1)
+    result = of_scores({"A": scores})
+    # The farthest first.
+    assert result.left_out == [1, 2, 3, 4]
+    assert (result.table["n_splits"] == 6).all()
 
 
 @pytest.mark.parametrize("splits", [SMALL, FOLDS], ids=["small", "folds"])
@@ -175,7 +183,7 @@ def test_a_failing_split_decides_nothing(splits):
     assert found["p_value"] < 0.001
 
 
-def test_trimmed_means_keep_their_level():
+def test_the_level_is_kept_where_splits_are_left_out():
     # Two in ten training sets have an effect that is twenty times as large.
     rng = np.random.default_rng(0)
     scale = np.where(rng.random((2000, 20, 1)) < 0.2, 20.0, 1.0)

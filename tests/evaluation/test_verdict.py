@@ -132,15 +132,57 @@ def test_estimate_interval_and_p_are_of_the_best_control():
     )
 
 
-def test_outliers_are_marked_and_do_not_make_a_headline():
-    result = comparison({"A": (0.3, 0.4, 0.3, 0.3, 0.9)})
+def test_interval_ends_and_p_are_the_least_favourable_of_the_three_controls():
+    result = comparison({"A": (0.70, 0.80, 0.79, 0.75, 0.9)})
+    # The difference to *without* varies most, and has the lowest of the lower ends.
+    rows = (result.folds["arm"] == "without") & (result.folds["split"] < 5)
+    result.folds.loc[rows, "score"] += 0.2
+    summary, table = result.summary.loc[0], result.table.dropna(subset="gain")
+    assert table["arm"].tolist() == ["without", "shuffled", "self"]
+    assert summary["gain"] == table["gain"].min()
+    assert summary["gain_low"] == table["gain_low"].min()
+    assert summary["gain_high"] == table["gain_high"].min()
+    assert summary["p_helps"] == table["p_gain"].max()
+    assert table["gain_low"].idxmin() != table["gain_high"].idxmin()
+    assert "both ends and p are the least favourable of the three" in str(
+        result.verdict
+    )
+
+
+def test_all_means_of_a_comparison_are_over_the_same_splits():
+    levels = (0.3, 0.4, 0.3, 0.3, 0.9)
+    result = comparison({"A": levels, "B": levels})
     folds = result.folds
-    folds.loc[(folds["arm"] == "without") & (folds["split"] == 3), "score"] = -3.5
-    line = result.summary.loc[0]
-    assert line["without"] == pytest.approx(0.3, abs=0.02)
-    assert line["gain"] == pytest.approx(0.1, abs=0.02)
-    assert "without" in line["trimmed"]
-    assert "oracle" not in line["trimmed"]
+    failing = (folds["method"] == "A") & (folds["arm"] == "without")
+    folds.loc[failing & (folds["split"] == 3), "score"] = -3.5
+    assert result.left_out == [3]
+    kept = folds[folds["split"] != 3].groupby(["method", "arm"])["score"].mean()
+    table = result.table.set_index(["method", "arm"])
+    pd.testing.assert_series_equal(table["score"], kept, check_like=True)
+    assert (table["n_splits"] == 9).all()
+    for _, line in result.summary.iterrows():
+        assert line["gain"] == pytest.approx(line["with"] - line[line["control"]])
+    assert "All means are over 9 of 10 splits" in result.verdict.sentence
+    assert result.to_dict()["left_out"] == [3]
+
+
+def test_rounding_does_not_hide_a_sign():
+    jitter = 0.0002 * np.linspace(-1, 1, 10)
+    scores = {"without": np.full(10, 0.7), "with": 0.7001 + jitter}
+    sentence = of_scores({"A": scores}).verdict.sentence
+    assert "is +0.0001 (95 % interval −0.0" in sentence
+    assert "0.000 " not in sentence
+
+
+def test_a_one_sided_test_is_explained_beside_an_interval_that_contains_zero():
+    # t with 9 degrees of freedom is 2: between the ends of 90 and 95 %.
+    jitter = np.linspace(-1, 1, 10)
+    error = np.sqrt((1 / 10 + 1 / 9) * jitter.var(ddof=1))
+    scores = {"without": np.full(10, 0.5), "with": 0.5 + 0.01 * (2 * error + jitter)}
+    result = of_scores({"A": scores})
+    assert result.verdict.kind == "helps"
+    assert result.summary["gain_low"][0] < 0
+    assert "corresponds to the 90 % interval" in result.verdict.sentence
 
 
 def test_a_score_below_a_constant_prediction_is_named():

@@ -6,6 +6,7 @@ import io
 import shlex
 import sys
 import warnings
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from lupi.cli._io import (
     Request,
     check_metric,
     collected_warnings,
+    command_words,
     drift_notes,
     make_console,
     outcome_note,
@@ -175,19 +177,30 @@ def _show_next_command(
                 "as privileged."
             )
         )
-    words = ["lupi", "compare", str(request.file), "--target", data.target]
-    if request.privileged_file is not None:
-        words += ["--privileged-file", str(request.privileged_file)]
-        words += ["--key", str(request.key)]
-    else:
-        words += ["--privileged", *(marked or ["COLS"])]
-    dropped = [*request.drop, *useless.head(8)]
-    words += ["--drop", *dropped] if dropped else []
-    words += ["--group", request.group] if request.group else []
-    words += ["--time", dates.iloc[0]] if len(dates) else []
-    words += [f"--missing={value}" for value in (*request.missing, *values)]
-    words += ["--task", request.task] if request.task else []
-    console.print(Text.assemble(("\nnext    ", "dim"), shlex.join(words)))
+    asked = replace(
+        request,
+        target=data.target,
+        privileged=[] if request.privileged_file else marked,
+        drop=[*request.drop, *useless.head(8)],
+        time=next(iter(dates), None),
+        missing=[*request.missing, *values],
+    )
+    if not _can_compare(asked) and _can_compare(replace(asked, time=None)):
+        asked = replace(asked, time=None)
+    if not (asked.privileged or asked.privileged_file) or not _can_compare(asked):
+        asked = replace(asked, privileged=["COLS"])
+    command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])
+    console.print(Text.assemble(("\nnext    ", "dim"), command))
+
+
+def _can_compare(request: Request) -> bool:
+    """Return whether a comparison of these columns can begin."""
+    try:
+        data = read_data(request, methods=[], need_privileged=True)
+        plan_study(data, [DEFAULT_METHOD], {})
+    except InputError:
+        return False
+    return True
 
 
 def run_fit(
@@ -416,7 +429,7 @@ def _card_sections(details: dict[str, Any], file: str) -> dict[str, str]:
             for row in measured["scores"]
         ]
         heading = f"| {measured['metric']} | mean | 95 % interval |\n|---|---|---|"
-        parts = [measured["verdict"], measured["full_size"]]
+        parts = [measured.get("expected"), measured["verdict"], measured["full_size"]]
         parts.append(f"Scores of {measured['method']}: {measured['splits']}.")
         parts += ["\n".join([heading, *lines]), *measured["baselines"]]
         scores = "\n\n".join(part for part in parts if part)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from rich import box
 from rich.console import Console
 from rich.panel import Panel
@@ -30,6 +31,7 @@ from lupi.cli._io import (
     InputTable,
     Request,
     collected_warnings,
+    command_words,
     make_console,
     outcome_note,
     plan_study,
@@ -47,18 +49,20 @@ from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._running import Checkpoint, to_plain
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._study import Study
+from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage, write_html
 from lupi.report._words import (
     GAIN_COLUMNS,
     GAIN_WORDS,
-    MARK,
-    TRIMMED_WORDS,
+    arm_meanings,
     choice_words,
     constant_words,
     counted_splits,
+    expected_words,
     full_size_words,
     gain_cells,
+    left_out_words,
     method_verdict,
     outside_words,
     searched_words,
@@ -255,6 +259,7 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
         "full_size": (
             full_size_words(comparison) if settings.get("full_size") else None
         ),
+        "expected": expected_words(comparison),
         "splits": split_words(settings),
         "scores": levels[["arm", "value", "low", "high"]].to_dict("records"),
         "baselines": said,
@@ -329,28 +334,6 @@ def _show_files(
         console.print(Text.assemble((f"{name:<8}", "dim"), line))
 
 
-def _words(asked: Mapping[str, Any]) -> list[str]:
-    """Return the words of a command that gives these parameters."""
-    words = []
-    for name, value in asked.items():
-        option = f"--{name.replace('_', '-')}"
-        if value is None or value is False or value == [] or value == ():
-            continue
-        if name == "file":
-            words.append(str(value))
-        elif value is True:
-            words.append(option)
-        elif name == "missing":
-            words += [f"{option}={each}" for each in value]
-        elif name == "column_group":
-            words += [word for group in value for word in (option, group)]
-        elif isinstance(value, list | tuple):
-            words += [option, *value]
-        else:
-            words += [option, str(value)]
-    return words
-
-
 def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
     """Return the commands that fit each method on the same columns, by method."""
     if request.file is None:
@@ -359,19 +342,20 @@ def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
     asked = asdict(request)
     # These columns make splits, which a fit does not have.
     times = [asked.pop(name) for name in ("time", "outcome_time", "clean")]
-    asked["drop"] = [*asked["drop"], *(name for name in times if name)]
+    others = [name for name in times if name and name != ROW_NUMBER]
+    asked["drop"] = [*asked["drop"], *others]
     for name in methods:
         # A method that is given twice has the name "SVCPlus (2)" the second time.
         kebab = find_method(name.split(" (")[0]).kebab
         end = ["--method", kebab, "--out", "model.skops"]
-        commands[name] = shlex.join(["lupi", "fit", *_words(asked), *end])
+        commands[name] = shlex.join(["lupi", "fit", *command_words(asked), *end])
     return commands
 
 
 def _remember(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return a command as text and as data, for the results file."""
     return {
-        "command": shlex.join(["lupi", "compare", *_words(asked)]),
+        "command": shlex.join(["lupi", "compare", *command_words(asked)]),
         "asked": {
             name: str(value) if isinstance(value, Path) else value
             for name, value in asked.items()
@@ -527,14 +511,10 @@ def _show_comparison(console: Console, comparison: Comparison) -> None:
     console.print(_score_table(comparison, wide=console.width >= WIDE))
     legend = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style="dim")
     legend.add_column(no_wrap=True)
-    for arm in ARMS.values():
-        legend.add_row(arm.label, Text(arm.meaning))
-    for name, meaning in GAIN_WORDS.items():
+    for name, meaning in (*arm_meanings(settings), *GAIN_WORDS.items()):
         legend.add_row(name, Text(meaning))
     console.print(legend)
-    if comparison.summary["trimmed"].map(bool).any():
-        console.print(Text(f"{MARK} {TRIMMED_WORDS}", "dim"))
-    for said in second_words(comparison):
+    for said in (*left_out_words(comparison), *second_words(comparison)):
         console.print(Text(said))
     for name, why in comparison.failures.items():
         console.print(Text(f"{name} could not be fitted: {why}", style="red"))
@@ -629,9 +609,21 @@ def _write_results(
             # The file of an older run would not belong to this report.
             (folder / name).unlink(missing_ok=True)
     comparison.to_json(folder / "results.json")
-    write_atomically(folder / "results.csv", to_csv(comparison.table))
+    write_atomically(folder / "results.csv", to_csv(_all_scores(comparison)))
     _write_figures(folder / "figures", comparison, columns)
     write_html(comparison, folder / "report.html", usage, curves, columns)
+
+
+def _all_scores(comparison: Comparison) -> pd.DataFrame:
+    """Return the table of the comparison, and that at full size if there is one."""
+    found = [(comparison.settings["splits"], comparison.table)]
+    full = comparison.settings.get("full_size")
+    if full:
+        found.append((full["splits"], pd.DataFrame(full["table"])))
+    return pd.concat(
+        [table.assign(n_train=splits["n_train"]) for splits, table in found],
+        ignore_index=True,
+    )
 
 
 def _write_figures(

@@ -82,6 +82,28 @@ class Request:
         )
 
 
+def command_words(asked: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command that gives these parameters."""
+    words = []
+    for name, value in asked.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is None or value is False or value == [] or value == ():
+            continue
+        if name == "file":
+            words.append(str(value))
+        elif value is True:
+            words.append(option)
+        elif name == "missing":
+            words += [f"{option}={each}" for each in value]
+        elif name == "column_group":
+            words += [word for group in value for word in (option, group)]
+        elif isinstance(value, list | tuple):
+            words += [option, *value]
+        else:
+            words += [option, str(value)]
+    return words
+
+
 @dataclass(frozen=True)
 class InputTable:
     """A table split into X, y, X* and groups."""

@@ -35,9 +35,10 @@ from lupi.evaluation._order import (
     computable_columns,
     date_columns,
     ordered_columns,
+    read_time,
 )
 from lupi.evaluation._running import run_all, to_plain
-from lupi.evaluation._statistics import Design
+from lupi.evaluation._statistics import Design, outlying_splits
 from lupi.evaluation._study import Piece, Study, plan
 from lupi.evaluation._verdict import (
     ArmScores,
@@ -285,9 +286,11 @@ def _assemble(
         "versions": versions("numpy", "scipy", "scikit-learn", "pandas"),
         "fingerprint": study.identity,
     }
+    folds = pd.DataFrame(lines).reindex(columns=list(FOLD_COLUMNS))
+    said = _describe_data(study, _left_out(folds))
     return Comparison(
-        pd.DataFrame(lines).reindex(columns=list(FOLD_COLUMNS)),
-        study.settings | _describe_data(study) | {"seconds": seconds, "made": made},
+        folds,
+        study.settings | said | {"seconds": seconds, "made": made},
         failures,
         [
             {"method": method, "message": message, "count": count}
@@ -297,21 +300,32 @@ def _assemble(
     )
 
 
-def _describe_data(study: Study) -> dict[str, Any]:
+def _left_out(folds: pd.DataFrame) -> list[int]:
+    """Return the splits that are left out of all means; failed methods do not count."""
+    scores = folds.pivot(index=["method", "arm"], columns="split", values="score")
+    numbers = outlying_splits(scores[scores.notna().all(axis=1)].to_numpy(float))
+    return [int(number) for number in numbers]
+
+
+def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
     """Return the score of a constant, and what X, X* and y say about the splits."""
+    constant = {"constant": study.constant_score(left_out)}
     if "order" in study.settings:
         # A comparison of the same data at another size.
-        return {"constant": study.constant_score()}
+        return constant
     names, later = study.settings["features"], study.settings["privileged"]
-    columns = dict(columns_of(study.X, names))
-    columns |= columns_of(study.privileged, later)
+    known = dict(columns_of(study.X, names))
     y = pd.Series(study.y).where(study.has_y).infer_objects()
-    columns[study.settings["target"]] = y
-    ordered, order = ordered_columns(columns)
-    dates = [*date_columns(study.X), *date_columns(study.privileged)]
-    return {
-        "constant": study.constant_score(),
-        "order": {"columns": ordered, "time": next(iter([*dates, order]), None)},
+    columns = {**known, **dict(columns_of(study.privileged, later))}
+    ordered, order = ordered_columns({**columns, study.settings["target"]: y})
+    dates = [name for name in date_columns(study.X) if not known[name].isna().any()]
+    # The column of a time is no feature, and there must be others.
+    found = [name for name in [*dates, order] if name in known and len(names) > 1]
+    column, rows = next(iter(found), None), np.arange(len(y), dtype=float)
+    times = read_time(known[column], len(y), column)[0] if column else rows
+    return constant | {
+        "order": {"columns": ordered, "time": column},
+        "possible": study.possible(times),
         "computable": computable_columns(study.X, study.privileged, later),
     }
 
@@ -374,21 +388,32 @@ class Comparison:
         return Design(splits["n_train"], splits["n_test"], splits["kind"])
 
     @cached_property
+    def left_out(self) -> list[int]:
+        """Numbers of the splits that are left out of all means, tests and intervals.
+
+        In these splits the score of an arm lies beyond the quartiles of its scores by
+        more than five of their ranges, because a model extrapolates, say.
+        """
+        return _left_out(self.folds)
+
+    @cached_property
     def _scores(self) -> dict[str, ArmScores]:
-        parts = self.folds.groupby("method", sort=False)
-        return {str(name): ArmScores(part, self.design) for name, part in parts}
+        return {
+            str(name): ArmScores(part, self.design, self.left_out)
+            for name, part in self.folds.groupby("method", sort=False)
+        }
 
     @cached_property
     def summary(self) -> pd.DataFrame:
         """One row per method: scores, tests, share of the gap closed, verdict.
 
         ``gain`` is the smallest difference of *with* to *without*, *shuffled* and
-        *self*, ``control`` the arm of that difference, ``gain_low`` to ``gain_high``
-        its 95 % interval and ``p_helps`` the largest of the three one-sided p-values,
-        corrected over the methods by Holm. ``difference`` is *with* minus *without*.
-        ``trimmed`` lists the values that are trimmed means, because splits are
-        outliers. ``gap`` is *oracle* minus *without*, ``gap_upper`` its 95 % upper
-        bound.
+        *self*, and ``control`` the arm of that difference. Its 95 % interval,
+        ``gain_low`` to ``gain_high``, has the smallest of the three lower and the
+        smallest of the three upper ends, and ``p_helps`` is the largest of the three
+        one-sided p-values, corrected over the methods by Holm. ``difference`` is *with*
+        minus *without*, ``gap`` is *oracle* minus *without* and ``gap_upper`` its 95 %
+        upper bound.
         ``nothing_to_gain`` is True for methods without evidence whose bound is
         negligible; ``rows_needed`` is the number of rows needed for an answer, if
         neither a gap nor its absence is established.
@@ -397,10 +422,13 @@ class Comparison:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One row per method and arm: score, difference to *without*, time.
+        """One row per method and arm: score, differences to other arms, time.
 
-        Standard errors and one-sided p-values (``p_value``: the arm is better than
-        *without*) are corrected for the overlap of the splits, not for the number of
+        ``score`` is the mean over ``n_splits`` splits, with its 95 % interval ``low``
+        to ``high``. ``difference`` is the score of the arm minus that of *without*, and
+        ``gain`` the score of *with* minus that of the arm, with its 95 % interval;
+        ``p_value`` and ``p_gain`` are their one-sided p-values. Standard errors and
+        p-values are corrected for the overlap of the splits, not for the number of
         methods.
         """
         return score_table(self._scores)
@@ -425,7 +453,7 @@ class Comparison:
     @cached_property
     def verdict(self) -> Verdict:
         """The answer in sentences."""
-        return judge(self.summary, self.settings)
+        return judge(self.summary, self.settings, self.left_out)
 
     def next_steps(self, *, command_line: bool = False) -> list[str]:
         """Return recommendations after this verdict, the most useful one first.
@@ -477,9 +505,9 @@ class Comparison:
         Returns
         -------
         dict or None
-            ``splits``, ``summary``, ``verdict`` and ``choice``; None if the training
-            sets have at least half of the rows with y, and for comparisons read from a
-            file.
+            ``splits``, ``summary``, ``table``, ``verdict`` and ``choice``; None if the
+            training sets have at least half of the rows with y, and for comparisons
+            read from a file.
         """
         if self.study is None or self.study.full_splits is None:
             return None
@@ -490,6 +518,7 @@ class Comparison:
             self.settings["full_size"] = {
                 "splits": study.settings["splits"],
                 "summary": full.summary.to_dict("records"),
+                "table": full.table.to_dict("records"),
                 "verdict": full.verdict.to_dict(),
                 "choice": full.choice,
             }
@@ -593,7 +622,7 @@ class Comparison:
         """
         if self.study is None:
             return None
-        self.settings["outside"] = outside_baseline(self.study, n_jobs)
+        self.settings["outside"] = outside_baseline(self.study, self.left_out, n_jobs)
         return self.settings["outside"]
 
     def learning_curves(
@@ -620,7 +649,7 @@ class Comparison:
             return {}
         names = self.methods if methods is None else methods
         names = [name for name in names if name not in self.failures]
-        return learning_curves(self.study, self.folds, names, n_jobs)
+        return learning_curves(self.study, self.folds, names, self.left_out, n_jobs)
 
     def columns(
         self,
@@ -671,6 +700,7 @@ class Comparison:
             self.folds,
             groups,
             method,
+            left_out=self.left_out,
             checkpoint=checkpoint,
             n_jobs=n_jobs,
             progress=progress,
@@ -708,6 +738,7 @@ class Comparison:
             "version": FORMAT_VERSION,
             "lupi_version": __version__,
             "settings": self.settings,
+            "left_out": self.left_out,
             "verdict": self.verdict.to_dict(),
             "summary": self.summary.to_dict("records"),
             "table": self.table.to_dict("records"),

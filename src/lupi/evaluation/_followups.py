@@ -213,15 +213,19 @@ def _zero(sizes: np.ndarray, values: np.ndarray, *, last: bool = False) -> float
 
 
 def learning_curves(
-    study: Study, folds: pd.DataFrame, methods: Sequence[str], n_jobs: int | None
+    study: Study,
+    folds: pd.DataFrame,
+    methods: Sequence[str],
+    left_out: Sequence[int],
+    n_jobs: int | None,
 ) -> dict[str, LearningCurve]:
     """Score methods with and without X* on training sets of several sizes."""
     compared, sizes = _sizes(study)
     if len({len(split.train) for split in study.splits}) > 1 and study.by_time:
         # Expanding windows have no common training size.
         return {}
-    numbers = range(len(study.splits))
-    splits = {size: [_resized(study, size, n) for n in numbers] for size in sizes}
+    numbers = [n for n in range(len(study.splits)) if n not in left_out]
+    splits = {size: {n: _resized(study, size, n) for n in numbers} for size in sizes}
     lines = folds.set_index(["method", "arm", "split"])
     # The tables prepared for a split are used by all methods and arms.
     points = [
@@ -269,7 +273,10 @@ def learning_curves(
             np.array(sizes)[kept],
             {arm: table[kept] for arm, table in by_arm.items()},
             {arm: table[kept] for arm, table in groups.items()},
-            [describe_splits(splits[size], kind) for size in np.array(sizes)[kept]],
+            [
+                describe_splits(list(splits[size].values()), kind)
+                for size in np.array(sizes)[kept]
+            ],
             len(study.candidates(study.method(name), "with")) > 1,
         )
     return curves
@@ -343,6 +350,8 @@ class ColumnGains:
         "with" for all columns, "without"), ``split``, ``score``, ``group_scores``.
     design : Design
         The sizes of the splits.
+    left_out : sequence of int
+        Splits that the comparison leaves out of all means.
 
     Examples
     --------
@@ -363,6 +372,7 @@ class ColumnGains:
     groups: dict[str, list[str]]
     folds: pd.DataFrame
     design: Design
+    left_out: Sequence[int] = ()
 
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:
@@ -373,6 +383,7 @@ class ColumnGains:
                     columns={"kind": "arm"}
                 ),
                 self.design,
+                self.left_out,
             )
             for group in self.groups
         }
@@ -492,6 +503,7 @@ def column_gains(
     groups: Mapping[str, Sequence[str]] | None,
     method: str,
     *,
+    left_out: Sequence[int],
     checkpoint: str | os.PathLike[str] | None,
     n_jobs: int | None,
     progress: bool | None,
@@ -541,7 +553,8 @@ def column_gains(
                 found = result["line"]
             lines.append(_variant_line(group, kind, split, found))
     scoring = study.settings["scoring"]
-    return ColumnGains(method, scoring, parts, pd.DataFrame(lines), study.design)
+    table = pd.DataFrame(lines)
+    return ColumnGains(method, scoring, parts, table, study.design, left_out)
 
 
 def _variant_line(
@@ -597,12 +610,16 @@ def _run_variant(
     return {"line": line, "error": None}
 
 
-def outside_baseline(study: Study, n_jobs: int | None) -> dict[str, Any] | None:
+def outside_baseline(
+    study: Study, left_out: Sequence[int], n_jobs: int | None
+) -> dict[str, Any] | None:
     """Return name, mean score and standard error of boosting; None for sparse X."""
     if sp.issparse(study.X):
         return None
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_outside_score)(study, split) for split in study.splits
+        delayed(_outside_score)(study, split)
+        for number, split in enumerate(study.splits)
+        if number not in left_out
     )
     scores, groups = (np.array(part, dtype=float) for part in zip(*found, strict=True))
     level = corrected_contrast(scores, study.design, groups, paired=False)

@@ -237,6 +237,8 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     own = y[column.notna().to_numpy()]
     if len(np.unique(own)) > 1 and _same_content(values, own, task):
         return "has the same content as the target"
+    if kind == "date":
+        return "a date"
     if ordered_columns({"column": column.reset_index(drop=True)})[1] is not None:
         return "follows the order of the rows"
     if kind == "identifier":
@@ -246,7 +248,7 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
         whole = not (numbers % 1).any() and len(np.unique(numbers)) == len(numbers)
         if whole and np.ptp(numbers) < MOST_SPREAD * len(numbers):
             return "different in every row"
-    return "a date" if kind == "date" else ""
+    return ""
 
 
 def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:

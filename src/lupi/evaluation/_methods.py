@@ -68,6 +68,23 @@ ARMS = {
         ),
     )
 }
+# The models of the library without X*, by family.
+BASE_MODELS = {
+    "HedgedDistillationClassifier": "ridge regression of the classes",
+    "HedgedDistillationRegressor": "ridge regression",
+    "GeneralizedDistillationClassifier": "ridge regression of the classes",
+    "GeneralizedDistillationRegressor": "ridge regression",
+    "KnowledgeTransferClassifier": "a support vector machine",
+    "NoisyLabelClassifier": "logistic regression",
+    "svc": "a support vector machine",
+    "svc-l2": "a support vector machine with squared slacks",
+    "svc-linear": "a linear support vector machine",
+    "svr": "support vector regression",
+    "svr-linear": "linear support vector regression",
+    "IPLClassifier": "gradient boosting",
+    "IPLRegressor": "gradient boosting",
+    "GBPlusClassifier": "gradient boosting",
+}
 # Methods of one family share the arms in which the method has no X*.
 FAMILY_ARMS: tuple[str, ...] = ("without", "oracle")
 METHOD_ARMS = tuple(name for name in ARMS if name not in FAMILY_ARMS)
@@ -135,6 +152,11 @@ class Method:
     def baseline(self) -> str:
         """Key under which the model without X* is shared."""
         return self.family or self.name
+
+    @property
+    def base_model(self) -> str:
+        """What the method is without X*; empty for an estimator of the user."""
+        return BASE_MODELS.get(self.baseline, "") if self.estimator is None else ""
 
     @property
     def comparable(self) -> bool:

@@ -36,16 +36,16 @@ the variance of its test rows only, s_G²/G with blocks of consecutive rows as g
 says nothing about other training sets.
 
 *Outliers.* A model that extrapolates can have a score of −3 on one split, which a mean
-does not survive. Where a value lies beyond five interquartile ranges from the
-quartiles, d̄ is the trimmed mean without the smallest and the largest fifth, and s² the
-winsorized variance times J (J − 1) / (K (K − 1)) for the K splits kept (Yuen, 1974).
+does not survive. Splits in which the score of an arm lies beyond its quartiles by more
+than five of their ranges are left out of all means and differences of the comparison
+(`outlying_splits`). The rule treats all arms alike, so that the level of the tests does
+not change.
 
 References
 ----------
 C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine Learning
 52 (2003), 239-281. S. Holm, "A simple sequentially rejective multiple test
-procedure", Scandinavian Journal of Statistics 6 (1979), 65-70. K. K. Yuen, "The
-two-sample trimmed t for unequal population variances", Biometrika 61 (1974), 165-170.
+procedure", Scandinavian Journal of Statistics 6 (1979), 65-70.
 """
 
 from __future__ import annotations
@@ -57,12 +57,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-# Distance of an outlier from the quartiles, in their ranges; share of the splits that
-# is trimmed at either end; fewest splits that are trimmed.
+# Distance of an outlier from the quartiles, in their ranges; largest share of the
+# splits that is left out; fewest splits of which some are.
 FAR = 5.0
-TRIMMED = 0.2
-FEWEST_TRIMMED = 8
-
+MOST_LEFT_OUT = 0.4
+FEWEST_SPLITS = 8
 
 Kind = Literal["folds", "small training sets", "few labels", "time"]
 
@@ -83,8 +82,7 @@ class Design:
 class Contrast:
     """A mean over splits, its standard error, and one-sided p-values.
 
-    ``freedom`` is the number of degrees of freedom of the standard error, ``n_kept``
-    the number of splits that the mean is taken over: fewer than all if it is trimmed.
+    ``freedom`` is the number of degrees of freedom of the standard error.
     """
 
     mean: float
@@ -92,7 +90,6 @@ class Contrast:
     freedom: float
     p_greater: float
     p_less: float
-    n_kept: int
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return Student's interval around the mean."""
@@ -128,24 +125,15 @@ def corrected_contrast(
     """
     differences = np.asarray(differences, dtype=float)
     n_splits = len(differences)
-    kept = np.arange(n_splits)
-    if far_out(differences).any():
-        cut = int(TRIMMED * n_splits)
-        kept = np.sort(np.argsort(differences, kind="stable")[cut : n_splits - cut])
-    middle = differences[kept]
-    mean = float(middle.mean())
+    mean = float(differences.mean())
     if n_splits < 2:
         std_error, freedom = _of_one_split(groups)
-        return Contrast(
-            mean, std_error, freedom, *_one_sided(mean, std_error, freedom), n_splits
-        )
-    winsorized = np.clip(differences, middle.min(), middle.max())
-    pairs = len(kept) * (len(kept) - 1)
-    spread = float(winsorized.var(ddof=1)) * n_splits * (n_splits - 1) / pairs
+        return Contrast(mean, std_error, freedom, *_one_sided(mean, std_error, freedom))
+    spread = float(differences.var(ddof=1))
     variance = (1 / n_splits + design.n_test / design.n_train) * spread
-    freedom = float(len(kept) - 1)
-    table = None if groups is None else np.asarray(groups, dtype=float)[kept]
-    if table is not None:
+    freedom = n_splits - 1.0
+    if groups is not None:
+        table = np.asarray(groups, dtype=float)
         # A group without rows in some split has no pseudo-value there.
         table = table[:, ~np.isnan(table).any(axis=0)]
         if table.shape[1] > 1 and design.kind not in ("folds", "time"):
@@ -153,25 +141,32 @@ def corrected_contrast(
         elif table.shape[1] > 1:
             variance = _of_folds(spread, n_splits, table, design, paired=paired)
     std_error = float(np.sqrt(variance))
-    greater, less = _one_sided(mean, std_error, freedom)
-    return Contrast(mean, std_error, freedom, greater, less, len(kept))
+    return Contrast(mean, std_error, freedom, *_one_sided(mean, std_error, freedom))
 
 
-def far_out(values: ArrayLike) -> np.ndarray:
-    """Return which values are outliers: beyond the quartiles by five of their ranges.
+def outlying_splits(scores: ArrayLike) -> np.ndarray:
+    """Return the splits that are left out of all means, from the scores of all arms.
+
+    In these splits the score of an arm lies beyond its quartiles by more than five of
+    their ranges. At most two fifths of the splits are left out, the farthest first.
 
     Examples
     --------
-    >>> from lupi.evaluation._statistics import far_out
-    >>> far_out([0.1, 0.2, 0.1, 0.3, 0.2, 0.2, 0.1, -3.5]).tolist()
-    [False, False, False, False, False, False, False, True]
+    >>> from lupi.evaluation._statistics import outlying_splits
+    >>> outlying_splits([[0.1, 0.2, 0.1, 0.3, 0.2, 0.2, 0.1, -3.5]]).tolist()
+    [7]
     """
-    values = np.asarray(values, dtype=float)
-    low, high = np.quantile(values, (0.25, 0.75))
-    reach = FAR * (high - low)
-    if len(values) < FEWEST_TRIMMED or not reach > 0:
-        return np.zeros(len(values), dtype=bool)
-    return (values < low - reach) | (values > high + reach)
+    scores = np.asarray(scores, dtype=float)
+    n_splits = scores.shape[-1]
+    if n_splits < FEWEST_SPLITS or not len(scores):
+        return np.array([], dtype=int)
+    low, high = np.quantile(scores, (0.25, 0.75), axis=1, keepdims=True)
+    beyond = np.maximum(low - scores, scores - high)
+    distance = np.divide(
+        beyond, high - low, out=np.zeros_like(scores), where=high > low
+    ).max(axis=0)
+    farthest = np.argsort(-distance, kind="stable")[: int(MOST_LEFT_OUT * n_splits)]
+    return np.sort(farthest[distance[farthest] > FAR])
 
 
 def _of_one_split(groups: ArrayLike | None) -> tuple[float, float]:

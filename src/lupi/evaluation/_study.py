@@ -11,8 +11,8 @@ import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -81,6 +81,10 @@ from lupi.kernels import gram_cache
 MOST_SEARCHED = 5_000
 # Training sets below this share of the rows with y say little about a model of all.
 SMALL = 0.5
+# Suggested training size: X* helps most with few rows. Of a small table, a quarter.
+FEW_ROWS, FEWEST_ROWS = 60, 20
+
+Times = tuple[np.ndarray, np.ndarray | None]
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,8 @@ class Study:
     inner_cv: int
     seed: int
     settings: dict[str, Any]
+    # The arguments of `_splits` that other splits replace.
+    drawn: dict[str, Any] = field(default_factory=dict)
     # Splits at the size of the final model, if the others have far fewer rows with y.
     full_splits: list[Split] | None = None
     # The score of a rare class, beside the other.
@@ -430,11 +436,13 @@ class Study:
             self.n_groups,
         )
 
-    def constant_score(self) -> float | None:
+    def constant_score(self, left_out: Sequence[int] = ()) -> float | None:
         """Return the mean score of predicting the mean or the class frequencies."""
         y, weight = np.array(self.y.tolist()), self.sample_weight
         nothing, scores = np.zeros((len(y), 1)), []
-        for train, test, _ in self.splits:
+        for number, (train, test, _) in enumerate(self.splits):
+            if number in left_out:
+                continue
             model = constant_model(self.task)
             model.fit(nothing[train], y[train], of_rows(weight, train))
             try:
@@ -449,7 +457,11 @@ class Study:
         """Return the study of some methods at the size of the final model."""
         assert self.full_splits is not None
         design = describe_splits(self.full_splits, "time" if self.by_time else None)
+        rarest = None
+        if self.strata is not None:
+            rarest = _rarest(self.y, self.has_y, self.full_splits)
         sizes: dict[str, Any] = {
+            "rarest": rarest,
             "kind": design.kind,
             "n_splits": len(self.full_splits),
             "n_train": design.n_train,
@@ -465,6 +477,37 @@ class Study:
             settings=self.settings
             | {"splits": self.settings["splits"] | sizes, "order": {}},
         )
+
+    def possible(self, time: np.ndarray | None) -> dict[str, Any]:
+        """Return the suggestions with which the comparison can be run.
+
+        ``time`` has the times of the rows that would be suggested. ``train_size`` and
+        ``labelled`` are sizes, the others whether splits exist: by time, of all rows,
+        and with inner folds for a search.
+        """
+        found: dict[str, Any] = {"search": self._can_draw(n_candidates=2)}
+        if not isinstance(self.drawn["cv"], int | np.integer | None):
+            return found
+        n_labelled = int(self.has_y.sum())
+        sizes = [n_labelled // 4]
+        if n_labelled >= 4 * FEW_ROWS:
+            sizes = [FEW_ROWS * 2**k for k in range(8) if FEW_ROWS * 2**k <= sizes[0]]
+        if not (self.drawn["train_size"] or self.drawn["labelled"]):
+            for name in ("train_size", "labelled"):
+                fitting = (n for n in sizes if self._can_draw(**{name: n}))
+                found[name] = next((n for n in fitting if n >= FEWEST_ROWS), None)
+        if time is not None and not self.by_time:
+            found["time"] = self._can_draw(times=(time, None))
+        found["all"] = self._can_draw(train_size=None, labelled=None)
+        return found
+
+    def _can_draw(self, **changes: Any) -> bool:
+        """Return whether other splits can be drawn."""
+        try:
+            _splits(self.strata, self.groups, self.has_y, **self.drawn | changes)
+        except ValueError:
+            return False
+        return True
 
     def final_rows(self, name: str, arm: str) -> TrainingRows:
         """Return the training rows of the final estimator of an arm."""
@@ -554,38 +597,29 @@ def plan(
     times = _read_times(n_rows, time, outcome_time, cv)
     if times is not None:
         kind = "time"
-        splits = time_splits(
-            *(*times, strata, groups, has_y),
-            DEFAULT_WINDOWS if cv is None else int(cv),
-            train_size=train_size,
-            labelled=labelled,
-            unlabelled=unlabelled,
-        )
-    elif labelled is not None:
-        n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
-        splits = few_labels(
-            strata, groups, has_y, labelled, unlabelled, n_splits, random_state
-        )
-    else:
-        splits = outer_splits(has_y, strata, groups, cv, train_size, random_state)
-    if len(splits) < 2 and times is None:
-        raise ValueError(
-            f"cv gives {len(splits)} split, from which no standard error can be "
-            "computed; give at least 2 splits, or the times of the rows "
-            f"({argument('time')}), whose single split is tested in blocks."
-        )
-    full_splits = None
-    # Expanding windows reach the full size by themselves.
-    drawn = times is None or labelled is not None or train_size is not None
-    if drawn and np.mean([len(one.train) for one in splits]) < SMALL * has_y.sum():
-        full_splits = _full_splits(times, strata, groups, has_y, random_state)
     clean = None
     if test_quality is not None:
         clean = has_y & (np.asarray(test_quality, dtype=float) > 0)
-        splits = _tested_on(clean, splits, strata)
-        full_splits = full_splits and _tested_on(clean, full_splits, strata)
-    if groups is not None and n_candidates > 1:
-        check_inner_groups([*splits, *(full_splits or [])], groups)
+    if isinstance(cv, Iterable):
+        cv = list(cv)
+    drawn: dict[str, Any] = {
+        "times": times,
+        "cv": cv,
+        "train_size": train_size,
+        "labelled": labelled,
+        "unlabelled": unlabelled,
+        "clean": clean,
+        "n_candidates": n_candidates,
+        "seed": random_state,
+    }
+    splits = _splits(strata, groups, has_y, **drawn)
+    full_splits = None
+    # Expanding windows reach the full size by themselves.
+    smaller = times is None or labelled is not None or train_size is not None
+    if smaller and np.mean([len(one.train) for one in splits]) < SMALL * has_y.sum():
+        full_splits = _full_splits(times, strata, groups, has_y, random_state)
+        if full_splits is not None:
+            full_splits = _checked(full_splits, strata, groups, clean, n_candidates)
     design = describe_splits(splits, kind)
     labels = _describe_labels(X, privileged, has_y, splits)
     name, scorer = choose_scorer(scoring, task, y[has_y])
@@ -608,6 +642,7 @@ def plan(
         "labels": labels,
         "n_privileged_rows": int(has_privileged.sum()),
         "n_clean": None if clean is None else int(clean.sum()),
+        "base_models": {each.name: each.base_model for each in chosen},
         "noisy": [each.name for each in chosen if each.noisy_labels],
         "features": column_names(X, "x"),
         "privileged": [] if privileged is None else column_names(privileged, "x*"),
@@ -617,6 +652,7 @@ def plan(
             "n_folds": n_folds_of(cv, train_size, labelled, times),
             "n_train": design.n_train,
             "n_test": design.n_test,
+            "rarest": None if strata is None else _rarest(y, has_y, splits),
             "train_size": train_size,
             "labelled": labelled,
             "time": None if times is None else str(getattr(time, "name", "time")),
@@ -658,13 +694,66 @@ def plan(
         inner_cv=inner_cv,
         seed=random_state,
         settings=settings,
+        drawn=drawn,
         full_splits=full_splits,
         second_scorer=None if second is None else second[1],
     )
 
 
+def _splits(
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    has_y: np.ndarray,
+    *,
+    times: Times | None,
+    cv: Any,
+    train_size: int | float | None,
+    labelled: int | None,
+    unlabelled: int,
+    clean: np.ndarray | None,
+    n_candidates: int,
+    seed: int,
+) -> list[Split]:
+    """Return windows of time, few labels, small training sets or folds."""
+    if times is not None:
+        splits = time_splits(
+            *(*times, strata, groups, has_y),
+            DEFAULT_WINDOWS if cv is None else int(cv),
+            train_size=train_size,
+            labelled=labelled,
+            unlabelled=unlabelled,
+        )
+    elif labelled is not None:
+        n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
+        splits = few_labels(strata, groups, has_y, labelled, unlabelled, n_splits, seed)
+    else:
+        splits = outer_splits(has_y, strata, groups, cv, train_size, seed)
+    if len(splits) < 2 and times is None:
+        raise ValueError(
+            f"cv gives {len(splits)} split, from which no standard error can be "
+            "computed; give at least 2 splits, or the times of the rows "
+            f"({argument('time')}), whose single split is tested in blocks."
+        )
+    return _checked(splits, strata, groups, clean, n_candidates)
+
+
+def _checked(
+    splits: list[Split],
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    clean: np.ndarray | None,
+    n_candidates: int,
+) -> list[Split]:
+    """Return the splits, tested on clean rows; raise an error without inner folds."""
+    if clean is not None:
+        splits = _tested_on(clean, splits, strata)
+    if groups is not None and n_candidates > 1:
+        check_inner_groups(splits, groups)
+    return splits
+
+
 def _full_splits(
-    times: tuple[np.ndarray, np.ndarray | None] | None,
+    times: Times | None,
     strata: np.ndarray | None,
     groups: np.ndarray | None,
     has_y: np.ndarray,
@@ -749,9 +838,7 @@ def _read_target(
     return values, has_y, task
 
 
-def _read_times(
-    n_rows: int, time: Any, outcome_time: Any, cv: Any
-) -> tuple[np.ndarray, np.ndarray | None] | None:
+def _read_times(n_rows: int, time: Any, outcome_time: Any, cv: Any) -> Times | None:
     """Return the times of the rows and of their outcomes; None without times."""
     if time is None:
         if outcome_time is not None:
@@ -809,6 +896,16 @@ def _check_few_labels(labelled: Any, unlabelled: Any, train_size: Any, cv: Any) 
             f"labelled={labelled} draws its own splits; give cv as their number, or "
             "leave labelled out."
         )
+
+
+def _rarest(
+    y: np.ndarray, has_y: np.ndarray, splits: Sequence[Split]
+) -> tuple[str, int, int]:
+    """Return the rarest class, and its fewest and most training rows of a split."""
+    classes, counts = np.unique(y[has_y], return_counts=True)
+    label = classes[counts.argmin()]
+    trained = [int((y[split.train] == label).sum()) for split in splits]
+    return str(label), min(trained), max(trained)
 
 
 def _describe_labels(

@@ -1,13 +1,13 @@
 """From the scores of all splits to tests, a verdict and recommendations.
 
 The gain of a method is the smallest of its paired differences to the controls
-*without*, *shuffled* and *self*. Its interval has the smallest of the three lower and
-the smallest of the three upper ends, and its p-value is the largest of the three
+*without*, *shuffled* and *self*. The smallest of three true differences is not above
+the true difference to any control, so that its interval has the smallest of the three
+lower and the smallest of the three upper ends; its p-value is the largest of the three
 one-sided p-values, corrected by Holm over the methods. A method *helps* when its gain
 is significant, and *hurts* when it is worse than *without*. Otherwise there is *no
-evidence*
-that it helps, for one of three reasons: there is *nothing to gain* (the 95 % upper
-bound of the gain of the oracle is negligible), there are *too few rows to tell*
+evidence* that it helps, for one of three reasons: there is *nothing to gain* (the 95 %
+upper bound of the gain of the oracle is negligible), there are *too few rows to tell*
 (neither a gain of the oracle nor its absence is established), or the method does not
 achieve the gain of the oracle.
 """
@@ -38,14 +38,16 @@ Kind = Literal["score", "difference"]
 
 SIGNIFICANCE = 0.05
 PERFECT = 1e-3
-# Recommended training size: X* helps most with few rows. Of a small table, a quarter.
-FEW_ROWS = 60
 
 HELPS = "helps"
 NO_EVIDENCE = "no evidence"
 HURTS = "hurts"
 FAILED = "failed"
 
+LEAK_WORDS = (
+    "Careful: a model that has X* when predicting is perfect, so that X* likely "
+    "contains the target itself (a leak)."
+)
 # What `lupi compare --time` takes for the order of the rows in the file.
 ROW_NUMBER = "row-number"
 # The arms that a method is compared with.
@@ -56,24 +58,30 @@ COLUMNS = (
     *(f"p_{control}" for control in CONTROLS),
     *("p_helps", "p_hurts"),
     *("gap", "gap_std_error", "gap_upper", "p_gap", "gap_closed"),
-    *("trimmed", "leak", "verdict", "nothing_to_gain", "rows_needed", "seconds"),
+    *("leak", "verdict", "nothing_to_gain", "rows_needed", "seconds"),
 )
 
 
 class ArmScores:
-    """The scores of one method: one array per arm, aligned by split."""
+    """The scores of one method: one array per arm, aligned by split.
 
-    def __init__(self, folds: pd.DataFrame, design: Design):
+    The splits in ``left_out`` are missing.
+    """
+
+    def __init__(
+        self, folds: pd.DataFrame, design: Design, left_out: Sequence[int] = ()
+    ):
         self.design = design
         self.scores: dict[str, np.ndarray] = {}
         self.groups: dict[str, np.ndarray | None] = {}
         self.seconds: dict[str, float] = {}
         for arm, part in folds.sort_values("split").groupby("arm"):
+            self.seconds[arm] = float(part["seconds"].sum())
+            part = part[~part["split"].isin(left_out)]
             self.scores[arm] = part["score"].to_numpy(dtype=float)
             groups = part["group_scores"].tolist()
             scored = all(isinstance(each, list) for each in groups)
             self.groups[arm] = np.array(groups, dtype=float) if scored else None
-            self.seconds[arm] = float(part["seconds"].sum())
 
     @property
     def failed(self) -> bool:
@@ -113,7 +121,6 @@ def summarise(
     gap_found = table["p_gap"] <= SIGNIFICANCE
     table["gap_closed"] = (table["gain"] / table["gap"]).where(gap_found)
     table["leak"] = table["leak"].eq(True)
-    table["trimmed"] = [t if isinstance(t, list) else [] for t in table["trimmed"]]
     table["verdict"] = [_kind(line) for line in table.to_dict("records")]
     none = table["verdict"] == NO_EVIDENCE
     negligible = table["gap_upper"] <= settings["negligible"]
@@ -131,8 +138,7 @@ def _tests(method: str, arms: ArmScores, settings: Mapping[str, Any]) -> dict[st
     line: dict[str, Any] = {"method": method, "seconds": sum(arms.seconds.values())}
     if arms.failed:
         return line
-    levels = {arm: arms.level(arm) for arm in ARMS}
-    line |= {arm: level.mean for arm, level in levels.items()}
+    line |= {arm: arms.level(arm).mean for arm in ARMS}
     claims = {control: arms.difference("with", control) for control in CONTROLS}
     line |= {f"p_{control}": claim.p_greater for control, claim in claims.items()}
     control = min(CONTROLS, key=lambda name: claims[name].mean)
@@ -140,8 +146,6 @@ def _tests(method: str, arms: ArmScores, settings: Mapping[str, Any]) -> dict[st
     gap = arms.difference("oracle", "without")
     # A one-sided bound at 95 % is the end of a two-sided interval at 90 %.
     reach = interval_factor(1 - 2 * SIGNIFICANCE, gap.freedom) * gap.std_error
-    n_splits = len(arms.scores["with"])
-    shown = levels | {"gain": gain}
     return line | {
         "gain": gain.mean,
         "gain_std_error": gain.std_error,
@@ -155,7 +159,6 @@ def _tests(method: str, arms: ArmScores, settings: Mapping[str, Any]) -> dict[st
         "gap_std_error": gap.std_error,
         "gap_upper": gap.mean + reach,
         "p_gap": gap.p_greater,
-        "trimmed": [name for name, part in shown.items() if part.n_kept < n_splits],
         "leak": _is_leak(line["oracle"], line["without"], settings["optimum"]),
     }
 
@@ -207,7 +210,7 @@ def best_arm(summary: pd.DataFrame, verdict: Any) -> tuple[str, str]:
 
 
 def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
-    """Return one row per method and arm: score, difference to *without*, time."""
+    """Return one row per method and arm: score, differences to other arms, time."""
     lines = []
     for method, arms in scores.items():
         for arm in ARMS:
@@ -215,17 +218,25 @@ def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
             if not arms.failed:
                 level = arms.level(arm)
                 line |= {"score": level.mean, "std_error": level.std_error}
+                line |= dict(zip(("low", "high"), level.interval(), strict=True))
+                line |= {"n_splits": len(arms.scores[arm])}
                 line["seconds"] = arms.seconds[arm]
                 if arm != "without":
-                    gain = arms.difference(arm, "without")
+                    over = arms.difference(arm, "without")
                     line |= {
-                        "difference": gain.mean,
-                        "difference_std_error": gain.std_error,
-                        "p_value": gain.p_greater,
+                        "difference": over.mean,
+                        "difference_std_error": over.std_error,
+                        "p_value": over.p_greater,
                     }
+                if arm in CONTROLS:
+                    gain = arms.difference("with", arm)
+                    line |= {"gain": gain.mean, "gain_std_error": gain.std_error}
+                    ends = zip(("gain_low", "gain_high"), gain.interval(), strict=True)
+                    line |= {**dict(ends), "p_gain": gain.p_greater}
             lines.append(line)
-    columns = ["method", "arm", "score", "std_error", "difference"]
-    columns += ["difference_std_error", "p_value", "seconds"]
+    columns = ["method", "arm", "score", "std_error", "low", "high", "n_splits"]
+    columns += ["difference", "difference_std_error", "p_value", "gain"]
+    columns += ["gain_std_error", "gain_low", "gain_high", "p_gain", "seconds"]
     return pd.DataFrame(lines).reindex(columns=columns)
 
 
@@ -307,15 +318,18 @@ class Verdict:
         return asdict(self)
 
 
-def judge(summary: pd.DataFrame, settings: Mapping[str, Any]) -> Verdict:
-    """Return the verdict over all methods."""
+def judge(
+    summary: pd.DataFrame, settings: Mapping[str, Any], left_out: Sequence[int] = ()
+) -> Verdict:
+    """Return the verdict over all methods; some splits are left out of all means."""
     metric = metric_name(settings["scoring"])
     kinds = dict(zip(summary["method"], summary["verdict"], strict=True))
     ran = summary[summary["verdict"] != FAILED]
     if ran.empty:
         headline = "No verdict: no method could be fitted."
         return Verdict(FAILED, headline, "See the failures.", None, kinds)
-    corrected = f", corrected for {len(ran)} methods" if len(ran) > 1 else ""
+    several = len(ran) > 1
+    corrected = f", corrected for {len(ran)} methods" * several
     helping = ran[ran["verdict"] == HELPS]
     nothing, rows = False, None
     if len(helping):
@@ -325,6 +339,11 @@ def judge(summary: pd.DataFrame, settings: Mapping[str, Any]) -> Verdict:
             f"{_scores(best, metric)}."
         )
         sentence = f"{_gain(best, corrected)}."
+        if best["gain_low"] <= 0:
+            sentence += (
+                " A one-sided test at 5 % corresponds to the 90 % interval, which is "
+                "above zero."
+            )
         if best["gap_closed"] >= 1:
             sentence += " It closes the gap to a model that has X* when predicting."
         elif not np.isnan(best["gap_closed"]):
@@ -334,21 +353,21 @@ def judge(summary: pd.DataFrame, settings: Mapping[str, Any]) -> Verdict:
             )
     elif (ran["verdict"] == HURTS).all():
         best, kind = ran.loc[ran["difference"].idxmax()], HURTS
-        least = "; the other methods lose more" if len(ran) > 1 else ""
+        least = "; the other methods lose more" * several
         headline = (
             f"The privileged information hurts: with it, {best['method']} scores "
             f"{_scores(best, metric, 'without')}."
         )
         sentence = (
-            f"The difference is {_plus_minus(best, 'difference')} "
-            f"(p {_p(best['p_hurts'])} against no X*{corrected}){least}."
+            f"The difference is {_plus_minus(best, 'difference')}, one-sided p "
+            f"{_p(best['p_hurts'])}{corrected}{least}."
         )
     else:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
         told = ran[ran["gap"].notna()]
         headline = "There is no evidence that the privileged information helps."
         most, verb = "With it,", " scores"
-        if len(ran) > 1:
+        if several:
             most, verb = "The largest gain is that of", ": with X* it scores"
             if best["gain"] <= 0:
                 most = "No method gains. The one that loses least is"
@@ -381,13 +400,16 @@ def judge(summary: pd.DataFrame, settings: Mapping[str, Any]) -> Verdict:
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
+    if len(left_out):
+        n_splits = settings["splits"]["n_splits"]
+        sentence += (
+            f" All means are over {n_splits - len(left_out)} of {n_splits} splits; in "
+            "the others a score is an outlier."
+        )
     sentence += _below_constant(best, settings) + _about_data(settings)
     leak = bool(ran["leak"].any())
     if leak:
-        sentence += (
-            " Careful: a model that has X* when predicting is perfect, so that X* "
-            "likely contains the target itself (a leak)."
-        )
+        sentence += f" {LEAK_WORDS}"
     method = str(best["method"])
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
 
@@ -450,16 +472,19 @@ def _about_data(settings: Mapping[str, Any]) -> str:
 
 
 def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str) -> str:
-    return f"{signed(line[name])} ± {line[name + '_std_error']:.3f}"
+    error = signed(line[name + "_std_error"]).removeprefix("+")
+    return f"{signed(line[name])} ± {error} (standard error)"
 
 
 def _gain(line: Mapping[str, Any] | pd.Series, corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
     low, high = signed(line["gain_low"]), signed(line["gain_high"])
+    beside = ", which the interval is not" if corrected else ""
     return (
-        f"The gain over the best control is {signed(line['gain'])} (95 % interval "
-        f"{low} to {high}, p {_p(line['p_helps'])}{corrected}); the controls are "
-        "without X*, shuffled X* and X as X*"
+        "The gain, the smallest of the differences to without X*, shuffled X* and X as "
+        f"X*, is {signed(line['gain'])} (95 % interval {low} to {high}, one-sided p "
+        f"{_p(line['p_helps'])}{corrected}{beside}); both ends and p are the least "
+        "favourable of the three"
     )
 
 
@@ -491,9 +516,11 @@ def next_steps(
             "target."
         )
     splits, n_labelled = settings["splits"], settings["labels"]["n_labelled"]
+    # Suggestions with which the comparison can be run.
+    possible = settings.get("possible", {})
     order = settings.get("order", {})
     drifts = settings["target"] in order.get("columns", ())
-    if splits["kind"] != "time" and (drifts or order.get("time")):
+    if possible.get("time") and (drifts or order.get("time")):
         column = order["time"]
         if command_line:
             time = f"--time {shlex.quote(column or ROW_NUMBER)}"
@@ -502,18 +529,18 @@ def next_steps(
         steps.append(f"Train on the past and test on the future: {time}.")
     drawn = "train_size" if splits["train_size"] else "labelled"
     drawn = drawn if splits["train_size"] or splits.get("labelled") else ""
-    few = FEW_ROWS if n_labelled >= 4 * FEW_ROWS else n_labelled // 4
     hedged = any(name.startswith("HedgedDistillation") for name in methods)
     fewer = []
-    if few >= 20 and not drawn:
+    if possible.get("train_size"):
         fewer.append(
             f"Privileged columns help most with few training rows: try "
-            f"{argument('train_size', few)}."
+            f"{argument('train_size', possible['train_size'])}."
         )
-    if few >= 20 and drawn != "labelled" and not settings["labels"]["n_unlabelled"]:
+    if possible.get("labelled") and not settings["labels"]["n_unlabelled"]:
         fewer.append(
             "If few rows have an outcome but many have X and X*, try "
-            f"{argument('labelled', few)}: other rows are then used without outcome."
+            f"{argument('labelled', possible['labelled'])}: other rows are then used "
+            "without outcome."
         )
     other_methods = []
     if not hedged:
@@ -522,7 +549,7 @@ def next_steps(
             f"Try {name}, which gives X* little weight where it does not help."
         )
     if verdict.kind == "helps":
-        if drawn and not settings.get("full_size"):
+        if drawn and possible.get("all") and not settings.get("full_size"):
             how = f"Compare without {argument(drawn, splits[drawn])}"
             if not command_line:
                 how = "Call comparison.at_full_size()"
@@ -562,6 +589,8 @@ def next_steps(
         return steps
     if all(name.startswith("HedgedDistillation") for name in methods):
         return [f"Try {argument('methods', 'all')}, or look for other columns."]
+    if not possible.get("search"):
+        return ["Look for other columns."]
     return [
         f"Search longer ({argument('n_candidates', 30)}), or look for other columns."
     ]

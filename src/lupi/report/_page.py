@@ -22,7 +22,6 @@ from lupi._optional import require
 from lupi._words import listed
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._statistics import far_out
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
@@ -34,13 +33,14 @@ from lupi.report._words import (
     GAIN_WORDS,
     MARK,
     SUMMARY_COLUMNS,
-    TRIMMED_WORDS,
+    arm_meanings,
     choice_words,
     constant_words,
     duration,
     full_size_cells,
     full_size_words,
     gain_cells,
+    left_out_words,
     method_verdict,
     number,
     outside_words,
@@ -152,6 +152,7 @@ def build_page(
         "column_gains": None if gains is None else _column_gains(gains),
         "usage": _usage(usage, comparison),
         "arms": list(ARMS.values()),
+        "meanings": arm_meanings(settings),
         "n_splits": settings["splits"]["n_splits"],
         "test_note": _test_note(settings, several=len(comparison.methods) > 1),
         "next_steps": comparison.next_steps(
@@ -246,9 +247,7 @@ def _table_notes(comparison: Comparison) -> list[str]:
     notes = ["; ".join(f"{name}: {words}" for name, words in GAIN_WORDS.items()) + "."]
     if len(comparison.methods) > 1:
         notes.append("p is corrected for the number of methods (Holm).")
-    if comparison.summary["trimmed"].map(bool).any():
-        notes.append(f"{MARK} {TRIMMED_WORDS}")
-    notes += second_words(comparison)
+    notes += left_out_words(comparison) + second_words(comparison)
     if comparison.settings.get("outside"):
         words = outside_words(comparison.settings["outside"])
         notes.append(f"External baseline: {words}")
@@ -312,7 +311,6 @@ def _method(
         none = {"gains": None, "curve": None, "reliability": None}
         return part | {"charts": []} | none
     wide = folds.pivot(index="split", columns="arm", values="score")
-    out = wide.apply(far_out)
     better = int((wide["with"] > wide["without"]).sum())
     return part | {
         "charts": _score_charts(comparison, name, index),
@@ -324,8 +322,8 @@ def _method(
         ),
         "splits": [
             [
-                str(split + 1),
-                *(number(scores[arm]) + MARK * int(out.at[split, arm]) for arm in ARMS),
+                str(split + 1) + MARK * (split in comparison.left_out),
+                *(number(scores[arm]) for arm in ARMS),
             ]
             for split, scores in wide.iterrows()
         ],
@@ -522,10 +520,10 @@ def _usage(usage: Usage, comparison: Comparison) -> dict[str, Any]:
     which = choice_words(comparison)
     predict = shlex.join(["lupi", "predict", usage.model or SAVED, "new.csv"])
     if usage.model:
-        sentences = [f"The model saved as {usage.model} is {which}."]
+        sentences = [f"The model saved as {usage.model} is {which}"]
         commands = [predict]
     else:
-        sentences = [f"The model to use is {which}."]
+        sentences = [f"The model to use is {which}"]
         fitted = usage.commands.get(method) if arm == "with" else None
         commands = [fitted, predict] if fitted else []
     others = [name for name in usage.commands if (name, "with") != (method, arm)]

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lupi._words import signed
+from lupi._words import listed, signed
 from lupi.evaluation._methods import ARMS
+from lupi.evaluation._scoring import metric_name
+from lupi.evaluation._verdict import LEAK_WORDS
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -22,20 +24,21 @@ SUMMARY_COLUMNS = (
     *("method", *(arm.label for arm in ARMS.values())),
     *("gain", "p", "gap closed"),
 )
-# Means over splits with outliers, and the splits that are outliers, are marked.
+# Splits that are left out of all means are marked.
 MARK = "†"
-TRIMMED_WORDS = (
-    "Some splits are outliers, more than five interquartile ranges from the others: "
-    "the mean, of scores or of paired differences, is over the middle 60 % of them."
-)
 GAIN_WORDS = {
     "gain": (
         "the smallest difference of “with X*” to “without X*”, “shuffled X*” and “X as "
         "X*”, ± its standard error"
     ),
     "p": "one-sided, the largest p-value of these differences",
-    "gap closed": "the gain divided by the gain of the oracle, if that is significant",
+    "gap closed": (
+        "the gain divided by the gain of the oracle, if X* helps and that is "
+        "significant"
+    ),
 }
+# Training rows of the rarest class, below which their number is said.
+FEW_OF_CLASS = 30
 GAIN_COLUMNS = ("alone", "left out", "contribution")
 
 # Positions between the words of a name: HedgedDistillation, cd4_week_20.
@@ -58,17 +61,14 @@ def breakable(text: object) -> Markup:
 
 
 def number(value: float) -> str:
-    """Return a score with three decimals; a dash if it is missing.
+    """Return a score as `signed` does, without the sign +.
 
     Examples
     --------
     >>> number(0.71234), number(-0.0001), number(float("nan"))
-    ('0.712', '0.000', '–')
+    ('0.712', '−0.0001', '–')
     """
-    if value is None or pd.isna(value):
-        return "–"
-    text = f"{round(value, 3) + 0.0:.3f}" if abs(value) < 100 else f"{value:,.4g}"
-    return text.replace("-", "−")
+    return signed(value).removeprefix("+")
 
 
 def score_with_error(value: float, error: float, *, sign: bool = False) -> str:
@@ -122,14 +122,50 @@ def share(value: float) -> str:
 
 def summary_cells(line: Mapping[str, Any]) -> list[str]:
     """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
-    trimmed = line["trimmed"]
-    gain = score_with_error(line["gain"], line["gain_std_error"], sign=True)
     return [
         str(line["method"]),
-        *(number(line[arm]) + MARK * (arm in trimmed) for arm in ARMS),
-        gain + MARK * ("gain" in trimmed),
+        *(number(line[arm]) for arm in ARMS),
+        score_with_error(line["gain"], line["gain_std_error"], sign=True),
         p_value(line["p_helps"]),
-        share(line["gap_closed"]),
+        share(line["gap_closed"]) if line["verdict"] == "helps" else "",
+    ]
+
+
+def left_out_words(comparison: Comparison) -> list[str]:
+    """Return which splits are left out, and the means over all splits."""
+    if not comparison.left_out:
+        return []
+    folds = comparison.folds
+    if comparison.verdict.method is not None:
+        folds = folds[folds["method"] == comparison.verdict.method]
+    means = folds.groupby("arm")["score"].mean()
+    scores = listed(f"{number(means[arm])} {ARMS[arm].label}" for arm in ARMS)
+    numbers = listed(str(split + 1) for split in comparison.left_out)
+    total = comparison.settings["splits"]["n_splits"]
+    several = len(comparison.left_out) > 1
+    which = f"Splits {numbers} of {total} are" if several else f"Split {numbers} is"
+    return [
+        f"{MARK} {which} left out of all means, tests and baselines: the score of an "
+        "arm is more than five interquartile ranges away from its other splits. With "
+        f"all {total} splits, {comparison.verdict.method} scores {scores}."
+    ]
+
+
+def base_words(settings: Mapping[str, Any]) -> str:
+    """Return what the compared methods are without X*; empty if it is not known."""
+    models = settings.get("base_models", {})
+    kinds = {words for words in models.values() if words}
+    if len(kinds) == 1 and all(models.values()):
+        return kinds.pop()
+    return "; ".join(f"{name}: {words}" for name, words in models.items() if words)
+
+
+def arm_meanings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return label and meaning of every arm, with the name of the base model."""
+    base = base_words(settings)
+    return [
+        (arm.label, f"{arm.meaning} ({base})" if base and not index else arm.meaning)
+        for index, arm in enumerate(ARMS.values())
     ]
 
 
@@ -183,70 +219,103 @@ def split_words(settings: Mapping[str, Any]) -> str:
     unlabelled = settings["labels"]["n_train_unlabelled"]
     n_train, n_test = round(splits["n_train"]), round(splits["n_test"])
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
+    rarest = ""
+    if splits.get("rarest") and splits["rarest"][1] < FEW_OF_CLASS:
+        label, low, high = splits["rarest"]
+        rarest = f" ({low if low == high else f'{low} to {high}'} of class {label})"
     if splits["kind"] == "time":
         hidden = f" ({round(unlabelled):,} more without an outcome)" * (unlabelled > 0)
         number = splits["n_splits"]
         windows = "one split" if number == 1 else f"{number} windows"
         return (
             f"{windows} by time ({splits['time']}): about {n_train:,} earlier training "
-            f"rows{hidden} and {n_test:,} later test rows{grouped}"
+            f"rows{rarest}{hidden} and {n_test:,} later test rows{grouped}"
         )
     if splits["kind"] == "folds" or splits.get("n_folds"):
         return (
-            f"{counted_splits(settings)}, about {n_train:,} training and {n_test:,} "
-            f"test rows{grouped}"
+            f"{counted_splits(settings)}, about {n_train:,} training rows{rarest} and "
+            f"{n_test:,} test rows{grouped}"
         )
     hidden = ""
     if splits["kind"] == "few labels":
         hidden = f", {round(unlabelled):,} training rows without an outcome"
     return (
-        f"{splits['n_splits']} random splits with {n_train:,} training rows{hidden} "
-        f"and {n_test:,} test rows{grouped}"
+        f"{splits['n_splits']} random splits with {n_train:,} training rows{rarest}"
+        f"{hidden} and {n_test:,} test rows{grouped}"
     )
 
 
 def choice_words(comparison: Comparison) -> str:
-    """Return which model is kept, and why."""
+    """Return which model is kept, why, and its expected score."""
+    settings = comparison.settings
     method, arm = comparison.choice
-    full = comparison.settings.get("full_size")
+    full = settings.get("full_size")
     summary = pd.DataFrame(full["summary"]) if full else comparison.summary
     scores = summary.set_index("method")
-    score = number(scores.at[method, arm])
     helped = scores[scores["verdict"] == "helps"]
-    count = comparison.settings["labels"]["n_labelled"]
-    trained = f"trained on {count:,} outcomes"
+    trained = f"trained on all {settings['labels']['n_labelled']:,} outcomes"
     if arm == "with":
-        trained = f"{method}, {trained} with X*"
-        if len(scores) == 1:
-            return f"{trained}, because X* helps it"
-        return f"{trained}, which has the highest score ({score})"
-    trained = f"{method} without X*, {trained}"
-    if len(helped):
+        why = "because X* helps it"
+        if len(scores) > 1:
+            why = "which has the highest score"
+        said = f"{method}, {trained} with X*, {why}"
+    elif len(helped):
         best = helped["with"].idxmax()
-        return (
-            f"{trained}, with the highest score ({score}); {best}, which X* "
+        said = (
+            f"{method} without X*, {trained}, with the highest score; {best}, which X* "
             f"helps, has {number(helped.at[best, 'with'])} with X*"
         )
-    highest = f"; it has the highest score ({score})" if len(scores) > 1 else ""
-    size = " a model of this size" if full else ""
-    return f"{trained}: there is no evidence that X* helps{size}{highest}"
+    else:
+        highest = "; it has the highest score" if len(scores) > 1 else ""
+        size = " a model of this size" if full else ""
+        said = (
+            f"{method} without X*, {trained}: there is no evidence that X* "
+            f"helps{size}{highest}"
+        )
+    return f"{said}. {expected_words(comparison)}"
+
+
+def expected_words(comparison: Comparison) -> str:
+    """Return the expected score of the model that is kept, and how it was measured."""
+    settings = comparison.settings
+    method, arm = comparison.choice
+    full = settings.get("full_size")
+    found = pd.DataFrame(full["table"]) if full else comparison.table
+    line = found.set_index(["method", "arm"]).loc[(method, arm)]
+    splits = full["splits"] if full else settings["splits"]
+    interval = ""
+    if not pd.isna(line["low"]):
+        interval = f" (95 % interval {number(line['low'])} to {number(line['high'])})"
+    said = (
+        f"Its expected {metric_name(settings['scoring'])} is {number(line['score'])}"
+        f"{interval}, measured on {splits['n_splits']} split"
+        f"{'s' * (splits['n_splits'] != 1)} with about {round(splits['n_train']):,} "
+        "outcomes in training"
+    )
+    if full:
+        few = round(settings["splits"]["n_train"])
+        said += f"; the verdict above is about models of {few:,} outcomes"
+    return f"{said}."
 
 
 def full_size_words(comparison: Comparison) -> str:
     """Return the comparison at the size of the final model, in a sentence."""
-    full = comparison.settings["full_size"]
-    verdict = full["verdict"]
+    settings = comparison.settings
+    full = settings["full_size"]
+    verdict, splits = full["verdict"], full["splits"]
     line = next(one for one in full["summary"] if one["method"] == verdict["method"])
     low, high = signed(line["gain_low"]), signed(line["gain_high"])
     p = p_value(line["p_helps"])
-    return (
-        f"With about {round(full['splits']['n_train']):,} known outcomes instead of "
-        f"{round(comparison.settings['splits']['n_train']):,}: "
+    said = (
+        f"With all {settings['labels']['n_labelled']:,} known outcomes "
+        f"({splits['n_splits']} splits, about {round(splits['n_train']):,} of them in "
+        f"training) instead of {round(settings['splits']['n_train']):,}: "
         f"{verdict['kind']}. {line['method']} scores {number(line['with'])} with X* "
-        f"and {number(line['without'])} without X*; the gain over the best control is "
-        f"{signed(line['gain'])} (95 % interval {low} to {high}, p "
+        f"and {number(line['without'])} without X*; the gain over the controls is "
+        f"{signed(line['gain'])} (95 % interval {low} to {high}, one-sided p "
         f"{p if p[0] == '<' else f'= {p}'})."
     )
+    return f"{said} {LEAK_WORDS}" if verdict["leak"] else said
 
 
 def full_size_cells(comparison: Comparison) -> list[list[str]]:
@@ -262,9 +331,10 @@ def full_size_cells(comparison: Comparison) -> list[list[str]]:
 def outside_words(outside: Mapping[str, Any]) -> str:
     """Return the score of the external baseline."""
     score = score_with_error(outside["score"], outside["std_error"])
+    error = "" if pd.isna(outside["std_error"]) else " (standard error)"
     return (
         f"{outside['name']} of scikit-learn, with its defaults, on X and the same "
-        f"splits: {score}."
+        f"splits: {score}{error}."
     )
 
 
@@ -272,7 +342,13 @@ def constant_words(settings: Mapping[str, Any]) -> str:
     """Return the score of a constant prediction, and the rate of the majority."""
     score = f"scores {number(settings['constant'])}"
     if settings["task"] == "regression":
-        return f"Predicting the mean for every row {score}."
+        said = f"Predicting the mean of the training rows for every test row {score}"
+        if settings["splits"]["kind"] == "time" and settings["scoring"] == "r2":
+            said += (
+                ": R² is measured from the mean of the later rows, which is not that "
+                "of the earlier ones"
+            )
+        return f"{said}."
     shares = settings.get("shares")
     rate = f" ({max(shares):.1%} of the rows)".replace("%", " %") if shares else ""
     return f"Predicting the most frequent class{rate} for every row {score}."
@@ -283,14 +359,17 @@ def second_words(comparison: Comparison) -> list[str]:
     second = comparison.settings.get("second")
     if not second:
         return []
-    scores = comparison.folds.groupby(["method", "arm"])["second_score"].mean()
+    folds = comparison.folds
+    folds = folds[~folds["split"].isin(comparison.left_out)]
+    scores = folds.groupby(["method", "arm"])["second_score"].mean()
     share = f"{second['share']:.1%}".replace("%", " %")
     said = []
     for method in comparison.methods:
         parts = (f"{ARMS[a].label} {number(scores.get((method, a)))}" for a in ARMS)
         said.append(
-            f"Average precision of {second['class']} ({share} of the rows, which is "
-            f"the score of a guess), {method}: {', '.join(parts)}."
+            f"Average precision of class {second['class']} ({share} of the rows, which "
+            f"is the score of a guess), mean over the splits, {method}: "
+            f"{', '.join(parts)}."
         )
     return said
 
