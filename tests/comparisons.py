@@ -80,7 +80,7 @@ def of_scores(scores, groups=None, *, failures=None, splits=None, **settings):
     return Comparison(pd.DataFrame(lines), described | settings, failures or {})
 
 
-def of_gains(gains=None, **settings):
+def of_gains(gains=None, *, splits=None, **settings):
     """Return a comparison on 10 splits: without and self 0.65, with 0.65 + gain."""
     gains = {"SVCPlus": 0.0, "GBPlusClassifier": 0.05} if gains is None else gains
     rng = np.random.default_rng(0)
@@ -95,7 +95,7 @@ def of_gains(gains=None, **settings):
         }
     sizes = {"n_train": 180.0, "n_test": 20.0}
     settings = {"n_rows": 200, "n_privileged_rows": 190} | settings
-    return of_scores(scores, splits=sizes, **settings)
+    return of_scores(scores, splits=sizes | (splits or {}), **settings)
 
 
 def learning_curve(method, *, tuned=True):

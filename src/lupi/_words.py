@@ -31,7 +31,7 @@ def signed(value: float) -> str:
         text = f"{value:+,.4g}"
     else:
         small = TINY <= abs(value) < 0.0005
-        digits = -math.floor(math.log10(abs(value))) if small else 3
+        digits = -int(f"{value:.0e}".partition("e")[2]) if small else 3
         # Adding zero turns −0.0 into 0.0.
         text = f"{round(value, digits) + 0.0:+.{digits}f}"
     return text.replace("-", "−")

@@ -274,7 +274,7 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     expected = average_precision_score(y[test] == "late", -X[test, 0])
     assert line["second_score"] == pytest.approx(expected)
     page = render_html(result)
-    assert "Average precision of late (5.0 % of the rows" in page
+    assert "Average precision of class late (5.0 % of the rows" in page
     assert "most frequent class (95.0 % of the rows)" in page
 
 

@@ -165,11 +165,15 @@ def test_noise_does_not_depend_on_the_order_of_rows():
 def test_a_trend_and_autocorrelation_name_the_split_by_time():
     rng = np.random.default_rng(1)
     walk = np.cumsum(rng.normal(size=200))
-    result = ordered(later=np.arange(200.0), y=walk)
-    assert result.settings["order"] == {"columns": ["later", "y"], "time": "later"}
-    assert "later and y depend on the order of the rows" in result.verdict.sentence
-    assert "--time later." in result.next_steps(command_line=True)[0]
-    assert "time=table['later']." in result.next_steps()[0]
+    result = ordered(admitted=np.arange(200.0), y=walk)
+    order = {"columns": ["admitted", "y"], "time": "admitted"}
+    assert result.settings["order"] == order
+    assert "admitted and y depend on the order of the rows" in result.verdict.sentence
+    assert "--time admitted." in result.next_steps(command_line=True)[0]
+    assert "time=table['admitted']." in result.next_steps()[0]
+    # A privileged column cannot be the time.
+    later = ordered(later=np.arange(200.0), y=walk)
+    assert later.settings["order"] == {"columns": ["later", "y"], "time": None}
     # Without a column that is the order, the number of the row is.
     waves = ordered(y=np.sin(np.arange(200) / 5))
     assert waves.settings["order"] == {"columns": ["y"], "time": None}

@@ -14,6 +14,7 @@ from lupi.report import Usage, notebook_html, render_html
 from tests.comparisons import ARMS, learning_curve, of_gains
 
 SCRIPT = "<script>document.title='run'</script>"
+DAYS = {"time": "day"}
 CURVES = {"GBPlusClassifier": learning_curve("GBPlusClassifier")}
 
 
@@ -108,11 +109,11 @@ def test_facts_of_the_data_are_there(text):
     assert "200, of which 10 have no privileged information" in text
     assert "2: age and weight" in text
     assert "1: cd4" in text
-    assert "10 splits, about 180 training and 20 test rows" in text
+    assert "10 splits, about 180 training rows and 20 test rows" in text
     assert "12 candidates for each arm, method and split, chosen by 3-fold" in text
     assert "on the training rows" in text
     assert "HistGradientBoostingClassifier (external baseline) 0.612" in text
-    assert "same splits: 0.612 ± 0.010." in text
+    assert "same splits: 0.612 ± 0.010 (standard error)." in text
     assert "Holm" in text
 
 
@@ -186,7 +187,9 @@ def test_a_page_of_one_method_that_is_helped(tmp_path):
     assert "Knowledge<wbr>Transfer<wbr>Classifier" in page
     text = Reader(page).text
     assert "helps: with it, KnowledgeTransferClassifier scores 0.70" in text
-    trained = "is KnowledgeTransferClassifier, trained on 100 outcomes with X*, because"
+    trained = (
+        "is KnowledgeTransferClassifier, trained on all 100 outcomes with X*, because"
+    )
     assert trained in text
     assert "no parameters to search" in text
     assert "candidates for each arm" not in text
@@ -201,7 +204,8 @@ def test_a_page_without_evidence_names_the_model_that_was_saved():
     text = Reader(render_html(comparison, usage, curves)).text
     assert "There is no evidence that the privileged information" in text
     assert (
-        "is SVCPlus without X*, trained on 100 outcomes: there is no evidence" in text
+        "is SVCPlus without X*, trained on all 100 outcomes: there is no evidence"
+        in text
     )
     assert "lupi fit patients.csv --method svc-plus" in text
     assert "keeps the parameters" not in text
@@ -252,3 +256,76 @@ def test_notebooks_show_the_verdict_and_escape_names():
     assert "<script" not in fragment
     assert "SVCPlus" in fragment
     assert comparison.next_steps()[0] in Reader(fragment).text
+
+
+def at_full_size(result, full):
+    """Add a comparison at full size, as `Comparison.at_full_size` does."""
+    result.settings["full_size"] = {
+        "splits": full.settings["splits"],
+        "summary": full.summary.to_dict("records"),
+        "table": full.table.to_dict("records"),
+        "verdict": full.verdict.to_dict(),
+        "choice": full.choice,
+    }
+    return result
+
+
+def test_the_saved_model_has_the_score_of_its_own_size():
+    small = {"kind": "few labels", "n_train": 60.0, "labelled": 60}
+    full = of_gains({"SVCPlus": 0.0})
+    result = at_full_size(of_gains({"SVCPlus": 0.05}, splits=small), full)
+    said = Reader(render(result)).text
+    without = full.table.set_index("arm").loc["without"]
+    low, high = f"{without['low']:.3f}", f"{without['high']:.3f}"
+    assert (
+        f"Its expected AUC is {without['score']:.3f} (95 % interval {low} to {high}), "
+        "measured on 10 splits with about 180 outcomes in training; the verdict is "
+        "about models that are trained on 60 outcomes." in said
+    )
+    assert "With all 100 known outcomes (10 splits, about 180 of them" in said
+    assert "a leak" not in said
+
+
+def test_a_leak_that_is_found_at_full_size_is_named():
+    full = of_gains({"SVCPlus": 0.0})
+    full.folds.loc[full.folds["arm"] == "oracle", "score"] = 1.0
+    result = at_full_size(of_gains({"SVCPlus": 0.05}), full)
+    assert not result.verdict.leak
+    assert "contains the target itself (a leak)" in Reader(render(result)).text
+
+
+def test_a_share_of_the_gap_is_shown_where_privileged_information_helps():
+    result = of_gains()
+    assert result.summary["gap_closed"].notna().all()
+    rows = re.findall(r"<tr>.*?</tr>", notebook_html(result))
+    shown = {row: "%" in row or "none" in row for row in rows[1:]}
+    assert list(shown.values()) == [False, True]
+    assert "SVCPlus" in next(iter(shown))
+
+
+def test_splits_that_are_left_out_are_named_with_the_means_of_all():
+    result = of_gains({"SVCPlus": 0.05})
+    without = result.folds["arm"] == "without"
+    result.folds.loc[without & (result.folds["split"] == 3), "score"] = -3.0
+    said = Reader(render(result)).text
+    mean = result.folds.loc[without, "score"].mean()
+    assert "† Split 4 is left out of all means, tests and baselines" in said
+    assert f"SVCPlus scores {mean:.3f} without X*" in said
+    assert "4†" in said
+
+
+def test_the_model_without_privileged_information_is_named():
+    models = {"SVCPlus": "a support vector machine"}
+    result = of_gains({"SVCPlus": 0.05}, base_models=models)
+    said = "the same model, trained without X* (a support vector machine)"
+    assert said in Reader(render(result)).text
+
+
+def test_the_mean_of_the_past_is_not_that_of_the_future():
+    settings = {"task": "regression", "scoring": "r2", "constant": -0.755}
+    result = of_gains({"SVRPlus": 0.05}, **settings)
+    random = Reader(render(result)).text
+    assert "every test row scores −0.755." in random
+    result = of_gains({"SVRPlus": 0.05}, **settings, splits={"kind": "time"} | DAYS)
+    said = "every test row scores −0.755: R² is measured from the mean of the later"
+    assert said in Reader(render(result)).text

@@ -411,7 +411,8 @@ def _card_sections(details: dict[str, Any], file: str) -> dict[str, str]:
     trained = f"{model}, trained {how} privileged columns."
     if n_outcomes is not None:
         trained += f" It was trained on {n_outcomes:,} known outcomes"
-        trained += f" and {details['n_without_outcome']:,} rows without one."
+        without = details["n_without_outcome"]
+        trained += f" and {without:,} rows without one." if without else "."
     measured = details.get("comparison")
     scores = (
         "No comparison was made for this model: run `lupi compare` on the data to "

@@ -243,7 +243,10 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     settings = comparison.settings
     levels = comparison.intervals()
     levels = levels[levels["method"] == method]
-    levels = levels.assign(arm=[ARMS[arm].label for arm in levels["arm"]])
+    labels = {arm: ARMS[arm].label for arm in ARMS}
+    base = settings["base_models"][method]
+    labels["without"] += f" ({base})" * bool(base)
+    levels = levels.assign(arm=levels["arm"].map(labels))
     limits = []
     if settings["splits"]["kind"] != "time":
         limits.append("The splits were random: scores on later rows may be lower.")

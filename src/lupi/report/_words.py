@@ -294,7 +294,7 @@ def expected_words(comparison: Comparison) -> str:
     )
     if full:
         few = round(settings["splits"]["n_train"])
-        said += f"; the verdict above is about models of {few:,} outcomes"
+        said += f"; the verdict is about models that are trained on {few:,} outcomes"
     return f"{said}."
 
 
