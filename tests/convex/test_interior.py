@@ -4,11 +4,6 @@ import numpy as np
 import pytest
 
 from lupi._convex import Features, Function, Gram, Problem, Rows, Slack, solve
-from lupi._convex.interior import newton_for, solve_interior
-from lupi._convex.interior.newton import Barrier
-from lupi._convex.linalg import pivoted_factor
-from lupi._convex.solution import settle_biases
-from lupi._convex.solve import in_features
 from tests.convex.made import NAMES, problems
 
 
@@ -51,15 +46,18 @@ def test_two_points_at_their_bounds(space):
 
 def test_midpoint_of_an_interval_of_biases():
     """One label in the majority pins nothing down; the ends cost the same."""
-    solution = settle_biases(solve_interior(two_points(0.1), tol=1e-6, max_iter=100))
+    solution = solve(two_points(0.1), solver="interior")
     low, high = -1.0, 1 - 4 * 0.1
     assert solution.biases[0] == pytest.approx((low + high) / 2, abs=1e-6)
 
 
+@pytest.mark.parametrize("solver", ["auto", "interior"])
 @pytest.mark.parametrize("name", NAMES)
-def test_features_and_kernels_agree(name):
+def test_features_and_kernels_agree(name, solver):
+    """`auto` factorizes kernels of low rank, and `interior` does not."""
     gram, features = (
-        solve(problems(features=given)[name], tol=TOL) for given in (False, True)
+        solve(problems(features=given)[name], tol=TOL, solver=solver)
+        for given in (False, True)
     )
     assert gram.primal_value == pytest.approx(features.primal_value, rel=2 * TOL)
     # Without the biases: ρ/2 ‖f − f₀‖² is at most the gap of each.
@@ -68,56 +66,6 @@ def test_features_and_kernels_agree(name):
         rho = gram.problem.functions[k].weight
         reach = np.sqrt(space.diagonal / rho) * (gaps + np.sqrt(TOL))
         assert (np.abs(gram.penalized[k] - features.penalized[k]) <= reach).all()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_factor_of_the_kernel_is_the_same_problem(name):
-    problem = problems()[name]
-    factored = in_features(problem)
-    for one, other in zip(problem.functions, factored.functions, strict=True):
-        if one.space is not None:
-            Phi = other.space.matrix
-            np.testing.assert_allclose(Phi @ Phi.T, one.space.matrix, atol=1e-10)
-    assert solve(factored, tol=TOL).primal_value == pytest.approx(
-        solve(problem, tol=TOL).primal_value, rel=2 * TOL
-    )
-
-
-@pytest.mark.parametrize("features", [False, True])
-@pytest.mark.parametrize("name", NAMES)
-def test_newton_step_solves_its_system(name, features):
-    """(H + D) x + Eᵀy = p, E x = q, against the dense matrices."""
-    from tests.convex.dense import matrices
-
-    problem = problems(features=features)[name]
-    rng = np.random.default_rng(7)
-    functions, blocks, _ = matrices(problem)
-    H = sum(
-        blocks[k] @ K @ blocks[k].T / weight
-        for k, (K, _, _, weight, _) in enumerate(functions)
-    )
-    E = problem.balance_columns()
-    diagonal = problem.curvature + np.where(
-        problem.is_equality & (problem.curvature > 0),
-        0.0,
-        10 ** rng.uniform(-3, 3, H.shape[0]),
-    )
-    shared = [rng.uniform(0.1, 10, len(s.linear)) for s in problem.slacks]
-    D = np.diag(diagonal)
-    for sharing, weight in zip(problem.sharing, shared, strict=True):
-        for q in sharing:
-            for other in sharing:
-                D[problem.slices[q], problem.slices[other]] += np.diag(weight)
-    newton = newton_for(problem)
-    newton.start(rng.random(problem.size))
-    newton.factorize(Barrier(diagonal, shared))
-    right, balance = rng.normal(size=problem.size), rng.normal(size=len(E))
-    step, biases = newton.solve(right, balance, refine=True)
-    size = np.abs(H @ step).max()
-    np.testing.assert_allclose(
-        (H + D) @ step + E.T @ biases, right, rtol=0, atol=1e-6 * size
-    )
-    np.testing.assert_allclose(E @ step, balance, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -144,13 +92,6 @@ def test_polishing_leaves_exact_zeros_and_exact_bounds():
     np.testing.assert_array_equal(solution.multipliers[short], slack.linear[short])
     assert short.any()
     assert idle.any()
-
-
-def test_pivoted_factor_of_a_deficient_matrix():
-    Phi = np.random.default_rng(0).normal(size=(20, 3))
-    factor = pivoted_factor(Phi @ Phi.T)
-    assert factor.shape == (20, 3)
-    np.testing.assert_allclose(factor @ factor.T, Phi @ Phi.T, atol=1e-12)
 
 
 @pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0, 1e2, 1e4])

@@ -75,9 +75,9 @@ class Tuning:
     decoupled: float = 1e7
     # Energy norm of the error of a Newton step, relative to the step.
     newton_accuracy: float = 1e-9
-    # From this size on problems in features are solved in blocks of rows, with a start
-    # near the end of the path from a sample of this share of the rows, with at least
-    # this many rows of every function and at most this many in all.
+    # From this size on problems in features start near the end of the path, from a
+    # sample of this share of the rows, with at least this many rows of every function
+    # and at most this many in all.
     many_rows: int = 20_000
     sample_share: float = 0.1
     smallest_sample: int = 100
@@ -182,6 +182,10 @@ class Tuning:
     def aim(self, n_rows: int, tol: float) -> float:
         """Return the relative gap to reach, which is smaller for small problems."""
         return tol * (self.polished_gap if n_rows <= self.polished_size else 1.0)
+
+    def block_aim(self, n_rows: int, tol: float) -> float:
+        """Return the relative gap to reach in features, where no vertex is computed."""
+        return tol * (self.polished_gap if n_rows < self.many_rows else 1.0)
 
 
 DEFAULT = Tuning()

@@ -176,13 +176,12 @@ def _solved(machine: Any, training: DaskParts) -> Model:
     rows = DaskRows(training, machine)
     first = rows.states.futures[0]
     layout = training.client.submit(attrgetter("rows.layout"), first).result()
-    few = sum(sizes) < DEFAULT.many_rows
     limit = DEFAULT.max_newton_steps
     found = solve_blocks(
         rows,
         layout,
-        # The ordinary model solves few rows to a vertex: come as close to it.
-        tol=machine.tol * (DEFAULT.polished_gap if few else 1.0),
+        tol=machine.tol,
+        aim=DEFAULT.block_aim(sum(sizes), machine.tol),
         max_iter=min(limit, machine.max_iter) if machine.max_iter > 0 else limit,
     )
     found = _with_middle_bias(rows, layout, found)

@@ -8,10 +8,9 @@ linear slack and ``ζ`` that slack (the multiplier of w ≥ 0), the central path
     e_k·v_k = 0                                     (balance)
     λ ∘ z = μ,   w ∘ ζ = μ                          (complementarity)
 
-The Newton step depends on the space: :mod:`.kernel` is for Gram matrices,
-:mod:`.newton` for explicit features. The rest of the method is the same for both,
-except for the start. Many rows in explicit features are processed in blocks: see
-:mod:`.blocks`.
+This module follows the path for functions given by Gram matrices, with the Newton
+steps of :mod:`.kernel`, up to a vertex. If they are given by features, the unknowns are
+the weights, and the rows are processed in blocks: see :mod:`.blocks`.
 
 References
 ----------
@@ -26,15 +25,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lupi._convex.interior.blocks import solve_blocks
+from lupi._convex.interior.blocks import SHORTEST_STEP, solve_blocks
 from lupi._convex.interior.blocks.local import LocalRows
-from lupi._convex.interior.kernel import KernelNewton
-from lupi._convex.interior.newton import (
-    Barrier,
-    FeatureNewton,
-    NewtonStep,
-    starting_multipliers,
-)
+from lupi._convex.interior.kernel import Barrier, KernelNewton
+from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.linalg import (
     NotPositiveDefinite,
     allowed_threads,
@@ -65,7 +59,7 @@ class PathEnd:
 
 
 def polish(
-    solution: Solution, end: PathEnd, newton: NewtonStep, enough: float
+    solution: Solution, end: PathEnd, newton: KernelNewton, enough: float
 ) -> Solution:
     """Return the vertex near the solution if its gap is smaller or at most `enough`.
 
@@ -285,17 +279,7 @@ def _vertex(solution, zero, full, newton) -> Solution:
         multipliers=multipliers,
         coefficients=[v.copy() for v in newton.coefficients],
         biases=biases,
-        weights=copied(newton.weights),
     )
-
-
-def copied(
-    weights: list[np.ndarray | None] | None,
-) -> list[np.ndarray | None] | None:
-    """Return a copy of the weights; a function without features has none."""
-    if weights is None:
-        return None
-    return [None if w is None else w.copy() for w in weights]
 
 
 def _curvature_scale(problem) -> np.ndarray:
@@ -315,10 +299,6 @@ def _curvature_scale(problem) -> np.ndarray:
     return np.maximum(scale, 1e-6 * floor if floor > 0 else 1.0)
 
 
-# Length of a step below which there is no progress.
-SHORTEST_STEP = 1e-10
-# Largest ratio of costs with which the functions may start at zero.
-LARGEST_COST_RATIO = 1e6
 # Threads that process blocks of rows. More threads wait for the interpreter: with 16
 # cores 1, 2, 4 and 8 threads took 7.0, 7.1, 8.0 and 9.6 s for the same fit.
 MOST_THREADS = 2
@@ -330,16 +310,12 @@ class _Iterate:
     ``multipliers`` are relative to the offset, ``distance`` to their lower bound.
     """
 
-    def __init__(self, problem: Problem, newton: NewtonStep):
+    def __init__(self, problem: Problem, newton: KernelNewton):
         self.problem, self.newton = problem, newton
-        centered = isinstance(newton, FeatureNewton) and _similar_costs(problem)
-        self.multipliers = starting_multipliers(problem, centered=centered)
+        self.multipliers = starting_multipliers(problem)
         self.biases = np.zeros(len(problem.biased))
         self.distance = self.multipliers + problem.offset
         newton.start(self.multipliers)
-        if isinstance(newton, FeatureNewton) and centered:
-            zeros = [None if w is None else 0.0 * w for w in newton.weights]
-            newton.set_weights(zeros)
         # Updated by each step, as the distance from the lower bound is: recomputing
         # d − Σλ would cancel close to the bound.
         self.room = problem.headroom(self.multipliers)
@@ -408,43 +384,13 @@ class _Iterate:
             n_iter,
             converged,
             "interior",
-            copied(newton.weights),
         )
         solution.penalized = newton.penalized
         return solution
 
 
-def _similar_costs(problem: Problem) -> bool:
-    """Return whether the costs of the slacks are of similar size.
-
-    Functions that start at zero change by the largest cost in the first step, which
-    would violate the bounds of much smaller ones.
-    """
-    costs = np.concatenate([*problem.slack_costs, np.ones(0)])
-    costs = costs[costs > 0]
-    return not costs.size or bool(costs.max() <= LARGEST_COST_RATIO * costs.min())
-
-
 def _worst(problem, vector, sharing, reduce):
     return reduce.reduce([vector[problem.slices[q]] for q in sharing])
-
-
-def newton_for(problem: Problem, tuning: Tuning = DEFAULT) -> NewtonStep:
-    """Return the Newton step of the space in which the functions are given."""
-    spaces = [f.space for f in problem.functions if f.space is not None]
-    if all(isinstance(space, Features) for space in spaces):
-        return FeatureNewton(problem)
-    if any(isinstance(space, Features) for space in spaces):
-        raise ValueError(
-            "The functions of a problem must be given either all by Gram matrices or "
-            "all by features; here both occur. Give Gram matrices for all."
-        )
-    if not all(is_stored(space.matrix) for space in spaces):
-        raise ValueError(
-            "solver='interior' needs Gram matrices that are stored, and these are too "
-            "large for the memory of the device. Use solver='auto'."
-        )
-    return KernelNewton(problem, tuning)
 
 
 def solve_interior(
@@ -456,40 +402,40 @@ def solve_interior(
     1e-5 tol: the gap bounds the error of the objective, but that of decision values
     only by its square root.
     """
-    if _suits_blocks(problem, tuning):
-        return _solve_in_blocks(problem, tol=tol, max_iter=max_iter, tuning=tuning)
-    state = _Iterate(problem, newton_for(problem, tuning))
-    return _along_path(state, tol=tol, max_iter=max_iter, tuning=tuning)
-
-
-def _suits_blocks(problem: Problem, tuning: Tuning) -> bool:
-    """Return whether there are many rows in features, without global constraints."""
-    spaces = [f.space for f in problem.functions if f.space is not None]
-    many = problem.n_rows >= tuning.many_rows or _device(problem) != "cpu"
-    return (
-        many
-        and not problem.global_rows
-        and all(isinstance(space, Features) for space in spaces)
-    )
-
-
-def _device(problem: Problem) -> str:
-    """Return the device of the features of a problem."""
     spaces = problem.spaces.values()
-    devices = {space.device for space in spaces if isinstance(space, Features)}
-    return devices.pop() if len(devices) == 1 else "cpu"
+    in_features = [isinstance(space, Features) for space in spaces]
+    if all(in_features):
+        return _solve_in_blocks(problem, tol=tol, max_iter=max_iter, tuning=tuning)
+    if any(in_features):
+        raise ValueError(
+            "The functions of a problem must be given either all by Gram matrices or "
+            "all by features; here both occur. Give Gram matrices for all."
+        )
+    if not all(is_stored(space.matrix) for space in spaces):
+        raise ValueError(
+            "solver='interior' needs Gram matrices that are stored, and these are too "
+            "large for the memory of the device. Use solver='auto'."
+        )
+    state = _Iterate(problem, KernelNewton(problem, tuning))
+    return _along_path(state, tol=tol, max_iter=max_iter, tuning=tuning)
 
 
 def _solve_in_blocks(
     problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
 ) -> Solution:
-    device, n_threads = _device(problem), min(allowed_threads(), MOST_THREADS)
+    devices = {space.device for space in problem.spaces.values()}
+    device = devices.pop() if len(devices) == 1 else "cpu"
+    n_threads = min(allowed_threads(), MOST_THREADS) if device == "cpu" else 1
     # A block is too small for the threads of BLAS.
     with one_thread(), ThreadPoolExecutor(n_threads) as pool:
-        threads = pool if n_threads > 1 and device == "cpu" else None
-        rows = LocalRows(problem, threads, device, tuning)
+        rows = LocalRows(problem, pool if n_threads > 1 else None, device, tuning)
         found = solve_blocks(
-            rows, rows.layout, tol=tol, max_iter=max_iter, tuning=tuning
+            rows,
+            rows.layout,
+            tol=tol,
+            aim=tuning.block_aim(problem.n_rows, tol),
+            max_iter=max_iter,
+            tuning=tuning,
         )
     multipliers = rows.multipliers()
     del rows  # frees memory of the size of the data for the certificate
@@ -541,9 +487,9 @@ def _along_path(
         if best.is_optimal(aims[0]):
             aims.pop(0)
             if len(shares) > 1 and end is not None:
-                held, polished = newton.hold(), best
+                held, polished = (newton.coefficients, newton.penalized), best
                 vertex = polish(best, end, newton, enough)
-                newton.resume(held)
+                newton.coefficients, newton.penalized = held
                 if vertex is not best and vertex.is_optimal(enough):
                     best, end = vertex, None
                     break
@@ -555,7 +501,7 @@ def _along_path(
             break
     if small and end is not None and polished is not best:
         best = polish(best, end, newton, enough)
-    if len(shares) > 1 and not small and end is not None and best.weights is None:
+    if len(shares) > 1 and not small and end is not None:
         best = without_small_multipliers(best, end, tol)
     best.n_iter = n_iter
     best.converged = best.is_optimal(tol)

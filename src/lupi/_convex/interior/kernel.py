@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lupi._convex.interior.newton import Barrier, NewtonStep
 from lupi._convex.linalg import (
     NotPositiveDefinite,
     add_at,
@@ -48,6 +47,18 @@ from lupi._convex.linalg import (
 )
 from lupi._convex.problem import Problem
 from lupi._convex.tuning import Tuning
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """The contribution of the bounds to the Newton matrix.
+
+    ``diagonal`` has one entry per multiplier; ``shared`` has, per linear slack, the
+    weight of the sum of the multipliers that share it.
+    """
+
+    diagonal: np.ndarray
+    shared: list[np.ndarray]
 
 
 class Merged:
@@ -258,8 +269,13 @@ class _Kept(NamedTuple):
     weak_diagonal: np.ndarray
 
 
-class KernelNewton(NewtonStep):
-    """Newton step with a factorization of ``H + D`` in blocks."""
+class KernelNewton:
+    """Newton step with a factorization of ``H + D`` in blocks.
+
+    It stores the functions: their expansion coefficients v and their values f on the
+    rows. Both are updated by each step rather than recomputed from the multipliers,
+    because v = Σλ − c cancels if a multiplier is close to its cost.
+    """
 
     def __init__(self, problem: Problem, tuning: Tuning):
         self.problem, self.tuning = problem, tuning
@@ -296,7 +312,6 @@ class KernelNewton(NewtonStep):
     def start(self, multipliers: np.ndarray) -> None:
         """Set the functions to those of the multipliers."""
         self.coefficients = self.problem.coefficients(multipliers)
-        self.weights = None
         self.penalized = self.problem.penalized(self.coefficients)
 
     def advance(self, length: float, step: np.ndarray) -> None:

@@ -1,12 +1,12 @@
 """The interior-point method for rows in blocks.
 
 It is Mehrotra's predictor–corrector method as in :mod:`lupi._convex.interior`. The
-rows are accessed by the passes of :mod:`.passes` only, so that no array here has the
-length of the data. If all losses are those of linear slacks, the method starts near the
-end of the path: the smoothed problem of :mod:`.smoothed` is solved for a few μ by
-Newton's method with a line search, from the functions of a sample of the rows. The
-boundary of single rows shortens the steps of the primal–dual method, the more so the
-more rows there are; from this start it needs few steps.
+rows are accessed by the passes of :mod:`.rows` only, so that no array here has the
+length of the data. With many rows, if all losses are those of linear slacks, the method
+starts near the end of the path: a smoothed problem is solved for a few μ by Newton's
+method with a line search, from the functions of a sample of the rows. The boundary of
+single rows shortens the steps of the primal–dual method, the more so the more rows
+there are; from this start it needs few steps.
 """
 
 from __future__ import annotations
@@ -67,18 +67,23 @@ def solve_blocks(
     *,
     tol: float,
     max_iter: int,
+    aim: float | None = None,
     tuning: Tuning = DEFAULT,
 ) -> BlockSolution:
-    """Solve to a relative duality gap of tol; ``rows`` keep the final multipliers."""
+    """Solve to a relative duality gap of tol; ``rows`` keep the final multipliers.
+
+    Further steps follow until the gap is ``aim``, as long as there is progress.
+    """
+    limits = {"tol": tol, "aim": tol if aim is None else aim}
     path = _Path(rows, layout, tuning)
     taken = path.start_smoothed(max_iter)
     if taken:
-        found = path.follow(tol=tol, max_iter=max_iter - taken)
+        found = path.follow(**limits, max_iter=max_iter - taken)
         found.n_iter += taken
         if found.converged:
             return found
     path.start()
-    return path.follow(tol=tol, max_iter=max_iter)
+    return path.follow(**limits, max_iter=max_iter)
 
 
 def certified(rows: RowBlocks, layout: Layout, theta: np.ndarray) -> BlockSolution:
@@ -197,7 +202,7 @@ class _Path:
         return first_zero(slope, steep=SMOOTHED_SLOPE)
 
     # ------------------------------------------------------------------- path
-    def follow(self, *, tol: float, max_iter: int) -> BlockSolution:
+    def follow(self, *, tol: float, aim: float, max_iter: int) -> BlockSolution:
         """Take Mehrotra steps to the end of the path."""
         tuning, here = (
             self.tuning,
@@ -206,7 +211,7 @@ class _Path:
         best = self._certified(here, 0)
         best_theta, at_best = self.theta, True
         n_iter, stalled, exhausted, lowest = 0, 0, 0, np.inf
-        while n_iter < max_iter and best.relative_gap > tol:
+        while n_iter < max_iter and best.relative_gap > aim:
             try:
                 length = self._step(here, at_best)
                 ahead = self.theta + length * self.direction
@@ -226,11 +231,15 @@ class _Path:
             merit += here.peaks["stationarity"]
             stalled = 0 if merit < 0.9 * lowest else stalled + 1
             lowest = min(lowest, merit)
+            done = best.relative_gap <= tol
+            patience = tuning.polishing_patience if done else tuning.patience
             # The products are below tol: the rest of the gap is rounding.
-            exhausted += here.sums["products"] <= tol * abs(best.primal_value)
+            exhausted += not done and here.sums["products"] <= tol * abs(
+                best.primal_value
+            )
             if (
                 length < SHORTEST_STEP
-                or stalled > tuning.patience
+                or stalled > patience
                 or exhausted > tuning.last_steps
             ):
                 break

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lupi._convex.interior.blocks.rows import Layout, RowState, Totals, merged
-from lupi._convex.interior.newton import starting_multipliers
+from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.linalg import to_host
 from lupi._convex.problem import Features, Function, Problem, Rows, Slack
 from lupi._convex.tuning import DEFAULT, Tuning
@@ -23,8 +23,9 @@ __all__ = ["LocalRows", "restricted", "sampled"]
 class LocalRows:
     """The rows of a problem in blocks, on this machine.
 
-    The problem has features in every function and no global constraints. The threads
-    of ``pool`` process blocks; without them, they follow one after the other.
+    The problem has features in every function. A global constraint is one more row,
+    whose features are ``Φ_kᵀ G_gk``. The threads of ``pool`` process blocks; without
+    them, they follow one after the other.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class LocalRows:
         tuning: Tuning = DEFAULT,
     ):
         self.parts, self.layout = Parts.of(problem), Layout.of(problem)
+        self._n_multipliers = problem.size
         self.pool = pool
         self.kinds = _kinds(problem)
         self.blocks: list[RowState] = []
@@ -45,7 +47,9 @@ class LocalRows:
             block_values = tuning.block_values
         else:
             block_values = tuning.threaded_block_values
-        size = max(tuning.fewest_block_rows, block_values // max(self.layout.size, 1))
+        width = max(self.layout.size, 1)
+        # With fewer rows than weights, sums of matrices would take most of the time.
+        size = max(tuning.fewest_block_rows, width, block_values // width)
         for number, kind in enumerate(self.kinds):
             own = kind.problem
             for start in range(0, own.n_rows, size):
@@ -69,7 +73,8 @@ class LocalRows:
         return self._each(lambda _, block: one_pass(block, *arguments))
 
     def _each(self, run: Callable[[int, RowState], Totals]) -> Totals:
-        take = map if self.pool is None else self.pool.map
+        alone = self.pool is None or len(self.blocks) == 1
+        take = map if alone else self.pool.map
         # Added in the order of the blocks, so that sums do not depend on threads.
         return merged(take(run, range(len(self.blocks)), self.blocks))
 
@@ -95,7 +100,7 @@ class LocalRows:
 
     def multipliers(self) -> np.ndarray:
         """Return the multipliers of the problem, relative to their offset."""
-        out = np.empty(self.parts.size)
+        out = np.empty(self._n_multipliers)
         for number, block in zip(self._of_kind, self.blocks, strict=True):
             places = self.kinds[number].places(block.part)
             for at, own in zip(places, block.multipliers, strict=True):
@@ -179,81 +184,110 @@ def _thin(values: Any) -> Any:
     return np.broadcast_to(values[0].copy(), values.shape)
 
 
+@dataclass(frozen=True, eq=False)
 class _Kind:
-    """The rows that have the same functions and families, as a separate problem."""
+    """The rows that have the same functions and families, as a separate problem.
 
-    def __init__(self, problem: Problem, rows: np.ndarray | None):
-        if rows is None:
-            self._parts, self.names = (
-                Parts.of(problem),
-                [*range(len(problem.functions))],
-            )
-            self._starts, self._at = [flat.start for flat in problem.slices], None
-            return
+    ``names`` are the numbers of its functions and ``starts`` those of the first
+    multiplier of each family in the whole problem; ``at`` are the positions of the rows
+    in each family, None for all. A global constraint is not one of the rows that are
+    counted.
+    """
+
+    parts: Parts
+    names: list[int]
+    starts: list[int]
+    at: list[np.ndarray] | None = None
+    is_global: bool = False
+
+    @classmethod
+    def of(cls, problem: Problem, rows: np.ndarray) -> _Kind:
+        """Return some rows, all with the same functions and families."""
         here = restricted(problem, rows)
-        self.names = [k for k, f in enumerate(here.functions) if here.length(k)]
+        names = [k for k, f in enumerate(here.functions) if here.length(k)]
         families = [q for q, f in enumerate(here.families) if len(f.at_least)]
         own = Problem(
             len(rows),
-            [replace(here.functions[k], rows=None) for k in self.names],
+            [replace(here.functions[k], rows=None) for k in names],
             [
                 replace(
                     here.families[q],
                     rows=None,
-                    on={self.names.index(k): a for k, a in here.families[q].on.items()},
+                    on={names.index(k): a for k, a in here.families[q].on.items()},
                 )
                 for q in families
             ],
         )
-        self._parts = Parts.of(own)
-        self._starts = [problem.slices[q].start for q in families]
-        self._at = [
+        starts = [problem.slices[q].start for q in families]
+        at = [
             rows if own is None else np.searchsorted(own, rows)
             for own in (problem.families[q].rows for q in families)
         ]
+        return cls(Parts.of(own), names, starts, at)
+
+    @classmethod
+    def of_global(cls, problem: Problem, g: int) -> _Kind:
+        """Return a global constraint as a row with ``Φ_kᵀ G_gk`` as its features."""
+        row, functions = problem.global_rows[g], []
+        for k, coefficient in row.on.items():
+            f = problem.functions[k]
+            space = basis = None
+            if f.space is not None:
+                space = Features((f.space.matrix.T @ coefficient)[None])
+            if f.basis is not None:
+                basis = np.array([f.basis @ coefficient])
+            functions.append(Function(space, f.weight, basis))
+        on = {j: np.ones(1) for j in range(len(functions))}
+        family = Rows(on, np.array([float(row.at_least)]), equality=row.equality)
+        start = problem.size - len(problem.global_rows) + g
+        parts = Parts(1, functions, [family])
+        return cls(parts, list(row.on), [start], is_global=True)
 
     @property
     def problem(self) -> Problem:
         """The problem of these rows, built from its parts."""
-        return Problem(*self._parts)
+        return Problem(*self.parts)
 
     def places(self, part: slice) -> list:
         """Return the positions of the multipliers of some rows among all."""
-        if self._at is None:
-            return [slice(q + part.start, q + part.stop) for q in self._starts]
+        if self.at is None:
+            return [slice(q + part.start, q + part.stop) for q in self.starts]
         return [
-            start + at[part] for start, at in zip(self._starts, self._at, strict=True)
+            start + at[part] for start, at in zip(self.starts, self.at, strict=True)
         ]
 
 
 def _kinds(problem: Problem) -> list[_Kind]:
     """Divide the rows by the functions and families that they have."""
+    together = [_Kind.of_global(problem, g) for g in range(len(problem.global_rows))]
     subsets = [f.rows for f in problem.functions]
     subsets += [family.rows for family in problem.families]
     if all(own is None for own in subsets):
-        return [_Kind(problem, None)]
+        names = [*range(len(problem.functions))]
+        starts = [flat.start for flat in problem.slices]
+        return [_Kind(Parts.of(problem), names, starts), *together]
     mask = np.zeros(problem.n_rows, dtype=np.int64)
     for bit, own in enumerate(subsets):
         mask[slice(None) if own is None else own] |= 1 << bit
-    return [_Kind(problem, np.flatnonzero(mask == m)) for m in np.unique(mask)]
+    masks = [np.flatnonzero(mask == m) for m in np.unique(mask)]
+    return [*(_Kind.of(problem, rows) for rows in masks), *together]
 
 
 def _described(kind: _Kind, layout: Layout) -> Totals:
-    problem, n_rows = kind.problem, kind.problem.n_rows
-    first = problem.functions[0] if kind.names[0] == 0 else None
-    size = 0.0
-    if first is not None and first.space is not None:
+    problem = kind.problem
+    first, size = problem.functions[0], 0.0
+    if kind.names[0] == 0 and first.space is not None and not kind.is_global:
         size = float(first.space.diagonal.sum()) / first.weight
     costs = np.concatenate([*problem.slack_costs, np.empty(0)])
     paid = costs[costs > 0]
     basis = np.zeros(len(layout.spans))
-    for k, e in problem.bases.items():
+    for k, e in {} if kind.is_global else problem.bases.items():
         basis[kind.names[k]] = np.abs(e).max(initial=0.0)
     bounded = int((~problem.is_equality).sum())
     soft = sum(len(problem.families[q].at_least) for s in problem.sharing for q in s)
     return Totals(
         {
-            "rows": n_rows,
+            "rows": 0 if kind.is_global else problem.n_rows,
             "multipliers": problem.size,
             "pairs": bounded + len(costs),
             "size": size,

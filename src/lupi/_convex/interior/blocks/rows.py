@@ -33,6 +33,9 @@ import numpy as np
 from lupi._convex import linalg
 from lupi._convex.problem import Problem
 
+# Share of the curvature by which the multipliers of hard equalities are eliminated.
+EQUALITY_SHARE = 1e-14
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -291,8 +294,9 @@ class Block:
         out = {}
         for k in self.names:
             span, at = self.layout.spans[k], self.layout.biases[k]
-            value = 0.0
-            if span is not None:
+            if span is None:
+                value = linalg.on_device(np.zeros(self.n_rows), self.device)
+            else:
                 value = linalg.feature_values(self.features[k], theta[span])
             if at is not None:
                 value = value + times(self.basis[k], float(theta[at]))
@@ -500,9 +504,16 @@ class Passes(Block):
         for family, far, z in zip(
             self.families, self.distance, self.margin, strict=True
         ):
-            entry = 0.0 if family.equality else z / far
+            if not family.equality:
+                entry = z / far
+            elif family.squared is not None:
+                entry = 0.0 * far
+            else:
+                # A share of the curvature in place of the barrier: the residual that
+                # it leaves is removed by the next step.
+                entry = EQUALITY_SHARE * linalg.floored(family.bend, self.least)
             if family.squared is not None:
-                entry = entry + 1.0 / family.squared + 0.0 * far
+                entry = entry + 1.0 / family.squared
             self.diagonal.append(entry)
         self.coupled = []
         for linear, w, zeta in zip(self.slacks, self.room, self.slack, strict=True):
