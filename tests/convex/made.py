@@ -1,4 +1,4 @@
-"""Problems of this room, made by hand from random matrices."""
+"""Problems made by hand from random matrices, and their formulas written out."""
 
 from __future__ import annotations
 
@@ -80,3 +80,92 @@ def problems(*, features=False, n=30):
 
 
 NAMES = list(problems())
+
+
+def matrices(problem):
+    """K_k, e_k, c_k per function; A_k with one row per multiplier; r.
+
+    Everything is laid out on all rows of the problem, absent ones being zero.
+    """
+    n = problem.n_rows
+    functions = []
+    for function in problem.functions:
+        rows = np.arange(n) if function.rows is None else function.rows
+        K, e, c = np.zeros((n, n)), np.zeros(n), np.zeros(n)
+        if function.space is not None:
+            gram = function.space.matrix
+            if isinstance(function.space, Features):
+                gram = gram @ gram.T
+            K[np.ix_(rows, rows)] = gram
+        if function.basis is not None:
+            e[rows] = function.basis
+        if function.cost is not None:
+            c[rows] = function.cost
+        functions.append((K, e, c, function.weight, rows))
+    blocks = {k: [] for k in range(len(functions))}
+    right = []
+    for family in problem.families:
+        rows = np.arange(n) if family.rows is None else family.rows
+        right.append(family.at_least)
+        for k in blocks:
+            block = np.zeros((len(rows), n))
+            if k in family.on:
+                block[np.arange(len(rows)), rows] = family.on[k]
+            blocks[k].append(block)
+    for constraint in problem.global_rows:
+        right.append([constraint.at_least])
+        for k in blocks:
+            block = np.zeros((1, n))
+            if k in constraint.on:
+                block[0, functions[k][4]] = constraint.on[k]
+            blocks[k].append(block)
+    stacked = {k: np.vstack(block) for k, block in blocks.items()}
+    return functions, stacked, np.concatenate(right)
+
+
+def lagrangian(problem, multipliers, biases):
+    """Primal and dual value, and the residuals, from the matrices above.
+
+    The multipliers are measured from the offset of the problem, as everywhere.
+    """
+    multipliers = multipliers + problem.offset
+    functions, blocks, right = matrices(problem)
+    biases = dict(zip(problem.biased, biases, strict=True))
+    left = np.zeros(len(right))
+    primal, dual = 0.0, right @ multipliers
+    balance = []
+    for k, (K, e, c, weight, _) in enumerate(functions):
+        v = blocks[k].T @ multipliers - c
+        t = K @ v / weight + biases.get(k, 0.0) * e
+        primal += v @ K @ v / (2 * weight) + c @ t
+        dual -= v @ K @ v / (2 * weight)
+        left += blocks[k] @ t
+        if k in biases:
+            balance.append(e @ v)
+    short, start = right - left, 0
+    used, slacks = {}, {}
+    hard = np.ones(len(right), dtype=bool)
+    for family in problem.families:
+        part = slice(start, start + len(family.at_least))
+        start = part.stop
+        slack = family.slack
+        if slack is None:
+            continue
+        hard[part] = False
+        if slack.linear is not None:
+            zeta = np.maximum(short[part], 0)
+            used[id(slack)] = np.maximum(used.get(id(slack), 0.0), zeta)
+            room, bound = slacks.get(id(slack), (0.0, slack.linear))
+            slacks[id(slack)] = room + multipliers[part], bound
+        else:
+            zeta = short[part] if family.equality else np.maximum(short[part], 0)
+            primal += 0.5 * slack.squared @ zeta**2
+            dual -= 0.5 * (multipliers[part] ** 2 / slack.squared).sum()
+    for identity, (_, bound) in slacks.items():
+        primal += bound @ used[identity]
+    violated = np.where(problem.is_equality, np.abs(short), short)[hard].max(
+        initial=0.0
+    )
+    outside = [-multipliers[~problem.is_equality].min(initial=0.0), *np.abs(balance)]
+    outside += [(taken - bound).max() for taken, bound in slacks.values()]
+    return primal, dual, violated, max(outside)

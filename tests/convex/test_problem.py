@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from lupi._convex import Solution, solve
-from tests.convex.dense import lagrangian, matrices
-from tests.convex.made import NAMES, problems
+from tests.convex.made import NAMES, lagrangian, matrices, problems
 
 RNG = np.random.default_rng(3)
 
@@ -93,3 +92,25 @@ def test_a_missed_balance_is_no_optimum_even_where_the_bias_is_zero():
         solver="by hand",
     )
     assert solution.duality_gap >= 1.0
+
+
+def test_no_answer_is_called_optimal_before_its_violation_has_a_price():
+    """At λ = 0 a violated constraint costs nothing by its multiplier."""
+    problem = problems()["squared"]
+    zero = np.zeros(problem.size)
+    coefficients = problem.coefficients(zero)
+    solution = Solution(problem, zero, coefficients, np.zeros(1), 0, False, "by hand")
+    assert solution.primal_value == solution.dual_value == 0.0
+    assert solution.primal_residual == 1.0
+    assert not solution.is_optimal(1e-3)
+
+
+def test_an_expansion_of_other_multipliers_is_no_certificate():
+    problem = problems()["hard"]
+    solution = solve(problem, solver="proximal")
+    other = [v + 0.1 for v in solution.coefficients]
+    wrong = Solution(
+        problem, solution.multipliers, other, solution.biases, 0, True, "by hand"
+    )
+    wrong.penalized = solution.penalized
+    assert wrong.duality_gap > 1e3 * solution.duality_gap

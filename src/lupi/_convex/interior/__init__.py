@@ -423,7 +423,8 @@ def solve_interior(
 def _solve_in_blocks(
     problem: Problem, *, tol: float, max_iter: int, tuning: Tuning
 ) -> Solution:
-    devices = {space.device for space in problem.spaces.values()}
+    spaces = problem.spaces.values()
+    devices = {space.device for space in spaces if isinstance(space, Features)}
     device = devices.pop() if len(devices) == 1 else "cpu"
     n_threads = min(allowed_threads(), MOST_THREADS) if device == "cpu" else 1
     # A block is too small for the threads of BLAS.

@@ -32,7 +32,7 @@ SHORTEST_STEP = 1e-10
 LARGEST_COST_RATIO = 1e6
 # Maximum number of refinements of a step, and the relative residual that is accepted: a
 # step need not be exact, and each refinement is a pass over the rows.
-REFINEMENTS, REFINED_RESIDUAL = 2, 1e-5
+REFINEMENTS, REFINED_RESIDUAL, EXACT_RESIDUAL = 2, 1e-5, 1e-10
 # Largest centering parameter: if the predictor is short, the reason is a few rows.
 MOST_CENTERING = 0.3
 # Slope, as a share of the first, that the line search of the smoothed problem accepts.
@@ -210,10 +210,12 @@ class _Path:
         )
         best = self._certified(here, 0)
         best_theta, at_best = self.theta, True
+        # A gap that is close to rounding errors needs exact steps.
+        accuracy = REFINED_RESIDUAL if aim == tol else EXACT_RESIDUAL
         n_iter, stalled, exhausted, lowest = 0, 0, 0, np.inf
         while n_iter < max_iter and best.relative_gap > aim:
             try:
-                length = self._step(here, at_best)
+                length = self._step(here, at_best, accuracy)
                 ahead = self.theta + length * self.direction
                 here = self.rows.total(RowState.factorize, ahead, length, at_best)
             except FAILURES:
@@ -249,7 +251,7 @@ class _Path:
         best.n_iter, best.converged = n_iter, best.relative_gap <= tol
         return best
 
-    def _step(self, here: Totals, at_best: bool) -> float:
+    def _step(self, here: Totals, at_best: bool, accuracy: float) -> float:
         """Compute a predictor–corrector step; return its length."""
         penalty, mu = self.layout.penalty, here.sums["products"] / self.sums["pairs"]
         factor = _Factor(here, penalty)
@@ -266,14 +268,18 @@ class _Path:
         trust = float(np.sqrt(min(length, 1.0)))
         right = right + trust * predictor.sums["second"]
         right = right + target * predictor.sums["unit"]
-        direction = factor.solve(right)
+        direction, change = factor.solve(right), None
         for last in [False] * REFINEMENTS + [True]:
-            corrector = self.rows.total(RowState.correct, direction, target, trust)
+            corrector = self.rows.total(
+                RowState.correct, direction, target, trust, change
+            )
+            if change is not None:
+                direction = direction + change
             missed = corrector.sums["pull"] - penalty * direction - wanted
             size = np.abs(corrector.sums["pull"]).max() + np.abs(wanted).max()
-            if last or np.abs(missed).max() <= REFINED_RESIDUAL * size:
+            if last or np.abs(missed).max() <= accuracy * size:
                 break
-            direction = direction + factor.solve(missed)
+            change = factor.solve(missed)
         self.direction = direction
         reached = _step_length(corrector.peaks["fastest"])
         length = min(1.0, self.tuning.step_to_boundary * reached)

@@ -73,8 +73,8 @@ class LocalRows:
         return self._each(lambda _, block: one_pass(block, *arguments))
 
     def _each(self, run: Callable[[int, RowState], Totals]) -> Totals:
-        alone = self.pool is None or len(self.blocks) == 1
-        take = map if alone else self.pool.map
+        pool = self.pool if len(self.blocks) > 1 else None
+        take = map if pool is None else pool.map
         # Added in the order of the blocks, so that sums do not depend on threads.
         return merged(take(run, range(len(self.blocks)), self.blocks))
 

@@ -33,6 +33,10 @@ import numpy as np
 from lupi._convex import linalg
 from lupi._convex.problem import Problem
 
+# Least margin in the barrier, in units of the right-hand sides: 1/D and the condition
+# of the Newton matrix would be unbounded at the end of the path. The residual that the
+# difference leaves is removed by the next step.
+LEAST_MARGIN = 1e-10
 # Share of the curvature by which the multipliers of hard equalities are eliminated.
 EQUALITY_SHARE = 1e-14
 
@@ -386,6 +390,7 @@ class Passes(Block):
     room: list
     slack: list
     _best: tuple | None = None
+    _step: tuple
 
     def measure(self, unit: float, least: float) -> Totals:
         """Set the largest right-hand side and the least curvature."""
@@ -505,7 +510,7 @@ class Passes(Block):
             self.families, self.distance, self.margin, strict=True
         ):
             if not family.equality:
-                entry = z / far
+                entry = linalg.floored(z, LEAST_MARGIN * self.unit) / far
             elif family.squared is not None:
                 entry = 0.0 * far
             else:
@@ -539,6 +544,14 @@ class Passes(Block):
             p / d if found is None else found
             for p, d, found in zip(right, self.diagonal, out, strict=True)
         ]
+
+    def _product(self, step: list) -> list:
+        """Return ``D step``."""
+        out = [d * own for d, own in zip(self.diagonal, step, strict=True)]
+        for one, two, weight, _ in self.coupled:
+            both = weight * (step[one] + step[two])
+            out[one], out[two] = out[one] + both, out[two] + both
+        return out
 
     def _newton(self) -> Totals:
         """Return the matrix of the weights, and ``Φ̃ᵀ v``."""
@@ -608,10 +621,18 @@ class Passes(Block):
             {"fastest": float(linalg.numbers(fastest).max(initial=0.0))},
         )
 
-    def correct(self, direction: np.ndarray, target: float, share: float) -> Totals:
+    def correct(
+        self,
+        direction: np.ndarray,
+        target: float,
+        share: float,
+        change: np.ndarray | None = None,
+    ) -> Totals:
         """Compute the corrector step, with a share of the second-order term.
 
-        `factorize` takes it.
+        `factorize` takes it. With ``change``, the step of this direction is refined to
+        that of ``direction + change``: near the end of the path 1/D amplifies the
+        rounding errors of a new one.
         """
         across = self.margins(self.values(direction))
         centers, centers_of_slack = self._centers(target, share)
@@ -622,7 +643,23 @@ class Passes(Block):
         for linear, center in zip(self.slacks, centers_of_slack, strict=True):
             for q in linear.members:
                 right[q] = right[q] - center
-        step = self._invert(right)
+        if change is None:
+            step = self._invert(right)
+        else:
+            held = self._step[0]
+            missed = [
+                p - product - m
+                for p, product, m in zip(
+                    right,
+                    self._product(held),
+                    self.margins(self.values(change)),
+                    strict=True,
+                )
+            ]
+            step = [
+                own + refined
+                for own, refined in zip(held, self._invert(missed), strict=True)
+            ]
         margin, room, slack = self._changes(step, centers, centers_of_slack)
         bounded = [q for q, family in enumerate(self.families) if not family.equality]
         pairs = [(step[q], self.distance[q]) for q in bounded]
