@@ -18,7 +18,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array, check_X_y
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import (
+    _ovr_decision_function,
+    check_classification_targets,
+)
 
 from lupi._parts import Parts
 from lupi.base._rows import (
@@ -387,11 +390,10 @@ def read_target(
             "or use an estimator that learns from them, such as "
             f"lupi.HedgedDistillation{kind}."
         )
-    present = _check_target(
-        _nonmissing(y, ~absent), n_rows - absent.sum(), estimator, numeric
-    )
+    rows = np.flatnonzero(~absent)
+    present = _check_target(take_rows(y, rows), len(rows), estimator, numeric)
     values = np.full(n_rows, np.nan if numeric else present[0], dtype=present.dtype)
-    values[~absent] = present
+    values[rows] = present
     return Target(values, absent)
 
 
@@ -427,17 +429,6 @@ def _column_mask(mask: Any) -> np.ndarray:
     mask = np.asarray(mask, dtype=bool)
     column = mask.ndim == 1 or (mask.ndim == 2 and mask.shape[1] == 1)
     return mask.ravel() if column else np.zeros(0, dtype=bool)
-
-
-def _nonmissing(y: Any, present: np.ndarray) -> Any:
-    """Return the rows of y that are not missing, in a container of the same type."""
-    if isinstance(y, np.ma.MaskedArray):
-        return y.data[present]
-    if hasattr(y, "filter") and hasattr(y, "is_null"):  # Polars
-        return y.filter(present)
-    if hasattr(y, "dtype") or hasattr(y, "dtypes"):
-        return y[present]
-    return [value for value, keep in zip(y, present, strict=True) if keep]
 
 
 def _plain_numbers(y: Any) -> Any:
@@ -489,38 +480,45 @@ def check_weight(sample_weight: Any, n_rows: int, estimator: Any) -> np.ndarray:
     """
     if sample_weight is None:
         return np.ones(n_rows)
+    weight = one_per_row(sample_weight, n_rows, "sample_weight", estimator)
+    if not np.any(weight > 0):
+        raise ValueError(
+            f"{name_of(estimator)} got a sample_weight of zero for every row, so that "
+            "there is no row to learn from. Give at least one row of each class a "
+            "positive weight."
+        )
+    return weight
+
+
+def one_per_row(values: Any, n_rows: int, what: str, estimator: Any) -> np.ndarray:
+    """Return finite numbers ≥ 0, one per row of X; a single one counts for all rows."""
     name = name_of(estimator)
-    if sp.issparse(sample_weight):
-        raise ValueError(f"{name} expected sample_weight as an array, not sparse.")
+    if sp.issparse(values):
+        raise ValueError(f"{name} expected {what} as an array, not sparse.")
     try:
-        weight = np.array(sample_weight, dtype=np.float64)
+        numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} could not read sample_weight as numbers: {error}."
+            f"{name} could not read {what} as numbers: {error}."
         ) from error
-    if weight.ndim == 0:
-        weight = np.full(n_rows, weight)
-    if weight.shape != (n_rows,):
+    if numbers.ndim == 0:
+        numbers = np.full(n_rows, numbers)
+    if numbers.shape != (n_rows,):
         raise ValueError(
-            f"{name} got sample_weight of shape {weight.shape} for {n_rows} rows of X. "
-            "Give one weight per row, as a 1-D array."
+            f"{name} got {what} of shape {numbers.shape} for {n_rows} rows of X. Give "
+            "one number per row, as a 1-D array."
         )
-    for what, wrong in (
-        ("NaN or infinite", ~np.isfinite(weight)),
-        ("negative", weight < 0),
+    for kind, wrong in (
+        ("NaN or infinite", ~np.isfinite(numbers)),
+        ("negative", numbers < 0),
     ):
         rows = np.flatnonzero(wrong)
         if len(rows):
             raise ValueError(
-                f"{name} found {what} sample_weight: {list_rows(rows)}. A weight is "
-                "the number of times a row counts; use 0 to leave a row out."
+                f"{name} found {kind} {what}: {list_rows(rows)}. Give finite numbers "
+                "that are not negative."
             )
-    if not np.any(weight > 0):
-        raise ValueError(
-            f"{name} got a sample_weight of zero for every row, so that there is no "
-            "row to learn from. Give at least one row of each class a positive weight."
-        )
-    return weight
+    return numbers
 
 
 def refuse_huge(values: Any, name: str, estimator: Any) -> None:
@@ -898,11 +896,4 @@ def decisions_of_classes(
         return values[:, 0]
     if multi_class == "ovr":
         return values
-    votes = np.zeros((len(values), n_classes))
-    margins = np.zeros((len(values), n_classes))
-    for value, (i, j) in zip(values.T, combinations(range(n_classes), 2), strict=True):
-        votes[:, i] += value <= 0
-        votes[:, j] += value > 0
-        margins[:, i] -= value
-        margins[:, j] += value
-    return votes + margins / (3 * (np.abs(margins) + 1))
+    return _ovr_decision_function(values > 0, values, n_classes)

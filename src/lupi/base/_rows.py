@@ -96,10 +96,9 @@ def name_of(estimator: Any) -> str:
     return estimator if isinstance(estimator, str) else type(estimator).__name__
 
 
-def list_rows(rows: Sequence[int] | np.ndarray, limit: int = 5) -> str:
+def list_rows(rows: np.ndarray) -> str:
     """Return row numbers as text, such as "Row 3", "Rows 3, 7 and 9"."""
-    word = "Row" if len(rows) == 1 else "Rows"
-    return f"{word} {listed([int(row) for row in rows], most=limit)}"
+    return f"{'Row' if len(rows) == 1 else 'Rows'} {listed(rows.tolist(), most=5)}"
 
 
 def missing_values(values: Any) -> np.ndarray:

@@ -34,6 +34,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from lupi._convex import Problem, Rows
 from lupi._parameters import parameters
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training, atomic_fit
+from lupi.base._arguments import one_per_row
 from lupi.svm._machine import Data, KernelMachine, Kernels
 
 # Largest violation of a margin of one at which the rows count as separated.
@@ -127,8 +128,10 @@ default="rbf"
             The fitted estimator.
         """
         training = self._validate_fit(X, y)
-        margins = 1.0 - read_slacks(slacks, training.n_rows)
-        return self._fit_training(replace(training, extra={"margin": margins}))
+        margin = np.ones(training.n_rows)
+        if slacks is not None:
+            margin -= one_per_row(slacks, training.n_rows, "slacks", self)
+        return self._fit_training(replace(training, extra={"margin": margin}))
 
     def _cost(self, part: Training[Kernels]) -> np.ndarray:
         return part.weight  # there is no slack; only the scale of rounding errors
@@ -150,24 +153,3 @@ default="rbf"
                 "(SVCPlus, sklearn.svm.SVC), or give the slacks."
             )
         super()._check_solved(solution)
-
-
-def read_slacks(slacks: Any, n_rows: int) -> np.ndarray:
-    """Return the known slacks, zeros for None; refuse invalid ones."""
-    if slacks is None:
-        return np.zeros(n_rows)
-    expected = f"slacks must be {n_rows} finite numbers, one per row of X; "
-    try:
-        slacks = np.asarray(slacks, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{expected}they could not be read as numbers: {error}."
-        ) from error
-    if slacks.shape != (n_rows,) or not np.isfinite(slacks).all():
-        raise ValueError(f"{expected}got an array of shape {slacks.shape}.")
-    if (slacks < 0).any():
-        raise ValueError(
-            f"slacks must not be negative; row {int(np.argmin(slacks))} has "
-            f"{slacks.min():g}."
-        )
-    return slacks
