@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import field
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -57,6 +58,7 @@ from lupi._parameters import (
     Constraints,
     Number,
     choice,
+    parameters,
 )
 from lupi.base import (
     ModelInfo,
@@ -100,8 +102,16 @@ DISTILLATION: dict[str, Any] = {
 }
 
 
+@parameters
 class Distillation(PrivilegedEstimator):
     """Base class of the classifier and the regressor: fits the teacher out of fold."""
+
+    teacher: Any = field(default=None, kw_only=False)
+    student: Any = field(default=None, kw_only=False)
+    teacher_view: Literal["privileged", "both"] = "privileged"
+    imitation_weight: float = 0.5
+    cv: Any = 5
+    random_state: Any = None
 
     _privileged_state = ("teacher_", "soft_labels_", "soft_targets_")
     _parameter_constraints: ClassVar[Constraints] = {
@@ -112,23 +122,6 @@ class Distillation(PrivilegedEstimator):
         "cv": CV,
         "random_state": SEED,
     }
-
-    def __init__(
-        self,
-        teacher: Any = None,
-        student: Any = None,
-        *,
-        teacher_view: Literal["privileged", "both"] = "privileged",
-        imitation_weight: float = 0.5,
-        cv: Any = 5,
-        random_state: Any = None,
-    ) -> None:
-        self.teacher = teacher
-        self.student = student
-        self.teacher_view = teacher_view
-        self.imitation_weight = imitation_weight
-        self.cv = cv
-        self.random_state = random_state
 
     @atomic_fit
     def fit(
@@ -342,6 +335,7 @@ def _student_can(name: str):
     return check
 
 
+@parameters
 class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
     """Classifier trained on the soft labels of a teacher that has X*.
 
@@ -446,6 +440,10 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
     True
     """
 
+    temperature: float = 1.0
+    class_weight: Any = None
+    clip: float = 1e-3
+
     __lupi_info__ = ModelInfo(
         **DISTILLATION,
         helps="y is predicted better, or from fewer rows, by X\\* than by X, and x "
@@ -461,31 +459,6 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         "class_weight": CLASS_WEIGHT,
         "clip": [Number(Real, 0, 0.5, "neither")],
     }
-
-    def __init__(
-        self,
-        teacher: Any = None,
-        student: Any = None,
-        *,
-        teacher_view: Literal["privileged", "both"] = "privileged",
-        imitation_weight: float = 0.5,
-        temperature: float = 1.0,
-        cv: Any = 5,
-        class_weight: Any = None,
-        clip: float = 1e-3,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            teacher,
-            student,
-            teacher_view=teacher_view,
-            imitation_weight=imitation_weight,
-            cv=cv,
-            random_state=random_state,
-        )
-        self.temperature = temperature
-        self.class_weight = class_weight
-        self.clip = clip
 
     def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
         known_y = training.labelled

@@ -48,7 +48,7 @@ and V. Vapnik, "Unifying distillation and privileged information", ICLR 2016.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import field, replace
 from math import ceil
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -68,6 +68,7 @@ from lupi._parameters import (
     SEED,
     Constraints,
     choice,
+    parameters,
 )
 from lupi._parts import LocalParts, Parts
 from lupi.base import (
@@ -119,8 +120,18 @@ HEDGED: dict[str, Any] = {
 }
 
 
+@parameters
 class HedgedDistillation(PrivilegedEstimator):
     """Base class of the classifier and the regressor."""
+
+    teacher: Any = field(default=None, kw_only=False)
+    student: Any = field(default=None, kw_only=False)
+    views: Any = VIEWS
+    cv: Any = 5
+    n_repeats: int = 2
+    prior_strength: float = 10.0
+    n_jobs: Any = None
+    random_state: Any = None
 
     # Teachers may hold rows of X* (neighbors, support vectors); predicting needs none.
     _privileged_state: ClassVar = ("teachers_",)
@@ -135,27 +146,6 @@ class HedgedDistillation(PrivilegedEstimator):
         "n_jobs": N_JOBS,
         "random_state": SEED,
     }
-
-    def __init__(
-        self,
-        teacher: Any = None,
-        student: Any = None,
-        *,
-        views: Any = VIEWS,
-        cv: Any = 5,
-        n_repeats: int = 2,
-        prior_strength: float = 10.0,
-        n_jobs: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.teacher = teacher
-        self.student = student
-        self.views = views
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.prior_strength = prior_strength
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _read_outputs(self, training: Parts) -> Output:
         """Return the description of the output; subclasses define it."""
@@ -427,6 +417,7 @@ class HedgedDistillation(PrivilegedEstimator):
         return tags
 
 
+@parameters
 class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
     """Average of students with and without X*, weighted by their out-of-fold errors.
 
@@ -537,32 +528,9 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
     array([False,  True])
     """
 
-    __lupi_info__ = ModelInfo(**HEDGED, rank=1)
+    class_weight: Any = None
 
-    def __init__(
-        self,
-        teacher: Any = None,
-        student: Any = None,
-        *,
-        views: Any = VIEWS,
-        cv: Any = 5,
-        n_repeats: int = 2,
-        prior_strength: float = 10.0,
-        class_weight: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            teacher,
-            student,
-            views=views,
-            cv=cv,
-            n_repeats=n_repeats,
-            prior_strength=prior_strength,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
-        self.class_weight = class_weight
+    __lupi_info__ = ModelInfo(**HEDGED, rank=1)
 
     def _read_outputs(self, training: Parts) -> ClassOutput:
         self.classes_ = classes_of(training, self)

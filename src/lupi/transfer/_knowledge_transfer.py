@@ -43,6 +43,7 @@ O(number of support vectors × number chosen).
 from __future__ import annotations
 
 import warnings
+from dataclasses import field
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
@@ -63,6 +64,7 @@ from lupi._parameters import (
     SEED,
     Constraints,
     choice,
+    parameters,
 )
 from lupi.base import (
     ModelInfo,
@@ -89,6 +91,7 @@ from lupi.transfer._fitting import for_outputs, precise_ridge, refuse_regressor,
 from lupi.transfer._folds import fit_out_of_fold, row_digests, splits
 
 
+@parameters
 class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
     """Classifier on functions of X* that are predicted from x (frames of knowledge).
 
@@ -187,6 +190,20 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
     (60, 5)
     """
 
+    final_estimator: Any = field(default=None, kw_only=False)
+    regressor: Any = field(default=None, kw_only=False)
+    frames: Literal["support_vectors", "features"] = "support_vectors"
+    n_frames: int | None = None
+    passthrough: bool = False
+    cv: Any = 5
+    privileged_C: float = 1.0
+    privileged_kernel: Any = "rbf"
+    privileged_gamma: Any = "scale"
+    privileged_degree: int = 3
+    privileged_coef0: float = 0.0
+    class_weight: Any = None
+    random_state: Any = None
+
     __lupi_info__ = ModelInfo(
         title="Knowledge transfer",
         paper=VAPNIK_IZMAILOV,
@@ -222,37 +239,6 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         "class_weight": CLASS_WEIGHT,
         "random_state": SEED,
     }
-
-    def __init__(
-        self,
-        final_estimator: Any = None,
-        regressor: Any = None,
-        *,
-        frames: Literal["support_vectors", "features"] = "support_vectors",
-        n_frames: int | None = None,
-        passthrough: bool = False,
-        cv: Any = 5,
-        privileged_C: float = 1.0,
-        privileged_kernel: Any = "rbf",
-        privileged_gamma: Any = "scale",
-        privileged_degree: int = 3,
-        privileged_coef0: float = 0.0,
-        class_weight: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.final_estimator = final_estimator
-        self.regressor = regressor
-        self.frames = frames
-        self.n_frames = n_frames
-        self.passthrough = passthrough
-        self.cv = cv
-        self.privileged_C = privileged_C
-        self.privileged_kernel = privileged_kernel
-        self.privileged_gamma = privileged_gamma
-        self.privileged_degree = privileged_degree
-        self.privileged_coef0 = privileged_coef0
-        self.class_weight = class_weight
-        self.random_state = random_state
 
     @atomic_fit
     def fit(

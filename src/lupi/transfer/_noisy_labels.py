@@ -66,7 +66,7 @@ distinguish clean from noisy labels", ICML 2024 (networks with a branch for X*).
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -80,6 +80,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from lupi import _parameters as is_
+from lupi._parameters import parameters
 from lupi._words import argument
 from lupi.base import (
     ModelInfo,
@@ -418,6 +419,7 @@ def _doubted(
     return share * a + (1 - share) * averaged(a)
 
 
+@parameters
 class NoisyLabelClassifier(ScoreClassifier, PrivilegedEstimator):
     """Classifier for labels whose errors X* explains: who gave them, how, from what.
 
@@ -512,6 +514,18 @@ None, default=None
     True
     """
 
+    student: Any = field(default=None, kw_only=False)
+    noise: Literal["symmetric", "classwise"] = "symmetric"
+    rates: Any = None
+    hedge: bool = True
+    cv: Any = 5
+    n_repeats: int = 1
+    max_iter: int = 5
+    tol: float = 0.05
+    class_weight: Any = None
+    n_jobs: Any = None
+    random_state: Any = None
+
     __lupi_info__ = ModelInfo(
         title="Noisy labels",
         paper="Raykar et al. 2010 and Patrini et al. 2017; rates as functions of X\\* "
@@ -539,33 +553,6 @@ None, default=None
         "random_state": is_.SEED,
     }
     _privileged_state: ClassVar = ("label_quality_",)
-
-    def __init__(
-        self,
-        student: Any = None,
-        *,
-        noise: Literal["symmetric", "classwise"] = "symmetric",
-        rates: Any = None,
-        hedge: bool = True,
-        cv: Any = 5,
-        n_repeats: int = 1,
-        max_iter: int = 5,
-        tol: float = 0.05,
-        class_weight: Any = None,
-        n_jobs: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.student = student
-        self.noise = noise
-        self.rates = rates
-        self.hedge = hedge
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.max_iter = max_iter
-        self.tol = tol
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     @atomic_fit
     def fit(
