@@ -8,8 +8,7 @@ curvature. For the squared error r = y − G and κ = 1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -123,16 +122,6 @@ class Boosted:
         linear = [coef if isinstance(coef, np.ndarray) else None for coef in self.coefs]
         changed = any(coef is None for coef in linear)
         return replace(self, coefs=linear) if changed else self
-
-    def copy(self) -> Boosted:
-        """Return a copy to which rounds can be added."""
-        lists: dict[str, Any] = {
-            one.name: list(value)
-            for one in fields(self)
-            if isinstance(value := getattr(self, one.name), list)
-        }
-        rng = deepcopy(self.rng)
-        return replace(self, ensemble=self.ensemble.copy(), rng=rng, **lists)
 
 
 @parameters

@@ -147,12 +147,6 @@ class CartEnsemble:
         self.trees: list[Any] = []
         self.rates: list[float] = []
 
-    def copy(self) -> CartEnsemble:
-        """Return an ensemble of the same trees, to which others can be added."""
-        copied = CartEnsemble()
-        copied.trees, copied.rates = list(self.trees), list(self.rates)
-        return copied
-
     def __len__(self) -> int:
         return len(self.trees)
 
@@ -212,12 +206,6 @@ class XGBoostEnsemble:
         self._n_trees = 0
         self._new: list[bytes] = []
         self._booster: Any = None
-
-    def copy(self) -> XGBoostEnsemble:
-        """Return an ensemble of the same trees, to which others can be added."""
-        copied = XGBoostEnsemble(self.feature_types)
-        copied.__dict__ |= self.__dict__ | {"_new": list(self._new)}
-        return copied
 
     def __len__(self) -> int:
         return self._n_trees

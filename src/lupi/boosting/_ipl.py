@@ -48,6 +48,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -98,7 +99,6 @@ from lupi.boosting._engines import (
     CartEnsemble,
     CategoryEncoder,
     Engine,
-    Ensemble,
     GrownTree,
     XGBoostEngine,
     XGBoostEnsemble,
@@ -633,10 +633,11 @@ class BaseIPL(BoostedTrees):
         models = getattr(self, "_models", None) if self.warm_start else None
         if models is not None:
             self._check_warm_start(models, len(targets))
-            models = [model.copy() for model in models]
+            models = deepcopy(models)  # the fitted ones stay if this fit fails
         else:
+            types, cart = self._feature_types(), self.engine == "cart"
             models = [
-                Boosted(self._empty_ensemble(), rng)
+                Boosted(CartEnsemble() if cart else XGBoostEnsemble(types), rng)
                 for rng in self._generators(len(targets))
             ]
         train, held_out = np.arange(training.n_rows), None
@@ -653,11 +654,6 @@ class BaseIPL(BoostedTrees):
             self._fit_one(model, rows.take(train), validation)
         self._models = models
         self._set_attributes()
-
-    def _empty_ensemble(self) -> Ensemble:
-        if self.engine == "cart":
-            return CartEnsemble()
-        return XGBoostEnsemble(self._feature_types())
 
     def _feature_types(self) -> list[str] | None:
         return None if self._encoder is None else self._encoder.feature_types()
