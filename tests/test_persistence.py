@@ -194,7 +194,7 @@ def test_a_pipeline_that_reads_tables_survives(tmp_path):
     assert list(loaded.feature_names_in_) == list(table.columns)
 
 
-@pytest.mark.parametrize("scoring", [None, "roc_auc", "f1_macro"])
+@pytest.mark.parametrize("scoring", [None, "roc_auc", "f1_macro", "rand_score"])
 def test_a_grid_search_survives(tmp_path, scoring):
     search = GridSearchCV(lupi.SVCPlus(), {"C": [0.1, 1.0]}, cv=2, scoring=scoring)
     search.fit(X, LABELS, privileged=np.nan_to_num(P))
