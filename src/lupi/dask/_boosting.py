@@ -32,8 +32,6 @@ from lupi.dask._cluster import (
     with_width,
 )
 
-__all__ = ["fit_boosted"]
-
 # Seconds between two checks of whether all workers are still there.
 PAUSE = 0.05
 

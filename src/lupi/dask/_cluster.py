@@ -34,8 +34,6 @@ from lupi.base import Privileged, Training, class_weights, missing_targets
 from lupi.base._arguments import classes_of
 from lupi.base._rows import n_rows_of
 
-__all__ = ["DaskParts", "JoblibBackend", "find_client", "read_partitions"]
-
 # Number of partial sums that one task adds.
 FAN_IN = 8
 # Arguments of more bytes than this are sent once instead of with every task: those of

@@ -44,7 +44,7 @@ class DaskEstimator(Declared, BaseEstimator):
 
     A subclass sets ``_ordinary``, the class of the ordinary estimator, and
     ``_fit_ordinary(ordinary, client, tables)``, which fits it. The constructor has the
-    parameters of the ordinary one, and ``client``.
+    parameters of the ordinary one, and ``client``; they are added to its docstring.
     """
 
     client: Any
@@ -60,6 +60,7 @@ class DaskEstimator(Declared, BaseEstimator):
             cls.__init__ = _constructor(cls._ordinary, cls._defaults)  # type: ignore[method-assign]
             own = {"client": "no_validation"}
             cls._parameter_constraints = cls._ordinary._parameter_constraints | own
+            cls.__doc__ = _documented(cls)
         super().__init_subclass__(**options)
 
     def fit(
@@ -239,6 +240,21 @@ def _constructor(ordinary: Any, defaults: Mapping[str, Any]) -> Callable[..., No
     return __init__
 
 
+def _documented(cls: type[DaskEstimator]) -> str:
+    """Return the docstring with the parameters, those of the ordinary estimator."""
+    text, title, examples = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
+    package = cls._ordinary.__module__.rpartition("._")[0]
+    names = ", ".join(inspect.signature(cls._ordinary).parameters)
+    return f"""{text}Parameters
+----------
+{names}
+    As in :class:`{package}.{cls._ordinary.__name__}`, which has the attributes too.
+client : distributed.Client or None, default=None
+    The connection to the cluster; None is the current client of the process.
+
+{title}{examples}"""
+
+
 def _applied(method: Any, X: Any) -> Any:
     """Apply a method of a fitted estimator to every partition, or to a table."""
     if not is_collection(X):
@@ -360,22 +376,10 @@ default=None
 class HedgedDistillationClassifier(_Hedged, DaskProbabilityClassifier):
     """Hedged distillation for classes on Dask arrays and data frames.
 
-    The model and the attributes of :class:`lupi.transfer.HedgedDistillationClassifier`
-    with its default student, and the same coefficients: sums of products of every fold
-    are enough.
-
-    Parameters
-    ----------
-    views, n_repeats, prior_strength, random_state
-        As in :class:`lupi.transfer.HedgedDistillationClassifier`.
-    cv : int, default=5
-        Number of folds. Rows are assigned by their content: partitions do not matter.
-    teacher, student, class_weight : None
-        Not supported; multiply `sample_weight` by class weights.
-    n_jobs : None
-        Without effect: the cluster decides how many partitions are processed at once.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the current client of the process.
+    The default students and teachers have the coefficients of one machine: sums of
+    products of every fold are enough. `teacher`, `student` and `class_weight` must be
+    None (multiply `sample_weight` by class weights), and `cv` a number of folds, to
+    which rows are assigned by their content. `n_jobs` has no effect.
 
     Examples
     --------
@@ -402,14 +406,10 @@ class HedgedDistillationClassifier(_Hedged, DaskProbabilityClassifier):
 class HedgedDistillationRegressor(_Hedged):
     """Hedged distillation for a continuous target on Dask arrays and data frames.
 
-    The model and the attributes of :class:`lupi.transfer.HedgedDistillationRegressor`
-    with its default student, and the same coefficients: sums of products of every fold
-    are enough.
-
-    Parameters
-    ----------
-    teacher, student, views, cv, n_repeats, prior_strength, n_jobs, random_state, client
-        As in :class:`HedgedDistillationClassifier`.
+    The default students and teachers have the coefficients of one machine: sums of
+    products of every fold are enough. `teacher` and `student` must be None, and `cv` a
+    number of folds, to which rows are assigned by their content. `n_jobs` has no
+    effect.
 
     Examples
     --------
@@ -434,17 +434,8 @@ class HedgedDistillationRegressor(_Hedged):
 class LinearSVCPlus(DaskClassifier):
     """SVM+ with linear functions on Dask arrays and data frames.
 
-    The model and the attributes of :class:`lupi.svm.LinearSVCPlus`, by the same
-    method with the same certificate. Multipliers and slacks stay on the workers.
-
-    Parameters
-    ----------
-    C, privileged_reg, multi_class, class_weight, tol, max_iter
-        As in :class:`lupi.svm.LinearSVCPlus`.
-    device : "cpu"
-        Where the workers compute.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the current client of the process.
+    The method of one machine, with the same certificate; multipliers and slacks stay on
+    the workers. `device` must be ``"cpu"``.
 
     Examples
     --------
@@ -469,17 +460,8 @@ class LinearSVCPlus(DaskClassifier):
 class LinearSVCDeltaPlus(DaskClassifier):
     """SVMΔ+ with linear functions on Dask arrays and data frames.
 
-    The model and the attributes of :class:`lupi.svm.LinearSVCDeltaPlus`, by the same
-    method with the same certificate. Multipliers and slacks stay on the workers.
-
-    Parameters
-    ----------
-    C, delta, privileged_reg, slack, multi_class, class_weight, tol, max_iter
-        As in :class:`lupi.svm.LinearSVCDeltaPlus`.
-    device : "cpu"
-        Where the workers compute.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the current client of the process.
+    The method of one machine, with the same certificate; multipliers and slacks stay on
+    the workers. `device` must be ``"cpu"``.
 
     Examples
     --------
@@ -504,17 +486,8 @@ class LinearSVCDeltaPlus(DaskClassifier):
 class LinearSVRPlus(DaskEstimator):
     """ε-SVR+ with linear functions on Dask arrays and data frames.
 
-    The model and the attributes of :class:`lupi.svm.LinearSVRPlus`, by the same
-    method with the same certificate. Multipliers and slacks stay on the workers.
-
-    Parameters
-    ----------
-    C, epsilon, privileged_reg, tol, max_iter
-        As in :class:`lupi.svm.LinearSVRPlus`.
-    device : "cpu"
-        Where the workers compute.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the current client of the process.
+    The method of one machine, with the same certificate; multipliers and slacks stay on
+    the workers. `device` must be ``"cpu"``.
 
     Examples
     --------
@@ -540,26 +513,11 @@ class LinearSVRPlus(DaskEstimator):
 class IPLClassifier(DaskProbabilityClassifier):
     """Iterative privileged learning for classes on Dask collections.
 
-    The model and the attributes of :class:`lupi.boosting.IPLClassifier` with
-    ``engine="xgboost"``, boosted by all workers in step. XGBoost cuts histograms
-    differently for rows on several machines, so that trees may differ from those of one
-    machine as those of XGBoost do. If a worker that holds rows is lost, ``fit`` raises
-    an error that says to start again.
-
-    Parameters
-    ----------
-    n_estimators, learning_rate, max_depth, privileged_weight, privileged_reg, \
-n_atoms, max_inner_iter, tol, loss, standardize_privileged, max_features, \
-min_weight_fraction_leaf, tree_params, n_jobs, class_weight, random_state
-        As in :class:`lupi.boosting.IPLClassifier`.
-    engine : "xgboost"
-        The library that grows the trees.
-    device : "cpu"
-        Where the workers compute.
-    auxiliary, warm_start, n_iter_no_change, validation_fraction, early_stopping_tol
-        Not supported; leave the defaults.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the current client of the process.
+    All workers boost in step. XGBoost cuts histograms differently for rows on several
+    machines, so that trees may differ from those of one machine as those of XGBoost do.
+    If a worker that holds rows is lost, ``fit`` raises an error that says to start
+    again. `engine` must be ``"xgboost"`` and `device` ``"cpu"``; `auxiliary`,
+    `warm_start` and early stopping are not supported.
 
     Examples
     --------
@@ -584,26 +542,11 @@ min_weight_fraction_leaf, tree_params, n_jobs, class_weight, random_state
 class IPLRegressor(DaskEstimator):
     """Iterative privileged learning for a continuous target on Dask collections.
 
-    The model and the attributes of :class:`lupi.boosting.IPLRegressor` with
-    ``engine="xgboost"``, boosted by all workers in step. XGBoost cuts histograms
-    differently for rows on several machines, so that trees may differ from those of one
-    machine as those of XGBoost do. If a worker that holds rows is lost, ``fit`` raises
-    an error that says to start again.
-
-    Parameters
-    ----------
-    n_estimators, learning_rate, max_depth, privileged_weight, privileged_reg, \
-n_atoms, max_inner_iter, tol, standardize_privileged, max_features, \
-min_weight_fraction_leaf, tree_params, n_jobs, random_state
-        As in :class:`lupi.boosting.IPLRegressor`.
-    engine : "xgboost"
-        The library that grows the trees.
-    device : "cpu"
-        Where the workers compute.
-    auxiliary, warm_start, n_iter_no_change, validation_fraction, early_stopping_tol
-        Not supported; leave the defaults.
-    client : distributed.Client or None, default=None
-        The connection to the cluster; None is the current client of the process.
+    All workers boost in step. XGBoost cuts histograms differently for rows on several
+    machines, so that trees may differ from those of one machine as those of XGBoost do.
+    If a worker that holds rows is lost, ``fit`` raises an error that says to start
+    again. `engine` must be ``"xgboost"`` and `device` ``"cpu"``; `auxiliary`,
+    `warm_start` and early stopping are not supported.
 
     Examples
     --------

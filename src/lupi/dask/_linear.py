@@ -42,8 +42,6 @@ from lupi.dask._cluster import (
 from lupi.kernels import Kernel
 from lupi.svm._machine import Certificate, Data, Expansion, Kernels, Model, Ranges
 
-__all__ = ["fit_linear"]
-
 # Rows per chunk when the bias is computed; temporaries have its size.
 CHUNK = 1 << 13
 # Vectors of the length of the multipliers that a state holds, for `sizeof`.

@@ -83,7 +83,7 @@ from lupi.transfer._fitting import (
     scaled,
     takes_nan,
 )
-from lupi.transfer._folds import fit_out_of_fold, splits
+from lupi.transfer._folds import fit_out_of_fold
 
 # Fields of ModelInfo that classifier and regressor share. Weight 0 ignores X*. A
 # teacher of X and X* is seldom better than one of X* alone: one candidate in six.
@@ -271,14 +271,6 @@ class Distillation(PrivilegedEstimator):
         view = self._view(training.X, privileged)
         weight = None if weight is None else weight[rows]
 
-        folds = splits(
-            self.cv,
-            [take_rows(training.X, rows), privileged.values],
-            y if strata is None else strata[rows],
-            stratify=strata is not None,
-            random_state=self.random_state,
-        )
-
         def fit_rows(train: np.ndarray) -> Any:
             part = None if weight is None else weight[train]
             return fit(take_rows(view, train), y[train], part)
@@ -286,7 +278,15 @@ class Distillation(PrivilegedEstimator):
         def predict_rows(teacher: Any, test: np.ndarray) -> np.ndarray:
             return predict(teacher, take_rows(view, test))
 
-        teacher, known = fit_out_of_fold(fit_rows, predict_rows, folds, len(rows))
+        teacher, known = fit_out_of_fold(
+            fit_rows,
+            predict_rows,
+            self.cv,
+            [take_rows(training.X, rows), privileged.values],
+            y if strata is None else strata[rows],
+            stratify=strata is not None,
+            random_state=self.random_state,
+        )
         if not absent.any():
             return teacher, known
         soft = np.empty((len(absent), *known.shape[1:]))

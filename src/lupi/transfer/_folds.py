@@ -9,7 +9,7 @@ are assigned to folds in the order of a hash of their content.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from hashlib import blake2b
 from numbers import Integral
 from typing import Any
@@ -149,24 +149,38 @@ def _each_once(tests: list[np.ndarray], n_rows: int) -> bool:
     return np.array_equal(np.sort(tested), np.arange(n_rows))
 
 
-def splits(
+def fit_out_of_fold(
+    fit: Callable[[np.ndarray], Any],
+    predict: Callable[[Any, np.ndarray], np.ndarray],
     cv: Any,
-    blocks: Iterable[Any],
+    blocks: list[Any],
     y: np.ndarray,
     *,
-    stratify: bool = False,
-    random_state: Any = None,
-) -> list[tuple[np.ndarray, np.ndarray]] | None:
-    """Return the (train, test) index arrays of a ``cv`` parameter, or None for None.
+    stratify: bool,
+    random_state: Any,
+) -> tuple[Any, np.ndarray]:
+    """Fit a model on all rows, and predict every row by a model not fitted on it.
 
-    With an integer, rows are assigned to folds by the content of ``blocks`` and ``y``,
-    optionally stratified by ``y``. A splitter or an iterable of splits is used
-    unchanged, on the rows in the order given; it must test every row once.
+    ``fit(rows)`` returns a model of these row numbers, ``predict(model, rows)`` its
+    predictions. With cv=None these are in-sample.
     """
+    everything = np.arange(len(y))
+    splits = [] if cv is None else _splits(cv, blocks, y, stratify, random_state)
+    model = fit(everything)
     if cv is None:
-        return None
-    blocks = list(blocks)
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        return model, predict(model, everything)
+    parts = [(test, predict(fit(train), test)) for train, test in splits]
+    predictions = np.empty((len(y), *parts[0][1].shape[1:]))
+    for test, part in parts:
+        predictions[test] = part
+    return model, predictions
+
+
+def _splits(
+    cv: Any, blocks: list[Any], y: np.ndarray, stratify: bool, random_state: Any
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return train and test rows: of an integer by content, of a splitter as given."""
+    if isinstance(cv, Integral):
         _, first, unit = np.unique(
             row_digests(*blocks, y), return_index=True, return_inverse=True
         )
@@ -180,8 +194,7 @@ def splits(
                 "predictions."
             )
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in numbers]
-    splitter = check_cv(cv, y, classifier=stratify)
-    found = list(splitter.split(blocks[0], y))
+    found = list(check_cv(cv, y, classifier=stratify).split(blocks[0], y))
     if not _each_once([test for _, test in found], len(y)):
         raise ValueError(
             f"cv={cv!r} does not test each of the {len(y)} rows that have privileged "
@@ -189,25 +202,3 @@ def splits(
             "StratifiedKFold), an integer, or cv=None."
         )
     return found
-
-
-def fit_out_of_fold(
-    fit: Callable[[np.ndarray], Any],
-    predict: Callable[[Any, np.ndarray], np.ndarray],
-    folds: list[tuple[np.ndarray, np.ndarray]] | None,
-    n_rows: int,
-) -> tuple[Any, np.ndarray]:
-    """Fit a model on all rows, and predict every row by a model not fitted on it.
-
-    ``fit(rows)`` returns a model of these row numbers, ``predict(model, rows)`` its
-    predictions. Without folds the predictions are in-sample.
-    """
-    everything = np.arange(n_rows)
-    model = fit(everything)
-    if folds is None:
-        return model, predict(model, everything)
-    parts = [(test, predict(fit(train), test)) for train, test in folds]
-    predictions = np.empty((n_rows, *parts[0][1].shape[1:]))
-    for test, part in parts:
-        predictions[test] = part
-    return model, predictions

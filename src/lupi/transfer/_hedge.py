@@ -1,4 +1,4 @@
-r"""The numerical part of hedged distillation; `_hedged` has the estimators.
+"""The candidates of hedged distillation: folds, teachers and students.
 
 Predictions, y and the teachers' predictions all have the shape (n_rows, n_targets):
 one column for a number and for two classes (the probability of the second), and one
@@ -24,35 +24,10 @@ moments of A on these rows and the b of the target, as the products of X and t a
 of X and A, times b. Hence one matrix of moments per fold, and one for the rows without
 y, are computed from the rows, and nothing is stored per row. Where the rows are in
 parts, the moments of the parts are added.
-
-The weights of the candidates are on the simplex and shrunk towards a prior:
-
-.. math::
-    \min_{w \ge 0,\, 1^\top w = 1}\; \|F w - y\|^2
-        + \kappa\, \|w - \pi\|^2, \qquad
-    \kappa = \frac{k}{n \sqrt r} \min_c \|F_c - y\|^2, \quad r = \min(1, n / 64),
-
-with one column of F per candidate. The prior :math:`\pi` is equivalent to
-:math:`k / \sqrt r` rows on which every candidate has the error of the best one,
-independently of the others. It gives the share :math:`r^2 / 2` to the teachers: few
-rows cannot tell whether they are right, and their errors out of fold are those of
-models of still fewer rows.
-
-The weighted average predicts class indicators; probabilities are calibrated from it:
-
-.. math::
-    p_k \propto \exp(a\, z_k + b_k), \qquad
-    \min_{a \ge a_0,\, b} \; -\sum_i w_i \log p_{y_i} + \tfrac{c}{2} (a - 1)^2,
-
-with :math:`z_k` the logarithm of the average for class k, clipped to [0.02, 0.98], and
-c = 10. With two classes :math:`z_1 - z_0` is the logit of the average. The slope is
-shrunk towards 1 and kept positive: an unrestricted slope, fitted on 60 rows, is
-negative in half of the cases, which reverses the ranking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -60,8 +35,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.optimize import minimize, nnls
-from scipy.special import log_softmax
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
@@ -98,14 +71,6 @@ _FEW = 10_000
 _LEAST_SCALE = 0.1
 # Largest number of columns, if there are fewer labelled rows, for fits from sums.
 _SUMS_COLUMNS = 300
-# Deviation of predictions of rows without y, in units of that of y, that is plausible.
-_LARGEST_SPREAD = 3.0
-# Number of labelled rows from which on the prior gives one half to the teachers.
-_ENOUGH_ROWS = 64
-# Bounds of the average before its logarithm, and the prior of the calibration.
-LOW, HIGH = 0.02, 0.98
-SLOPE_STRENGTH = 10.0
-SMALLEST_SLOPE = 1e-3
 
 
 # -- outputs -----------------------------------------------------------------------
@@ -378,38 +343,27 @@ class Units:
     n_taught: int
 
     @classmethod
-    def of(cls, rows: Parts, strata: Parts, groups: Parts | None) -> Units:
+    def of(
+        cls, rows: Parts, strata: Parts, n_strata: int, groups: Parts | None
+    ) -> Units:
         """Find the units of the rows, given strata and groups of the labelled rows."""
-        keys = groups
-        if keys is None:
-            keys = rows.map(_content_keys)
-        taught = keys.gather(_taught_keys, strata)
-        n_taught = len(np.unique(np.concatenate(taught)))
-        found = keys.gather(_summary, rows, strata)
-        if all(part is not None for part in found):
-            distinct, place = np.unique(
-                np.concatenate([part[0] for part in found]), return_inverse=True
-            )
-            if len(distinct) <= _FEW:
-                n_strata = max(part[1].shape[1] for part in found)
-                weight, start = np.zeros((len(distinct), n_strata)), 0
-                for _, counts in found:
-                    at = place[start : start + len(counts)]
-                    weight[at, : counts.shape[1]] += counts
-                    start += len(counts)
-                return cls(keys, distinct, weight, n_taught)
-        if groups is not None:
-            keys = groups.map(_hashed)
+        keys = rows.map(_content_keys) if groups is None else groups
+        found = keys.gather(_summary, rows, strata, n_strata)
+        each, weight, taught = map(np.concatenate, zip(*found, strict=True))
+        n_taught, most = len(np.unique(taught)), max(len(part[0]) for part in found)
+        distinct, place = np.unique(each, return_inverse=True)
+        if max(most, len(distinct)) <= _FEW:
+            total = np.zeros((len(distinct), n_strata))
+            np.add.at(total, place, weight)
+            return cls(keys, distinct, total, n_taught)
+        keys = keys if groups is None else groups.map(_hashed)
         return cls(keys, None, None, n_taught)
 
     def most_folds(self, n_folds: int) -> int:
         """Return the number of folds, at most `n_folds`, that have all classes."""
         if self.weight is None:
             return n_folds
-        plain, taught = self.weight[:, ::2], self.weight[:, 1::2]
-        present = plain > 0
-        present[:, : taught.shape[1]] |= taught > 0
-        counts = present.sum(axis=0)
+        counts = np.sum(self.weight[:, ::2] + self.weight[:, 1::2] > 0, axis=0)
         return min(n_folds, int(counts[counts > 0].min()))
 
     def assign(self, n_folds: int, random_state: Any) -> Parts:
@@ -431,21 +385,18 @@ def _content_keys(rows: HedgedRows) -> np.ndarray:
     return keys
 
 
-def _taught_keys(keys: np.ndarray, strata: np.ndarray) -> np.ndarray:
-    """Return up to three of the keys of rows with X*."""
-    return np.unique(keys[strata % 2 == 1])[:3]
-
-
 def _summary(
-    keys: np.ndarray, rows: HedgedRows, strata: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the distinct keys and their weights by stratum; None if too many."""
+    keys: np.ndarray, rows: HedgedRows, strata: np.ndarray, n_strata: int
+) -> tuple[np.ndarray, ...]:
+    """Return distinct keys, their weights by stratum, and three of rows with X*.
+
+    Of too many keys one more than `_FEW` are returned.
+    """
     distinct, place = np.unique(keys, return_inverse=True)
-    if len(distinct) > _FEW:
-        return None
-    weight = np.zeros((len(distinct), strata.max(initial=0) + 1))
+    weight = np.zeros((len(distinct), n_strata))
     np.add.at(weight, (place, strata), rows.labelled_weight)
-    return distinct, weight
+    taught = np.unique(keys[strata % 2 == 1])[:3]
+    return distinct[: _FEW + 1], weight[: _FEW + 1], taught
 
 
 def _hashed(groups: np.ndarray) -> np.ndarray:
@@ -470,9 +421,10 @@ def _fold_of_key(keys: np.ndarray, n_folds: int, salt: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Training rows: a fold, and the teacher whose predictions are the target."""
+    """Training rows: a fold, and the teacher of a view that predicts the target."""
 
     fold: int
+    view: str = ""
     teacher: Any = None
 
 
@@ -509,7 +461,7 @@ def fit_candidates(
         for view in views:
             student_sets.append(
                 [
-                    TrainingSet(fold, teachers[view, needed[kept, fold]])
+                    TrainingSet(fold, view, teachers[view, needed[kept, fold]])
                     for fold in [*folds, UNLABELLED]
                 ]
             )
@@ -527,20 +479,11 @@ def fit_candidates(
 
 
 @dataclass(frozen=True)
-class ViewTeacher:
-    """A fitted teacher and its view, which says what its features are."""
-
-    view: str
-    model: Any
-
-
-@dataclass(frozen=True)
 class EstimatorLearner:
-    """Fit clones of a teacher and a student, each to the rows as it sees them."""
+    """Fit clones of a teacher and a student: `rows` for teachers, X for students."""
 
     rows: HedgedRows
-    teacher_rows: HedgedRows
-    student_rows: HedgedRows
+    X: Any
     fold: np.ndarray
     output: Output
     teacher: Any
@@ -552,14 +495,13 @@ class EstimatorLearner:
         """Return the same learner on other folds."""
         return replace(self, fold=fold.parts[0])
 
-    def fit_teacher(self, view: str, kept: Kept) -> ViewTeacher:
+    def fit_teacher(self, view: str, kept: Kept) -> Any:
         """Return a teacher of the view."""
         rows = self.rows
         chosen = np.flatnonzero(rows.taught & np.isin(self.fold, list(kept)))
         target, index = rows.target[chosen], rows.labelled[chosen]
         table, weight = self._view(view, index), self._weight(index, target)
-        model = self.output.fit(clone(self.teacher), table, target, weight)
-        return ViewTeacher(view, model)
+        return self.output.fit(clone(self.teacher), table, target, weight)
 
     def fit_student(self, training_sets: list[TrainingSet]) -> Any:
         """Return a student of X."""
@@ -568,7 +510,7 @@ class EstimatorLearner:
         index, target, classes = (
             np.concatenate(part) for part in zip(*parts, strict=True)
         )
-        table = take_rows(self.student_rows.X, index)
+        table = take_rows(self.X, index)
         fit = self.output.fit_soft if soft else self.output.fit
         return fit(clone(self.student), table, target, self._weight(index, classes))
 
@@ -582,13 +524,11 @@ class EstimatorLearner:
             if teacher is not None:
                 chosen &= rows.taught
             index, known = rows.labelled[chosen], rows.target[chosen]
-        target = known if teacher is None else self._predictions(teacher, index)
+        target = rows.target[:0] if known is None else known
+        if teacher is not None and len(index):
+            table = self._view(training_set.view, index)
+            target = self.output.values(teacher, table)
         return index, target, target if known is None else known
-
-    def _predictions(self, teacher: ViewTeacher, index: np.ndarray) -> np.ndarray:
-        if len(index) == 0:
-            return self.rows.target[:0]
-        return self.output.values(teacher.model, self._view(teacher.view, index))
 
     def out_of_fold(self, held_out: list[Candidates]) -> LocalParts:
         """Return predictions by the candidates that left a row's fold out."""
@@ -596,7 +536,7 @@ class EstimatorLearner:
         found = np.empty((n_candidates, *self.rows.target.shape))
         for k, left_out in enumerate(held_out):
             index = self.rows.labelled[self.fold == k]
-            table = take_rows(self.student_rows.X, index)
+            table = take_rows(self.X, index)
             for place, student in enumerate(left_out.students.values()):
                 found[place, self.fold == k] = self.output.values(student, table)
         return LocalParts([found])
@@ -605,19 +545,19 @@ class EstimatorLearner:
         """Return mean squares of a ridge's predictions of rows without y."""
         index, found = self.rows.unlabelled, np.zeros(len(students))
         if isinstance(self.student, GCVRidge) and len(index):
-            table = take_rows(self.student_rows.X, index)
+            table = take_rows(self.X, index)
             for place, student in enumerate(students):
                 apart = self.output.values(student, table) - level
                 squares = np.sum(apart**2, axis=1)
                 found[place] = np.average(squares, weights=self.rows.weight[index])
         return found
 
-    def export(self, model: Any) -> Any:
+    def export(self, model: Any, view: str = "decision") -> Any:
         """Return a teacher or a student as an estimator."""
-        return model.model if isinstance(model, ViewTeacher) else model
+        return model
 
     def _view(self, view: str, index: np.ndarray) -> Any:
-        rows = self.teacher_rows
+        rows = self.rows
         known = rows.known(rows.place[index])
         if view == "privileged":
             return known
@@ -632,27 +572,6 @@ class EstimatorLearner:
 
 
 # -- ridge from sums ---------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LinearModel:
-    """A linear model in the coordinates a = [x, x*, y], and its view."""
-
-    fit: RidgeFit
-    view: str
-
-    def moments(self, rows: Moments, columns: np.ndarray) -> Moments:
-        """Return the moments of some columns, followed by the values of the model."""
-        products = rows.products @ self.fit.coef
-        cross = products[columns]
-        inner = rows.products[np.ix_(columns, columns)]
-        level = self.fit.level + (rows.mean - self.fit.center) @ self.fit.coef
-        return Moments(
-            rows.weight,
-            rows.squared,
-            np.concatenate([rows.mean[columns], level]),
-            np.block([[inner, cross], [cross.T, self.fit.coef.T @ products]]),
-        )
 
 
 @dataclass(frozen=True)
@@ -700,34 +619,6 @@ class Design:
             known = replace(known, values=values)
         return replace(rows, X=self.decision.limits.apply(rows.X), privileged=known)
 
-    def moments(self, rows: HedgedRows, labelled: np.ndarray | None) -> Moments:
-        """Return the moments of some labelled rows, or (None) of all without y.
-
-        Either all of the rows have X* or none.
-        """
-        index = rows.unlabelled if labelled is None else rows.labelled[labelled]
-        total = Moments.none(sum(self.widths))
-        for part in blocks(len(index)):
-            chosen = index[part]
-            place = rows.place[chosen]
-            given = [(self.decision, rows.X[chosen])]
-            if self.privileged is not None and place[0] >= 0:
-                given.append((self.privileged, rows.known(place)))
-            tables = []
-            for columns, values in given:
-                if labelled is None:
-                    values = columns.limits.apply(values)
-                tables.append(columns.filling.apply(values))
-            if self.privileged is not None and place[0] < 0:
-                tables.append(np.zeros((len(chosen), self.widths[1])))
-            tables.append(
-                np.zeros((len(chosen), self.n_targets))
-                if labelled is None
-                else rows.target[labelled[part]]
-            )
-            total += Moments.of(tables, rows.weight[chosen])
-        return total
-
 
 def _decision_table(rows: HedgedRows) -> Table:
     labelled = np.zeros(rows.n_rows, dtype=bool)
@@ -742,8 +633,35 @@ def _privileged_table(rows: HedgedRows, width: int) -> Table:
     return Table(rows.privileged.values, rows.weight[at], np.isin(at, rows.labelled))
 
 
-def _unlabelled_moments(rows: HedgedRows, design: Design) -> Moments:
-    return design.moments(rows, None)
+def _moments(
+    rows: HedgedRows, design: Design, labelled: np.ndarray | None = None
+) -> Moments:
+    """Return the moments of some labelled rows, or (None) of all without y.
+
+    Either all of the rows have X* or none.
+    """
+    index = rows.unlabelled if labelled is None else rows.labelled[labelled]
+    total = Moments.none(sum(design.widths))
+    for part in blocks(len(index)):
+        chosen = index[part]
+        place = rows.place[chosen]
+        given = [(design.decision, rows.X[chosen])]
+        if design.privileged is not None and place[0] >= 0:
+            given.append((design.privileged, rows.known(place)))
+        tables = []
+        for columns, values in given:
+            if labelled is None:
+                values = columns.limits.apply(values)
+            tables.append(columns.filling.apply(values))
+        if len(given) == 1:
+            tables.append(np.zeros((len(chosen), design.widths[1])))
+        tables.append(
+            np.zeros((len(chosen), design.n_targets))
+            if labelled is None
+            else rows.target[labelled[part]]
+        )
+        total += Moments.of(tables, rows.weight[chosen])
+    return total
 
 
 def _fold_moments(
@@ -752,7 +670,7 @@ def _fold_moments(
     """Return the moments of every fold: of its rows with X*, and of the others."""
     return tuple(
         tuple(
-            design.moments(rows, np.flatnonzero((fold == k) & chosen))
+            _moments(rows, design, np.flatnonzero((fold == k) & chosen))
             for k in range(n_folds)
         )
         for chosen in (rows.taught, ~rows.taught)
@@ -795,9 +713,8 @@ class SumsLearner:
         self.shape = (ends[-1], n_targets)
         coef = np.zeros(self.shape)
         coef[target] = np.eye(n_targets)
-        known = RidgeFit(np.zeros(ends[-1]), np.zeros(n_targets), coef, 0.0)
-        self.known = LinearModel(known, "y")
-        self._unlabelled = self.rows.sum(_unlabelled_moments, self.design)
+        self.known = RidgeFit(np.zeros(ends[-1]), np.zeros(n_targets), coef, 0.0)
+        self._unlabelled = self.rows.sum(_moments, self.design)
         self._set_folds(fold)
 
     def refold(self, fold: Parts) -> SumsLearner:
@@ -816,8 +733,8 @@ class SumsLearner:
         self._least = _LEAST_SCALE * (with_x_star + self._unlabelled).deviation
 
     def _fit(
-        self, parts: list[tuple[Moments, LinearModel]], view: str, least: np.ndarray
-    ) -> LinearModel:
+        self, parts: list[tuple[Moments, RidgeFit]], view: str, least: np.ndarray
+    ) -> RidgeFit:
         """Fit on sets of rows, each given by its moments and its target."""
         columns, n_targets = self.columns[view], self.shape[1]
         total = Moments.none(len(columns) + n_targets)
@@ -826,14 +743,14 @@ class SumsLearner:
         fit = ridge_from_moments(total, n_targets, least[columns])
         center, coef = np.zeros(self.shape[0]), np.zeros(self.shape)
         center[columns], coef[columns] = fit.center, fit.coef
-        return LinearModel(replace(fit, center=center, coef=coef), view)
+        return replace(fit, center=center, coef=coef)
 
-    def fit_teacher(self, view: str, kept: Kept) -> LinearModel:
+    def fit_teacher(self, view: str, kept: Kept) -> RidgeFit:
         """Return a teacher of the view."""
         parts = [(self._taught[fold], self.known) for fold in sorted(kept)]
         return self._fit(parts, view, self._least)
 
-    def fit_student(self, training_sets: list[TrainingSet]) -> LinearModel:
+    def fit_student(self, training_sets: list[TrainingSet]) -> RidgeFit:
         """Return a student of X."""
         parts = []
         for training_set in training_sets:
@@ -849,13 +766,13 @@ class SumsLearner:
         """Return predictions by the candidates that left a row's fold out."""
         columns = self.columns["decision"]
         fits = [
-            [student.fit.take(columns) for student in one.students.values()]
+            [student.take(columns) for student in one.students.values()]
             for one in held_out
         ]
         filling = self.design.decision.filling
         return self.rows.map(_out_of_fold, self.fold, filling, fits)
 
-    def spread(self, students: list[LinearModel], level: np.ndarray) -> np.ndarray:
+    def spread(self, students: list[RidgeFit], level: np.ndarray) -> np.ndarray:
         """Return mean squares of predictions of rows without y, less a level."""
         found = np.zeros(len(students))
         for place, student in enumerate(students):
@@ -865,19 +782,16 @@ class SumsLearner:
                 found[place] += np.sum((values.mean - level) ** 2)
         return found
 
-    def export(self, model: LinearModel) -> GCVRidge:
+    def export(self, model: RidgeFit, view: str = "decision") -> GCVRidge:
         """Return a model as an estimator of the features of its view."""
         tables = []
-        if model.view != "privileged":
-            coef = model.fit.coef[self.columns["decision"]]
+        if view != "privileged":
+            coef = model.coef[self.columns["decision"]]
             tables.append((self.design.decision.filling, coef))
-        if model.view != "decision" and self.design.privileged is not None:
-            coef = model.fit.coef[self.columns["privileged"]]
+        if view != "decision" and self.design.privileged is not None:
+            coef = model.coef[self.columns["privileged"]]
             tables.append((self.design.privileged.filling, coef))
-        return GCVRidge().set_fitted(model.fit, tables, flat=self.shape[1] == 1)
-
-
-# -- all candidates and their weights ----------------------------------------------
+        return GCVRidge().set_fitted(model, tables, flat=self.shape[1] == 1)
 
 
 @dataclass(frozen=True)
@@ -893,126 +807,33 @@ class Pair:
         return f"{self.name}__{candidate}" if self.name else candidate
 
 
-@dataclass(frozen=True)
-class Hedge:
-    """Students by candidate, teachers by view, weights, R² with standard errors.
-
-    `blend` is the weighted average of the predictions out of fold. Without folds it is
-    None, and there are no scores.
-    """
-
-    students: dict[str, Any]
-    teachers: dict[str, Any]
-    weights: dict[str, float]
-    scores: dict[str, tuple[float, float]]
-    blend: Parts | None
-
-
-def hedge(
-    rows: Parts,
-    output: Output,
-    pairs: Sequence[Pair],
-    folds: list[Parts],
-    *,
-    n_folds: int,
-    views: tuple[str, ...],
-    prior_strength: float,
-    n_columns: tuple[int, int],
-    factor: np.ndarray | None = None,
-    weighted: bool = False,
-    n_jobs: Any = None,
-) -> Hedge:
-    """Fit all candidates, and their weights by predictions out of fold.
-
-    The mean weight of labelled rows is 1. `folds` has the fold of each labelled row,
-    once per repetition; without folds the weights are the prior. `n_columns` are those
-    of X and of X*, and `factor` the class weights.
-    """
-    students: dict[str, Any] = {}
-    teachers: dict[str, Any] = {}
-    predicted, spread = [], []
-    everything = frozenset(range(n_folds)) if folds else frozenset({0})
-    keeps = [everything - {k} for k in sorted(everything)] if folds else []
-    n_labelled, total, squared, level = rows.sum(_label_sums, output, factor)
-    # Kish's effective number of rows, and the mean of y.
-    size, level = total**2 / squared, level / total
-    for pair in pairs:
-        first = folds[0] if folds else rows.map(_one_fold)
-        few = sum(n_columns) <= max(_SUMS_COLUMNS, min(n_labelled, LARGEST))
-        by_default = pair.teacher is None and pair.student is None
-        learner: SumsLearner | EstimatorLearner
-        # Class weights of rows without y depend on predictions, row by row.
-        if not isinstance(rows, LocalParts) or (by_default and few and factor is None):
-            n_folds = len(everything)
-            learner = SumsLearner(rows, first, n_folds, output.n_targets, n_columns[1])
-            n_processes = 1  # a fit takes less time than starting another process
-        else:
-            learner = _estimators(
-                rows, first, output, pair, n_columns, factor, weighted
-            )
-            n_processes = n_jobs
-        found = []
-        for repeat, fold in enumerate(folds or [first]):
-            learner = learner if repeat == 0 else learner.refold(fold)
-            wanted = [*keeps, everything] if repeat == 0 else keeps
-            fitted = fit_candidates(learner, views, wanted, n_processes)
-            if repeat == 0:
-                final = fitted.pop()
-                models = list(final.students.values())
-                spread.append(learner.spread(models, level))
-                for name, student in final.students.items():
-                    students[pair.key(name)] = learner.export(student)
-                for view, teacher in final.teachers.items():
-                    teachers[pair.key(view)] = learner.export(teacher)
-            if folds:
-                found.append(learner.out_of_fold(fitted))
-        if folds:
-            predicted.append(found[0].map(_mean, *found[1:]))
-    names = [pair.key(name) for pair in pairs for name in (LABELS, *views)]
-    is_label = np.array([name == LABELS for _ in pairs for name in (LABELS, *views)])
-    prior = prior_weights(is_label, size)
-    if not folds:
-        start = dict(zip(names, prior.tolist(), strict=True))
-        return Hedge(students, teachers, start, {}, None)
-
-    candidates = predicted[0].map(_all_candidates, *predicted[1:])
-    errors = candidates.sum(_error_sums, rows, output, factor, level)
-    # A candidate that varies on rows without y by more than y does errs there at least
-    # by the difference, which no labelled row shows.
-    deviation = np.sqrt(errors[3] / total)
-    excess = np.sqrt(np.concatenate(spread)) - _LARGEST_SPREAD * deviation
-    errors[0][np.diag_indices(len(excess))] += total * np.maximum(excess, 0) ** 2
-    weights = simplex_weights(errors[0], size, prior, prior_strength)
-    scores = _scores(total, size, *errors[1:])
-    return Hedge(
-        students,
-        teachers,
-        dict(zip(names, weights.tolist(), strict=True)),
-        dict(zip(names, scores, strict=True)),
-        candidates.map(_blend, weights),
-    )
-
-
-def _estimators(
-    rows: LocalParts,
-    fold: Any,
-    output: Output,
+def learner_of(
     pair: Pair,
+    rows: Parts,
+    fold: Any,
+    n_folds: int,
+    output: Output,
     n_columns: tuple[int, int],
     factor: np.ndarray | None,
     weighted: bool,
-) -> EstimatorLearner:
-    """Return the learner of a pair; the default ridge sees rows within limits."""
-    given: HedgedRows = rows.parts[0]
-    limited = given
+) -> SumsLearner | EstimatorLearner:
+    """Return the learner of a pair; `n_columns` are those of X and of X*."""
+    # Class weights of rows without y depend on predictions, row by row.
+    by_default = pair.teacher is None and pair.student is None and factor is None
+    if not isinstance(rows, LocalParts) or (
+        by_default
+        and sum(n_columns)
+        <= max(_SUMS_COLUMNS, min(len(rows.parts[0].labelled), LARGEST))
+    ):
+        return SumsLearner(rows, fold, n_folds, output.n_targets, n_columns[1])
+    given = limited = rows.parts[0]
     if pair.teacher is None or pair.student is None:
         numbers = rows.map(HedgedRows.in_numbers)
         design = Design.of(numbers, output.n_targets, n_columns[1])
         limited = design.limited(numbers.parts[0])
     return EstimatorLearner(
-        given,
         limited if pair.teacher is None else given,
-        limited if pair.student is None else given,
+        (limited if pair.student is None else given).X,
         fold.parts[0],
         output,
         GCVRidge() if pair.teacher is None else pair.teacher,
@@ -1020,172 +841,3 @@ def _estimators(
         factor,
         weighted,
     )
-
-
-# Functions of the labelled rows of one part.
-
-
-def _one_fold(rows: HedgedRows) -> np.ndarray:
-    return np.zeros(len(rows.labelled), dtype=int)
-
-
-def _mean(*predicted: np.ndarray) -> np.ndarray:
-    return np.mean(predicted, axis=0)
-
-
-def _all_candidates(*predicted: np.ndarray) -> np.ndarray:
-    return predicted[0] if len(predicted) == 1 else np.concatenate(predicted)
-
-
-def _blend(candidates: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return np.einsum("a,ant->nt", weights, candidates)
-
-
-def _cost(rows: HedgedRows, output: Output, factor: np.ndarray | None) -> np.ndarray:
-    """Return the weights of the rows times those of their classes."""
-    cost = rows.labelled_weight
-    if factor is not None and isinstance(output, ClassOutput):
-        cost = cost * (output.full(rows.target) @ factor)
-    return cost
-
-
-def _label_sums(
-    rows: HedgedRows, output: Output, factor: np.ndarray | None
-) -> tuple[int, float, float, np.ndarray]:
-    """Return the number of labelled rows, sums of their costs, cost² and cost × y."""
-    cost = _cost(rows, output, factor)
-    return len(cost), float(cost.sum()), float(cost @ cost), cost @ rows.target
-
-
-def _error_sums(
-    candidates: np.ndarray,
-    rows: HedgedRows,
-    output: Output,
-    factor: np.ndarray | None,
-    level: np.ndarray,
-) -> tuple[Any, ...]:
-    """Return products of the candidates' errors, sums of their squares, and of y."""
-    cost = _cost(rows, output, factor)
-    errors = candidates - rows.target
-    products = np.einsum("ant,bnt,n->ab", errors, errors, cost, optimize=True)
-    squares = np.sum(errors**2, axis=2)
-    variation = float(cost @ np.sum((rows.target - level) ** 2, axis=1))
-    return products, squares @ cost, squares**2 @ cost, variation
-
-
-def _scores(
-    total: float,
-    size: float,
-    squares: np.ndarray,
-    fourths: np.ndarray,
-    variation: float,
-) -> list[tuple[float, float]]:
-    """Return 1 − MSE / variance of each candidate, and its standard error."""
-    if not variation > 0:
-        return [(0.0, 0.0)] * len(squares)
-    spread = np.maximum(fourths - squares**2 / total, 0.0)
-    errors = np.sqrt(total / size * spread) / variation
-    scores = 1 - squares / variation
-    return list(zip(scores.tolist(), errors.tolist(), strict=True))
-
-
-# -- weights -----------------------------------------------------------------------
-
-
-def prior_weights(is_label: np.ndarray, n: float) -> np.ndarray:
-    """Return the prior weights of candidates, some of them of the labels."""
-    taught = ~is_label
-    if not taught.any():
-        return is_label / is_label.sum()
-    share = 0.5 * min(1.0, n / _ENOUGH_ROWS) ** 2
-    return np.where(taught, share / taught.sum(), (1 - share) / is_label.sum())
-
-
-def simplex_weights(
-    products: np.ndarray, n: float, prior: np.ndarray, prior_strength: float
-) -> np.ndarray:
-    """Return the weights for products E'E of the errors E = F − y of n rows."""
-    size, least = len(prior), np.diag(products).min()
-    if not np.trace(products) > 0:
-        return prior.copy()
-    # As 1'w = 1, Fw − y = Ew and w − π = (I − π1')w: the problem is to minimize w'Mw
-    # on the simplex. For v = sw, min_s s²q + (1 − s)² = q / (1 + q) grows with
-    # q = w'Mw: w is proportional to the v ≥ 0 that minimizes v'Mv + (1 − 1'v)².
-    away = np.eye(size) - np.outer(prior, np.ones(size))
-    strength = prior_strength / np.sqrt(min(1.0, n / _ENOUGH_ROWS))
-    M = products + strength * least / n * (away.T @ away)
-    # Errors of very different size lose no digits where M has the diagonal 1.
-    unit = np.sqrt(np.diag(M))
-    unit = np.where(unit > 0, unit, 1.0)
-    values, vectors = np.linalg.eigh(M / np.outer(unit, unit))
-    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-    A = np.vstack([root, unit.min() / unit])
-    v, _ = nnls(A, np.concatenate([np.zeros(size), [1.0]]))
-    weights = v / unit
-    return weights / weights.sum()
-
-
-# -- calibration -------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """One slope for all classes and an intercept for each."""
-
-    slope: float
-    intercept: np.ndarray
-
-    @classmethod
-    def none(cls, n_classes: int) -> Calibration:
-        """Return the calibration that changes nothing inside the clip."""
-        return cls(1.0, np.zeros(n_classes))
-
-    def scores(self, blend: np.ndarray) -> np.ndarray:
-        """Return a·z + b, one column per class; the softmax gives probabilities."""
-        return self.slope * clipped_log(blend) + self.intercept
-
-
-def clipped_log(blend: np.ndarray) -> np.ndarray:
-    """Return log(blend), clipped; beyond the clip it continues with slope 1."""
-    inside = np.clip(blend, LOW, HIGH)
-    return np.log(inside) + (blend - inside)
-
-
-def calibrate(parts: Parts, n_classes: int) -> Calibration:
-    """Fit slope and intercepts to predictions out of fold.
-
-    A part has weighted averages, one column per class, and the class and weight of each
-    row. Every class occurs.
-    """
-
-    def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = parts.sum(_log_loss, theta)
-        away = theta[0] - 1
-        gradient[0] += SLOPE_STRENGTH * away
-        return value + SLOPE_STRENGTH / 2 * away**2, gradient
-
-    found = minimize(
-        objective,
-        np.eye(1, n_classes)[0],
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(SMALLEST_SLOPE, None)] + [(None, None)] * (n_classes - 1),
-        options={"ftol": 1e-15, "gtol": 1e-10},
-    )
-    intercept = np.append(0.0, found.x[1:])
-    return Calibration(float(found.x[0]), intercept - intercept.mean())
-
-
-def _log_loss(
-    part: tuple[np.ndarray, np.ndarray, np.ndarray], theta: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Return −Σ w log p and its gradient at θ = (a, b_1, …); b_0 is 0."""
-    blend, codes, weight = part
-    logs = clipped_log(blend)
-    chance = log_softmax(theta[0] * logs + np.append(0.0, theta[1:]), axis=1)
-    rows = np.arange(len(codes))
-    value = float(-weight @ chance[rows, codes])
-    off = np.exp(chance)
-    off[rows, codes] -= 1.0
-    along = weight @ np.sum(off * logs, axis=1)
-    return value, np.append(along, weight @ off[:, 1:])

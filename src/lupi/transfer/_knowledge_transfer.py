@@ -88,7 +88,7 @@ from lupi.kernels import (
 from lupi.svm import SVCDeltaPlus
 from lupi.svm._machine import FIRST_STAGE_SPACE, LARGEST_C, VAPNIK_IZMAILOV
 from lupi.transfer._fitting import for_outputs, precise_ridge, refuse_regressor, scaled
-from lupi.transfer._folds import fit_out_of_fold, row_digests, splits
+from lupi.transfer._folds import fit_out_of_fold, row_digests
 
 
 @parameters
@@ -365,13 +365,6 @@ default=None
         if regressor is None:
             regressor = scaled(precise_ridge(), sparse=sp.issparse(X))
         regressor = seeded(for_outputs(regressor, frames), self.random_state)
-        folds = splits(
-            self.cv,
-            [X, privileged.values],
-            codes[rows],
-            stratify=True,
-            random_state=self.random_state,
-        )
 
         def fit(train: np.ndarray) -> Any:
             part = None if weight is None else weight[train]
@@ -382,7 +375,15 @@ default=None
         def predict(fitted: Any, test: np.ndarray) -> np.ndarray:
             return self._predict_frames(fitted, X[test])
 
-        self.regressor_, known = fit_out_of_fold(fit, predict, folds, len(rows))
+        self.regressor_, known = fit_out_of_fold(
+            fit,
+            predict,
+            self.cv,
+            [X, privileged.values],
+            codes[rows],
+            stratify=True,
+            random_state=self.random_state,
+        )
         frames = self._predict_frames(self.regressor_, training.X)
         frames[rows] = known
         return side_by_side(frames, training.X) if self.passthrough else frames

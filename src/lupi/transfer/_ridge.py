@@ -348,6 +348,19 @@ class RidgeFit:
             return np.asarray(X @ self.coef) + (self.level - self.center @ self.coef)
         return self.level + (X - self.center) @ self.coef
 
+    def moments(self, rows: Moments, columns: np.ndarray) -> Moments:
+        """Return the moments of some columns, followed by the values."""
+        products = rows.products @ self.coef
+        cross = products[columns]
+        inner = rows.products[np.ix_(columns, columns)]
+        level = self.level + (rows.mean - self.center) @ self.coef
+        return Moments(
+            rows.weight,
+            rows.squared,
+            np.concatenate([rows.mean[columns], level]),
+            np.block([[inner, cross], [cross.T, self.coef.T @ products]]),
+        )
+
 
 def ridge_from_moments(
     moments: Moments, n_targets: int, least: np.ndarray | float = 0.0
