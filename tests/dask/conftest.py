@@ -1,6 +1,7 @@
 """Clusters of two workers on this machine: threads of this process, or processes."""
 
 import os
+import time
 
 import pytest
 
@@ -63,3 +64,12 @@ def kill_one(client):
     """End a worker process without warning, as a machine that fails does."""
     victim = min(client.run(os.getpid).values())
     os.kill(victim, KILL)
+
+
+def close_one(cluster, client):
+    """Close a worker of this process between two tasks; what it held is lost."""
+    while any(client.processing().values()):
+        time.sleep(0.005)
+    worker = next(iter(cluster.workers.values()))
+    assert len(worker.data) > 0
+    cluster.sync(worker.close)

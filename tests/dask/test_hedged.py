@@ -18,7 +18,7 @@ from sklearn.linear_model import Ridge
 import lupi
 import lupi.dask
 from lupi.dask import HedgedDistillationClassifier, HedgedDistillationRegressor
-from tests.dask.conftest import kill_one, start_cluster
+from tests.dask.conftest import close_one, kill_one, start_cluster
 
 N = 600
 # Of very different size, and one that is empty.
@@ -194,6 +194,24 @@ def test_unknown_chunk_sizes(client):
     shorter = in_frame(score[1:], None, (5, 389, 0, 205)).to_dask_array()
     with pytest.raises(ValueError, match="Partition 1 has 390 rows of X and 389 of y"):
         HedgedDistillationRegressor(client=client).fit(dX, shorter)
+
+
+def test_the_rows_of_a_lost_worker_are_computed_again(at_submit):
+    X, y, P, _, _ = draw()
+    parameters = {"n_repeats": 1, "views": "both"}
+    expected = lupi.HedgedDistillationClassifier(**parameters)
+    expected.fit(X, y, privileged=P)
+    with (
+        start_cluster(2, processes=False) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        calls = at_submit(client, 60, partial(close_one, cluster, client))
+        model = HedgedDistillationClassifier(**parameters, client=client).fit(
+            in_chunks(X), in_chunks(y), privileged=in_chunks(P)
+        )
+        assert len(client.nthreads()) == 1
+    assert len(calls) > 60
+    same(model, expected)
 
 
 @pytest.mark.slow
