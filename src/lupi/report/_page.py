@@ -318,8 +318,8 @@ def _method(
         "gains": _gain_chart(comparison, name, index),
         "gains_note": (
             "Differences to the same model without X*: one dot per split, and the mean"
-            f"{kept} with its 95 % interval. {better} of {len(wide)} splits are better with "
-            "X*."
+            f"{kept} with its 95 % interval. {better} of {len(wide)} splits are better "
+            "with X*."
         ),
         "splits": [
             [
