@@ -54,7 +54,6 @@ from lupi.exceptions import ModelFileError
 from lupi.report import Usage, write_html
 from lupi.report._words import (
     GAIN_COLUMNS,
-    GAIN_WORDS,
     arm_meanings,
     choice_words,
     constant_words,
@@ -62,6 +61,7 @@ from lupi.report._words import (
     expected_words,
     full_size_words,
     gain_cells,
+    gain_words,
     left_out_words,
     method_verdict,
     outside_words,
@@ -514,7 +514,7 @@ def _show_comparison(console: Console, comparison: Comparison) -> None:
     console.print(_score_table(comparison, wide=console.width >= WIDE))
     legend = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style="dim")
     legend.add_column(no_wrap=True)
-    for name, meaning in (*arm_meanings(settings), *GAIN_WORDS.items()):
+    for name, meaning in (*arm_meanings(settings), *gain_words(comparison).items()):
         legend.add_row(name, Text(meaning))
     console.print(legend)
     for said in (*left_out_words(comparison), *second_words(comparison)):

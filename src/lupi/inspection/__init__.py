@@ -4,8 +4,11 @@
 given axes or on a new figure. The computed values are attributes of the display.
 """
 
-from lupi.inspection._gain import ColumnGainDisplay, GainDisplay
-from lupi.inspection._learning_curve import PrivilegedLearningCurveDisplay
+from lupi.inspection._comparison import (
+    ColumnGainDisplay,
+    GainDisplay,
+    PrivilegedLearningCurveDisplay,
+)
 from lupi.inspection._spaces import SpacesDisplay
 
 __all__ = [

@@ -30,7 +30,6 @@ from lupi.inspection import (
 from lupi.inspection._style import ARM_COLORS, BLACK, tidy
 from lupi.report._words import (
     GAIN_COLUMNS,
-    GAIN_WORDS,
     MARK,
     SUMMARY_COLUMNS,
     arm_meanings,
@@ -40,6 +39,7 @@ from lupi.report._words import (
     full_size_cells,
     full_size_words,
     gain_cells,
+    gain_words,
     left_out_words,
     method_verdict,
     number,
@@ -244,9 +244,8 @@ def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _table_notes(comparison: Comparison) -> list[str]:
-    notes = ["; ".join(f"{name}: {words}" for name, words in GAIN_WORDS.items()) + "."]
-    if len(comparison.methods) > 1:
-        notes.append("p is corrected for the number of methods (Holm).")
+    meanings = gain_words(comparison).items()
+    notes = ["; ".join(f"{name}: {words}" for name, words in meanings) + "."]
     notes += left_out_words(comparison) + second_words(comparison)
     if comparison.settings.get("outside"):
         words = outside_words(comparison.settings["outside"])

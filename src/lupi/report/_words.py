@@ -26,6 +26,7 @@ SUMMARY_COLUMNS = (
 )
 # Splits that are left out of all means are marked.
 MARK = "†"
+HOLM_WORDS = ", corrected for the number of methods (Holm)"
 GAIN_WORDS = {
     "gain": (
         "the smallest difference of “with X*” to “without X*”, “shuffled X*” and “X as "
@@ -149,6 +150,12 @@ def left_out_words(comparison: Comparison) -> list[str]:
         "arm is more than five interquartile ranges away from its other splits. With "
         f"all {total} splits, {comparison.verdict.method} scores {scores}."
     ]
+
+
+def gain_words(comparison: Comparison) -> dict[str, str]:
+    """Return the meaning of the columns of the gain."""
+    several = len(comparison.methods) > 1
+    return GAIN_WORDS | {"p": GAIN_WORDS["p"] + HOLM_WORDS * several}
 
 
 def base_words(settings: Mapping[str, Any]) -> str:
