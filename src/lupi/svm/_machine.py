@@ -157,44 +157,35 @@ class Place:
     stored: bool = True
 
     @classmethod
-    def of(cls, device: str, n_rows: int, n_functions: int, who: str) -> Place:
-        """Choose the form by the free memory; raise MemoryError if neither fits."""
-        torch = check_device(device, who)
-        if torch is None:
-            return HOST
-        free = _free(torch, device)
-        if DOUBLE_MATRICES[min(n_functions, 3)] * n_rows**2 * 8 <= free:
-            return cls(device)
-        needed = SINGLE_MATRICES[min(n_functions, 3)] * n_rows**2 * 4
-        if needed <= free:
-            return cls(device, stored=False)
-        raise MemoryError(
-            f"{who}(device={device!r}) on {n_rows} rows needs about "
-            f"{needed / GIB:.0f} GiB on the device, and {free / GIB:.0f} GiB are "
-            "free. Use fewer rows, or LinearSVCPlus behind "
-            "sklearn.kernel_approximation.Nystroem."
-        )
-
-    @classmethod
-    def of_features(
-        cls, device: str, n_rows: int, n_features: int, n_functions: int, who: str
+    def of(
+        cls, device: str, who: str, n_rows: int, n_functions: int, width: int | None
     ) -> Place:
-        """Raise MemoryError if the features of all functions do not fit."""
+        """Choose the form by the free memory; raise MemoryError if none fits.
+
+        `width` is that of the features of all functions, None for Gram matrices.
+        """
         torch = check_device(device, who)
         if torch is None:
             return HOST
-        free = _free(torch, device)
-        needed = (
-            n_rows
-            * (FEATURE_COPIES * n_features + VECTORS_PER_FUNCTION * n_functions)
-            * 8
-        )
-        if needed <= free:
-            return cls(device)
+        held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        free = torch.cuda.mem_get_info(device)[0] + held
+        kind, of_features = min(n_functions, 3), ""
+        bytes_needed = {
+            True: 8 * n_rows**2 * DOUBLE_MATRICES[kind],
+            False: 4 * n_rows**2 * SINGLE_MATRICES[kind],
+        }
+        if width is not None:
+            entries = FEATURE_COPIES * width + VECTORS_PER_FUNCTION * n_functions
+            bytes_needed = {True: 8 * n_rows * entries}
+            of_features = f" of {width} features"
+        for in_memory, needed in bytes_needed.items():
+            if needed <= free:
+                return cls(device, in_memory)
         raise MemoryError(
-            f"{who}(device={device!r}) on {n_rows} rows of {n_features} features needs "
-            f"about {needed / GIB:.1f} GiB on the device, and {free / GIB:.1f} GiB are "
-            "free. Use fewer rows, or device='cpu'."
+            f"{who}(device={device!r}) on {n_rows} rows{of_features} needs about "
+            f"{needed / GIB:.1f} GiB on the device, and {free / GIB:.1f} GiB are free. "
+            "Use fewer rows, device='cpu', or LinearSVCPlus behind "
+            "sklearn.kernel_approximation.Nystroem."
         )
 
     def gram(self, kernel: Kernel, rows: Any) -> Any:
@@ -218,12 +209,6 @@ class Place:
 
 
 HOST = Place()
-
-
-def _free(torch: Any, device: str) -> int:
-    """Return the free bytes of a device, unused reserved ones included."""
-    held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return torch.cuda.mem_get_info(device)[0] + held
 
 
 def evaluate(
@@ -631,21 +616,14 @@ class KernelMachine:
         in_features = (
             linear and self.solver == "auto" and part.n_rows >= self._feature_rows
         )
-        name, n_functions = type(self).__name__, 1
+        name, widths = type(self).__name__, [part.X.shape[1]]
         if privileged is not None:
-            n_functions += len(self._functions)
-        if in_features:
-            width = part.X.shape[1]
-            if privileged is not None:
-                width += len(self._functions) * privileged.values.shape[1]
-            place = Place.of_features(
-                self.device, part.n_rows, width, n_functions, name
-            )
-        else:
-            place = Place.of(self.device, part.n_rows, n_functions, name)
-            if place is HOST:
-                linear_form = "LinearSVRPlus" if is_regressor(self) else "LinearSVCPlus"
-                check_memory(name, linear_form, part.n_rows, n_functions)
+            widths += [privileged.values.shape[1]] * len(self._functions)
+        width = sum(widths) if in_features else None
+        place = Place.of(self.device, name, part.n_rows, len(widths), width)
+        if place is HOST and not in_features:
+            linear_form = "LinearSVRPlus" if is_regressor(self) else "LinearSVCPlus"
+            check_memory(name, linear_form, part.n_rows, len(widths))
         spaces: list[Space] = []
         rows: np.ndarray | None = np.arange(0)
         if privileged is not None:
