@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import MethodType
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy.special import softmax
@@ -25,6 +25,7 @@ from lupi._parameters import CLASS_WEIGHT, Constraints, choice
 from lupi.base._arguments import (
     MULTI_CLASS,
     Privileged,
+    Settled,
     Training,
     binary_problems,
     check_privileged,
@@ -328,8 +329,11 @@ class Machine(Protocol):
         """Return one value per row."""
 
 
+Fit = TypeVar("Fit", bound=Machine)
+
+
 @dataclass(frozen=True)
-class Fitted:
+class Fitted(Generic[Settled, Fit]):
     """The fitted machines and their training rows, for `_attributes`.
 
     Attributes
@@ -352,8 +356,8 @@ class Fitted:
     """
 
     training: Training
-    parts: Sequence[Training]
-    models: Sequence[Any]
+    parts: Sequence[Training[Settled]]
+    models: Sequence[Fit]
 
 
 class _Template(PrivilegedEstimator):

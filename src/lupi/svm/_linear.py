@@ -34,6 +34,8 @@ from lupi.svm._machine import (
     VAPNIK_VASHIST,
     Data,
     KernelMachine,
+    Kernels,
+    Model,
     certificates,
     constant_decision,
     unused_correction,
@@ -59,7 +61,7 @@ class _LinearMachine(KernelMachine):
     def _settle(self, prefix: str, rows: Any, weight: np.ndarray) -> Kernel:
         return Kernel("linear")
 
-    def _attributes(self, fitted: Fitted) -> dict[str, Any]:
+    def _attributes(self, fitted: Fitted[Kernels, Model]) -> dict[str, Any]:
         coef = np.array([model.decision.coefficients for model in fitted.models])
         return {"coef_": coef} | certificates(fitted.models)
 
@@ -297,6 +299,6 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     def _problem(self, data: Data) -> Problem:
         return svr_plus_problem(data, self.privileged_reg, self.epsilon)
 
-    def _attributes(self, fitted: Fitted) -> dict[str, Any]:
+    def _attributes(self, fitted: Fitted[Kernels, Model]) -> dict[str, Any]:
         attributes = super()._attributes(fitted)
         return attributes | {"coef_": attributes["coef_"][0]}

@@ -739,7 +739,7 @@ class KernelMachine:
         )
 
     # ----------------------------------------------------------- attributes
-    def _attributes(self, fitted: Fitted) -> dict[str, Any]:
+    def _attributes(self, fitted: Fitted[Kernels, Model]) -> dict[str, Any]:
         models, X = fitted.models, fitted.training.X
         kernel = fitted.parts[0].settled.decision
         dual = np.zeros((len(models), fitted.training.n_rows))
