@@ -76,11 +76,11 @@ _SUMS_COLUMNS = 300
 # -- outputs -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class NumericOutput:
+class Output:
     """A continuous target."""
 
-    n_targets: int = 1
+    def __init__(self, n_targets: int = 1) -> None:
+        self.n_targets = n_targets
 
     def target(self, y: np.ndarray) -> np.ndarray:
         """Return y as a column."""
@@ -92,13 +92,15 @@ class NumericOutput:
 
     def fit(self, model: Any, table: Any, target: np.ndarray, weight: Any) -> Any:
         """Fit to known values or to a teacher's predictions, which are numbers too."""
-        return fit_with(model, table, target[:, 0], sample_weight=weight)
+        target = target[:, 0] if self.n_targets == 1 else target
+        model = for_outputs(model, target)
+        return fit_with(model, table, target, sample_weight=weight)
 
     fit_soft = fit
 
     def values(self, model: Any, table: Any) -> np.ndarray:
         """Return predictions."""
-        return np.asarray(model.predict(table), dtype=float).reshape(-1, 1)
+        return np.asarray(model.predict(table), float).reshape(-1, self.n_targets)
 
     def check(self, model: Any, role: str) -> None:
         """Raise an error for an estimator that cannot predict numbers."""
@@ -109,16 +111,12 @@ class NumericOutput:
             )
 
 
-@dataclass(frozen=True)
-class ClassOutput:
+class ClassOutput(Output):
     """Classes; regressors are fitted to indicators, classifiers to labels."""
 
-    classes: np.ndarray
-
-    @property
-    def n_targets(self) -> int:
-        """Number of columns: 1 for two classes, otherwise one per class."""
-        return 1 if len(self.classes) == 2 else len(self.classes)
+    def __init__(self, classes: np.ndarray) -> None:
+        super().__init__(1 if len(classes) == 2 else len(classes))
+        self.classes = classes
 
     def target(self, y: np.ndarray) -> np.ndarray:
         """Return the indicators of labels."""
@@ -147,7 +145,7 @@ class ClassOutput:
     def fit(self, model: Any, table: Any, target: np.ndarray, weight: Any) -> Any:
         """Fit to known labels."""
         if is_regressor(model):
-            return self._fit_values(model, table, target, weight)
+            return super().fit(model, table, target, weight)
         codes = self.full(target).argmax(axis=1)
         if np.all(codes == codes[0]):
             # Most classifiers cannot be fitted to a single class.
@@ -158,7 +156,7 @@ class ClassOutput:
     def fit_soft(self, model: Any, table: Any, target: np.ndarray, weight: Any) -> Any:
         """Fit to a teacher's predictions."""
         if is_regressor(model):
-            return self._fit_values(model, table, target, weight)
+            return super().fit(model, table, target, weight)
         if self.n_targets == 1 and (soft := with_soft_objective(model)) is not None:
             soft_target = self.shares(target)[:, 1]
             return fit_with(soft, table, soft_target, sample_weight=weight)
@@ -167,17 +165,10 @@ class ClassOutput:
             share = share * weight[:, None]
         return fit_weighted_copies(model, table, self.classes, share)
 
-    def _fit_values(
-        self, model: Any, table: Any, target: np.ndarray, weight: Any
-    ) -> Any:
-        target = target[:, 0] if self.n_targets == 1 else target
-        model = for_outputs(model, target)
-        return fit_with(model, table, target, sample_weight=weight)
-
     def values(self, model: Any, table: Any) -> np.ndarray:
         """Return probabilities; 0 for a class without training rows of the model."""
         if is_regressor(model):
-            return np.asarray(model.predict(table), float).reshape(-1, self.n_targets)
+            return super().values(model, table)
         known = np.asarray(model.predict_proba(table), dtype=float)
         found = np.zeros((len(known), len(self.classes)))
         classes = accepted_classes(model, self.classes)
@@ -229,9 +220,6 @@ def with_soft_objective(classifier: Any) -> Any:
     return soft
 
 
-Output = NumericOutput | ClassOutput
-
-
 # -- rows --------------------------------------------------------------------------
 
 
@@ -250,11 +238,11 @@ class HedgedRows:
     weight: np.ndarray
 
     @classmethod
-    def of(cls, training: Training, output: Output) -> HedgedRows:
-        """Return the rows of a `Training` that has rows with y, X* or both."""
+    def of(cls, training: Training, output: Output, factor: float) -> HedgedRows:
+        """Return the rows of a `Training` with y, X* or both, and weights × factor."""
         labelled = training.labelled
         target = output.target(training.y[labelled])
-        weight = training.weight
+        weight = factor * training.weight
         return cls(training.X, training.privileged, labelled, target, weight)
 
     @property
@@ -289,10 +277,6 @@ class HedgedRows:
     def unlabelled(self) -> np.ndarray:
         """Positions of the rows without y; all of them have X*."""
         return np.setdiff1d(np.arange(self.n_rows), self.labelled, assume_unique=True)
-
-    def scaled(self, factor: float) -> HedgedRows:
-        """Return the rows with their weights multiplied by a factor."""
-        return replace(self, weight=factor * self.weight)
 
     def strata(self, output: Output) -> np.ndarray:
         """Return twice the class of the labelled rows, plus 1 for those with X*."""

@@ -104,7 +104,6 @@ from lupi.transfer._hedge import (
     ClassOutput,
     EstimatorLearner,
     HedgedRows,
-    NumericOutput,
     Output,
     Pair,
     SumsLearner,
@@ -259,10 +258,9 @@ class HedgedDistillation(PrivilegedEstimator):
             for role, model in (("teacher", pair.teacher), ("student", pair.student)):
                 if model is not None:
                     outputs.check(model, role)
-        rows = training.map(HedgedRows.of, outputs)
-        n_labelled, weight = rows.sum(_labelled_weight)
         # Penalties and the prior are absolute: the mean weight of labelled rows is 1.
-        rows = rows.map(HedgedRows.scaled, n_labelled / weight)
+        n_labelled, weight = training.sum(_labelled_weight)
+        rows = training.map(HedgedRows.of, outputs, n_labelled / weight)
         factor = self._class_factor(rows)
         strata = rows.map(HedgedRows.strata, outputs)
         groups = training.map(_labelled_groups) if grouped else None
@@ -748,8 +746,8 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
 
     __lupi_info__ = ModelInfo(**HEDGED, rank=2)
 
-    def _read_outputs(self, training: Parts) -> NumericOutput:
-        return NumericOutput()
+    def _read_outputs(self, training: Parts) -> Output:
+        return Output()
 
     def _finish(self, rows: Parts, cost: Parts, blend: Parts | None) -> None:
         ends = rows.largest(_ends)
@@ -772,7 +770,7 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         ndarray of shape (n_samples,)
             One number for every row, in ``prediction_range_``.
         """
-        values = self._blend(self._validate_X(X), NumericOutput())[:, 0]
+        values = self._blend(self._validate_X(X), Output())[:, 0]
         # Models saved by version 0.1 have no range.
         ends = getattr(self, "prediction_range_", None)
         return values if ends is None else np.clip(values, *ends)
@@ -846,8 +844,9 @@ def _names(students: list[Any]) -> list[str]:
     return [name for name, _ in make_pipeline(*models).steps]
 
 
-def _labelled_weight(rows: HedgedRows) -> tuple[int, float]:
-    return len(rows.labelled), float(rows.labelled_weight.sum())
+def _labelled_weight(training: Training) -> tuple[int, float]:
+    labelled = training.labelled
+    return len(labelled), float(training.weight[labelled].sum())
 
 
 def _labelled_groups(training: Training) -> np.ndarray:
