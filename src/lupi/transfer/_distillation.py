@@ -519,7 +519,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         classes = self.classes_
 
         def fit(view: Any, labels: np.ndarray, weight: np.ndarray | None) -> Any:
-            seen = np.unique(labels)
+            seen, code = np.unique(labels), np.searchsorted(classes, labels)
             if len(seen) < 2:
                 # Most classifiers cannot be fitted to a single class.
                 return DummyClassifier().fit(view, labels), seen
@@ -528,14 +528,11 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
                 logistic = precise_logistic(view.shape[1] * len(classes))
                 teacher = scaled(logistic, sparse=sp.issparse(view))
             teacher = seeded(teacher, self.random_state)
+            target = accepted_classes(teacher, classes)[code]
             if is_regressor(teacher):
-                code = np.searchsorted(classes, labels)
-                labels = as_target(hard_scores(np.eye(len(classes))[code]))
-                teacher = for_outputs(teacher, labels)
-            else:
-                code = np.searchsorted(classes, labels)
-                labels = accepted_classes(teacher, classes)[code]
-            return fit_with(teacher, view, labels, sample_weight=weight), seen
+                target = as_target(hard_scores(np.eye(len(classes))[code]))
+                teacher = for_outputs(teacher, target)
+            return fit_with(teacher, view, target, sample_weight=weight), seen
 
         def predict(fitted: tuple[Any, np.ndarray], view: Any) -> np.ndarray:
             teacher, seen = fitted
@@ -548,7 +545,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return the scores of a student that is a regressor."""
-        return as_scores(predicted_target(self.student_, X, len(self.classes_)))
+        return regressor_scores(self.student_, X, len(self.classes_))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels.
@@ -768,10 +765,10 @@ def as_scores(target: np.ndarray) -> np.ndarray:
     return target
 
 
-def predicted_target(regressor: Any, X: Any, n_classes: int) -> np.ndarray:
-    """Return the predictions of a regressor, in the shape of ``as_target``."""
+def regressor_scores(regressor: Any, X: Any, n_classes: int) -> np.ndarray:
+    """Return the scores of a regressor that was fitted to ``as_target``."""
     shape = X.shape[:1] if n_classes == 2 else (X.shape[0], n_classes)
-    return np.asarray(regressor.predict(X), dtype=float).reshape(shape)
+    return as_scores(np.asarray(regressor.predict(X), dtype=float).reshape(shape))
 
 
 def soft_probabilities(
@@ -793,7 +790,7 @@ def class_scores(
     (`seen`) gets the score −∞, that is, the probability 0 at every temperature.
     """
     if is_regressor(estimator):
-        known = as_scores(predicted_target(estimator, X, len(classes)))
+        known = regressor_scores(estimator, X, len(classes))
         seen = classes if seen is None else seen
         return np.where(np.isin(classes, seen), known, -np.inf)
     known, seen = _own_scores(estimator, X), estimator.classes_

@@ -67,7 +67,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.optimize import minimize, nnls
 from scipy.special import log_softmax
-from sklearn.base import RegressorMixin, is_regressor
+from sklearn.base import RegressorMixin, is_classifier, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
@@ -168,13 +168,20 @@ class HedgedDistillation(PrivilegedEstimator):
         "random_state": SEED,
     }
 
-    def _read_outputs(self, training: Parts) -> Output:
-        """Return the description of the output; subclasses define it."""
-        raise TypeError(f"{type(self).__name__} does not define _read_outputs.")
+    def _outputs(self) -> Output:
+        """Return the description of the output."""
+        return ClassOutput(self.classes_) if is_classifier(self) else Output()
 
     def _class_factor(self, rows: Parts) -> np.ndarray | None:
         """Return the class weights, or None."""
-        return None
+        if getattr(self, "class_weight", None) is None:
+            return None
+        totals = rows.sum(_class_totals, self._outputs())
+        codes = np.arange(len(self.classes_))
+        factor = class_weights(self.class_weight, self.classes_, codes, totals)
+        # As for the weights of the rows, the mean over labelled rows is 1.
+        factor = factor * (totals.sum() / (totals @ factor))
+        return None if np.allclose(factor, 1.0, rtol=1e-12) else factor
 
     @atomic_fit
     def fit(
@@ -253,7 +260,9 @@ class HedgedDistillation(PrivilegedEstimator):
         splits the rows given.
         """
         pairs = self._pairs()
-        outputs = self._read_outputs(training)
+        if is_classifier(self):
+            self.classes_ = classes_of(training, self)
+        outputs = self._outputs()
         for pair in pairs:
             for role, model in (("teacher", pair.teacher), ("student", pair.student)):
                 if model is not None:
@@ -444,8 +453,9 @@ class HedgedDistillation(PrivilegedEstimator):
             parts = np.array([getattr(student, name) for student in students])
             setattr(self, name, np.tensordot(weights, parts, axes=1))
 
-    def _blend(self, X: Any, outputs: Output) -> np.ndarray:
+    def _blend(self, X: Any) -> np.ndarray:
         """Return the weighted sum of the students, (n_rows, n_targets)."""
+        X, outputs = self._validate_X(X), self._outputs()
         if hasattr(self, "coef_"):
             values = linear_values(X, self.coef_, self.missing_coef_, self.intercept_)
             return values.reshape(X.shape[0], outputs.n_targets)
@@ -598,20 +608,6 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
 
     __lupi_info__ = ModelInfo(**HEDGED, rank=1)
 
-    def _read_outputs(self, training: Parts) -> ClassOutput:
-        self.classes_ = classes_of(training, self)
-        return self._outputs()
-
-    def _class_factor(self, rows: Parts) -> np.ndarray | None:
-        if self.class_weight is None:
-            return None
-        totals = rows.sum(_class_totals, self._outputs())
-        codes = np.arange(len(self.classes_))
-        factor = class_weights(self.class_weight, self.classes_, codes, totals)
-        # As for the weights of the rows, the mean over labelled rows is 1.
-        factor = factor * (totals.sum() / (totals @ factor))
-        return None if np.allclose(factor, 1.0, rtol=1e-12) else factor
-
     def _finish(self, rows: Parts, cost: Parts, blend: Parts | None) -> None:
         n_classes = len(self.classes_)
         self.calibration_slope_, self.calibration_intercept_ = 1.0, np.zeros(n_classes)
@@ -636,13 +632,9 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
         self.calibration_intercept_ = np.append(0.0, found.x[1:])
         self.calibration_intercept_ -= self.calibration_intercept_.mean()
 
-    def _outputs(self) -> ClassOutput:
-        return ClassOutput(self.classes_)
-
     def _scores(self, X: Any) -> np.ndarray:
         """Return calibrated scores, one column per class."""
-        X, outputs = self._validate_X(X), self._outputs()
-        blend = outputs.full(self._blend(X, outputs))
+        blend = ClassOutput(self.classes_).full(self._blend(X))
         return self.calibration_slope_ * _log(blend) + self.calibration_intercept_
 
 
@@ -746,9 +738,6 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
 
     __lupi_info__ = ModelInfo(**HEDGED, rank=2)
 
-    def _read_outputs(self, training: Parts) -> Output:
-        return Output()
-
     def _finish(self, rows: Parts, cost: Parts, blend: Parts | None) -> None:
         ends = rows.largest(_ends)
         margin = _MARGIN * (ends[1] + ends[0])
@@ -770,7 +759,7 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         ndarray of shape (n_samples,)
             One number for every row, in ``prediction_range_``.
         """
-        values = self._blend(self._validate_X(X), Output())[:, 0]
+        values = self._blend(X)[:, 0]
         # Models saved by version 0.1 have no range.
         ends = getattr(self, "prediction_range_", None)
         return values if ends is None else np.clip(values, *ends)
