@@ -634,8 +634,9 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return calibrated scores, one column per class."""
-        blend = ClassOutput(self.classes_).full(self._blend(X))
-        return self.calibration_slope_ * _log(blend) + self.calibration_intercept_
+        blend = self._blend(X)
+        logs = _log(ClassOutput(self.classes_).full(blend))
+        return self.calibration_slope_ * logs + self.calibration_intercept_
 
 
 class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
