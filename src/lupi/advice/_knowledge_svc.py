@@ -293,9 +293,20 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         for regions in problems:
             hard = [i for i, region in enumerate(regions) if region.hard]
             conflicting = conflict([regions[i] for i in hard], self.fit_intercept)
-            if conflicting:
-                titles = [repr(rules[hard[i]].title) for i in conflicting]
-                raise ValueError(_conflict_message(titles, self.fit_intercept))
+            titles = [repr(rules[hard[i]].title) for i in conflicting]
+            if len(titles) > 1:
+                raise ValueError(
+                    f"The hard rules {listed(titles)} contradict each other: no "
+                    "hyperplane has all of their regions on the correct side. Give one "
+                    "of them a finite advice_weight, or correct it."
+                )
+            if titles:
+                origin = " through the origin (fit_intercept=False)"
+                raise ValueError(
+                    f"The hard rule {titles[0]} cannot hold: no hyperplane"
+                    f"{'' if self.fit_intercept else origin} has its region on the "
+                    "correct side. Give it a finite advice_weight, or correct it."
+                )
 
     def _costs(
         self, y: NDArray[Any], weight: NDArray[np.float64]
@@ -369,17 +380,3 @@ def _margins_of_rule(
         for k, other in enumerate(solutions)
         if k != label
     ]
-
-
-def _conflict_message(titles: list[str], fit_intercept: bool) -> str:
-    if len(titles) > 1:
-        return (
-            f"The hard rules {listed(titles)} contradict each other: no hyperplane "
-            "has all of their regions on the correct side. Give one of them a finite "
-            "advice_weight, or correct it."
-        )
-    where = "" if fit_intercept else " through the origin (fit_intercept=False)"
-    return (
-        f"The hard rule {titles[0]} cannot hold: no hyperplane{where} has its region "
-        "on the correct side. Give it a finite advice_weight, or correct it."
-    )

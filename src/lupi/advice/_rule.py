@@ -147,10 +147,29 @@ class Rule:
         names: Sequence[str] | None = None,
         name: str | None = None,
     ):
-        self.D, self.d = _checked_region(D, d)
+        D = np.array(D, dtype=np.float64)
+        d = np.atleast_1d(np.array(d, dtype=np.float64))
+        if D.ndim != 2 or d.ndim != 1 or len(D) != len(d) or D.size == 0:
+            raise ValueError(
+                "A rule needs D with one row per condition and d with one number per "
+                f"condition, at least one of each, but D has shape {D.shape} and d has "
+                f"shape {d.shape}."
+            )
+        if not (np.isfinite(D).all() and np.isfinite(d).all()):
+            raise ValueError(
+                "The numbers of a rule must be finite, but D or d has NaN or infinity. "
+                "Leave out conditions with an infinite bound."
+            )
+        n_columns = D.shape[1]
+        if names is None:
+            names = [f"x{j}" for j in range(n_columns)]
+        self.D, self.d, self.names, self.name = D, d, tuple(map(str, names)), name
+        if len(self.names) != n_columns or len(set(self.names)) != n_columns:
+            raise ValueError(
+                f"D has {n_columns} columns, so names must be {n_columns} different "
+                f"names, but {list(self.names)} was given."
+            )
         self.label = _checked_label(label)
-        self.names = _checked_names(names, self.D.shape[1])
-        self.name = name
         self._pieces: tuple[str, ...] | None = None
 
     @classmethod
@@ -176,7 +195,13 @@ class Rule:
             If the text is not a rule; the message has the position of the error and
             what was expected there.
         """
-        alternatives, label = _parse(text)
+        if not isinstance(text, str):
+            raise TypeError(
+                "A rule must be a string, such as 'age >= 40 => 1', but an object of "
+                f"type {type(text).__name__} was given. Use Rule(D, d, label) for "
+                "arrays."
+            )
+        alternatives, label = _Parser(text).rule()
         rules = [cls._of(comparisons, label, name) for comparisons in alternatives]
         return rules[0] if len(rules) == 1 else rules
 
@@ -317,25 +342,6 @@ def read_advice(advice: Any) -> list[Rule]:
     )
 
 
-def _checked_region(
-    D: ArrayLike, d: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    D = np.array(D, dtype=np.float64)
-    d = np.atleast_1d(np.array(d, dtype=np.float64))
-    if D.ndim != 2 or d.ndim != 1 or len(D) != len(d) or D.size == 0:
-        raise ValueError(
-            "A rule needs D with one row per condition and d with one number per "
-            f"condition, at least one of each, but D has shape {D.shape} and d has "
-            f"shape {d.shape}."
-        )
-    if not (np.isfinite(D).all() and np.isfinite(d).all()):
-        raise ValueError(
-            "The numbers of a rule must be finite, but D or d has NaN or infinity. "
-            "Leave out conditions with an infinite bound."
-        )
-    return D, d
-
-
 def _checked_label(label: Any) -> Label:
     label = label.item() if isinstance(label, np.generic) else label
     if isinstance(label, float) and not np.isfinite(label):
@@ -346,18 +352,6 @@ def _checked_label(label: Any) -> Label:
             f"of type {type(label).__name__} was given."
         )
     return label
-
-
-def _checked_names(names: Sequence[str] | None, n_columns: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"x{j}" for j in range(n_columns))
-    names = tuple(str(column) for column in names)
-    if len(names) != n_columns or len(set(names)) != n_columns:
-        raise ValueError(
-            f"D has {n_columns} columns, so names must be {n_columns} different names, "
-            f"but {list(names)} was given."
-        )
-    return names
 
 
 def _quoted(text: str, quote: str) -> str:
@@ -444,16 +438,6 @@ class _Condition:
     start: int
 
 
-def _parse(text: str) -> tuple[list[list[_Comparison]], Label]:
-    """Return the comparisons of each alternative of ``or``, and the label."""
-    if not isinstance(text, str):
-        raise TypeError(
-            f"A rule must be a string, such as 'age >= 40 => 1', but an object of "
-            f"type {type(text).__name__} was given. Use Rule(D, d, label) for arrays."
-        )
-    return _Parser(text).rule()
-
-
 def _unquoted(token: str) -> str:
     return re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL)
 
@@ -514,6 +498,7 @@ class _Parser:
     # -- the grammar, top down ----------------------------------------------------
 
     def rule(self) -> tuple[list[list[_Comparison]], Label]:
+        """Return the comparisons of each alternative of ``or``, and the label."""
         condition = self._as_condition(self._disjunction())
         if not self._accept("=>"):
             raise self._error("Expected 'and', 'or' or '=> label'.")

@@ -439,13 +439,10 @@ def _plain_numbers(y: Any) -> Any:
     inner = getattr(dtype, "numpy_dtype", None)
     if inner is not None and getattr(inner, "kind", "O") in "biuf":  # Int64 etc.
         return np.asarray(y.astype(inner))
-    if getattr(dtype, "kind", None) == "O" and all(_is_number(one) for one in y):
+    numbers = bool | int | float | np.bool_ | np.number
+    if getattr(dtype, "kind", None) == "O" and all(isinstance(v, numbers) for v in y):
         return np.asarray(list(y))
     return y
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, bool | int | float | np.bool_ | np.number)
 
 
 def _check_target(y: Any, n_rows: int, estimator: Any, numeric: bool) -> np.ndarray:
