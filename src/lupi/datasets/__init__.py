@@ -9,13 +9,14 @@ from lupi.datasets._generators import (
     make_slack_teacher,
     make_useless,
 )
-from lupi.datasets._readers import read_mnist_plus, read_techtc
-from lupi.datasets._shipped import (
+from lupi.datasets._loaders import (
     load_actg175,
     load_breast_cancer_privileged,
     load_digits_lowres,
     load_german_credit,
     load_pima,
+    read_mnist_plus,
+    read_techtc,
 )
 from lupi.datasets._tables import list_tables, load_table
 

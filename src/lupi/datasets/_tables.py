@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from lupi._optional import optional
-from lupi.datasets._shipped import (
+from lupi.datasets._loaders import (
     load_actg175,
     load_breast_cancer_privileged,
     load_digits_lowres,

@@ -394,14 +394,7 @@ def _change(
 class SensitiveColumns:
     """Encoder of the sensitive columns, fitted to the argument of ``fit``.
 
-    Attributes
-    ----------
-    labels : list of str
-        Names of the columns, z0, z1, … if the table has none.
-    encoders : list of OneHotEncoder or None
-        One per column; None for numbers.
-    names : list of str
-        Names of the columns that `encode` returns.
+    One of `encoders` per column of `labels`, None for numbers; `names` are the results.
     """
 
     def __init__(self, sensitive: Any, n_rows: int, owner: str):
