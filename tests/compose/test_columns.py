@@ -102,6 +102,7 @@ def test_single_columns_slices_and_none(columns, expected):
         ([-6], TABLE, r"columns=\[-6\] .*: index -6 is out of bounds .* size 5"),
         ([True, False], TABLE, r"boolean index did not match .* boolean axis is 2"),
         (["age", 1], TABLE, r"columns=\['age', 1\] does not choose columns of X"),
+        ([True, 1], TABLE, r"it mixes a mask with positions"),
         (1.5, TABLE, r"Give names, positions, a mask, a slice, or a function"),
         (slice(None), TABLE, r"makes all of them privileged\. Leave at least one"),
     ],

@@ -174,6 +174,8 @@ def column_positions(columns: Any, table: Any) -> np.ndarray:
         else:
             several = isinstance(columns, Iterable) and not isinstance(columns, str)
             chosen = list(columns) if several else [columns]
+            if len({isinstance(one, bool | np.bool_) for one in chosen}) > 1:
+                raise ValueError("it mixes a mask with positions or names")
             if all(isinstance(one, str) for one in chosen):
                 chosen = [_position(name, names) for name in chosen]
             key = np.array(chosen) if chosen else np.empty(0, dtype=int)
