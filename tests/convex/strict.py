@@ -90,7 +90,7 @@ def strictly(problem: Problem) -> Problem:
 
 
 class StrictVector:
-    """A vector or features of rows: ``+ − * /`` with its kind and floats alone."""
+    """A vector or features of rows: what NumPy and torch have in common alone."""
 
     __array_ufunc__ = None
     __slots__ = ("hidden",)
@@ -126,8 +126,23 @@ class StrictVector:
     def __rtruediv__(self, other):
         return self._with(other, lambda a, b: b / a)
 
+    def __matmul__(self, other):
+        return self._with(other, lambda a, b: a @ b)
+
     def __neg__(self):
         return StrictVector(-self.hidden)
+
+    def __abs__(self):
+        return StrictVector(abs(self.hidden))
+
+    def max(self):
+        return StrictVector(self.hidden.max())
+
+    def sum(self):
+        return StrictVector(self.hidden.sum())
+
+    def clip(self, *, min):
+        return StrictVector(self.hidden.clip(min=min))
 
     __radd__, __rmul__ = __add__, __mul__
 

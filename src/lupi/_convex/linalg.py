@@ -305,12 +305,6 @@ def scale(matrix: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
 
 
 @singledispatch
-def shifted(matrix: np.ndarray, constant: float) -> np.ndarray:
-    """Return a copy with a constant added to every entry."""
-    return matrix + constant
-
-
-@singledispatch
 def transposed(matrix: np.ndarray) -> np.ndarray:
     """Return the transposed matrix, without a copy."""
     return matrix.T
@@ -371,39 +365,9 @@ def _numbers(like: Any, values: list) -> np.ndarray:
 
 
 @singledispatch
-def absolute(values: Any) -> Any:
-    """Return the absolute values of a vector."""
-    return np.abs(values)
-
-
-@singledispatch
 def maximum(first: Any, second: Any) -> Any:
     """Return the elementwise maximum of two vectors."""
     return np.maximum(first, second)
-
-
-@singledispatch
-def floored(values: Any, floor: float) -> Any:
-    """Return the elementwise maximum of a vector and a number."""
-    return np.maximum(values, floor)
-
-
-@singledispatch
-def dot(first: Any, second: Any) -> Any:
-    """Return ``Σ_i first_i second_i`` of two vectors."""
-    return first @ second
-
-
-@singledispatch
-def total(values: Any) -> Any:
-    """Return the sum of a vector."""
-    return values.sum()
-
-
-@singledispatch
-def largest(values: Any) -> Any:
-    """Return the largest entry of a vector."""
-    return values.max()
 
 
 @singledispatch

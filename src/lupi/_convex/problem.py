@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils.extmath import row_norms
@@ -377,10 +377,6 @@ class Problem:
         return margins
 
 
-if TYPE_CHECKING:
-    from lupi._convex.problem import Problem
-
-
 @dataclass(frozen=True)
 class Structure:
     """Classification of the families of constraints by the functions that they act on.
@@ -397,20 +393,9 @@ class Structure:
     private to the same leaf, and both act on that leaf with the same coefficients. A
     function without a space (only a bias) is not a leaf and is ignored here.
 
-    Attributes
-    ----------
-    root : list of int
-        Families on the first function only.
-    leaves : list of int
-        The functions k ≥ 1 that have a space.
-    private, shared : dict of list of int
-        The private and the shared families of every leaf.
-    irregular : list of int
-        All other families.
-    pairs : dict of tuple
-        The shared and the private family of each pair, by the number of their slack.
-    crowded : list of int
-        Linear slacks that several families share without being a pair.
+    All other families are *irregular*, and linear slacks that several families share
+    without being a pair are *crowded*. ``pairs`` has the shared and the private family,
+    by the number of their slack.
     """
 
     root: list[int]

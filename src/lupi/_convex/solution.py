@@ -4,8 +4,7 @@ All values are computed from the problem, the multipliers λ and the biases b:
 
 - primal value  ``Σ ρ_k/2 ‖f_k‖² + c_k·t_k + slack costs`` with the optimal slacks,
 - dual value    ``r·λ − Σ v_kᵀK_k v_k/(2ρ_k) − ½ Σ λ²/q``,
-- primal residual: the largest violation of a constraint without slack,
-- dual residual: the largest of ``−λ``, ``Σλ − d`` and ``|e_k·v_k|``.
+- primal residual: the largest violation of a constraint without slack.
 """
 
 from __future__ import annotations
@@ -75,7 +74,8 @@ class Solution:
         """
         v, values = self.coefficients[k], self.penalized[k]
         space, rho = self.problem.spaces[k], self.problem.functions[k].weight
-        allowed /= self._price(k)
+        price = self._price(k)
+        allowed = allowed / price if price > 0 else np.inf
         best, least = v, np.inf
         for found in self._expansions(k):
             if self.weights is None and np.array_equal(found, v):
@@ -262,22 +262,6 @@ class Solution:
         return float(max(violation.max(), 0.0))
 
     @cached_property
-    def dual_residual(self) -> float:
-        """Largest violation of ``λ ≥ 0``, ``Σλ ≤ d``, ``e_k·v_k = 0`` or of v_k."""
-        problem = self.problem
-        worst = [0.0]
-        worst.append((problem.lower - self.multipliers).max(initial=0.0))
-        worst += [
-            -room.min() for room in problem.headroom(self.multipliers) if room.size
-        ]
-        worst += list(np.abs(problem.balance(self.coefficients)))
-        for v, w in zip(
-            self.coefficients, problem.coefficients(self.multipliers), strict=True
-        ):
-            worst.append(np.abs(v - w).max(initial=0.0))
-        return float(max(worst))
-
-    @cached_property
     def duality_gap(self) -> float:
         """Primal minus dual value, plus estimates of the effect of the residuals.
 
@@ -434,23 +418,10 @@ def _is_unique(solution: Solution) -> bool:
 def strict_products(
     problem: Problem, multipliers: np.ndarray, largest: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the products of the bias coefficients of strictly active constraints.
+    """Return the largest bias coefficients of strictly active constraints, and sums.
 
-    Parameters
-    ----------
-    problem : Problem
-        All rows, or some.
-    multipliers : ndarray
-        The multipliers, relative to their offset.
-    largest : float
-        The largest multiplier of all rows.
-
-    Returns
-    -------
-    scale : ndarray of shape (n_biases,)
-        Largest coefficient of each bias.
-    products : ndarray of shape (n_biases, n_biases)
-        Sum of the products of their coefficients.
+    The sums are those of the products of two coefficients each. The problem may have
+    some of the rows; ``largest`` is the largest multiplier of all.
     """
     open_slack = np.ones(problem.size, dtype=bool)
     for room, cost, sharing in zip(
@@ -479,32 +450,23 @@ def _midpoint(solution: Solution, kinds: int) -> np.ndarray | None:
     problem = solution.problem
     rows = BiasRows.of(problem, problem.margins(solution.penalized), kinds)
 
-    def pieces(center: np.ndarray, reach: np.ndarray) -> list[Piece]:
-        return [rows.piece(center, reach)]
-
-    return middle_of(solution.biases, rows.size, pieces)
+    return middle_of(solution.biases, rows.size, lambda *box: [rows.near(*box)])
 
 
 def middle_of(
     biases: np.ndarray,
     size: np.ndarray,
-    pieces: Callable[[np.ndarray, np.ndarray], list[Piece]],
+    near: Callable[[np.ndarray, np.ndarray], list[NearBiases]],
 ) -> np.ndarray | None:
     """Return biases with the first at the midpoint of its interval; None if not found.
 
-    Parameters
-    ----------
-    biases : ndarray
-        Optimal biases, the center of the search.
-    size : ndarray
-        Largest coefficient of each in any constraint.
-    pieces : callable
-        ``pieces(center, reach)`` returns the parts of the linear program in the box of
-        half widths ``reach`` around ``center``.
+    The search begins at optimal biases; ``size`` is the largest coefficient of each.
+    ``near(center, reach)`` returns the parts of the linear program in the box of half
+    widths ``reach`` around ``center``.
     """
     reach = FIRST_HALF_WIDTH / np.where(size > 0, size, 1.0)
     while reach.max() < LARGEST_HALF_WIDTH:
-        program = _Program(pieces(biases, reach), biases, reach)
+        program = _Program(near(biases, reach), biases, reach)
         middle = program.middle()
         if not program.at_edge:
             return middle
@@ -513,7 +475,7 @@ def middle_of(
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class NearBiases:
     """The part of some rows in the linear program for the biases in a box.
 
     ``cost`` and ``constant`` are those of slacks that are linear in the whole box.
@@ -556,7 +518,7 @@ class BiasRows:
         """Largest coefficient of each bias."""
         return np.abs(self.columns).max(axis=1, initial=0.0)
 
-    def piece(self, center: np.ndarray, reach: np.ndarray) -> Piece:
+    def near(self, center: np.ndarray, reach: np.ndarray) -> NearBiases:
         """Return the part of the linear program in a box.
 
         Slacks that are zero in the whole box are left out, and slacks that one
@@ -588,7 +550,7 @@ class BiasRows:
         no_slack = np.full(len(hard) + len(equal), -1)
         flat = np.concatenate([*rows, hard, equal]).astype(int)
         whole = np.concatenate([*problem.slack_costs, np.zeros(1)])
-        return Piece(
+        return NearBiases(
             cost,
             constant,
             columns[:, flat].T,
@@ -618,31 +580,31 @@ def _tightest(columns, right, rows, kinds: int) -> np.ndarray:
 class _Program:
     """The linear program for the biases in a box."""
 
-    def __init__(self, pieces: list[Piece], center, reach):
+    def __init__(self, parts: list[NearBiases], center, reach):
         from scipy.sparse import csr_array, hstack
 
         self._n_biases = len(center)
         self._low, self._high = center - reach, center + reach
-        bias_costs = sum(piece.bias_costs for piece in pieces)
-        cost = bias_costs + sum(piece.cost for piece in pieces)
-        self._constant = sum(piece.constant for piece in pieces)
+        bias_costs = sum(part.bias_costs for part in parts)
+        cost = bias_costs + sum(part.cost for part in parts)
+        self._constant = sum(part.constant for part in parts)
         owners, n_slacks = [], 0
-        for piece in pieces:
-            own = piece.owners
+        for part in parts:
+            own = part.owners
             owners.append(np.where(own >= 0, own + n_slacks, -1))
-            n_slacks += len(piece.prices)
+            n_slacks += len(part.prices)
         own = np.concatenate(owners)
         soft = np.flatnonzero(own >= 0)
         slacks = csr_array(
             (np.ones(len(soft)), (soft, own[soft])), shape=(len(own), n_slacks)
         )
-        left = np.concatenate([piece.left for piece in pieces])
+        left = np.concatenate([part.left for part in parts])
         self._left = hstack([csr_array(left), slacks], format="csr")
-        self._right = np.concatenate([piece.right for piece in pieces])
-        self._equal = np.concatenate([piece.equal for piece in pieces])
-        dearest = max(piece.dearest for piece in pieces)
+        self._right = np.concatenate([part.right for part in parts])
+        self._equal = np.concatenate([part.equal for part in parts])
+        dearest = max(part.dearest for part in parts)
         self._unit = max(np.abs(bias_costs).max(), dearest) or 1.0
-        prices = [piece.prices for piece in pieces]
+        prices = [part.prices for part in parts]
         self._cost = np.concatenate([cost, *prices]) / self._unit
         self.at_edge = False
 

@@ -249,10 +249,6 @@ def scale(matrix: Tensor, left: np.ndarray, right: np.ndarray) -> None:
     matrix.mul_(_columns(matrix, left)).mul_(_columns(matrix, right).mT)
 
 
-def shifted(matrix: Tensor, constant: float) -> Tensor:
-    return matrix + constant
-
-
 def symmetrized(matrix: Tensor) -> Tensor:
     for start in range(0, len(matrix), SQUARED_AT_ONCE):
         stop = start + SQUARED_AT_ONCE
@@ -294,28 +290,8 @@ def _numbers(like: Tensor, values: list) -> np.ndarray:
     )
 
 
-def absolute(values: Tensor) -> Tensor:
-    return values.abs()
-
-
 def maximum(first: Tensor, second: Tensor) -> Tensor:
     return torch.maximum(first, second)
-
-
-def floored(values: Tensor, floor: float) -> Tensor:
-    return values.clamp_min(floor)
-
-
-def dot(first: Tensor, second: Tensor) -> Tensor:
-    return torch.dot(first, second)
-
-
-def total(values: Tensor) -> Tensor:
-    return values.sum()
-
-
-def largest(values: Tensor) -> Tensor:
-    return values.max()
 
 
 def feature_values(features: Tensor, weights: np.ndarray) -> Tensor:
@@ -334,20 +310,16 @@ def weighted_gram(first: Tensor, weight: Tensor, second: Tensor) -> np.ndarray:
 class KernelRows:
     """A Gram matrix given by its rows, for sizes at which it cannot be stored.
 
-    Parameters
-    ----------
-    rows : Tensor of shape (n_rows, n_features)
-        The rows on the device, in double precision.
-    kernel : object
-        Has the methods ``between(rows, others)``, which returns the kernel values of
-        rows with others, and ``diagonal(rows)``, those of rows with themselves.
-    constant : float, default=0.0
-        A constant that is added to every value.
+    ``kernel.between(rows, others)`` returns the kernel values of rows with others,
+    ``kernel.diagonal(rows)`` those of rows with themselves; ``constant`` is added.
     """
 
     def __init__(self, rows: Tensor, kernel: Any, constant: float = 0.0):
         self.rows, self.kernel, self.constant = rows, kernel, constant
         self.shape = len(rows), len(rows)
+
+    def __add__(self, constant: float) -> KernelRows:
+        return KernelRows(self.rows, self.kernel, self.constant + constant)
 
     def tiles(self) -> Iterator[tuple[slice, Tensor]]:
         """Yield the matrix in blocks of rows, with their positions."""
@@ -378,10 +350,6 @@ class _KernelRowsOperations:
     def take_rows(matrix: KernelRows, rows: np.ndarray) -> Tensor:
         chosen = matrix.rows.index_select(0, _index(matrix.rows, rows))
         return matrix.kernel.between(chosen, matrix.rows) + matrix.constant
-
-    @staticmethod
-    def shifted(matrix: KernelRows, constant: float) -> KernelRows:
-        return KernelRows(matrix.rows, matrix.kernel, matrix.constant + constant)
 
     @staticmethod
     def in_precision(matrix: KernelRows, divisor: float, dtype: type) -> Tensor:

@@ -24,7 +24,7 @@ from lupi._convex.problem import Problem
 from lupi._convex.solution import (
     NEGLIGIBLE_CHANGE,
     BiasRows,
-    Piece,
+    NearBiases,
     determined,
     middle_of,
     strict_products,
@@ -223,11 +223,11 @@ def _with_middle_bias(
     if determined(np.max(scales, axis=0), np.sum(products, axis=0)):
         return found
 
-    def pieces(center: np.ndarray, reach: np.ndarray) -> list[Piece]:
-        parts = states.gather(_pieces, found.weights, center, reach)
-        return [piece for part in parts for piece in part]
+    def near(center: np.ndarray, reach: np.ndarray) -> list[NearBiases]:
+        parts = states.gather(_near, found.weights, center, reach)
+        return [chunk for part in parts for chunk in part]
 
-    biases = middle_of(found.biases, np.max(sizes, axis=0), pieces)
+    biases = middle_of(found.biases, np.max(sizes, axis=0), near)
     if biases is None:
         return found
     middle = certified(rows, layout, layout.joined(found.weights, biases))
@@ -255,13 +255,13 @@ def _bias_columns(state: State, largest: float) -> tuple[np.ndarray, ...]:
     return np.max(sizes, axis=0), np.max(scales, axis=0), np.sum(products, axis=0)
 
 
-def _pieces(
+def _near(
     state: State, weights: list[Any], center: np.ndarray, reach: np.ndarray
-) -> list[Piece]:
+) -> list[NearBiases]:
     """Return the parts of the linear program for the biases, one per chunk."""
     found = []
     for problem, _ in state.rows.in_chunks(CHUNK):
         values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
         rows = BiasRows.of(problem, problem.margins(values), DEFAULT.bias_kinds)
-        found.append(rows.piece(center, reach))
+        found.append(rows.near(center, reach))
     return found

@@ -40,7 +40,7 @@ from lupi._convex import (
     solve,
 )
 from lupi._convex.interior.blocks import BlockSolution
-from lupi._convex.linalg import diagonal, shifted
+from lupi._convex.linalg import diagonal
 from lupi._optional import require
 from lupi._parameters import (
     MAX_ITER,
@@ -436,7 +436,7 @@ class Data:
                     "the features, for instance with "
                     "sklearn.preprocessing.StandardScaler."
                 )
-            return Gram(shifted(gram, 1.0))
+            return Gram(gram + 1.0)
         ones = np.ones((which.rows.shape[0], 1))
         stack = sp.hstack if sp.issparse(which.rows) else np.hstack
         rows: Any = stack([which.rows, ones])

@@ -35,6 +35,7 @@ from lupi._convex.linalg import (
     copied,
     diagonal,
     inverse_from_cholesky,
+    inverse_of_small,
     put,
     scale,
     scaled_block,
@@ -247,7 +248,7 @@ def times(weight: np.ndarray, array: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Block:
+class _FinalPart:
     """Multipliers of the final system: rows of K₀, coefficients, barrier and P."""
 
     rows: np.ndarray
@@ -367,7 +368,7 @@ class KernelNewton:
             self._root_keep = rows[keep]
             self._root_weak = rows[~keep]
             one = np.ones(int(keep.sum()))
-            blocks.append(_Block(rows[keep], one, diagonal[keep], None))
+            blocks.append(_FinalPart(rows[keep], one, diagonal[keep], None))
             self._spans.append(slice(0, int(keep.sum())))
             start = int(keep.sum())
         self._kept: list[_Kept | None] = []
@@ -396,12 +397,14 @@ class KernelNewton:
             scale(parallel, a, a)
             weak = np.flatnonzero(~keep)
             self._kept.append(_Kept(q, kept, weak, (diagonal + own)[weak]))
-            blocks.append(_Block(in_root[kept], a_root[kept], diagonal[kept], parallel))
+            blocks.append(
+                _FinalPart(in_root[kept], a_root[kept], diagonal[kept], parallel)
+            )
             self._spans.append(slice(start, start + len(kept)))
             start += len(kept)
         self._final = self._assemble(blocks, jitter)
 
-    def _assemble(self, blocks: list[_Block], jitter: float) -> Any:
+    def _assemble(self, blocks: list[_FinalPart], jitter: float) -> Any:
         """Return the factor of ``a₀K₀a₀/ρ₀ + a P a + D`` over all blocks."""
         pieces = [
             [
@@ -509,18 +512,13 @@ class KernelNewton:
         corner[: size - m, size - m :] = self.balance[:, m:].T
         self._solved_border = self._solve_rows(self._border)
         schur = corner - self._border.T @ self._solved_border
-        scale = np.sqrt(np.abs(np.diagonal(schur)))
-        self._border_scale = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1), 1)
-        schur *= self._border_scale[:, None] * self._border_scale
-        # It is singular if two bases are equal on the rows.
-        self._schur_inverse = np.linalg.pinv(schur, rcond=1e-14, hermitian=True)
+        self._schur_inverse = inverse_of_small(schur)
 
     def _precondition(self, right, balance):
         m = self.n_row_multipliers
         rows = self._solve_rows(right[:m])
         border = np.concatenate([right[m:], balance]) - self._border.T @ rows
-        border = self._schur_inverse @ (self._border_scale * border)
-        border *= self._border_scale
+        border = self._schur_inverse @ border
         n_global = self.problem.size - m
         return (
             np.concatenate([rows - self._solved_border @ border, border[:n_global]]),

@@ -33,6 +33,9 @@ LARGEST_COST_RATIO = 1e6
 # Maximum number of refinements of a step, and the relative residual that is accepted: a
 # step need not be exact, and each refinement is a pass over the rows.
 REFINEMENTS, REFINED_RESIDUAL, EXACT_RESIDUAL = 2, 1e-5, 1e-10
+# Sum of the products of multipliers and slacks, relative to the objective, at which one
+# factor of each is zero up to rounding: few rows are solved up to there.
+VANISHING_PRODUCTS = 1e-20
 # Largest centering parameter: if the predictor is short, the reason is a few rows.
 MOST_CENTERING = 0.3
 # Slope, as a share of the first, that the line search of the smoothed problem accepts.
@@ -196,8 +199,8 @@ class _Path:
         def slope(length: float) -> float:
             if length in (0.0, 1.0):
                 return after if length else before
-            rest = self.rows.total(RowState.slopes, self.theta, direction, [length], mu)
-            return start + length * bend + float(rest.sums["slopes"][0])
+            rest = self.rows.total(RowState.slope_at, self.theta, direction, length, mu)
+            return start + length * bend + rest.sums["slope"]
 
         return first_zero(slope, steep=SMOOTHED_SLOPE)
 
@@ -213,7 +216,12 @@ class _Path:
         # A gap that is close to rounding errors needs exact steps.
         accuracy = REFINED_RESIDUAL if aim == tol else EXACT_RESIDUAL
         n_iter, stalled, exhausted, lowest = 0, 0, 0, np.inf
-        while n_iter < max_iter and best.relative_gap > aim:
+        products = np.inf
+        few = aim < tol and self.sums["rows"] <= tuning.polished_size
+        while n_iter < max_iter and (
+            best.relative_gap > aim
+            or (few and products > VANISHING_PRODUCTS * abs(best.primal_value))
+        ):
             try:
                 length = self._step(here, at_best, accuracy)
                 ahead = self.theta + length * self.direction
@@ -226,19 +234,18 @@ class _Path:
             if not np.isfinite(found.duality_gap):
                 at_best = False
                 break
-            at_best = found.relative_gap < best.relative_gap
+            at_best = found.relative_gap < max(best.relative_gap, aim)
             if at_best:
                 best, best_theta = found, ahead
-            merit = here.sums["products"] / self.sums["pairs"]
+            products = here.sums["products"]
+            merit = products / self.sums["pairs"]
             merit += here.peaks["stationarity"]
             stalled = 0 if merit < 0.9 * lowest else stalled + 1
             lowest = min(lowest, merit)
             done = best.relative_gap <= tol
             patience = tuning.polishing_patience if done else tuning.patience
             # The products are below tol: the rest of the gap is rounding.
-            exhausted += not done and here.sums["products"] <= tol * abs(
-                best.primal_value
-            )
+            exhausted += not done and products <= tol * abs(best.primal_value)
             if (
                 length < SHORTEST_STEP
                 or stalled > patience

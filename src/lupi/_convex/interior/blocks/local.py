@@ -35,7 +35,7 @@ class LocalRows:
         device: str = "cpu",
         tuning: Tuning = DEFAULT,
     ):
-        self.parts, self.layout = Parts.of(problem), Layout.of(problem)
+        self.parts, self.layout = ProblemParts.of(problem), Layout.of(problem)
         self._n_multipliers = problem.size
         self.pool = pool
         self.kinds = _kinds(problem)
@@ -138,7 +138,7 @@ def sampled(first: int, stop: int, share: float) -> np.ndarray:
     return np.flatnonzero(bits / 2.0**64 < share)
 
 
-class Parts(NamedTuple):
+class ProblemParts(NamedTuple):
     """The parts of a problem, without the vectors that are derived from them.
 
     These have the length of the multipliers and are only used at the start.
@@ -154,7 +154,7 @@ class Parts(NamedTuple):
         return sum(len(family.at_least) for family in self.families)
 
     @classmethod
-    def of(cls, problem: Problem) -> Parts:
+    def of(cls, problem: Problem) -> ProblemParts:
         """Return the parts; a vector of equal entries is a view of one number."""
         slacks = {
             id(slack): Slack(_thin(slack.linear), _thin(slack.squared))
@@ -194,7 +194,7 @@ class _Kind:
     counted.
     """
 
-    parts: Parts
+    parts: ProblemParts
     names: list[int]
     starts: list[int]
     at: list[np.ndarray] | None = None
@@ -223,7 +223,7 @@ class _Kind:
             rows if own is None else np.searchsorted(own, rows)
             for own in (problem.families[q].rows for q in families)
         ]
-        return cls(Parts.of(own), names, starts, at)
+        return cls(ProblemParts.of(own), names, starts, at)
 
     @classmethod
     def of_global(cls, problem: Problem, g: int) -> _Kind:
@@ -240,7 +240,7 @@ class _Kind:
         on = {j: np.ones(1) for j in range(len(functions))}
         family = Rows(on, np.array([float(row.at_least)]), equality=row.equality)
         start = problem.size - len(problem.global_rows) + g
-        parts = Parts(1, functions, [family])
+        parts = ProblemParts(1, functions, [family])
         return cls(parts, list(row.on), [start], is_global=True)
 
     @property
@@ -265,7 +265,7 @@ def _kinds(problem: Problem) -> list[_Kind]:
     if all(own is None for own in subsets):
         names = [*range(len(problem.functions))]
         starts = [flat.start for flat in problem.slices]
-        return [_Kind(Parts.of(problem), names, starts), *together]
+        return [_Kind(ProblemParts.of(problem), names, starts), *together]
     mask = np.zeros(problem.n_rows, dtype=np.int64)
     for bit, own in enumerate(subsets):
         mask[slice(None) if own is None else own] |= 1 << bit
@@ -307,7 +307,7 @@ def _described(kind: _Kind, layout: Layout) -> Totals:
 
 
 def restricted(
-    problem: Problem | Parts, rows: np.ndarray, *, share: float = 1.0
+    problem: Problem | ProblemParts, rows: np.ndarray, *, share: float = 1.0
 ) -> Problem:
     """Return the problem of some of the rows, with costs divided by a share."""
     place = np.full(problem.n_rows, -1)
@@ -324,7 +324,7 @@ def restricted(
     return _taken(problem, len(rows), chosen, share)
 
 
-def _between(parts: Parts, first: int, stop: int) -> Problem:
+def _between(parts: ProblemParts, first: int, stop: int) -> Problem:
     """Return the problem of the rows from the first on, on views of its vectors."""
 
     def chosen(own: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
@@ -337,7 +337,7 @@ def _between(parts: Parts, first: int, stop: int) -> Problem:
 
 
 def _taken(
-    problem: Problem | Parts, n_rows: int, chosen: Callable, share: float
+    problem: Problem | ProblemParts, n_rows: int, chosen: Callable, share: float
 ) -> Problem:
     """Return the problem of the rows that are chosen.
 

@@ -19,6 +19,19 @@ is three passes:
   equations; it is repeated if the residual is too large.
 
 Arrays are never changed in place, so that a shallow copy of a block keeps its state.
+
+In the smoothed problem every row is on the central path. For given functions, the
+barrier problem then separates into one problem per row::
+
+    λ ∘ z = μ,   w ∘ ζ = μ,    z = Σ_k a_k t_k − r + ζ,   w = d − Σλ
+
+This is one equation for ζ. The objective is a smooth function of the weights and
+biases, whose derivative by ``Σ a_k t_k`` is −λ. Every family needs a linear slack.
+
+References
+----------
+C. Chen, O. Mangasarian, "A class of smoothing functions for nonlinear and mixed
+complementarity problems", Computational Optimization and Applications 5, 1996.
 """
 
 from __future__ import annotations
@@ -37,6 +50,7 @@ from lupi._convex.problem import Problem
 # of the Newton matrix would be unbounded at the end of the path. The residual that the
 # difference leaves is removed by the next step.
 LEAST_MARGIN = 1e-10
+ROOT_ROUNDING, MOST_ROOTS = 1e-12, 40
 # Share of the curvature by which the multipliers of hard equalities are eliminated.
 EQUALITY_SHARE = 1e-14
 
@@ -154,7 +168,7 @@ class Family:
     offset: Any | None
     squared: Any | None
     equality: bool
-    bend: Any | None
+    bend: Any
     slack: int | None
 
 
@@ -344,8 +358,8 @@ class Block:
     def dot(self, coefficient: Any, values: Any) -> Any:
         """Return ``Σ_i a_i x_i``, where a may be a number."""
         if isinstance(coefficient, float):
-            return coefficient * linalg.total(values)
-        return linalg.dot(coefficient, values)
+            return coefficient * values.sum()
+        return coefficient @ values
 
     def gram(self, curvature: dict[tuple[int, int], Any]) -> np.ndarray:
         """Return the lower triangle of ``Σ Φ̃_kᵀ c_kl Φ̃_l``, from c_kl for k ≥ l."""
@@ -377,8 +391,8 @@ def _squares(matrix: Any) -> np.ndarray:
     return np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel()
 
 
-class Passes(Block):
-    """A block with its part of the iterate.
+class RowState(Block):
+    """A block with its part of the iterate, and the passes over it.
 
     ``multipliers`` are relative to the offset, ``distance`` to their lower bound. Lists
     have an entry per family, or per linear slack.
@@ -419,7 +433,7 @@ class Passes(Block):
 
     def slope(self, theta: np.ndarray) -> Totals:
         """Return the sum of the absolute derivatives of the dual."""
-        sums = [linalg.total(linalg.absolute(g)) for g in self._by(theta)]
+        sums = [abs(g).sum() for g in self._by(theta)]
         return Totals({"slope": float(linalg.numbers(sums).sum())})
 
     def open(self, theta: np.ndarray, floor: float) -> Totals:
@@ -428,9 +442,9 @@ class Passes(Block):
         self.slack = []
         for slack in self.slacks:
             most = self._most([-g for g in gradient], slack.members)
-            self.slack.append(linalg.floored(most, 0.0) + floor)
+            self.slack.append(most.clip(min=0.0) + floor)
         self.margin = [
-            0.0 if f.equality else linalg.floored(self._with_slack(g, f), floor)
+            0.0 if f.equality else self._with_slack(g, f).clip(min=floor)
             for g, f in zip(gradient, self.families, strict=True)
         ]
         return Totals()
@@ -510,13 +524,13 @@ class Passes(Block):
             self.families, self.distance, self.margin, strict=True
         ):
             if not family.equality:
-                entry = linalg.floored(z, LEAST_MARGIN * self.unit) / far
+                entry = z.clip(min=LEAST_MARGIN * self.unit) / far
             elif family.squared is not None:
                 entry = 0.0 * far
             else:
                 # A share of the curvature in place of the barrier: the residual that
                 # it leaves is removed by the next step.
-                entry = EQUALITY_SHARE * linalg.floored(family.bend, self.least)
+                entry = EQUALITY_SHARE * family.bend.clip(min=self.least)
             if family.squared is not None:
                 entry = entry + 1.0 / family.squared
             self.diagonal.append(entry)
@@ -600,14 +614,14 @@ class Passes(Block):
             ratio = step[q] / self.distance[q]
             right.append(ratio * (1.0 + ratio) * self.margin[q])
             unit.append(1.0 / self.distance[q])
-            fastest += [linalg.largest(-ratio), 1.0 + linalg.largest(ratio)]
-            products.append(-linalg.dot(self.distance[q], right[q]))
+            fastest += [(-ratio).max(), 1.0 + ratio.max()]
+            products.append(-(self.distance[q] @ right[q]))
         self.second, self.second_of_slack = list(right), []
         for linear, w, zeta in zip(self.slacks, self.room, self.slack, strict=True):
             ratio = -sum(step[q] for q in linear.members) / w
             bend = ratio * (1.0 + ratio) * zeta
-            fastest += [linalg.largest(-ratio), 1.0 + linalg.largest(ratio)]
-            products.append(-linalg.dot(w, bend))
+            fastest += [(-ratio).max(), 1.0 + ratio.max()]
+            products.append(-(w @ bend))
             self.second_of_slack.append(bend)
             for q in linear.members:
                 right[q] = right[q] - bend
@@ -668,7 +682,7 @@ class Passes(Block):
             *zip(room, self.room, strict=True),
             *zip(slack, self.slack, strict=True),
         ]
-        fastest = [linalg.largest(-(change / value)) for change, value in pairs]
+        fastest = [(-(change / value)).max() for change, value in pairs]
         self._step = step, target, share
         return Totals(
             {"pull": self.project(self.spread(step))},
@@ -724,32 +738,32 @@ class Passes(Block):
             short.append(missing)
             dual.append(self.dot(family.at_least, own))
             if family.squared is not None:
-                dual.append(-0.5 * linalg.dot(own, own / family.squared))
-                needed = missing if family.equality else linalg.floored(missing, 0.0)
-                primal.append(0.5 * linalg.dot(needed, family.squared * needed))
+                dual.append(-0.5 * (own @ (own / family.squared)))
+                needed = missing if family.equality else missing.clip(min=0.0)
+                primal.append(0.5 * (needed @ (family.squared * needed)))
             if family.bend is not None:
-                off = linalg.absolute(missing) if family.equality else missing
-                hard.append(linalg.total(linalg.absolute(far)))
-                violation.append(linalg.largest(off))
-                over = linalg.floored(off, 0.0)
-                over = 0.5 * over * over / linalg.floored(family.bend, self.least)
-                gain.append(linalg.largest(over))
-            off = linalg.absolute(self._with_slack(g, family) - z)
-            stationarity.append(linalg.largest(off))
+                off = abs(missing) if family.equality else missing
+                hard.append(abs(far).sum())
+                violation.append(off.max())
+                over = off.clip(min=0.0)
+                over = 0.5 * over * over / family.bend.clip(min=self.least)
+                gain.append(over.max())
+            off = abs(self._with_slack(g, family) - z)
+            stationarity.append(off.max())
             if not family.equality:
-                products.append(linalg.dot(far, z))
+                products.append(far @ z)
         for linear, w, zeta, left in zip(
             self.slacks, self.room, self.slack, self._headroom(), strict=True
         ):
             needed = self._most(short, linear.members)
-            primal.append(self.dot(linear.cost, linalg.floored(needed, 0.0)))
-            products.append(linalg.dot(w, zeta))
-            worth = linalg.absolute(needed) + self.unit
-            lost.append(linalg.dot(linalg.floored(-left, 0.0), worth))
+            primal.append(self.dot(linear.cost, needed.clip(min=0.0)))
+            products.append(w @ zeta)
+            worth = abs(needed) + self.unit
+            lost.append((-left).clip(min=0.0) @ worth)
         for k, cost in self.cost.items():
             primal.append(self.dot(cost, values[k]))
         largest = [
-            linalg.largest(linalg.absolute(values[k])) if k in values else 0.0
+            abs(values[k]).max() if k in values else 0.0
             for k in range(len(self.layout.spans))
         ]
 
@@ -775,38 +789,7 @@ class Passes(Block):
             },
         )
 
-
-def _combined(*terms: tuple[Any, Any]) -> Any:
-    """Return ``Σ c x`` without the terms whose coefficient is zero."""
-    kept = [
-        times(coefficient, values)
-        for coefficient, values in terms
-        if not (isinstance(coefficient, float) and coefficient == 0.0)
-    ]
-    return sum(kept[1:], start=kept[0]) if kept else 0.0 * terms[0][1]
-
-
-ROOT_ROUNDING, MOST_ROOTS = 1e-12, 40
-
-
-class RowState(Passes):
-    """The passes of the smoothed problem, in which every row is on the central path.
-
-    For given functions, the barrier problem separates into one problem per row::
-
-        λ ∘ z = μ,   w ∘ ζ = μ,    z = Σ_k a_k t_k − r + ζ,   w = d − Σλ
-
-    This is one equation for ζ. The objective is then a smooth function of the weights
-    and biases, whose derivative by ``Σ a_k t_k`` is −λ.
-
-    References
-    ----------
-    C. Chen, O. Mangasarian, "A class of smoothing functions for nonlinear and mixed
-    complementarity problems", Computational Optimization and Applications 5, 1996.
-
-    The passes of the smoothed problem need a linear slack in every family.
-    """
-
+    # --------------------------------------------------------- smoothed problem
     def center(self, theta: np.ndarray, mu: float) -> Totals:
         """Set the rows to the path; return the Newton matrix and ``Φ̃ᵀ v``.
 
@@ -827,20 +810,17 @@ class RowState(Passes):
         totals.sums["unit"] = self.project(self.spread(self._invert(unit)))
         return totals
 
-    def slopes(
-        self, theta: np.ndarray, direction: np.ndarray, lengths: list[float], mu: float
+    def slope_at(
+        self, theta: np.ndarray, direction: np.ndarray, length: float, mu: float
     ) -> Totals:
-        """Return the slopes along a direction at some lengths, without the norms."""
+        """Return the slope at a length along a direction, without the norms."""
         excess, moved = self._excess(theta), self.values(direction)
         across = self.margins(moved)
-        costs = [self.dot(cost, moved[k]) for k, cost in self.cost.items()]
-        found = []
-        for length in lengths:
-            ahead = [x + length * dx for x, dx in zip(excess, across, strict=True)]
-            far = self._balanced(ahead, mu)[0]
-            pulls = map(linalg.dot, far, across)
-            found.append(sum(costs) - sum(pulls))
-        return Totals({"slopes": linalg.numbers(found)})
+        ahead = [x + length * dx for x, dx in zip(excess, across, strict=True)]
+        terms = [self.dot(cost, moved[k]) for k, cost in self.cost.items()]
+        for far, dx in zip(self._balanced(ahead, mu)[0], across, strict=True):
+            terms.append(-(far @ dx))
+        return Totals({"slope": float(linalg.numbers(terms).sum())})
 
     def _excess(self, theta: np.ndarray) -> list:
         margins = self.margins(self.values(theta))
@@ -855,7 +835,7 @@ class RowState(Passes):
         slacks = []
         for linear in self.slacks:
             over = [excess[q] for q in linear.members]
-            low = linalg.floored(self._most([-x for x in excess], linear.members), 0.0)
+            low = self._most([-x for x in excess], linear.members).clip(min=0.0)
             # Relative to the largest, to avoid cancellation.
             shifts = [low, *(g + low for g in over)]
             root = self._root(shifts, times(linear.cost, 1.0 / mu))
@@ -878,7 +858,17 @@ class RowState(Passes):
             squares = [p * p for p in parts]
             step = found * (found / total - 1.0) / sum(squares[1:], start=squares[0])
             root = root + step
-            moved = linalg.absolute(step) - ROOT_ROUNDING * root
-            if linalg.numbers([linalg.largest(moved)])[0] <= 0.0:
+            moved = abs(step) - ROOT_ROUNDING * root
+            if linalg.numbers([moved.max()])[0] <= 0.0:
                 break
         return root
+
+
+def _combined(*terms: tuple[Any, Any]) -> Any:
+    """Return ``Σ c x`` without the terms whose coefficient is zero."""
+    kept = [
+        times(coefficient, values)
+        for coefficient, values in terms
+        if not (isinstance(coefficient, float) and coefficient == 0.0)
+    ]
+    return sum(kept[1:], start=kept[0]) if kept else 0.0 * terms[0][1]
