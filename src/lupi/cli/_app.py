@@ -516,8 +516,8 @@ def labels(
     how many seconds. How often labels are wrong is learned from them.
     """
     asked = locals()
+    from lupi.cli._commands import run_labels
     from lupi.cli._io import Request
-    from lupi.cli._labels import run_labels
 
     run_labels(
         Request.of(asked),

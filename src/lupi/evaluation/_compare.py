@@ -203,27 +203,10 @@ def compare(
     >>> list(result.table["arm"])
     ['without', 'with', 'shuffled', 'self', 'oracle']
     """
-    study = plan(
-        X,
-        y,
-        privileged,
-        methods=methods,
-        scoring=scoring,
-        cv=cv,
-        groups=groups,
-        time=time,
-        outcome_time=outcome_time,
-        train_size=train_size,
-        labelled=labelled,
-        unlabelled=unlabelled,
-        sample_weight=sample_weight,
-        test_quality=test_quality,
-        n_candidates=n_candidates,
-        inner_cv=inner_cv,
-        task=task,
-        negligible=negligible,
-        random_state=random_state,
-    )
+    given = locals()
+    for name in ("checkpoint", "n_jobs", "progress"):
+        del given[name]
+    study = plan(**given)
     return run(study, checkpoint=checkpoint, n_jobs=n_jobs, progress=progress)
 
 

@@ -478,14 +478,19 @@ def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str) -> str:
 
 def _gain(line: Mapping[str, Any] | pd.Series, corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
-    low, high = signed(line["gain_low"]), signed(line["gain_high"])
     beside = ", which the interval is not" if corrected else ""
     return (
         "The gain, the smallest of the differences to without X*, shuffled X* and X as "
-        f"X*, is {signed(line['gain'])} (95 % interval {low} to {high}, one-sided p "
-        f"{_p(line['p_helps'])}{corrected}{beside}); both ends and p are the least "
-        "favourable of the three"
+        f"X*, is {gain_with_test(line, corrected + beside)}; both ends and p are the "
+        "least favourable of the three"
     )
+
+
+def gain_with_test(line: Mapping[str, Any] | pd.Series, corrected: str = "") -> str:
+    """Return the gain of a row of the summary with its interval and its p-value."""
+    low, high = signed(line["gain_low"]), signed(line["gain_high"])
+    p = f"one-sided p {_p(line['p_helps'])}{corrected}"
+    return f"{signed(line['gain'])} (95 % interval {low} to {high}, {p})"
 
 
 def _scores(

@@ -13,7 +13,7 @@ import pandas as pd
 from lupi._words import listed, signed
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._verdict import LEAK_WORDS
+from lupi.evaluation._verdict import LEAK_WORDS, gain_with_test
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -311,16 +311,13 @@ def full_size_words(comparison: Comparison) -> str:
     full = settings["full_size"]
     verdict, splits = full["verdict"], full["splits"]
     line = next(one for one in full["summary"] if one["method"] == verdict["method"])
-    low, high = signed(line["gain_low"]), signed(line["gain_high"])
-    p = p_value(line["p_helps"])
     said = (
         f"With all {settings['labels']['n_labelled']:,} known outcomes "
         f"({splits['n_splits']} splits, about {round(splits['n_train']):,} of them in "
         f"training) instead of {round(settings['splits']['n_train']):,}: "
         f"{verdict['kind']}. {line['method']} scores {number(line['with'])} with X* "
         f"and {number(line['without'])} without X*; the gain over the controls is "
-        f"{signed(line['gain'])} (95 % interval {low} to {high}, one-sided p "
-        f"{p if p[0] == '<' else f'= {p}'})."
+        f"{gain_with_test(line)}."
     )
     return f"{said} {LEAK_WORDS}" if verdict["leak"] else said
 
