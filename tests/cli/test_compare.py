@@ -28,7 +28,8 @@ def test_it_prints_the_data_the_table_and_the_verdict(compared):
     # A slow machine shows its progress.
     assert all(line.startswith("Comparing") for line in done.stderr.splitlines())
     said = done.stdout
-    assert "table.csv, 160 rows" in said
+    assert "table.csv" in said
+    assert "160, of which 16 have no privileged information" in said
     assert "2: count_week_20 and remark_week_20" in said
     assert "16 of 160 rows have no privileged information" in said
     for word in ("without", "with", "shuffled", "oracle", "gain", "verdict"):
@@ -151,8 +152,8 @@ def test_rows_without_an_outcome_train_and_are_never_tested(
     short = ["--labelled", "20", "--cv", "2", "--quick", "--no-model", "-j", "1"]
     assert main([*arguments, *short]) == 0
     said = words(capsys)
-    assert "100 of 160 rows; AUC against the others" in said
-    assert "60 of 160 rows have no outcome" in said
+    assert "of a classifier of rows with and without an outcome" in said
+    assert "160, of which 16 have no privileged information; 60 have no outcome" in said
     assert "never test rows" in said
     rows = r"2 random splits with 20 training rows \(\d+( to \d+)? of class .*?\), 100 "
     assert re.search(rows + "training rows without", said)

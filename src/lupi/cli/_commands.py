@@ -33,7 +33,6 @@ from lupi.cli._io import (
     command_words,
     drift_notes,
     make_console,
-    outcome_note,
     plan_study,
     prepare_file,
     read_data,
@@ -228,8 +227,11 @@ def run_fit(
     without_y = len(rows.rows) - rows.n_labelled
     notes = [*data.notes, *said]
     if not data.has_y.all():
-        use = f"{without_y:,} of them are training rows of {name}"
-        notes.append(outcome_note(data, use))
+        notes.append(
+            f"{int((~data.has_y).sum()):,} of {len(data.y):,} rows have no outcome "
+            f"(the cell of {data.target!r} is empty): {without_y:,} of them are "
+            f"training rows of {name}."
+        )
     prepare_file(out, force=force)
     show_notes(console, notes)
     with (

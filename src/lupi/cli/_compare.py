@@ -13,7 +13,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from rich import box
 from rich.console import Console
@@ -33,7 +32,6 @@ from lupi.cli._io import (
     collected_warnings,
     command_words,
     make_console,
-    outcome_note,
     plan_study,
     read_data,
     refusing,
@@ -57,7 +55,7 @@ from lupi.report._words import (
     arm_meanings,
     choice_words,
     constant_words,
-    counted_splits,
+    data_facts,
     expected_words,
     full_size_words,
     gain_cells,
@@ -65,7 +63,6 @@ from lupi.report._words import (
     left_out_words,
     method_verdict,
     outside_words,
-    searched_words,
     second_words,
     split_words,
     summary_cells,
@@ -132,14 +129,6 @@ def run_compare(
     groups = _read_groups(asked["columns"], asked["column_group"] or [], data)
     with collected_warnings() as said:
         study = plan_study(data, names, options)
-    if not data.has_y.all():
-        said.append(
-            outcome_note(
-                data,
-                "they are training rows of the methods that can use them, in the arms "
-                "with X*, and never test rows",
-            )
-        )
     if fingerprint not in (None, study.identity):
         said.append("the data or a version differs from that of the first run.")
     _prepare_folder(out, force=force)
@@ -459,23 +448,19 @@ def _show_data(console: Console, data: InputTable, study: Study) -> None:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    known = list(data.X.columns)
-    table.add_row("data", Text(f"{data.source}, {len(data.X):,} rows"))
-    if not data.has_y.all():
-        count = int(data.has_y.sum())
-        known_rows = f"{count:,} of {len(data.y):,} rows"
-        auc = study.settings["labels"]["auc"]
-        if np.isfinite(auc):
-            known_rows += f"; AUC against the others {auc:.2f} (0.5 means alike)"
-        table.add_row("with an outcome", Text(known_rows))
-    table.add_row("target", Text(f"{data.target} ({data.task})"))
-    table.add_row(
-        "known when predicting", Text(f"{len(known)}: {listed(known, most=10)}")
-    )
-    if data.privileged is not None:
-        names = list(data.privileged.columns)
-        table.add_row("privileged", Text(f"{len(names)}: {listed(names, most=10)}"))
-    table.add_row("budget", Text(_budget(study)))
+    counts = [
+        max(len(study.candidates(method, arm)) for arm in ARMS)
+        for method in study.methods
+    ]
+    fits = sum(1 if count == 1 else count * study.inner_cv + 1 for count in counts)
+    fits *= len(ARMS) * len(study.splits)
+    names = listed([method.name for method in study.methods], most=4)
+    for name, words in (
+        ("Data", data.source),
+        *data_facts(study.settings),
+        ("Methods", f"{names} in {len(ARMS)} arms, at most {fits:,} fits"),
+    ):
+        table.add_row(name, Text(words))
     console.print(table)
     if data.about:
         console.print(Text(f"\n{data.about}", style="italic"))
@@ -483,34 +468,11 @@ def _show_data(console: Console, data: InputTable, study: Study) -> None:
     console.print()
 
 
-def _budget(study: Study) -> str:
-    """Return the number of fits in words."""
-    counts = {
-        method.name: max(len(study.candidates(method, arm)) for arm in ARMS)
-        for method in study.methods
-    }
-    fits = sum(
-        1 if count == 1 else count * study.inner_cv + 1 for count in counts.values()
-    )
-    searched = sorted({count for count in counts.values() if count > 1})
-    search = "no parameters to search"
-    if searched:
-        search = (
-            f"up to {searched[-1]} candidates on {study.inner_cv} inner folds of "
-            f"{searched_words(study.settings['search'])}"
-        )
-    names = f"{len(counts)} methods" if len(counts) > 1 else next(iter(counts))
-    return (
-        f"{names} in {len(ARMS)} arms on {counted_splits(study.settings)}, {search}: "
-        f"at most {fits * len(ARMS) * len(study.splits):,} fits"
-    )
-
-
 def _show_comparison(console: Console, comparison: Comparison) -> None:
     """Print the table and the verdict."""
     settings = comparison.settings
     metric = metric_name(settings["scoring"])
-    console.print(Text(f"{metric}, higher is better; {split_words(settings)}.", "dim"))
+    console.print(Text(f"{metric}, higher is better.", "dim"))
     console.print(_score_table(comparison, wide=console.width >= WIDE))
     legend = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style="dim")
     legend.add_column(no_wrap=True)

@@ -491,15 +491,6 @@ def make_console(*, stderr: bool = False) -> Console:
     return console
 
 
-def outcome_note(data: InputTable, use: str) -> str:
-    """Return a note on the rows without an outcome."""
-    count = int((~data.has_y).sum())
-    return (
-        f"{count:,} of {len(data.y):,} rows have no outcome (the cell of "
-        f"{data.target!r} is empty): {use}."
-    )
-
-
 def schema_of(X: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return the range of each column of numbers, and the values of the categories."""
     schema: dict[str, dict[str, Any]] = {}

@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 from lupi._optional import require
-from lupi._words import listed
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.inspection import (
@@ -35,6 +34,7 @@ from lupi.report._words import (
     arm_meanings,
     choice_words,
     constant_words,
+    data_facts,
     duration,
     full_size_cells,
     full_size_words,
@@ -45,9 +45,7 @@ from lupi.report._words import (
     number,
     outside_words,
     parameter_value,
-    searched_words,
     second_words,
-    split_words,
     summary_cells,
     warning_words,
 )
@@ -137,7 +135,7 @@ def build_page(
         ),
         "verdict_class": _css(verdict.kind),
         "warnings": _warnings(comparison),
-        "facts": _facts(settings),
+        "facts": data_facts(settings),
         "methods": [
             _method(comparison, name, index, usage, curves)
             for index, name in enumerate(comparison.methods)
@@ -201,46 +199,6 @@ def _warnings(comparison: Comparison) -> list[str]:
             "them."
         )
     return said
-
-
-def _facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    known, privileged = settings["features"], settings["privileged"]
-    rows = f"{settings['n_rows']:,}"
-    missing = settings["n_rows"] - settings["n_privileged_rows"]
-    if missing:
-        rows += f", of which {missing:,} have no privileged information"
-    labels = settings["labels"]
-    if labels["n_unlabelled"]:
-        rows += (
-            f"; {labels['n_unlabelled']:,} have no outcome: they are training rows of "
-            "the methods that can use them, in the arms with X*, and never test rows"
-        )
-    target = str(settings["target"])
-    if settings.get("classes"):
-        target += f" ({listed(settings['classes'], most=12)})"
-    search = settings["search"]
-    candidates = "no parameters to search"
-    if search["has_parameters"]:
-        candidates = (
-            f"{search['n_candidates']} candidates for each arm, method and split, "
-            f"chosen by {search['inner_cv']}-fold cross-validation on "
-            f"{searched_words(search)}"
-        )
-    auc = labels["auc"]
-    alike = []
-    if auc is not None and not np.isnan(auc):
-        words = f"AUC {auc:.2f} of a classifier of rows with and without an outcome"
-        alike = [("Missing at random?", f"{words}; 0.5 means at random")]
-    return [
-        ("Target", target),
-        ("Rows", rows),
-        *alike,
-        ("Known when predicting (X)", f"{len(known)}: {listed(known, most=12)}"),
-        ("Privileged (X*)", f"{len(privileged)}: {listed(privileged, most=12)}"),
-        ("Score", f"{metric_name(settings['scoring'])}, higher is better"),
-        ("Splits", split_words(settings)),
-        ("Search", candidates),
-    ]
 
 
 def _table_notes(comparison: Comparison) -> list[str]:

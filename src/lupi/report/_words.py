@@ -205,21 +205,6 @@ def parameter_value(value: Any) -> str:
     return str(value)
 
 
-def counted_splits(settings: Mapping[str, Any]) -> str:
-    """Return the number of splits and of folds.
-
-    Examples
-    --------
-    >>> counted_splits({"splits": {"n_splits": 10, "n_folds": 5}})
-    '10 splits (5 folds, repeated twice)'
-    """
-    splits = settings["splits"]
-    folds = splits.get("n_folds")
-    repeated = f" ({folds} folds, repeated twice)" if folds else ""
-    several = "s" * (splits["n_splits"] != 1)
-    return f"{splits['n_splits']} split{several}{repeated}"
-
-
 def split_words(settings: Mapping[str, Any]) -> str:
     """Return a description of the splits."""
     splits = settings["splits"]
@@ -239,9 +224,11 @@ def split_words(settings: Mapping[str, Any]) -> str:
             f"rows{rarest}{hidden} and {n_test:,} later test rows{grouped}"
         )
     if splits["kind"] == "folds" or splits.get("n_folds"):
+        folds = splits.get("n_folds")
+        repeated = f" ({folds} folds, repeated twice)" if folds else ""
         return (
-            f"{counted_splits(settings)}, about {n_train:,} training rows{rarest} and "
-            f"{n_test:,} test rows{grouped}"
+            f"{splits['n_splits']} splits{repeated}, about {n_train:,} training rows"
+            f"{rarest} and {n_test:,} test rows{grouped}"
         )
     hidden = ""
     if splits["kind"] == "few labels":
@@ -378,16 +365,46 @@ def second_words(comparison: Comparison) -> list[str]:
     return said
 
 
-def searched_words(search: Mapping[str, Any]) -> str:
-    """Return the rows on which candidates were scored.
-
-    Examples
-    --------
-    >>> searched_words({"n_rows": None}), searched_words({"n_rows": 5000})
-    ('the training rows', '5,000 of the training rows')
-    """
-    count = search.get("n_rows")
-    return "the training rows" if count is None else f"{count:,} of the training rows"
+def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what is compared, by heading, for the report and the terminal."""
+    known, privileged = settings["features"], settings["privileged"]
+    rows = f"{settings['n_rows']:,}"
+    missing = settings["n_rows"] - settings["n_privileged_rows"]
+    if missing:
+        rows += f", of which {missing:,} have no privileged information"
+    labels = settings["labels"]
+    if labels["n_unlabelled"]:
+        rows += (
+            f"; {labels['n_unlabelled']:,} have no outcome: they are training rows of "
+            "the methods that can use them, in the arms with X*, and never test rows"
+        )
+    target = str(settings["target"])
+    if settings.get("classes"):
+        target += f" ({listed(settings['classes'], most=12)})"
+    search = settings["search"]
+    candidates, searched = "no parameters to search", "the training rows"
+    if search.get("n_rows") is not None:
+        searched = f"{search['n_rows']:,} of {searched}"
+    if search["has_parameters"]:
+        candidates = (
+            f"{search['n_candidates']} candidates for each arm, method and split, "
+            f"chosen by {search['inner_cv']}-fold cross-validation on {searched}"
+        )
+    auc = labels["auc"]
+    alike = []
+    if not pd.isna(auc):
+        words = f"AUC {auc:.2f} of a classifier of rows with and without an outcome"
+        alike = [("Missing at random?", f"{words}; 0.5 means at random")]
+    return [
+        ("Target", target),
+        ("Rows", rows),
+        *alike,
+        ("Known when predicting (X)", f"{len(known)}: {listed(known, most=12)}"),
+        ("Privileged (X*)", f"{len(privileged)}: {listed(privileged, most=12)}"),
+        ("Score", f"{metric_name(settings['scoring'])}, higher is better"),
+        ("Splits", split_words(settings)),
+        ("Search", candidates),
+    ]
 
 
 def method_verdict(line: Mapping[str, Any]) -> str:
