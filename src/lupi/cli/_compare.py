@@ -41,12 +41,12 @@ from lupi.cli._io import (
 )
 from lupi.cli._tables import TableError, resolve_columns, to_csv
 from lupi.evaluation import ColumnGains, Comparison, LearningCurve
-from lupi.evaluation._compare import FIELDS, read_json, run
+from lupi.evaluation._compare import read_json, run
 from lupi.evaluation._followups import column_groups
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._running import Checkpoint, to_plain
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._study import Study
+from lupi.evaluation._study import FIELDS, Study
 from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage, write_html

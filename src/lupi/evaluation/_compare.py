@@ -39,7 +39,7 @@ from lupi.evaluation._order import (
 )
 from lupi.evaluation._running import run_all, to_plain
 from lupi.evaluation._statistics import Design, outlying_splits
-from lupi.evaluation._study import Piece, Study, plan
+from lupi.evaluation._study import FIELDS, Piece, Study, plan
 from lupi.evaluation._verdict import (
     ArmScores,
     Kind,
@@ -73,8 +73,6 @@ FOLD_COLUMNS = (
     "seconds",
     "group_scores",
 )
-# The entries of a finished piece of work.
-FIELDS = ("lines", "error", "warnings")
 
 
 def compare(

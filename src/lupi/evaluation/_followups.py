@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -23,7 +22,6 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from joblib import Parallel, delayed
-from sklearn import config_context
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -31,11 +29,12 @@ from sklearn.ensemble import (
 
 from lupi._words import listed, signed
 from lupi.base._rows import take_columns
-from lupi.evaluation._prepare import TrainingRows, rows_with_values
+from lupi.evaluation._methods import Method
+from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all
-from lupi.evaluation._splits import Split, describe_splits, evenly_mixed, of_rows
+from lupi.evaluation._splits import Split, evenly_mixed, of_rows
 from lupi.evaluation._statistics import Contrast, Design, corrected_contrast
-from lupi.evaluation._study import Study
+from lupi.evaluation._study import FIELDS, Study
 from lupi.evaluation._verdict import ArmScores
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ FEWEST_ROWS, MOST_ROWS, MOST_SIZES = 20, 1000, 5
 
 # The kinds of variants of X*: one group, all others, all groups, none.
 ALONE, LEFT_OUT, ALL, NONE = "alone", "left out", "with", "without"
-FIELDS = ("line", "error")
 
 BOOSTING = {
     "classification": HistGradientBoostingClassifier,
@@ -225,58 +223,36 @@ def learning_curves(
         # Expanding windows have no common training size.
         return {}
     numbers = [n for n in range(len(study.splits)) if n not in left_out]
-    splits = {size: {n: _resized(study, size, n) for n in numbers} for size in sizes}
-    lines = folds.set_index(["method", "arm", "split"])
-    # The tables prepared for a split are used by all methods and arms.
-    points = [
-        (size, number, name, arm)
+    resized = {
+        size: replace(study, splits=[_resized(study, size, n) for n in numbers])
         for size in sizes
-        for number in numbers
-        for name in methods
-        for arm in CURVE_ARMS
-    ]
-    fits = [point for point in points if point[0] != compared]
-    fitted = Parallel(n_jobs=n_jobs)(
-        delayed(_curve_score)(
-            study,
-            name,
-            arm,
-            splits[size][number],
-            lines.at[(name, arm, number), "params"],
+    }
+    known = folds.set_index(["method", "arm", "split"])
+    # The tables prepared for a split are used by all methods and arms.
+    points = product(sizes, range(len(numbers)), methods, CURVE_ARMS)
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_curve_point)(
+            None if size == compared else resized[size],
+            *(name, arm, k, known.loc[(name, arm, numbers[k])]),
         )
-        for size, number, name, arm in fits
+        for size, k, name, arm in points
     )
-    scores = dict(zip(fits, fitted, strict=True))
-    for _, number, name, arm in set(points) - set(fits):
-        line = lines.loc[(name, arm, number)]
-        scores[compared, number, name, arm] = line["score"], line["group_scores"]
+    empty = [np.nan] * (1 + study.n_groups)
+    shape = (len(sizes), len(numbers), len(methods), len(CURVE_ARMS), len(empty))
+    table = np.array([line or empty for line in found], dtype=float).reshape(shape)
     curves = {}
-    for name in methods:
-        by_arm, groups = (
-            {
-                arm: np.array(
-                    [[scores[s, n, name, arm][part] for n in numbers] for s in sizes],
-                    dtype=float,
-                )
-                for arm in CURVE_ARMS
-            }
-            for part in (0, 1)
-        )
+    for name, own in zip(methods, np.moveaxis(table, 2, 0), strict=True):
         # A size at which the method could not be fitted is left out.
-        means = [table.mean(axis=1) for table in by_arm.values()]
-        kept = np.isfinite(means).all(axis=0)
-        kind = study.settings["splits"]["kind"]
+        kept = np.isfinite(own[..., 0]).all(axis=(1, 2))
+        by_arm = dict(zip(CURVE_ARMS, np.moveaxis(own[kept], 2, 0), strict=True))
         curves[name] = LearningCurve(
             name,
             study.settings["scoring"],
             compared,
             np.array(sizes)[kept],
-            {arm: table[kept] for arm, table in by_arm.items()},
-            {arm: table[kept] for arm, table in groups.items()},
-            [
-                describe_splits(list(splits[size].values()), kind)
-                for size in np.array(sizes)[kept]
-            ],
+            {arm: values[..., 0] for arm, values in by_arm.items()},
+            {arm: values[..., 1:] for arm, values in by_arm.items()},
+            [resized[size].design for size in np.array(sizes)[kept]],
             len(study.candidates(study.method(name), "with")) > 1,
         )
     return curves
@@ -294,21 +270,20 @@ def _sizes(study: Study) -> tuple[int, list[int]]:
     return compared, sorted([compared, *fitting[: MOST_SIZES - 1]])
 
 
-def _curve_score(
-    study: Study, name: str, arm: str, split: Split, params: dict[str, Any]
-) -> tuple[float, list[float]]:
-    method = study.method(name)
-    with warnings.catch_warnings(), config_context(enable_metadata_routing=False):
-        # The comparison has already reported the warnings of the method.
-        warnings.simplefilter("ignore")
-        try:
-            training = study.training(method, arm, split)
-            fold = study.tables.fold(arm, training, split.test)
-            model = study.fit(method, params, fold)
-            score, groups = study.score(model, fold, groups=True)
-            return score, groups or []
-        except Exception:
-            return np.nan, [np.nan] * study.n_groups
+def _curve_point(
+    study: Study | None, name: str, arm: str, number: int, line: pd.Series
+) -> list[float] | None:
+    """Return the score of a split and its pseudo-values; None if it cannot be fitted.
+
+    Without a study the line of the comparison has them.
+    """
+    found: Any = line
+    if study is not None:
+        lines = study.attempt(study.method(name), (arm,), number, line["params"])
+        if lines["error"] is not None:
+            return None
+        (found,) = lines["lines"]
+    return [found["score"], *found["group_scores"]]
 
 
 def _resized(study: Study, size: int, number: int) -> Split:
@@ -534,34 +509,24 @@ def column_gains(
     )
     own = folds[folds["method"] == method]
     known = {arm: own[own["arm"] == arm].to_dict("records") for arm in (ALL, NONE)}
-    lines = [
-        _variant_line(None, arm, split, known[arm][split])
-        for arm in known
-        for split in splits
-    ]
-    for (group, kind), chosen in wanted.items():
-        for split in splits:
-            if chosen in arms:
-                found = known[arms[chosen]][split]
-            else:
-                result = results[_variant_key(chosen, split)]
-                if result["error"] is not None:
-                    raise ValueError(
-                        f"{method} could not be fitted with {listed(chosen, most=4)} "
-                        f"as privileged information: {result['error']}"
-                    )
-                found = result["line"]
-            lines.append(_variant_line(group, kind, split, found))
+    lines = []
+    variants = {(None, arm): chosen for chosen, arm in arms.items()} | wanted
+    for ((group, kind), chosen), split in product(variants.items(), splits):
+        if chosen in arms:
+            found = known[arms[chosen]][split]
+        else:
+            result = results[_variant_key(chosen, split)]
+            if result["error"] is not None:
+                raise ValueError(
+                    f"{method} could not be fitted with {listed(chosen, most=4)} as "
+                    f"privileged information: {result['error']}"
+                )
+            (found,) = result["lines"]
+        taken = {name: found[name] for name in ("score", "group_scores", "seconds")}
+        lines.append({"group": group, "kind": kind, "split": split} | taken)
     scoring = study.settings["scoring"]
     table = pd.DataFrame(lines)
     return ColumnGains(method, scoring, parts, table, study.design, left_out)
-
-
-def _variant_line(
-    group: str | None, kind: str, split: int, found: Mapping[str, Any]
-) -> dict[str, Any]:
-    taken = {name: found[name] for name in ("score", "group_scores", "seconds")}
-    return {"group": group, "kind": kind, "split": split} | taken
 
 
 def column_groups(
@@ -597,17 +562,7 @@ def _run_variant(
     names = study.settings["privileged"]
     table = take_columns(study.privileged, [names.index(name) for name in columns])
     part = replace(study, privileged=table, has_privileged=rows_with_values(table))
-    with (
-        # The comparison has already reported the warnings of the method.
-        warnings.catch_warnings(),
-        config_context(enable_metadata_routing=False, skip_parameter_validation=True),
-    ):
-        warnings.simplefilter("ignore")
-        try:
-            line = part.run_arm(part.method(name), ALL, split)
-        except Exception as problem:
-            return {"line": None, "error": f"{type(problem).__name__}: {problem}"}
-    return {"line": line, "error": None}
+    return part.attempt(part.method(name), (ALL,), split)
 
 
 def outside_baseline(
@@ -616,31 +571,19 @@ def outside_baseline(
     """Return name, mean score and standard error of boosting; None for sparse X."""
     if sp.issparse(study.X):
         return None
+    model = BOOSTING[study.task](random_state=study.seed)
+    method = Method(type(model).__name__, study.task, estimator=model)
     found = Parallel(n_jobs=n_jobs)(
-        delayed(_outside_score)(study, split)
-        for number, split in enumerate(study.splits)
+        delayed(study.attempt)(method, ("without",), number, {})
+        for number in range(len(study.splits))
         if number not in left_out
     )
-    scores, groups = (np.array(part, dtype=float) for part in zip(*found, strict=True))
-    level = corrected_contrast(scores, study.design, groups, paired=False)
-    return {
-        "name": BOOSTING[study.task].__name__,
-        "score": level.mean,
-        "std_error": level.std_error,
-    }
-
-
-def _outside_score(study: Study, split: Split) -> tuple[float, list[float]]:
-    train = split.train
-    fold = study.tables.fold(
-        "without", TrainingRows(train, len(train), train), split.test
+    for result in found:
+        if result["error"] is not None:
+            raise ValueError(f"{method.name} could not be fitted: {result['error']}")
+    scores, groups = (
+        np.array([result["lines"][0][name] for result in found], dtype=float)
+        for name in ("score", "group_scores")
     )
-    model = BOOSTING[study.task](random_state=study.seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        y = study.y[train]
-        # Classes of a target with missing values have the dtype object.
-        y = np.array(y.tolist()) if y.dtype == object else y
-        model.fit(fold.X_train, y, sample_weight=of_rows(study.sample_weight, train))
-        score, groups = study.score(model, fold, groups=True)
-    return score, groups or []
+    level = corrected_contrast(scores, study.design, groups, paired=False)
+    return {"name": method.name, "score": level.mean, "std_error": level.std_error}

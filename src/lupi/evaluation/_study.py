@@ -84,6 +84,9 @@ SMALL = 0.5
 # Suggested training size: X* helps most with few rows. Of a small table, a quarter.
 FEW_ROWS, FEWEST_ROWS = 60, 20
 
+# The entries of a finished piece of work.
+FIELDS = ("lines", "error", "warnings")
+
 Times = tuple[np.ndarray, np.ndarray | None]
 
 
@@ -220,11 +223,21 @@ class Study:
         return next(each for each in self.methods if each.name == name)
 
     def run(self, piece: Piece) -> dict[str, Any]:
-        """Run one piece of work; errors and warnings are part of the result."""
+        """Run one piece of work."""
         if piece.kind == "family":
             method, arms = self.representatives[piece.name], FAMILY_ARMS
         else:
             method, arms = self.method(piece.name), METHOD_ARMS
+        return self.attempt(method, arms, piece.split)
+
+    def attempt(
+        self,
+        method: Method,
+        arms: Sequence[str],
+        number: int,
+        params: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Run arms on one split; errors and warnings are part of the result."""
         lines: list[dict[str, Any]] = []
         error = None
         # The user's metadata routing must not change a comparison; checking the
@@ -238,7 +251,7 @@ class Study:
             warnings.simplefilter("always")
             try:
                 for arm in arms:
-                    lines.append(self.run_arm(method, arm, piece.split))
+                    lines.append(self.run_arm(method, arm, number, params))
             except Exception as problem:
                 lines, error = [], f"{type(problem).__name__}: {problem}"
         counts = Counter(
@@ -263,14 +276,22 @@ class Study:
         rows = np.r_[split.train, extra]
         return TrainingRows(rows, len(split.train), rows)
 
-    def run_arm(self, method: Method, arm: str, number: int) -> dict[str, Any]:
-        """Search, fit and score one arm of a method on one split."""
+    def run_arm(
+        self,
+        method: Method,
+        arm: str,
+        number: int,
+        params: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Search, or use ``params``, then fit and score an arm on one split."""
         start = time.perf_counter()
         split = self.splits[number]
         training = self.training(method, arm, split)
         if arm == "shuffled":
             training = self._shuffled(training, number)
-        params, inner = self.search(method, arm, training, number)
+        inner = None
+        if params is None:
+            params, inner = self.search(method, arm, training, number)
         fold = self.tables.fold(arm, training, split.test)
         model = self.fit(method, params, fold)
         score, group_scores = self.score(model, fold, groups=True)
@@ -411,10 +432,11 @@ class Study:
 
     def _targets(self, rows: np.ndarray, n_labelled: int) -> np.ndarray:
         """Return y of some rows, missing after the first ``n_labelled``."""
-        values = self.y[rows]
-        if n_labelled < len(rows):
-            values = values.astype(object if self.strata is not None else float)
-            values[n_labelled:] = None if self.strata is not None else np.nan
+        if n_labelled == len(rows):
+            # Classes of a target with missing values have the dtype object.
+            return np.array(self.y[rows].tolist())
+        values = self.y[rows].astype(object if self.strata is not None else float)
+        values[n_labelled:] = None if self.strata is not None else np.nan
         return values
 
     def score(
