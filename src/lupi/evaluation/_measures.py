@@ -33,7 +33,6 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import (
-    GridSearchCV,
     ParameterGrid,
     ShuffleSplit,
     StratifiedShuffleSplit,
@@ -465,116 +464,66 @@ def nested_cross_validate(
         grid = ParameterGrid(param_grid)
     metrics = [scoring] if isinstance(scoring, str) else list(scoring)
     task: Task = "regression" if strata is None else "classification"
-    estimator = seeded(estimator, random_state)
-    search = _NestedSearch(
-        estimator=estimator,
-        X=X,
-        y=y,
-        given=fit_arguments(
-            estimator,
-            privileged=privileged,
-            sample_weight=None if sample_weight is None else np.asarray(sample_weight),
-        ),
-        candidates=[dict(candidate) for candidate in grid],
-        scorers={name: named_scorer(name, task, y) for name in metrics},
-        splits=inner_splits(strata, len(y), groups, cv, random_state),
-        inner_cv=inner_cv,
-        strata=strata,
-        groups=groups,
-        seed=random_state,
-    )
+    model = seeded(estimator, random_state)
+    weight = None if sample_weight is None else np.asarray(sample_weight)
+    given = fit_arguments(model, privileged=privileged, sample_weight=weight)
+    candidates = [dict(candidate) for candidate in grid]
+    scorers = [named_scorer(name, task, y) for name in metrics]
+    splits = inner_splits(strata, len(y), groups, cv, random_state)
+
+    def score(candidate: int, train: np.ndarray, test: np.ndarray) -> list[float]:
+        fitted = clone(model).set_params(**candidates[candidate])
+        more = {name: take_rows(table, train) for name, table in given.items()}
+        fitted.fit(take_rows(X, train), y[train], **more)
+        return [scorer(fitted, take_rows(X, test), y[test]) for scorer in scorers]
+
+    def run(split: int) -> dict[str, Any]:
+        """Search on the training rows of one outer fold, refit and score."""
+        train, test = splits[split]
+        own = [of_rows(column, train) for column in (strata, groups)]
+        folds = inner_splits(own[0], len(train), own[1], inner_cv, random_state + split)
+        scores = []
+        with config_context(enable_metadata_routing=False):
+            with warnings.catch_warnings():
+                # Only the warnings of the chosen candidates are reported.
+                warnings.simplefilter("ignore")
+                for fold in folds:
+                    # All candidates of a fold share its Gram matrices.
+                    with gram_cache(KERNELS_AT_ONCE):
+                        rows = [train[part] for part in fold]
+                        scores.append([score(i, *rows) for i in range(len(candidates))])
+            means = np.mean(scores, axis=0)
+            chosen = [_best_candidate(means, first) for first in range(len(metrics))]
+            outer = {i: score(i, train, test) for i in set(chosen)}
+        tested = [dict(zip(metrics, outer[i], strict=True)) for i in chosen]
+        return {"inner_scores": means, "chosen": chosen, "outer_scores": tested}
+
+    identity = None
+    if checkpoint is not None:
+        tables = (X, y, given, strata, groups)
+        rest = (model, candidates, scorers, splits, inner_cv, random_state)
+        identity = fingerprint(*tables, *rest)
     results = run_all(
-        search.run,
-        {str(split): split for split in range(len(search.splits))},
-        identity=None if checkpoint is None else fingerprint(*vars(search).values()),
+        run,
+        {str(split): split for split in range(len(splits))},
+        identity=identity,
         fields=("inner_scores", "chosen", "outer_scores"),
         checkpoint=checkpoint,
         n_jobs=n_jobs,
         progress=progress,
-        title=f"{len(search.candidates)} candidates",
+        title=f"{len(candidates)} candidates",
     )
     inner = np.array([part["inner_scores"] for part in results.values()], dtype=float)
     lines = [
         {"select_by": metric, "split": split}
         | part["outer_scores"][number]
         | dict(zip([f"inner_{name}" for name in metrics], inner[split, i], strict=True))
-        | {"params": search.candidates[i]}
+        | {"params": candidates[i]}
         for number, metric in enumerate(metrics)
         for split, part in enumerate(results.values())
         for i in [part["chosen"][number]]
     ]
-    return NestedResult(pd.DataFrame(lines), metrics, search.candidates, inner)
-
-
-@dataclass
-class _NestedSearch:
-    """The data, folds and candidates of one nested cross-validation."""
-
-    estimator: BaseEstimator
-    X: Any
-    y: np.ndarray
-    given: dict[str, Any]
-    candidates: list[dict[str, Any]]
-    scorers: dict[str, Scorer]
-    splits: Pairs
-    inner_cv: int
-    strata: np.ndarray | None
-    groups: np.ndarray | None
-    seed: int
-
-    def run(self, split: int) -> dict[str, Any]:
-        """Search on the training rows of one outer fold, refit and score."""
-        train, test = self.splits[split]
-        with config_context(enable_metadata_routing=False):
-            with warnings.catch_warnings():
-                # Only the warnings of the chosen candidates are reported.
-                warnings.simplefilter("ignore")
-                scores = self._inner_scores(train, split)
-            chosen = [
-                _best_candidate(scores, first) for first in range(scores.shape[1])
-            ]
-            models = {}
-            for i in set(chosen):
-                models[i] = clone(self.estimator).set_params(**self.candidates[i])
-                models[i].fit(*self._rows(train), **self._given(train))
-            outer = [
-                {
-                    name: scorer(models[i], *self._rows(test))
-                    for name, scorer in self.scorers.items()
-                }
-                for i in chosen
-            ]
-        return {"inner_scores": scores, "chosen": chosen, "outer_scores": outer}
-
-    def _rows(self, rows: np.ndarray) -> tuple[Any, np.ndarray]:
-        return take_rows(self.X, rows), self.y[rows]
-
-    def _given(self, rows: np.ndarray) -> dict[str, Any]:
-        return {name: take_rows(table, rows) for name, table in self.given.items()}
-
-    def _inner_scores(self, train: np.ndarray, split: int) -> np.ndarray:
-        """Return the mean inner scores, one row per candidate.
-
-        One inner fold is searched at a time, so that all candidates of a fold share its
-        Gram matrices.
-        """
-        strata, groups = (of_rows(c, train) for c in (self.strata, self.groups))
-        seed = self.seed + split
-        scores = []
-        for fold in inner_splits(strata, len(train), groups, self.inner_cv, seed):
-            search = GridSearchCV(
-                self.estimator,
-                [{name: [v] for name, v in each.items()} for each in self.candidates],
-                scoring=self.scorers,
-                refit=False,
-                cv=[fold],
-                error_score="raise",
-            )
-            with gram_cache(KERNELS_AT_ONCE):
-                search.fit(*self._rows(train), **self._given(train))
-            means = [search.cv_results_[f"mean_test_{name}"] for name in self.scorers]
-            scores.append(np.column_stack(means))
-        return np.mean(scores, axis=0)
+    return NestedResult(pd.DataFrame(lines), metrics, candidates, inner)
 
 
 def _best_candidate(scores: np.ndarray, first: int) -> int:
