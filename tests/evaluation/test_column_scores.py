@@ -98,7 +98,7 @@ def test_groups_stay_in_one_fold():
 
 
 def test_what_does_not_fit_together_is_refused():
-    with pytest.raises(ValueError, match="y has 3 values and X has 400 rows"):
+    with pytest.raises(ValueError, match="y has 3 rows and X has 400"):
         column_scores(TABLE, Y[:3])
     with pytest.raises(ValueError, match="no value in any row"):
         column_scores(TABLE, np.full(N, np.nan))

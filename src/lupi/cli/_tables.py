@@ -42,26 +42,12 @@ class TableError(ValueError):
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Read a table; its format is detected from the content.
+    """Return the table of a file, and a sentence for every change of its content.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A CSV file (separated by comma, semicolon, tab or bar; plain or gzipped; UTF-8
-        or Windows-1252), a Parquet file, JSON lines or a JSON list of records, an
-        Excel workbook, a SQLite or a DuckDB file. ``FILE::NAME`` names one of several
-        sheets or tables.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-    notes : list of str
-        One sentence for every change of the content.
-
-    Raises
-    ------
-    TableError
-        If the file has no table.
+    Its format is detected from the content: CSV (separated by comma, semicolon, tab or
+    bar; plain or gzipped; UTF-8 or Windows-1252), Parquet, JSON lines or a list of
+    records, an Excel workbook, a SQLite or a DuckDB file. ``FILE::NAME`` names one of
+    several sheets or tables.
     """
     notes: list[str] = []
     path, name = _split_name(Path(path))

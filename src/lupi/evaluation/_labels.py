@@ -12,7 +12,12 @@ from sklearn.preprocessing import QuantileTransformer
 
 from lupi.base import missing_targets
 from lupi.base._rows import aligned, dense
-from lupi.evaluation._prepare import as_table, column_names, make_transformer
+from lupi.evaluation._prepare import (
+    as_table,
+    check_lengths,
+    column_names,
+    make_transformer,
+)
 from lupi.transfer import NoisyLabelClassifier
 
 # Distinct values of a column of names: whole numbers, if not told, and text.
@@ -139,12 +144,7 @@ def check_labels(
     if not isinstance(later, pd.DataFrame):
         later = pd.DataFrame(dense(later), columns=column_names(later, "x*"))
     y = np.asarray(y)
-    for name, other in (("y", y), ("privileged", later), ("clean", clean)):
-        if other is not None and len(other) != table.shape[0]:
-            raise ValueError(
-                f"{name} has {len(other)} rows and X has {table.shape[0]}; they must "
-                "describe the same samples, in the same order."
-            )
+    check_lengths(table.shape[0], y=y, privileged=later, clean=clean)
     later = later.reset_index(drop=True)
     columns = [_read(later[name], names) for name in later]
     design = np.hstack([column.design for column in columns])

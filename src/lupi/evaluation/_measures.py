@@ -48,7 +48,12 @@ from lupi.base._metadata import fit_arguments, seeded
 from lupi.base._rows import dense, read_groups, take_rows
 from lupi.evaluation._methods import Task, read_task
 from lupi.evaluation._order import MOST_CATEGORIES, as_dates, ordered_columns
-from lupi.evaluation._prepare import as_table, column_names, make_transformer
+from lupi.evaluation._prepare import (
+    as_table,
+    check_lengths,
+    column_names,
+    make_transformer,
+)
 from lupi.evaluation._running import fingerprint, run_all
 from lupi.evaluation._scoring import (
     Scorer,
@@ -151,11 +156,7 @@ def column_scores(
     """
     table, y = as_table(X, "X"), column_or_1d(y)
     names = column_names(table, "x")
-    if len(y) != table.shape[0]:
-        raise ValueError(
-            f"y has {len(y)} values and X has {table.shape[0]} rows; they must "
-            "describe the same samples, in the same order."
-        )
+    check_lengths(table.shape[0], y=y)
     if not isinstance(table, pd.DataFrame):
         table = pd.DataFrame(dense(table))
     table = table.set_axis(names, axis=1)

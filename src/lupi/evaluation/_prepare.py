@@ -24,7 +24,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from lupi._optional import optional, require
-from lupi.base._rows import dense, is_data_frame, side_by_side, take_rows
+from lupi.base._rows import (
+    dense,
+    is_data_frame,
+    n_rows_of,
+    side_by_side,
+    take_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +62,16 @@ def as_table(values: Any, name: str) -> Any:
     if array.dtype.kind in "OUS":
         return pd.DataFrame(array.astype(object)).infer_objects()
     return array
+
+
+def check_lengths(n_rows: int, **columns: Any) -> None:
+    """Raise an error for columns or tables that have another number of rows than X."""
+    for name, values in columns.items():
+        if values is not None and n_rows_of(values) != n_rows:
+            raise ValueError(
+                f"{name} has {n_rows_of(values)} rows and X has {n_rows}; they must "
+                "describe the same samples, in the same order."
+            )
 
 
 def column_names(table: Any, prefix: str) -> list[str]:

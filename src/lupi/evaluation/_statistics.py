@@ -106,22 +106,9 @@ def corrected_contrast(
 ) -> Contrast:
     """Test whether a mean over overlapping splits differs from zero.
 
-    Parameters
-    ----------
-    differences : array-like of shape (n_splits,)
-        One paired difference (or one score) per split.
-    design : Design
-        The sizes of the splits.
-    groups : array-like of shape (n_splits, n_groups), default=None
-        Pseudo-values of the difference for each group of test rows. Without them the
-        variance is that of Nadeau and Bengio.
-    paired : bool, default=True
-        Whether the values are differences; False for the scores of one arm.
-
-    Returns
-    -------
-    contrast : Contrast
-        Mean, standard error and one-sided p-values.
+    There is one difference per split, or one score of an arm if not ``paired``.
+    ``groups``, of shape (n_splits, n_groups), has the pseudo-values of each group of
+    test rows; without them the variance is that of Nadeau and Bengio.
     """
     differences = np.asarray(differences, dtype=float)
     n_splits = len(differences)

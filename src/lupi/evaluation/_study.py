@@ -24,7 +24,7 @@ from sklearn.pipeline import Pipeline
 from lupi._words import argument
 from lupi.base import read_target, uses_unlabelled
 from lupi.base._metadata import fit_with, seeded
-from lupi.base._rows import aligned, n_rows_of, read_groups, take_rows
+from lupi.base._rows import aligned, read_groups, take_rows
 from lupi.evaluation._methods import (
     ARMS,
     FAMILY_ARMS,
@@ -43,6 +43,7 @@ from lupi.evaluation._prepare import (
     FoldTables,
     TrainingRows,
     as_table,
+    check_lengths,
     column_names,
     make_transformer,
     rows_with_values,
@@ -597,7 +598,7 @@ def plan(
     n_rows = X.shape[0]
     if privileged is not None:
         privileged = aligned(X, as_table(privileged, "privileged"))
-    _check_lengths(
+    check_lengths(
         n_rows,
         y=y,
         privileged=privileged,
@@ -809,17 +810,6 @@ def _tested_on(
                 "fewer splits."
             )
     return kept
-
-
-def _check_lengths(n_rows: int, **columns: Any) -> None:
-    for name, values in columns.items():
-        if values is None:
-            continue
-        if n_rows_of(values) != n_rows:
-            raise ValueError(
-                f"{name} has {n_rows_of(values)} rows and X has {n_rows}; they must "
-                "describe the same samples, in the same order."
-            )
 
 
 def _rows_with_privileged(privileged: Any, n_rows: int) -> np.ndarray:
