@@ -41,8 +41,7 @@ from lupi.cli._io import (
 )
 from lupi.cli._tables import TableError, resolve_columns, to_csv
 from lupi.evaluation import ColumnGains, Comparison, LearningCurve
-from lupi.evaluation._compare import read_json, run
-from lupi.evaluation._followups import column_groups
+from lupi.evaluation._compare import column_groups, read_json, run
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._running import Checkpoint, to_plain
 from lupi.evaluation._scoring import metric_name

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Any
 from lupi._optional import require
 
 if TYPE_CHECKING:
-    from lupi.evaluation._compare import Comparison, compare
-    from lupi.evaluation._followups import ColumnGains, LearningCurve, Worth
+    from lupi.evaluation._compare import (
+        ColumnGains,
+        Comparison,
+        LearningCurve,
+        Worth,
+        compare,
+    )
     from lupi.evaluation._labels import LabelCheck, check_labels
     from lupi.evaluation._measures import (
         CCAQuality,
@@ -46,8 +51,7 @@ __all__ = [
 # Names are imported when they are first used: the displays of `lupi.inspection` use
 # modules of this package that need no pandas.
 _HOMES = {
-    "_compare": ("Comparison", "compare"),
-    "_followups": ("ColumnGains", "LearningCurve", "Worth"),
+    "_compare": ("ColumnGains", "Comparison", "LearningCurve", "Worth", "compare"),
     "_labels": ("LabelCheck", "check_labels"),
     "_measures": (
         *("CCAQuality", "NestedResult"),
