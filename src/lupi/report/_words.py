@@ -378,9 +378,9 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
             f"; {labels['n_unlabelled']:,} have no outcome: they are training rows of "
             "the methods that can use them, in the arms with X*, and never test rows"
         )
-    target = str(settings["target"])
+    target = f"{settings['target']} ({settings['task']}"
     if settings.get("classes"):
-        target += f" ({listed(settings['classes'], most=12)})"
+        target += f": {listed(settings['classes'], most=12)}"
     search = settings["search"]
     candidates, searched = "no parameters to search", "the training rows"
     if search.get("n_rows") is not None:
@@ -396,7 +396,7 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
         words = f"AUC {auc:.2f} of a classifier of rows with and without an outcome"
         alike = [("Missing at random?", f"{words}; 0.5 means at random")]
     return [
-        ("Target", target),
+        ("Target", f"{target})"),
         ("Rows", rows),
         *alike,
         ("Known when predicting (X)", f"{len(known)}: {listed(known, most=12)}"),
