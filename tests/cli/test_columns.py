@@ -197,6 +197,21 @@ def test_columns_names_what_is_no_feature(tmp_path, monkeypatch, capsys):
     assert main(["predict", "model.skops", "dirty.csv"]) == 0
 
 
+def test_a_target_that_depends_on_the_order_of_rows_is_named(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    outcome = rng.choice([0, 2], 90)
+    outcome[:45] = rng.choice([0, 1, 1, 1, 2], 45)
+    table = {"id": np.arange(90), "age": rng.normal(size=90)}
+    table |= {"outcome": np.array(["a", "b", "c"])[outcome]}
+    pd.DataFrame(table).to_csv("rows.csv", index=False)
+    assert scores("rows.csv").at["id", "note"] == "follows the order of the rows"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "outcome depends on the order of the rows, as id does" in said
+
+
 def test_ordinary_numbers_and_categories_have_no_remarks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

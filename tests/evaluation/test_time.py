@@ -180,8 +180,21 @@ def test_a_trend_and_autocorrelation_name_the_split_by_time():
     assert "--time row-number." in waves.next_steps(command_line=True)[0]
     # Where y does not depend on it, random splits are not too optimistic.
     sorted_x = ordered(x=np.sin(np.arange(200) / 5))
-    assert "x depends on the order of the rows; y does not." in str(sorted_x.verdict)
+    said = "x depends on the order of the rows; no dependence of y on it was found."
+    assert said in str(sorted_x.verdict)
     assert "--time" not in " ".join(sorted_x.next_steps(command_line=True))
+
+
+def test_the_order_of_rows_is_tested_for_every_category(rows):
+    # The second of three categories is replaced by both others: ranks have no trend.
+    rng = np.random.default_rng(0)
+    late = rng.choice([0, 2], 200)
+    late[:100] = rng.choice([0, 1, 1, 1, 2], 100)
+    result = ordered(ward=np.array(["a", "b", "c"])[late], size=late)
+    assert result.settings["order"]["columns"] == ["ward"]
+    # Classes are categories, whatever their names.
+    result = run(rows | {"y": late[40:160]}, methods="svc-plus", cv=2, n_candidates=1)
+    assert result.settings["order"]["columns"] == ["y"]
 
 
 def test_a_date_suggests_the_split_by_time():

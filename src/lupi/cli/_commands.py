@@ -45,7 +45,9 @@ from lupi.cli._tables import TableError, nearest, read_table, resolve_columns, t
 from lupi.evaluation import LabelCheck, check_labels, column_scores
 from lupi.evaluation._measures import MOST_ROWS
 from lupi.evaluation._methods import all_methods
+from lupi.evaluation._order import ordered_columns
 from lupi.evaluation._scoring import choose_scorer, metric_name
+from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError, ModelVersionWarning
 from lupi.report._words import number
 
@@ -54,10 +56,11 @@ MOST_NOTES = 8
 # Share of outcomes that the prediction intervals contain.
 COVERAGE = 0.9
 # Notes on columns that no model should use.
+FOLLOWS_ROWS = "follows the order of the rows"
 USELESS = (
     "always the same",
     "different in every row",
-    "follows the order of the rows",
+    FOLLOWS_ROWS,
     "has the same content as the target",
 )
 WIDE = 76
@@ -181,12 +184,23 @@ def _show_next_command(
                 "as privileged."
             )
         )
+    kind = float if data.task == "regression" else object
+    drifts = ordered_columns({data.target: pd.Series(data.y, dtype=kind)})[0]
+    if drifts:
+        rows = scores.loc[scores["note"] == FOLLOWS_ROWS, "column"]
+        which = f", as {listed(rows, most=4)} does" if len(rows) else ""
+        console.print(
+            Text(
+                f"Careful: {data.target} depends on the order of the rows{which}. If "
+                "they are ordered in time, random splits are too optimistic."
+            )
+        )
     asked = replace(
         request,
         target=data.target,
         privileged=[] if request.privileged_file else marked,
         drop=[*request.drop, *useless.head(8)],
-        time=next(iter(dates), None),
+        time=next(iter(dates), ROW_NUMBER if drifts else None),
         missing=[*request.missing, *values],
     )
     if not _can_compare(asked) and _can_compare(replace(asked, time=None)):
@@ -200,7 +214,7 @@ def _show_next_command(
 def _can_compare(request: Request) -> bool:
     """Return whether a comparison of these columns can begin."""
     try:
-        data = read_data(request, methods=[], need_privileged=True)
+        data = read_data(request, methods=[], need_privileged=False)
         plan_study(data, [DEFAULT_METHOD], {})
     except InputError:
         return False

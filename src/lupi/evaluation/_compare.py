@@ -326,6 +326,7 @@ def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
     names, later = study.settings["features"], study.settings["privileged"]
     known = dict(columns_of(study.X, names))
     y = pd.Series(study.y).where(study.has_y).infer_objects()
+    y = y if study.strata is None else y.astype(object)  # numbers may be classes
     columns = {**known, **dict(columns_of(study.privileged, later))}
     ordered, order = ordered_columns({**columns, study.settings["target"]: y})
     dates = [name for name in date_columns(study.X) if not known[name].isna().any()]

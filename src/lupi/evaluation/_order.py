@@ -3,7 +3,8 @@
 Rows of a table are often in the order of time. Random splits then train on the future
 of their test rows, and a column that drifts with time, even the number of the row,
 seems to help. `ordered_columns` tests every column for a trend (Spearman's correlation
-with the number of the row) and for autocorrelation (of the ranks of neighbouring rows).
+with the number of the row) and for autocorrelation (of the ranks of neighbouring rows),
+and a column of categories by the indicators of its categories.
 """
 
 from __future__ import annotations
@@ -102,18 +103,25 @@ def ordered_columns(tables: dict[str, Any]) -> tuple[list[str], str | None]:
         if len(known) < FEWEST_ROWS or np.ptp(values[known]) == 0:
             continue
         ranks = stats.rankdata(values[known])
-        trend = np.corrcoef(ranks, known)[0, 1]
-        together = max(abs(trend), abs(_correlation(ranks[1:], ranks[:-1])))
-        chance = stats.norm.isf(LEVEL / (4 * len(tables))) / np.sqrt(len(known))
-        if together > max(SMALLEST, chance):
+        levels = np.unique(ranks)
+        parts = ranks[:, None]
+        if _has_categories(column) and len(levels) <= MOST_CATEGORIES:
+            parts = (parts == levels).astype(float)
+        parts = parts - parts.mean(axis=0)
+        near = np.sum(parts[1:] * parts[:-1]) / np.sum(parts**2)
+        trends = (known - known.mean()) @ parts / np.linalg.norm(parts, axis=0)
+        trend = np.abs(trends).max() / np.linalg.norm(known - known.mean())
+        tail = LEVEL / (4 * len(tables) * parts.shape[1])
+        chance = stats.norm.isf(tail) / np.sqrt(len(known))
+        if max(trend, abs(near)) > max(SMALLEST, chance):
             found.append(name)
-        if abs(trend) > COMPUTABLE and order is None:
+        if abs(np.corrcoef(ranks, known)[0, 1]) > COMPUTABLE and order is None:
             order = name
     return found, order
 
 
-def _correlation(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.corrcoef(a, b)[0, 1]) if np.ptp(a) and np.ptp(b) else 0.0
+def _has_categories(column: pd.Series) -> bool:
+    return not pd.api.types.is_numeric_dtype(column) and as_dates(column) is None
 
 
 def _codes(column: pd.Series) -> np.ndarray:

@@ -450,7 +450,7 @@ def _about_data(settings: Mapping[str, Any]) -> str:
                 "optimistic."
             )
         else:
-            said += f"; {settings['target']} does not."
+            said += f"; no dependence of {settings['target']} on it was found."
     if settings.get("noisy") and settings.get("n_clean") is None:
         said += (
             " If labels are wrong, those of the test rows are, too: all scores and "
