@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import shlex
 
 import pandas as pd
@@ -39,8 +40,10 @@ def folder(tmp_path_factory):
         patch.chdir(path)
         clinic().to_csv("table.csv", index=False)
         assert main(["compare", *EVERYTHING, "--jobs", "1"]) == 0
-        repeat = ["compare", "--from", "lupi-report/results.json", "--out", "again"]
-        assert main([*repeat, "--jobs", "1"]) == 0
+        page = html.unescape((path / "lupi-report/report.html").read_text("utf-8"))
+        (repeat,) = re.findall("<code>lupi (compare --from .*)</code>", page)
+        assert main([*shlex.split(repeat), "--jobs", "1"]) == 0
+        (path / "lupi-report-again").rename("again")
     return path
 
 

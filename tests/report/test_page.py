@@ -57,6 +57,7 @@ def comparison():
         "date": "2026-11-15T21:00:00+00:00",
         "versions": {"lupi": "0.1", "numpy": "2.0"},
         "command": "lupi compare patients.csv --seed 0",
+        "again": "lupi compare --from out/results.json --out out-again",
     }
     message = "ConvergenceWarning: did not converge"
     result.warnings.append({"method": "SVCPlus", "message": message, "count": 3})
@@ -154,7 +155,7 @@ def test_the_page_says_how_it_was_made_and_how_to_make_it_again(text):
     assert "lupi 0.1, numpy 2.0" in text
     assert "Seed 0" in text
     assert "lupi compare patients.csv --seed 0" in text
-    assert "lupi compare --from results.json" in text
+    assert "lupi compare --from out/results.json --out out-again" in text
 
 
 def test_the_charts_are_the_displays_with_the_colors_of_the_page(page, comparison):

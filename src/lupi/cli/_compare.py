@@ -139,7 +139,7 @@ def run_compare(
         show_notes(console, [f"{kept} pieces of an interrupted run are kept."])
     try:
         comparison = _compare(study, out, jobs)
-        comparison.settings["made"] |= _remember(asked)
+        comparison.settings["made"] |= _remember(asked, out)
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
         _baselines(console, comparison, jobs)
@@ -343,9 +343,11 @@ def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
     return commands
 
 
-def _remember(asked: Mapping[str, Any]) -> dict[str, Any]:
+def _remember(asked: Mapping[str, Any], out: Path) -> dict[str, Any]:
     """Return a command as text and as data, for the results file."""
+    again = ["--from", str(out / "results.json"), "--out", f"{out}-again"]
     return {
+        "again": shlex.join(["lupi", "compare", *again]),
         "command": shlex.join(["lupi", "compare", *command_words(asked)]),
         "asked": {
             name: str(value) if isinstance(value, Path) else value

@@ -158,6 +158,7 @@ def build_page(
         ),
         "made": _made(settings),
         "command": settings.get("made", {}).get("command"),
+        "again": settings.get("made", {}).get("again"),
         "footer": f"Written by lupi {__version__}.",
     }
 
