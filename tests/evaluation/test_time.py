@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from lupi.evaluation import compare
+from lupi.report import render_html
 from tests.comparisons import FirstColumn, FirstColumnOfAll, FirstNumber
 
 
@@ -81,9 +82,23 @@ def test_one_holdout_has_an_interval_of_blocks_of_its_test_rows(rows):
     error = values.std(ddof=1) / np.sqrt(len(values))
     line = result.table.set_index("arm").loc["oracle"]
     assert line["std_error"] == pytest.approx(error)
-    low, high = result.intervals().set_index("arm").loc["oracle", ["low", "high"]]
-    reach = stats.t.ppf(0.975, len(values) - 1) * error
+    # The ends of the 95 % interval of two blocks are those of the AUC, 0 and 1.
+    shown = result.intervals(confidence=0.5).set_index("arm")
+    low, high = shown.loc["oracle", ["low", "high"]]
+    reach = stats.t.ppf(0.75, len(values) - 1) * error
     assert (high - low) / 2 == pytest.approx(reach)
+
+
+def test_two_windows_have_an_interval_of_blocks_and_their_number_is_explained(rows):
+    result = run(rows, time=rows["time"] // 40)
+    assert len(result.study.splits) == 2
+    part = result.folds[result.folds["arm"] == "oracle"]
+    values = np.array(part["group_scores"].tolist()).ravel()
+    line = result.table.set_index("arm").loc["oracle"]
+    assert line["std_error"] == pytest.approx(stats.sem(values))
+    page = render_html(result)
+    assert "2 windows, not 5 (there are 3 distinct times), by time" in page
+    assert "that of blocks of consecutive test rows" in page
 
 
 def test_outcomes_that_come_later_are_hidden(rows):

@@ -166,6 +166,23 @@ def test_all_means_of_a_comparison_are_over_the_same_splits():
     assert result.to_dict()["left_out"] == [3]
 
 
+@pytest.mark.parametrize(
+    ("scoring", "low", "high"),
+    [("roc_auc", 0.0, 1.0), ("r2", -np.inf, 1.0), ("mine", -np.inf, np.inf)],
+)
+def test_an_interval_of_a_score_ends_with_its_range(scoring, low, high):
+    scores = np.tile([0.0, 0.1], 5)
+    result = of_scores(
+        {"A": {"without": scores, "with": 1.0 - scores}}, scoring=scoring
+    )
+    error = np.sqrt((1 / 10 + 10 / 90) * scores.var(ddof=1))
+    reach = stats.t.ppf(0.975, 9) * error
+    table, shown = (t.set_index("arm") for t in (result.table, result.intervals()))
+    assert table.at["without", "low"] == pytest.approx(max(low, 0.05 - reach))
+    assert table.at["with", "high"] == pytest.approx(min(high, 0.95 + reach))
+    assert shown.at["with", "high"] == table.at["with", "high"]
+
+
 def test_rounding_does_not_hide_a_sign():
     jitter = 0.0002 * np.linspace(-1, 1, 10)
     scores = {"without": np.full(10, 0.7), "with": 0.7001 + jitter}

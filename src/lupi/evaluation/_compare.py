@@ -46,6 +46,7 @@ from lupi.evaluation._order import (
 )
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
+from lupi.evaluation._scoring import score_bounds
 from lupi.evaluation._splits import Split, evenly_mixed, of_rows
 from lupi.evaluation._statistics import (
     Contrast,
@@ -933,7 +934,8 @@ class Comparison:
     def design(self) -> Design:
         """The sizes and the kind of the splits."""
         splits = self.settings["splits"]
-        return Design(splits["n_train"], splits["n_test"], splits["kind"])
+        bounds = score_bounds(self.settings["scoring"])
+        return Design(splits["n_train"], splits["n_test"], splits["kind"], bounds)
 
     @cached_property
     def left_out(self) -> list[int]:

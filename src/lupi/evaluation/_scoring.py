@@ -13,6 +13,7 @@ from sklearn.metrics import (
     average_precision_score,
     f1_score,
     get_scorer,
+    get_scorer_names,
     jaccard_score,
     make_scorer,
     precision_score,
@@ -40,6 +41,12 @@ FOR_MORE_CLASSES = {
     "precision": "precision_macro",
     "recall": "recall_macro",
     "roc_auc": "roc_auc_ovr",
+}
+# The ranges of scores whose names start with these words.
+BOUNDS = {
+    ("accuracy", "balanced_accuracy", "roc_auc", *OF_ONE_CLASS): (0.0, 1.0),
+    ("r2", "explained_variance", "d2_"): (-np.inf, 1.0),
+    ("neg_",): (-np.inf, 0.0),
 }
 OF_NUMBERS = ("r2", "explained_variance", "error", "deviance", "pinball")
 METRIC_NAMES = {
@@ -119,6 +126,14 @@ def scorer_parts(scorer: Any) -> ScorerParts:
 def best_score(scorer: Scorer) -> float:
     """Return the best value of a score: 0 for a negated loss, otherwise 1."""
     return 0.0 if scorer_parts(scorer).sign < 0 else 1.0
+
+
+def score_bounds(scoring: str) -> tuple[float, float]:
+    """Return the range of a score of scikit-learn; without ends for other scores."""
+    for names, bounds in BOUNDS.items():
+        if scoring.startswith(names) and scoring in get_scorer_names():
+            return bounds
+    return -np.inf, np.inf
 
 
 def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:

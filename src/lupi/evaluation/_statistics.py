@@ -31,9 +31,9 @@ rows again and are not counted in J. The mean score of one arm, unlike a differe
 two arms, depends on its test rows in the same way in every pass; only the first pass is
 counted there.
 
-*Splits by time* are tested on different rows and treated as folds. A single split has
-the variance of its test rows only, s_G²/G with blocks of consecutive rows as groups: it
-says nothing about other training sets.
+*Splits by time* are tested on different rows and treated as folds. One or two of them
+have the variance of their test rows only, that of blocks of consecutive rows divided by
+the number of blocks: it says nothing about other training sets.
 
 *Outliers.* A model that extrapolates can have a score of −3 on one split, which a mean
 does not survive. Splits in which the score of an arm lies beyond its quartiles by more
@@ -62,6 +62,8 @@ from scipy import stats
 FAR = 5.0
 MOST_LEFT_OUT = 0.4
 FEWEST_SPLITS = 8
+# Fewest windows of time whose variance is that of their scores, not of test rows.
+FEWEST_WINDOWS = 3
 
 Kind = Literal["folds", "small training sets", "few labels", "time"]
 
@@ -70,19 +72,21 @@ Kind = Literal["folds", "small training sets", "few labels", "time"]
 class Design:
     """Mean number of training and test rows of a split, and the kind of splits.
 
-    Training rows without y are not counted.
+    Training rows without y are not counted. ``bounds`` is the range of the score.
     """
 
     n_train: float
     n_test: float
     kind: Kind = "folds"
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True)
 class Contrast:
     """A mean over splits, its standard error, and one-sided p-values.
 
-    ``freedom`` is the number of degrees of freedom of the standard error.
+    ``freedom`` is the number of degrees of freedom of the standard error, and
+    ``bounds`` the range of the mean.
     """
 
     mean: float
@@ -90,11 +94,13 @@ class Contrast:
     freedom: float
     p_greater: float
     p_less: float
+    bounds: tuple[float, float] = (-np.inf, np.inf)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return Student's interval around the mean."""
+        """Return Student's interval around the mean, inside its range."""
         reach = interval_factor(confidence, self.freedom) * self.std_error
-        return self.mean - reach, self.mean + reach
+        low, high = np.clip([self.mean - reach, self.mean + reach], *self.bounds)
+        return float(low), float(high)
 
 
 def corrected_contrast(
@@ -113,9 +119,12 @@ def corrected_contrast(
     differences = np.asarray(differences, dtype=float)
     n_splits = len(differences)
     mean = float(differences.mean())
-    if n_splits < 2:
-        std_error, freedom = _of_one_split(groups)
-        return Contrast(mean, std_error, freedom, *_one_sided(mean, std_error, freedom))
+    low, high = design.bounds
+    bounds = (low - high, high - low) if paired else (low, high)
+    if n_splits < (FEWEST_WINDOWS if design.kind == "time" else 2):
+        std_error, freedom = _of_blocks(groups)
+        tests = _one_sided(mean, std_error, freedom)
+        return Contrast(mean, std_error, freedom, *tests, bounds)
     spread = float(differences.var(ddof=1))
     variance = (1 / n_splits + design.n_test / design.n_train) * spread
     freedom = n_splits - 1.0
@@ -128,7 +137,8 @@ def corrected_contrast(
         elif table.shape[1] > 1:
             variance = _of_folds(spread, n_splits, table, design, paired=paired)
     std_error = float(np.sqrt(variance))
-    return Contrast(mean, std_error, freedom, *_one_sided(mean, std_error, freedom))
+    tests = _one_sided(mean, std_error, freedom)
+    return Contrast(mean, std_error, freedom, *tests, bounds)
 
 
 def outlying_splits(scores: ArrayLike) -> np.ndarray:
@@ -156,7 +166,7 @@ def outlying_splits(scores: ArrayLike) -> np.ndarray:
     return np.sort(farthest[distance[farthest] > FAR])
 
 
-def _of_one_split(groups: ArrayLike | None) -> tuple[float, float]:
+def _of_blocks(groups: ArrayLike | None) -> tuple[float, float]:
     """Return the standard error due to the test rows, and its degrees of freedom."""
     values = np.asarray([] if groups is None else groups, dtype=float).ravel()
     values = values[~np.isnan(values)]

@@ -55,6 +55,7 @@ from lupi.evaluation._scoring import (
     constant_model,
     rare_scorer,
     reliability,
+    score_bounds,
     score_rows,
 )
 from lupi.evaluation._splits import (
@@ -151,7 +152,8 @@ class Study:
     @property
     def design(self) -> Design:
         """The sizes and the kind of the splits."""
-        return describe_splits(self.splits, self.settings["splits"]["kind"])
+        design = describe_splits(self.splits, self.settings["splits"]["kind"])
+        return replace(design, bounds=score_bounds(self.settings["scoring"]))
 
     @property
     def by_time(self) -> bool:
@@ -479,19 +481,9 @@ class Study:
     def at_full_size(self, names: Sequence[str]) -> Study:
         """Return the study of some methods at the size of the final model."""
         assert self.full_splits is not None
-        design = describe_splits(self.full_splits, "time" if self.by_time else None)
-        rarest = None
-        if self.strata is not None:
-            rarest = _rarest(self.y, self.has_y, self.full_splits)
-        sizes: dict[str, Any] = {
-            "rarest": rarest,
-            "kind": design.kind,
-            "n_splits": len(self.full_splits),
-            "n_train": design.n_train,
-            "n_test": design.n_test,
-            "train_size": None,
-            "labelled": None,
-        }
+        kind: Kind | None = "time" if self.by_time else None
+        sizes = _sizes(self.full_splits, kind, self.strata, self.has_y)
+        sizes |= {"train_size": None, "labelled": None}
         return replace(
             self,
             methods=[self.method(name) for name in names],
@@ -670,15 +662,13 @@ def plan(
         "features": column_names(X, "x"),
         "privileged": [] if privileged is None else column_names(privileged, "x*"),
         "splits": {
-            "kind": design.kind,
-            "n_splits": len(splits),
+            **_sizes(splits, kind, strata, has_y),
             "n_folds": n_folds_of(cv, train_size, labelled, times),
-            "n_train": design.n_train,
-            "n_test": design.n_test,
-            "rarest": None if strata is None else _rarest(y, has_y, splits),
             "train_size": train_size,
             "labelled": labelled,
             "time": None if times is None else str(getattr(time, "name", "time")),
+            "n_times": None if times is None else len(np.unique(times[0][has_y])),
+            "n_windows": None if times is None else cv or DEFAULT_WINDOWS,
             "grouped": groups is not None,
             "weighted": sample_weight is not None,
         },
@@ -910,14 +900,31 @@ def _check_few_labels(labelled: Any, unlabelled: Any, train_size: Any, cv: Any) 
         )
 
 
-def _rarest(
-    y: np.ndarray, has_y: np.ndarray, splits: Sequence[Split]
-) -> tuple[str, int, int]:
-    """Return the rarest class, and its fewest and most training rows of a split."""
-    classes, counts = np.unique(y[has_y], return_counts=True)
-    label = classes[counts.argmin()]
-    trained = [int((y[split.train] == label).sum()) for split in splits]
-    return str(label), min(trained), max(trained)
+def _sizes(
+    splits: Sequence[Split],
+    kind: Kind | None,
+    strata: np.ndarray | None,
+    has_y: np.ndarray,
+) -> dict[str, Any]:
+    """Return the kind, the number and the sizes of splits.
+
+    ``rarest`` is the rarest class, with its fewest and most training rows of a split.
+    """
+    design, sizes = describe_splits(splits, kind), [len(one.train) for one in splits]
+    rarest = None
+    if strata is not None:
+        classes, counts = np.unique(strata[has_y], return_counts=True)
+        label = classes[counts.argmin()]
+        trained = [int((strata[split.train] == label).sum()) for split in splits]
+        rarest = str(label), min(trained), max(trained)
+    return {
+        "kind": design.kind,
+        "n_splits": len(splits),
+        "n_train": design.n_train,
+        "n_train_range": (min(sizes), max(sizes)),
+        "n_test": design.n_test,
+        "rarest": rarest,
+    }
 
 
 def _describe_labels(

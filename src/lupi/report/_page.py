@@ -21,6 +21,7 @@ import pandas as pd
 from lupi._optional import require
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
+from lupi.evaluation._statistics import FEWEST_WINDOWS
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
@@ -220,9 +221,10 @@ def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
         "Nadeau and Bengio, 2003, whose correction is applied to the variance due to "
         "the training sets"
     )
-    if settings["splits"]["n_splits"] == 1:
+    kind = settings["splits"]["kind"]
+    if kind == "time" and settings["splits"]["n_splits"] < FEWEST_WINDOWS:
         correction = "the variance is that of blocks of consecutive test rows"
-    elif settings["splits"]["kind"] not in ("folds", "time"):
+    elif kind not in ("folds", "time"):
         correction = (
             "the variance due to the training sets and that due to the test rows are "
             "estimated separately"

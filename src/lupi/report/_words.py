@@ -219,6 +219,12 @@ def split_words(settings: Mapping[str, Any]) -> str:
         hidden = f" ({round(unlabelled):,} more without an outcome)" * (unlabelled > 0)
         number = splits["n_splits"]
         windows = "one split" if number == 1 else f"{number} windows"
+        asked, times = splits.get("n_windows", number), splits.get("n_times")
+        if number < asked:
+            why = "others have too few earlier rows"
+            if times <= asked:
+                why = f"there are {times} distinct times"
+            windows += f", not {asked} ({why}),"
         return (
             f"{windows} by time ({splits['time']}): about {n_train:,} earlier training "
             f"rows{rarest}{hidden} and {n_test:,} later test rows{grouped}"
