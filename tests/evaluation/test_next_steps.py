@@ -60,7 +60,7 @@ def test_rows_without_outcome_that_are_used_are_not_asked_for():
 
 
 def test_too_few_rows_come_with_their_number():
-    assert "an answer needs about 5,000" in steps("no evidence", rows_needed=5000)[0]
+    assert "about 5,000 are needed to know" in steps("no evidence", rows_needed=5000)[0]
 
 
 def test_nothing_to_gain_asks_for_other_columns():

@@ -50,11 +50,25 @@ def test_one_method(levels, kind):
     words = {
         "helps": "The privileged information helps: with it, A scores 0.79",
         "no evidence": "There is no evidence that the privileged information helps",
-        "hurts": "The privileged information hurts: with it, A scores 0.59",
+        "hurts": "The method loses, with shuffled X* as well: with X*, A scores 0.59",
     }
     assert str(result.verdict).startswith(words[kind])
     # One method is not corrected for.
     assert "corrected" not in str(result.verdict)
+
+
+def test_a_loss_has_an_interval_and_says_whether_shuffled_loses_as_well():
+    own = comparison({"A": (0.70, 0.60, 0.69, 0.70, 0.90)})
+    assert own.verdict.headline.startswith("The privileged information hurts: with X*")
+    both = comparison({"A": (0.70, 0.60, 0.60, 0.70, 0.90)})
+    assert both.verdict.kind == "hurts"
+    assert "The method loses, with shuffled X* as well" in both.verdict.headline
+    for result, specific in ((own, True), (both, False)):
+        sentence = result.verdict.sentence
+        assert ("not specific to the content of X*" in sentence) != specific
+        line = result.table.set_index("arm").loc["without"]
+        ends = f"{line['gain_low']:.3f} to {line['gain_high']:.3f}".replace("-", "−")
+        assert f"(95 % interval {ends}, p of a loss < 0.001)" in sentence
 
 
 def quiet(levels, wobble):
@@ -80,6 +94,8 @@ def test_nothing_to_gain_is_said_of_a_bound_and_not_of_missing_significance():
     assert sure.summary["rows_needed"].isna().all()
 
     unsure = quiet((0.7, 0.7, 0.7, 0.7, 0.76), 0.15)
+    method = unsure.folds["arm"] == "with"
+    unsure.folds.loc[method, "score"] += np.linspace(-0.05, 0.05, 10)
     summary = unsure.summary.iloc[0]
     assert summary["p_gap"] > 0.05
     assert summary["gap_upper"] > 0.01
@@ -90,6 +106,26 @@ def test_nothing_to_gain_is_said_of_a_bound_and_not_of_missing_significance():
     expected = 100 * (reach / summary["gap"]) ** 2
     assert unsure.verdict.rows_needed == pytest.approx(expected, rel=0.05)
     assert f"About {unsure.verdict.rows_needed:,} rows" in unsure.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("oracle", "spread", "n_splits"),
+    [(0.76, 0.05, 7), (0.64, 0.05, 10), (0.76, 0.003, 10)],
+    ids=["few splits", "a loss of the oracle", "no gain of the method"],
+)
+def test_rows_needed_are_not_extrapolated_from_little(oracle, spread, n_splits):
+    noise = np.linspace(-1, 1, n_splits)
+    scores = {
+        "without": np.full(n_splits, 0.7),
+        "with": 0.7 + spread * noise,
+        "oracle": oracle + 0.15 * noise,
+    }
+    result = of_scores({"A": scores})
+    assert result.summary["p_gap"][0] > 0.05
+    assert result.summary["gap_upper"][0] > 0.01
+    assert result.verdict.rows_needed is None
+    assert "too few rows" not in str(result.verdict)
+    assert "rows are needed" not in str(result.verdict)
 
 
 def test_what_is_negligible_can_be_chosen():
@@ -109,6 +145,8 @@ def test_a_gap_that_no_method_closes_is_something_to_gain():
     both = comparison({"A": (0.7, 0.7, 0.7, 0.7), "B": (0.7, 0.7, 0.7, 0.9)})
     assert not both.verdict.nothing_to_gain
     assert "corrected for 2 methods" in both.verdict.sentence
+    # The oracle with the largest gain need not be that of the method before it.
+    assert "has X* when predicting (the oracle of B) gains" in both.verdict.sentence
 
 
 def test_estimate_interval_and_p_are_of_the_best_control():

@@ -213,11 +213,14 @@ def test_a_page_without_evidence_names_the_model_that_was_saved():
 
 
 def test_a_method_that_hurts_and_one_that_failed():
-    comparison = of_gains({"A": -0.05, "B": 0.0})
+    # Shuffled X* loses as much.
+    comparison = of_gains({"A": -0.02, "B": 0.0})
     comparison.folds.loc[comparison.folds["method"] == "B", "score"] = np.nan
     comparison.failures["B"] = "ValueError: needs two classes"
     reader = Reader(render_html(comparison))
-    assert reader.texts[1].startswith("The privileged information hurts: with it, A")
+    loses = "The method loses, with shuffled X* as well: with X*, A scores 0.6"
+    assert reader.texts[1].startswith(loses)
+    assert "hurts, with shuffled X* as well" in reader.text
     assert "ValueError: needs two classes" in reader.text
 
 
@@ -284,6 +287,10 @@ def test_the_saved_model_has_the_score_of_its_own_size():
         "about models that are trained on 60 outcomes." in said
     )
     assert "With all 100 known outcomes (10 splits, about 180 of them" in said
+    line = full.summary.loc[0]
+    label = {"without": "without X*", "shuffled": "shuffled X*", "self": "X as X*"}
+    best = f"{label[line['control']]} ({line[line['control']]:.3f})"
+    assert f"the gain over the best control, {best}, is" in said
     assert "a leak" not in said
 
 

@@ -965,8 +965,9 @@ class Comparison:
         minus *without*, ``gap`` is *oracle* minus *without* and ``gap_upper`` its 95 %
         upper bound.
         ``nothing_to_gain`` is True for methods without evidence whose bound is
-        negligible; ``rows_needed`` is the number of rows needed for an answer, if
-        neither a gap nor its absence is established.
+        negligible; ``rows_needed`` is the number of rows needed to know whether X*
+        could help at all, if at least eight splits establish neither a gap nor its
+        absence.
         """
         return summarise(self._scores, self.settings)
 

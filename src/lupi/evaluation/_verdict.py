@@ -8,8 +8,8 @@ one-sided p-values, corrected by Holm over the methods. A method *helps* when it
 is significant, and *hurts* when it is worse than *without*. Otherwise there is *no
 evidence* that it helps, for one of three reasons: there is *nothing to gain* (the 95 %
 upper bound of the gain of the oracle is negligible), there are *too few rows to tell*
-(neither a gain of the oracle nor its absence is established), or the method does not
-achieve the gain of the oracle.
+(the oracle seems to gain, and neither that nor its absence is established), or the
+method does not achieve the gain of the oracle.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from lupi._words import argument, listed, signed
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import (
+    FEWEST_SPLITS,
     Contrast,
     Design,
     corrected_contrast,
@@ -54,7 +55,7 @@ ROW_NUMBER = "row-number"
 CONTROLS = ("without", "shuffled", "self")
 COLUMNS = (
     *("method", *ARMS, "gain", "gain_std_error", "gain_low", "gain_high", "control"),
-    *("difference", "difference_std_error"),
+    *("difference", "difference_std_error", "difference_low", "difference_high"),
     *(f"p_{control}" for control in CONTROLS),
     *("p_helps", "p_hurts"),
     *("gap", "gap_std_error", "gap_upper", "p_gap", "gap_closed"),
@@ -125,11 +126,14 @@ def summarise(
     none = table["verdict"] == NO_EVIDENCE
     negligible = table["gap_upper"] <= settings["negligible"]
     table["nothing_to_gain"] = none & negligible
+    # From few splits, of a loss of the oracle, or where the method itself is known to
+    # gain next to nothing, the number of rows would not be an answer.
+    untold = none & ~negligible & ~gap_found & (table["gap"] > 0)
+    untold &= table["gain_high"] > settings["negligible"]
+    untold &= settings["splits"]["n_splits"] >= FEWEST_SPLITS
     table["rows_needed"] = [
-        _rows_needed(line, settings) if untold else np.nan
-        for line, untold in zip(
-            table.to_dict("records"), none & ~negligible & ~gap_found, strict=True
-        )
+        _rows_needed(line, settings) if wanted else np.nan
+        for line, wanted in zip(table.to_dict("records"), untold, strict=True)
     ]
     return table[list(COLUMNS)]
 
@@ -154,6 +158,8 @@ def _tests(method: str, arms: ArmScores, settings: Mapping[str, Any]) -> dict[st
         "control": control,
         "difference": difference.mean,
         "difference_std_error": difference.std_error,
+        "difference_low": difference.interval()[0],
+        "difference_high": difference.interval()[1],
         "p_less": difference.p_less,
         "gap": gap.mean,
         "gap_std_error": gap.std_error,
@@ -177,6 +183,15 @@ def _kind(line: Mapping[str, Any]) -> str:
     return HURTS if line["p_hurts"] <= SIGNIFICANCE else NO_EVIDENCE
 
 
+def loses_shuffled(line: Mapping[str, Any] | pd.Series) -> bool:
+    """Return whether a loss is not specific to X*: shuffled X* loses as well.
+
+    The method is then not significantly worse with X* than with shuffled X*.
+    """
+    worse = line["with"] < line["shuffled"] and line["p_shuffled"] >= 1 - SIGNIFICANCE
+    return line["verdict"] == HURTS and line["shuffled"] < line["without"] and not worse
+
+
 def _rows_needed(line: Mapping[str, Any], settings: Mapping[str, Any]) -> float:
     """Return the number of rows at which the bound of the gap would be conclusive.
 
@@ -185,7 +200,7 @@ def _rows_needed(line: Mapping[str, Any], settings: Mapping[str, Any]) -> float:
     """
     gap, negligible = line["gap"], settings["negligible"]
     reach, wanted = line["gap_upper"] - gap, max(gap, negligible - gap)
-    if not (np.isfinite(reach) and wanted > 0):
+    if not np.isfinite(reach):
         return np.nan
     rows = settings["labels"]["n_labelled"] * max(1.0, (reach / wanted) ** 2)
     digits = 10 ** max(0, math.floor(math.log10(rows)) - 1)
@@ -283,8 +298,8 @@ class Verdict:
         True when there is no evidence that X* helps, and the gain of a model that has
         X* when predicting is negligible, with 95 % confidence.
     rows_needed : int or None
-        Approximate number of rows needed to decide whether there is a possible gain,
-        if there are too few.
+        Approximate number of rows needed to know whether X* could help at all, if
+        there are too few.
 
     Examples
     --------
@@ -354,13 +369,21 @@ def judge(
     elif (ran["verdict"] == HURTS).all():
         best, kind = ran.loc[ran["difference"].idxmax()], HURTS
         least = "; the other methods lose more" * several
+        what, about = "The privileged information hurts", ""
+        if loses_shuffled(best):
+            what = "The method loses, with shuffled X* as well"
+            about = (
+                f" With shuffled X* it scores {best['shuffled']:.3f}: the loss is not "
+                "specific to the content of X*."
+            ).replace("-", "−")
         headline = (
-            f"The privileged information hurts: with it, {best['method']} scores "
+            f"{what}: with X*, {best['method']} scores "
             f"{_scores(best, metric, 'without')}."
         )
+        low, high = signed(best["difference_low"]), signed(best["difference_high"])
         sentence = (
-            f"The difference is {_plus_minus(best, 'difference')}, one-sided p "
-            f"{_p(best['p_hurts'])}{corrected}{least}."
+            f"The difference is {signed(best['difference'])} (95 % interval {low} to "
+            f"{high}, p of a loss {_p(best['p_hurts'])}{corrected}){least}.{about}"
         )
     else:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
@@ -379,7 +402,8 @@ def judge(
         if len(told):
             widest = told.loc[told["gap"].idxmax()]
             gap = _plus_minus(widest, "gap")
-            oracle = f"A model that has X* when predicting gains {gap}"
+            whose = f" (the oracle of {widest['method']})" * several
+            oracle = f"A model that has X* when predicting{whose} gains {gap}"
         if not oracle:
             pass
         elif ran["nothing_to_gain"].all():
@@ -390,11 +414,14 @@ def judge(
                 f"{signed(ran['gap_upper'].max())}."
             )
         elif not (ran["p_gap"] <= SIGNIFICANCE).any():
-            headline = headline.removesuffix(".") + ": too few rows to tell."
             sentence += f" {oracle}, which may be chance."
             if ran["rows_needed"].notna().any():
+                headline = headline.removesuffix(".") + ": too few rows to tell."
                 rows = int(ran["rows_needed"].max())
-                sentence += f" About {rows:,} rows are needed for an answer."
+                sentence += (
+                    f" About {rows:,} rows are needed to know whether X* could help "
+                    "at all."
+                )
         else:
             sentence += f" {oracle}, so that a gain is possible."
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
@@ -583,7 +610,8 @@ def next_steps(
         return [*steps, "Use the model without X*.", *other_methods, *fewer]
     if verdict.rows_needed:
         steps.append(
-            f"Collect more rows: an answer needs about {verdict.rows_needed:,}."
+            f"Collect more rows: about {verdict.rows_needed:,} are needed to know "
+            "whether X* could help at all."
         )
     if verdict.nothing_to_gain:
         steps.append("Look for other columns: these add almost nothing to X.")

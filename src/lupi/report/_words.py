@@ -13,7 +13,7 @@ import pandas as pd
 from lupi._words import listed, signed
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._verdict import LEAK_WORDS, gain_with_test
+from lupi.evaluation._verdict import LEAK_WORDS, gain_with_test, loses_shuffled
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -32,7 +32,7 @@ GAIN_WORDS = {
         "the smallest difference of “with X*” to “without X*”, “shuffled X*” and “X as "
         "X*”, ± its standard error"
     ),
-    "p": "one-sided, the largest p-value of these differences",
+    "p": "one-sided, of a gain: the largest p-value of these differences",
     "gap closed": (
         "the gain divided by the gain of the oracle, if X* helps and that is "
         "significant"
@@ -309,7 +309,8 @@ def full_size_words(comparison: Comparison) -> str:
         f"({splits['n_splits']} splits, about {round(splits['n_train']):,} of them in "
         f"training) instead of {round(settings['splits']['n_train']):,}: "
         f"{verdict['kind']}. {line['method']} scores {number(line['with'])} with X* "
-        f"and {number(line['without'])} without X*; the gain over the controls is "
+        f"and {number(line['without'])} without X*; the gain over the best control, "
+        f"{ARMS[line['control']].label} ({number(line[line['control']])}), is "
         f"{gain_with_test(line)}."
     )
     return f"{said} {LEAK_WORDS}" if verdict["leak"] else said
@@ -419,4 +420,4 @@ def method_verdict(line: Mapping[str, Any]) -> str:
         return f"{line['verdict']}, nothing to gain"
     if not pd.isna(line["rows_needed"]):
         return f"{line['verdict']}, too few rows to tell"
-    return str(line["verdict"])
+    return f"{line['verdict']}{', with shuffled X* as well' * loses_shuffled(line)}"
