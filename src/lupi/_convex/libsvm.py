@@ -165,18 +165,20 @@ class SVM:
             warnings.simplefilter("ignore", ConvergenceWarning)
             gram = gram if gram.flags.c_contiguous else gram.T  # symmetric: no copy
             model.fit(gram, self.target, sample_weight=self.cost)
-        found = np.zeros((len(self.target), 2))
-        found[model.support_] = np.maximum(np.outer(model.dual_coef_[0], (-1, 1)), 0.0)
-        return found.ravel(), float(model.intercept_[0]), int(np.sum(model.n_iter_))
+        by_number = np.zeros((len(self.target), 2))
+        by_number[model.support_] = np.maximum(
+            np.outer(model.dual_coef_[0], (-1, 1)), 0.0
+        )
+        return by_number.ravel(), float(model.intercept_[0]), int(np.sum(model.n_iter_))
 
-    def point(self, found: np.ndarray, bias: float, n_iter: int) -> Solution:
+    def point(self, by_number: np.ndarray, bias: float, n_iter: int) -> Solution:
         """Return a solution of the SVM as a point of the problem.
 
         The multipliers of the functions k ≥ 1 are such that these functions are zero.
         """
         problem, multipliers = self.problem, np.zeros(self.problem.size)
-        together = np.bincount(self.numbers, minlength=len(found))[self.numbers]
-        multipliers[self.members] = found[self.numbers] / together
+        together = np.bincount(self.numbers, minlength=len(by_number))[self.numbers]
+        multipliers[self.members] = by_number[self.numbers] / together
         for k, (q,) in problem.structure.private.items():
             excess = problem.coefficients(multipliers)[k][problem.positions(q, k)]
             multipliers[problem.slices[q]] -= excess / problem.families[q].on[k]
@@ -250,8 +252,8 @@ def solve_libsvm(
     enough = tuning.aim(problem.n_rows, tol)
     if svm.is_exact:
         budget = min(budget, max_iter)
-        found, bias, n_iter = svm.solve(svm.violation(enough, tuning), budget)
-        solution = svm.point(found, bias, n_iter)
+        by_number, bias, n_iter = svm.solve(svm.violation(enough, tuning), budget)
+        solution = svm.point(by_number, bias, n_iter)
         if not solution.is_optimal(enough) and n_iter < max_iter:
             near = solution if n_iter < budget else None
             share = tuning.near_proximal if near else None
@@ -259,21 +261,21 @@ def solve_libsvm(
             solution.n_iter += n_iter
         solution.converged = solution.is_optimal(tol)
         return solution
-    found, bias, _ = svm.solve(tuning.first_violation, budget)
-    if (found < (1.0 - FREE_DISTANCE) * svm.cost.repeat(2)).all():
+    by_number, bias, _ = svm.solve(tuning.first_violation, budget)
+    if (by_number < (1.0 - FREE_DISTANCE) * svm.cost.repeat(2)).all():
         # Without slacks, the SVM is the solution if there are no other constraints.
         plain = svm.alone()
-        start = plain.point(found, bias, 0)
+        start = plain.point(by_number, bias, 0)
         exact = solve_proximal(
             plain.problem, start=start, share=tuning.near_proximal, **options
         )
-        found[plain.numbers], bias = exact.multipliers, exact.biases[0]
-        solution = svm.point(found, bias, exact.n_iter)
+        by_number[plain.numbers], bias = exact.multipliers, exact.biases[0]
+        solution = svm.point(by_number, bias, exact.n_iter)
         if solution.is_optimal(enough):
             solution.converged = True
             return solution
     leaves = problem.structure.leaves
     if not (problem.slacks or any(_is_flexible(problem, k, tuning) for k in leaves)):
         return solve_proximal(problem, **options)
-    start = svm.point(found, bias, 0)
+    start = svm.point(by_number, bias, 0)
     return solve_proximal(problem, start=start, share=tuning.proximal, **options)

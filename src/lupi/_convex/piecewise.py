@@ -245,11 +245,11 @@ def solve_piecewise(
     dense = isinstance(problem.data, np.ndarray)
     many = dense and problem.data.size >= tuning.dense_entries
     if many and problem.P.shape[0] <= tuning.dense_variables and not equalities:
-        found = PiecewiseSolution(*DenseInterior(problem).solve(tol, max_iter))
+        dense_solution = PiecewiseSolution(*DenseInterior(problem).solve(tol, max_iter))
         # It squares the condition number and may fail for columns of very different
         # scales; the sparse solver is slower and does not.
-        if found.converged or found.n_iter == max_iter - 1:
-            return found
+        if dense_solution.converged or dense_solution.n_iter == max_iter - 1:
+            return dense_solution
     return _solve_sparse(problem, tol, max_iter)
 
 

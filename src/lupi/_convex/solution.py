@@ -77,14 +77,14 @@ class Solution:
         price = self._price(k)
         allowed = allowed / price if price > 0 else np.inf
         best, least = v, np.inf
-        for found in self._expansions(k):
-            if self.weights is None and np.array_equal(found, v):
+        for candidate in self._expansions(k):
+            if self.weights is None and np.array_equal(candidate, v):
                 return v
-            error = np.abs(space.apply(found) / rho - values).max()
+            error = np.abs(space.apply(candidate) / rho - values).max()
             if error <= allowed:
-                return found
+                return candidate
             if error < least:
-                best, least = found, error
+                best, least = candidate, error
         return best
 
     def support(self, k: int, allowed: float) -> np.ndarray:
@@ -126,10 +126,10 @@ class Solution:
         weighted = self.weights is not None and self.weights[k] is not None
         for share in (*(SUPPORTING if weighted else NEGLIGIBLE), EVERY_ROW):
             used = size > share * size.max()
-            found = np.where(used, v, 0.0)
-            yield found
+            kept = np.where(used, v, 0.0)
+            yield kept
             if weighted:
-                yield self._corrected(k, found, used)
+                yield self._corrected(k, kept, used)
         if weighted:
             yield self._corrected(k, np.zeros_like(v), used)
 
@@ -153,9 +153,9 @@ class Solution:
         rest = np.sqrt(np.cumsum(parts[::-1] ** 2))[::-1]
         needed = rest > EXPANSION_ERROR * np.linalg.norm(wanted)
         n_parts = int((needed & (np.sqrt(np.cumsum(steps**2)) <= largest)).sum())
-        found = given.copy()
-        found[used] += steps[:n_parts] @ right[:n_parts]
-        return found
+        corrected = given.copy()
+        corrected[used] += steps[:n_parts] @ right[:n_parts]
+        return corrected
 
     def with_function(
         self, k: int, expansion: np.ndarray, bias: float | None = None
@@ -624,18 +624,18 @@ class _Program:
         bounds += [(0, None)] * (len(self._cost) - self._n_biases)
         if first is not None:
             bounds[0] = (first, first)
-        found = linprog(objective, upper, limit, **equalities, bounds=bounds)
-        if found.status != 0:
+        result = linprog(objective, upper, limit, **equalities, bounds=bounds)
+        if result.status != 0:
             # A larger box may be feasible.
-            self.at_edge |= found.status == INFEASIBLE
+            self.at_edge |= result.status == INFEASIBLE
             return None
         biases, margin = (
-            found.x[: self._n_biases],
+            result.x[: self._n_biases],
             EDGE_SHARE * (self._high - self._low),
         )
         inside = (biases > self._low + margin) & (biases < self._high - margin)
         self.at_edge |= not inside.all()
-        return found
+        return result
 
     def middle(self) -> np.ndarray | None:
         """Return optimal biases with the first at the midpoint of its interval."""

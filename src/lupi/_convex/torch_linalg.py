@@ -61,9 +61,9 @@ def _columns(matrix: Tensor, vector: np.ndarray) -> Tensor:
     return out[:, None] if array.ndim == 1 else out
 
 
-def _back(found: Tensor, vector: np.ndarray) -> np.ndarray:
+def _back(columns: Tensor, vector: np.ndarray) -> np.ndarray:
     """Return a result as a NumPy array of the shape of the given vector."""
-    out = found.double().cpu().numpy()
+    out = columns.double().cpu().numpy()
     return out[:, 0] if vector.ndim == 1 else out
 
 

@@ -46,8 +46,6 @@ FREE_BARRIER, FIXED_BARRIER = 1e-9, 1e9
 VERTEX_ROUNDING = 1e-10
 # Least curvature along a multiplier, relative to the mean.
 SMALL_CURVATURE = 1e-6
-# Shares of the largest multiplier of a family that count as small, tried in this order.
-SMALL_SHARES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10)
 
 
 @dataclass(eq=False)
@@ -71,8 +69,7 @@ def polish(
     factors set to zero, the others solve a linear system; the solution has exact zeros
     where the path has small numbers. A wrong choice leads to a negative multiplier or a
     violated constraint, and is corrected a few times; a result is kept only if it has a
-    smaller gap. Kernels of low rank do not determine the multipliers. If no vertex is
-    found, small multipliers are set to zero as far as the certificate allows.
+    smaller gap. Kernels of low rank do not determine the multipliers.
     """
     problem = solution.problem
     largest = np.ones(problem.size)
@@ -100,74 +97,6 @@ def polish(
         if not _correct(candidate, zero, full, largest, unit):
             break
     return best
-
-
-def without_small_multipliers(solution: Solution, end: PathEnd, tol: float) -> Solution:
-    """Return the solution with as few rows in the first function as tol allows.
-
-    If a multiplier acts on the first function and on another one, its value is added to
-    the private multiplier of the other function, which therefore does not change.
-    """
-    problem = solution.problem
-    partners = _private_partners(problem)
-    movable, columns = np.zeros(problem.size), problem.balance_columns()
-    parts = [
-        part
-        for part, family in zip(problem.slices, problem.families, strict=True)
-        if 0 in family.on and not family.equality
-    ]
-    for part in parts:
-        movable[part] = end.distance[part]
-    for from_, to, factor in partners:
-        columns[:, from_] -= factor * columns[:, to]
-        movable[from_] = np.minimum(movable[from_], end.distance[to])
-    for sharing, room in zip(problem.sharing, end.room, strict=True):
-        for part in (problem.slices[q] for q in sharing):
-            movable[part] = np.minimum(movable[part], room)
-
-    def without(share: float) -> Solution:
-        change, free = np.zeros(problem.size), movable.copy()
-        for part in parts:
-            distance = end.distance[part]
-            small = distance <= share * distance.max(initial=0.0)
-            change[part] = np.where(small, -distance, 0.0)
-            free[part][small] = 0.0
-        across = np.linalg.pinv((columns * free) @ columns.T, hermitian=True)
-        change -= free * (columns.T @ (across @ (columns @ change)))
-        for from_, to, factor in partners:
-            change[to] -= factor * change[from_]
-        multipliers = solution.multipliers + change
-        small = (change == -end.distance) & (change < 0)
-        multipliers[small] = problem.lower[small]
-        return _moved(solution, np.maximum(multipliers, problem.lower))
-
-    for share in SMALL_SHARES:
-        candidate = without(share)
-        if candidate.is_optimal(tol):
-            return candidate
-    return solution
-
-
-def _private_partners(problem) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Return, for families on two functions, the private multipliers of the same rows.
-
-    Of each family: the multipliers, the private ones, the ratio of their coefficients.
-    """
-    partners = []
-    for k, private in problem.structure.private.items():
-        for q in problem.structure.shared.get(k, ()) if private else ():
-            partner, family = private[0], problem.families[q]
-            place = np.full(problem.length(k), -1)
-            place[problem.positions(partner, k)] = np.arange(
-                len(problem.families[partner].at_least)
-            )
-            at = place[problem.positions(q, k)]
-            rows = np.flatnonzero(at >= 0)
-            at = at[rows]
-            ratio = family.on[k][rows] / problem.families[partner].on[k][at]
-            starts = problem.slices[q].start, problem.slices[partner].start
-            partners.append((rows + starts[0], at + starts[1], ratio))
-    return partners
 
 
 def _moved(solution: Solution, multipliers: np.ndarray) -> Solution:
@@ -413,7 +342,7 @@ def _solve_in_blocks(
     # A block is too small for the threads of BLAS.
     with one_thread(), ThreadPoolExecutor(n_threads) as pool:
         rows = LocalRows(problem, pool if n_threads > 1 else None, device, tuning)
-        found = solve_blocks(
+        end = solve_blocks(
             rows,
             rows.layout,
             tol=tol,
@@ -427,11 +356,11 @@ def _solve_in_blocks(
         problem,
         multipliers,
         problem.coefficients(multipliers),
-        found.biases,
-        found.n_iter,
-        found.converged,
+        end.biases,
+        end.n_iter,
+        end.converged,
         "interior",
-        found.weights,
+        end.weights,
     )
     solution.converged = solution.is_optimal(tol)
     return solution
@@ -485,8 +414,6 @@ def _along_path(
             break
     if small and end is not None and polished is not best:
         best = polish(best, end, newton, enough)
-    if len(shares) > 1 and not small and end is not None:
-        best = without_small_multipliers(best, end, tol)
     best.n_iter = n_iter
     best.converged = best.is_optimal(tol)
     return best

@@ -81,10 +81,10 @@ def solve_blocks(
     path = _Path(rows, layout, tuning)
     taken = path.start_smoothed(max_iter)
     if taken:
-        found = path.follow(**limits, max_iter=max_iter - taken)
-        found.n_iter += taken
-        if found.converged:
-            return found
+        end = path.follow(**limits, max_iter=max_iter - taken)
+        end.n_iter += taken
+        if end.converged:
+            return end
     path.start()
     return path.follow(**limits, max_iter=max_iter)
 
@@ -230,13 +230,13 @@ class _Path:
                 break
             n_iter += 1
             self.theta = ahead
-            found = self._certified(here, n_iter)
-            if not np.isfinite(found.duality_gap):
+            point = self._certified(here, n_iter)
+            if not np.isfinite(point.duality_gap):
                 at_best = False
                 break
-            at_best = found.relative_gap < max(best.relative_gap, aim)
+            at_best = point.relative_gap < max(best.relative_gap, aim)
             if at_best:
-                best, best_theta = found, ahead
+                best, best_theta = point, ahead
             products = here.sums["products"]
             merit = products / self.sums["pairs"]
             merit += here.peaks["stationarity"]
@@ -345,6 +345,6 @@ class _Factor:
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Return the solution, refined once."""
-        found = cholesky_solve(self._factor, right)
-        missed = right - self._matrix @ found
-        return found + cholesky_solve(self._factor, missed)
+        solved = cholesky_solve(self._factor, right)
+        missed = right - self._matrix @ solved
+        return solved + cholesky_solve(self._factor, missed)

@@ -80,9 +80,9 @@ class LocalRows:
 
     def describe(self) -> Totals:
         """Return the totals of the rows for the start and the certificate."""
-        found = merged(_described(kind, self.layout) for kind in self.kinds)
+        totals = merged(_described(kind, self.layout) for kind in self.kinds)
         steepest = max((block.steepest for block in self.blocks), default=0.0)
-        return found + Totals(peaks={"bend": steepest})
+        return totals + Totals(peaks={"bend": steepest})
 
     def begin(self, typical: float, centered: bool) -> Totals:
         """Set multipliers inside their bounds; return their functions."""

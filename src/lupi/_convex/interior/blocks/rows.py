@@ -377,8 +377,8 @@ class Block:
                 if right is not None:
                     matrix[at, right] = linalg.projection(self.features[other], own)
                 if to is not None:
-                    found = self.dot(self.basis[other], own)
-                    matrix[at, to] = linalg.numbers([found])[0]
+                    corner = self.dot(self.basis[other], own)
+                    matrix[at, to] = linalg.numbers([corner])[0]
             if to is not None and left is not None and k != other:
                 own = times(self.basis[other], weight)
                 matrix[left, to] = linalg.projection(self.features[k], own)
@@ -555,8 +555,8 @@ class RowState(Block):
             out[one] = (self.diagonal[two] * right[one] + apart) / determinant
             out[two] = (self.diagonal[one] * right[two] - apart) / determinant
         return [
-            p / d if found is None else found
-            for p, d, found in zip(right, self.diagonal, out, strict=True)
+            p / d if paired is None else paired
+            for p, d, paired in zip(right, self.diagonal, out, strict=True)
         ]
 
     def _product(self, step: list) -> list:
@@ -854,9 +854,10 @@ class RowState(Block):
         root = 1.0 / total + 0.0 * shifts[0]
         for _ in range(MOST_ROOTS):
             parts = [1.0 / (h + root) for h in shifts]
-            found = sum(parts[1:], start=parts[0])
+            reached = sum(parts[1:], start=parts[0])
             squares = [p * p for p in parts]
-            step = found * (found / total - 1.0) / sum(squares[1:], start=squares[0])
+            step = reached * (reached / total - 1.0)
+            step = step / sum(squares[1:], start=squares[0])
             root = root + step
             moved = abs(step) - ROOT_ROUNDING * root
             if linalg.numbers([moved.max()])[0] <= 0.0:
