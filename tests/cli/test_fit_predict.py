@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import lupi as library
 from lupi.cli import main
@@ -152,6 +153,16 @@ def test_predictions_to_the_standard_output(here, capsys):
         found["score of True"], model.decision_function(table), rtol=1e-6
     )
     assert sorted(here.iterdir()) == before
+
+
+def test_predictions_of_one_class_are_said(here, capsys):
+    table = pd.DataFrame({"age": np.arange(40.0), "size": 0.0})
+    sick = np.where(np.arange(40) % 10 == 0, "yes", "no")
+    library.save(LogisticRegression().fit(table, sick), "rare.skops")
+    table.to_csv("ages.csv", index=False)
+    assert main(["predict", "rare.skops", "ages.csv", "-o", "rare.csv"]) == 0
+    said = "every prediction is 'no'; rank the rows by 'probability of yes'."
+    assert said in words(capsys)
 
 
 def test_help_loads_nothing_heavy():

@@ -283,6 +283,12 @@ def run_predict(
     more += drift[:MOST_NOTES]
     if len(drift) > MOST_NOTES:
         more.append(f"{len(drift) - MOST_NOTES} more columns have new values.")
+    first, *others = predictions
+    if hasattr(model, "classes_") and predictions[first].nunique() == 1 < len(X):
+        only = predictions[first].iloc[0]
+        ranks = [repr(name) for name in others if name != f"probability of {only}"]
+        how = f"; rank the rows by {listed(ranks, 'or', most=4)}" if ranks else ""
+        more.append(f"every prediction is '{only}'{how}.")
     written = pd.concat([kept, predictions], axis=1)
     show_notes(console, notes + more)
     if to_pipe:
