@@ -275,7 +275,7 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     assert line["second_score"] == pytest.approx(expected)
     page = render_html(result)
     assert "Average precision of class late (5.0 % of the rows" in page
-    assert "most frequent class (95.0 % of the rows)" in page
+    assert "most frequent class (right in 95.0 % of the rows)" in page
 
 
 @pytest.mark.parametrize(

@@ -636,7 +636,7 @@ def plan(
         if full_splits is not None:
             full_splits = _checked(full_splits, strata, groups, clean, n_candidates)
     design = describe_splits(splits, kind)
-    labels = _describe_labels(X, privileged, has_y, splits)
+    labels = _describe_labels(X, privileged, has_privileged, has_y, splits)
     name, scorer = choose_scorer(scoring, task, y[has_y])
     chosen = choose_methods(methods, task, design.n_train)
     for method in chosen:
@@ -928,14 +928,19 @@ def _sizes(
 
 
 def _describe_labels(
-    X: Any, privileged: Any, has_y: np.ndarray, splits: Sequence[Split]
+    X: Any,
+    privileged: Any,
+    has_privileged: np.ndarray,
+    has_y: np.ndarray,
+    splits: Sequence[Split],
 ) -> dict[str, Any]:
     """Count the rows with y, and measure how the rows without y differ."""
     count = int(has_y.sum())
-    hidden = float(np.mean([len(split.unlabelled) for split in splits]))
+    hidden = float(np.mean([has_privileged[one.unlabelled].sum() for one in splits]))
     labels: dict[str, Any] = {
         "n_labelled": count,
         "n_unlabelled": len(has_y) - count,
+        "n_usable": int((has_privileged & ~has_y).sum()),
         "n_train_unlabelled": hidden,
         "auc": np.nan,
     }

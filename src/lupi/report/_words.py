@@ -348,7 +348,8 @@ def constant_words(settings: Mapping[str, Any]) -> str:
             )
         return f"{said}."
     shares = settings.get("shares")
-    rate = f" ({max(shares):.1%} of the rows)".replace("%", " %") if shares else ""
+    rate = f" (right in {max(shares):.1%} of the rows)" if shares else ""
+    rate = rate.replace("%", " %")
     return f"Predicting the most frequent class{rate} for every row {score}."
 
 
@@ -382,8 +383,10 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     labels = settings["labels"]
     if labels["n_unlabelled"]:
         rows += (
-            f"; {labels['n_unlabelled']:,} have no outcome: they are training rows of "
-            "the methods that can use them, in the arms with X*, and never test rows"
+            f"; {labels['n_unlabelled']:,} have no outcome, of which "
+            f"{labels.get('n_usable', labels['n_unlabelled']):,} have X* and are "
+            "training rows of the methods that can use them, in the arms with X*; none "
+            "is a test row"
         )
     target = f"{settings['target']} ({settings['task']}"
     if settings.get("classes"):
