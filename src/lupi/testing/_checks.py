@@ -53,11 +53,12 @@ Check = TypeVar("Check", bound=Callable[[Any], None])
 
 @dataclass(frozen=True)
 class Task:
-    """A small task in which X* has more information about y than X.
+    """A small task for an estimator, in which X* tells more about y than X.
 
     All numbers are exact in float32, so that conversion to float32 has no error.
     """
 
+    estimator: Any
     X: np.ndarray
     y: np.ndarray
     P: np.ndarray
@@ -88,6 +89,49 @@ class Task:
         X, P = (np.where(np.abs(Z) < 0.3, 0.0, Z) for Z in (self.X, self.P))
         return replace(self, X=X, P=P)
 
+    def fitted(self, **arguments: Any) -> Any:
+        """Fit a copy to X, y and X*, unless `arguments` has others."""
+        given = {"X": self.X, "y": self.y, "privileged": self.P} | arguments
+        return _ready(self.estimator).fit(given.pop("X"), given.pop("y"), **given)
+
+    def same(self, ours: Any, theirs: Any, what: str) -> None:
+        """Assert that outputs agree up to the tolerance, relative to the largest."""
+        ours, theirs = np.asarray(ours), np.asarray(theirs)
+        assert ours.shape == theirs.shape, (
+            f"{what}: outputs of shapes {ours.shape} and {theirs.shape}."
+        )
+        tolerance = lupi_tags(self.estimator).tolerance
+        allowed = tolerance * max(1.0, np.abs(theirs).max())
+        distance = np.abs(ours - theirs).max()
+        assert distance <= allowed, (
+            f"{what}: outputs differ by {distance:.3g}, allowed are {allowed:.3g}."
+        )
+
+    def agree(self, ours: Any, theirs: Any, what: str, X: Any = None) -> None:
+        """Assert that the outputs of two fitted models agree, by default on X_new."""
+        X = self.X_new if X is None else X
+        self.same(_outputs(ours, X), _outputs(theirs, X), what)
+
+    def refuses(self, what: str, words: tuple[str, ...], **arguments: Any) -> None:
+        """Assert that `fit` raises a ValueError with one of `words` in its message."""
+        try:
+            self.fitted(**arguments)
+        except ValueError as error:
+            message = str(error)
+            assert any(word.lower() in message.lower() for word in words), (
+                f"The error for {what} should contain "
+                f"{listed(map(repr, words), 'or')}, but is: {message}"
+            )
+        except Exception as error:
+            raise AssertionError(
+                f"fit should raise a ValueError for {what}, but raised "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        else:
+            raise AssertionError(
+                f"fit should raise a ValueError for {what}, but did not."
+            )
+
 
 def make_task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
     """Return the task for a classifier or a regressor, from a fixed seed."""
@@ -102,7 +146,7 @@ def make_task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
         cuts = np.quantile(y, np.arange(1, n_classes) / n_classes)
         y = np.searchsorted(cuts, y)
     X, P = X.astype(np.float32).astype(float), P.astype(np.float32).astype(float)
-    return Task(X[:n_rows], y[:n_rows], P[:n_rows], X[n_rows:])
+    return Task(estimator, X[:n_rows], y[:n_rows], P[:n_rows], X[n_rows:])
 
 
 def _partial_task(estimator: Any) -> Task:
@@ -134,12 +178,6 @@ def _ready(estimator: Any) -> Any:
     return copy.set_params(**dict.fromkeys(seeds, 0))
 
 
-def _fitted(estimator: Any, data: Task, **arguments: Any) -> Any:
-    """Fit a copy to X, y and X*, unless `arguments` has others."""
-    given = {"X": data.X, "y": data.y, "privileged": data.P} | arguments
-    return _ready(estimator).fit(given.pop("X"), given.pop("y"), **given)
-
-
 def _outputs(model: Any, X: Any) -> np.ndarray:
     """Return decision values, probabilities or predictions, the first available."""
     for method in ("decision_function", "predict_proba"):
@@ -151,50 +189,11 @@ def _outputs(model: Any, X: Any) -> np.ndarray:
     return np.asarray(values, dtype=float)
 
 
-def _same(ours: Any, theirs: Any, estimator: Any, what: str) -> None:
-    """Assert that outputs agree up to the tolerance, relative to the largest one."""
-    ours, theirs = np.asarray(ours), np.asarray(theirs)
-    assert ours.shape == theirs.shape, (
-        f"{what}: outputs of shapes {ours.shape} and {theirs.shape}."
-    )
-    allowed = lupi_tags(estimator).tolerance * max(1.0, np.abs(theirs).max())
-    distance = np.abs(ours - theirs).max()
-    assert distance <= allowed, (
-        f"{what}: outputs differ by {distance:.3g}, allowed are {allowed:.3g}."
-    )
-
-
-def _agree(estimator: Any, ours: Any, theirs: Any, X: Any, what: str) -> None:
-    """Assert that the outputs of two fitted models agree."""
-    _same(_outputs(ours, X), _outputs(theirs, X), estimator, what)
-
-
 def _differ(ours: Any, theirs: Any, X: Any, message: str) -> None:
     """Assert that the outputs of two fitted models are finite and differ."""
     values = _outputs(ours, X)
     assert np.isfinite(values).all(), "Some outputs are not finite."
     assert not np.allclose(values, _outputs(theirs, X), rtol=1e-6, atol=1e-8), message
-
-
-def _refuses(
-    estimator: Any, data: Task, what: str, words: tuple[str, ...], **arguments: Any
-) -> None:
-    """Assert that `fit` raises a ValueError with one of `words` in its message."""
-    try:
-        _fitted(estimator, data, **arguments)
-    except ValueError as error:
-        message = str(error)
-        assert any(word.lower() in message.lower() for word in words), (
-            f"The error for {what} should contain {listed(map(repr, words), 'or')}, "
-            f"but is: {message}"
-        )
-    except Exception as error:
-        raise AssertionError(
-            f"fit should raise a ValueError for {what}, but raised "
-            f"{type(error).__name__}: {error}"
-        ) from error
-    else:
-        raise AssertionError(f"fit should raise a ValueError for {what}, but did not.")
 
 
 # The interface: arguments, state, copies.
@@ -220,7 +219,7 @@ def check_fit_signature(estimator: Any) -> None:
 def check_predicting_takes_no_privileged(estimator: Any) -> None:
     """Check that no prediction method needs or accepts X*."""
     data = make_task(estimator)
-    model = _fitted(estimator, data)
+    model = data.fitted()
     for name in _PREDICTING:
         if not hasattr(model, name):
             continue
@@ -247,19 +246,18 @@ def check_predicting_takes_no_privileged(estimator: Any) -> None:
 def check_trains_without_privileged(estimator: Any) -> None:
     """Check that ``fit(X, y)`` equals ``fit(X, y, privileged=None)``."""
     data = make_task(estimator)
-    model = _fitted(estimator, data, privileged=None)
+    model = data.fitted(privileged=None)
     assert np.isfinite(_outputs(model, data.X_new)).all(), "Outputs are not finite."
     same = _ready(estimator).fit(data.X, data.y)
-    what = "fit(X, y) and fit(X, y, privileged=None)"
-    _agree(estimator, same, model, data.X_new, what)
+    data.agree(same, model, "fit(X, y) and fit(X, y, privileged=None)")
 
 
 def check_privileged_has_an_effect(estimator: Any) -> None:
     """Check that an X* with more information than X changes the model."""
     data = make_task(estimator)
-    without = _fitted(estimator, data, privileged=None)
+    without = data.fitted(privileged=None)
     message = "The models with and without privileged information are the same."
-    _differ(_fitted(estimator, data), without, data.X, message)
+    _differ(data.fitted(), without, data.X, message)
 
 
 def check_fit_changes_nothing_it_is_given(estimator: Any) -> None:
@@ -284,9 +282,9 @@ def check_fit_changes_nothing_it_is_given(estimator: Any) -> None:
 def check_fit_is_repeatable(estimator: Any) -> None:
     """Check that the same data give the same model, whatever was fitted before."""
     data = make_task(estimator)
-    model = _fitted(estimator, data)
+    model = data.fitted()
     expected = _outputs(model, data.X_new)
-    again = _outputs(_fitted(estimator, data), data.X_new)
+    again = _outputs(data.fitted(), data.X_new)
     assert np.allclose(again, expected, rtol=1e-10, atol=1e-12), (
         "Two fits on the same data with the same random_state differ."
     )
@@ -310,7 +308,7 @@ def check_failed_refit_keeps_the_model(estimator: Any) -> None:
         {"privileged": infinite},
         {"privileged": data.P, "sample_weight": np.full(len(data.y), -1.0)},
     ):
-        model = _fitted(estimator, data)
+        model = data.fitted()
         expected, before = _outputs(model, data.X_new), dict(vars(model))
         try:
             model.fit(data.X[:, :2], data.y, **arguments)
@@ -336,7 +334,7 @@ def check_failed_refit_keeps_the_model(estimator: Any) -> None:
 def check_clone_and_pickle(estimator: Any) -> None:
     """Check that a clone is unfitted with equal parameters, and a pickle predicts."""
     data = make_task(estimator)
-    model = _fitted(estimator, data)
+    model = data.fitted()
     copy = clone(model)
     try:
         check_is_fitted(copy)
@@ -345,7 +343,7 @@ def check_clone_and_pickle(estimator: Any) -> None:
     else:
         raise AssertionError("A clone of a fitted estimator counts as fitted.")
     copy.fit(data.X, data.y, privileged=data.P)
-    _agree(estimator, copy, model, data.X_new, "A fitted clone and the estimator")
+    data.agree(copy, model, "A fitted clone and the estimator")
     back = pickle.loads(pickle.dumps(model))
     assert np.array_equal(_outputs(back, data.X_new), _outputs(model, data.X_new)), (
         "The estimator predicts differently after pickling."
@@ -358,10 +356,9 @@ def check_clone_and_pickle(estimator: Any) -> None:
 def check_all_rows_missing_equals_none(estimator: Any) -> None:
     """Check that an X* of NaN in every row equals no X*."""
     data = make_task(estimator)
-    nothing = _fitted(estimator, data.without_P_in(np.arange(len(data.y))))
-    none = _fitted(estimator, data, privileged=None)
-    what = "privileged of NaN throughout and privileged=None"
-    _agree(estimator, nothing, none, data.X_new, what)
+    nothing = data.without_P_in(np.arange(len(data.y))).fitted()
+    none = data.fitted(privileged=None)
+    data.agree(nothing, none, "privileged of NaN throughout and privileged=None")
     widths = [getattr(m, "n_privileged_features_in_", 0) for m in (nothing, none)]
     assert widths[0] == widths[1], (
         "n_privileged_features_in_ differs between privileged of NaN and None."
@@ -371,65 +368,64 @@ def check_all_rows_missing_equals_none(estimator: Any) -> None:
 def check_missing_rows_are_legal(estimator: Any) -> None:
     """Check that rows of NaN in X* are allowed, and that the other rows are used."""
     data = make_task(estimator)
-    without = _fitted(estimator, data, privileged=None)
+    without = data.fitted(privileged=None)
     message = "With some rows of X* missing, the other rows of X* have no effect."
     for missing in (_NO_X_STAR, np.arange(0, len(data.y), 3)):
-        model = _fitted(estimator, data.without_P_in(missing))
+        model = data.without_P_in(missing).fitted()
         _differ(model, without, data.X, message)
 
 
-def _check_order(estimator: Any, data: Task, missing: np.ndarray, what: str) -> None:
-    model = _fitted(estimator, data)
+def _check_order(data: Task, missing: np.ndarray, what: str) -> None:
+    model = data.fitted()
     for last in (missing, ~missing):
-        moved = _fitted(estimator, data.take(np.argsort(last, kind="stable")))
-        _agree(estimator, moved, model, data.X, f"{what} sorted to one end")
+        moved = data.take(np.argsort(last, kind="stable")).fitted()
+        data.agree(moved, model, f"{what} sorted to one end", data.X)
 
 
 def check_missing_rows_in_any_order(estimator: Any) -> None:
     """Check that the position of the rows without X* does not matter."""
     data = _partial_task(estimator)
-    _check_order(estimator, data, np.isnan(data.P).any(axis=1), "Rows without X*")
+    _check_order(data, np.isnan(data.P).any(axis=1), "Rows without X*")
 
 
 def check_permuted_rows(estimator: Any) -> None:
     """Check that the order of the training rows does not matter."""
     data = make_task(estimator)
     order = np.random.default_rng(1).permutation(len(data.y))
-    permuted, model = _fitted(estimator, data.take(order)), _fitted(estimator, data)
-    _agree(estimator, permuted, model, data.X, "The same rows in another order")
+    permuted, model = data.take(order).fitted(), data.fitted()
+    data.agree(permuted, model, "The same rows in another order", data.X)
 
 
 def check_privileged_rows_follow_their_rows(estimator: Any) -> None:
     """Check that permuting X*, but not X and y, gives another model."""
     data = make_task(estimator)
     order = np.random.default_rng(1).permutation(len(data.y))
-    crossed = _fitted(estimator, data, privileged=data.P[order])
+    crossed = data.fitted(privileged=data.P[order])
     message = (
         "Permuting the rows of privileged, but not those of X and y, changes nothing: "
         "rows of X* are not matched with rows of X."
     )
-    _differ(crossed, _fitted(estimator, data), data.X, message)
+    _differ(crossed, data.fitted(), data.X, message)
 
 
 def check_weights_of_one_change_nothing(estimator: Any) -> None:
     """Check that weight 1 for every row equals no weights."""
     data = make_task(estimator)
-    ones = _fitted(estimator, data, sample_weight=np.ones(len(data.y)))
-    what = "sample_weight of ones and none"
-    _agree(estimator, ones, _fitted(estimator, data), data.X_new, what)
+    ones = data.fitted(sample_weight=np.ones(len(data.y)))
+    data.agree(ones, data.fitted(), "sample_weight of ones and none")
 
 
-def _check_weights(estimator: Any, data: Task, times: np.ndarray) -> None:
-    weighted = _fitted(estimator, data, sample_weight=times.astype(float))
-    repeated = _fitted(estimator, data.take(np.repeat(np.arange(len(times)), times)))
-    _agree(estimator, weighted, repeated, data.X, "Weights and repeated rows")
+def _check_weights(data: Task, times: np.ndarray) -> None:
+    weighted = data.fitted(sample_weight=times.astype(float))
+    repeated = data.take(np.repeat(np.arange(len(times)), times)).fitted()
+    data.agree(weighted, repeated, "Weights and repeated rows", data.X)
 
 
 def check_weight_two_is_a_repeated_row(estimator: Any) -> None:
     """Check that weights 2 and 3 equal rows that are repeated, with or without X*."""
     data = _partial_task(estimator)
     times = np.random.default_rng(2).integers(1, 4, size=len(data.y))
-    _check_weights(estimator, data, times)
+    _check_weights(data, times)
 
 
 def check_weight_zero_is_an_absent_row(estimator: Any) -> None:
@@ -438,9 +434,8 @@ def check_weight_zero_is_an_absent_row(estimator: Any) -> None:
     weight = (np.random.default_rng(3).random(len(data.y)) > 0.3).astype(float)
     weight[_NO_X_STAR[:3]] = 0.0
     kept = data.take(np.flatnonzero(weight))
-    weighted = _fitted(estimator, data, sample_weight=weight)
-    what = "Weights of zero and rows left out"
-    _agree(estimator, weighted, _fitted(estimator, kept), kept.X, what)
+    weighted = data.fitted(sample_weight=weight)
+    data.agree(weighted, kept.fitted(), "Weights of zero and rows left out", kept.X)
 
 
 # Rows in which y is missing: used if the tags say so, otherwise refused.
@@ -492,21 +487,21 @@ def check_unlabelled_rows_are_refused_or_used(estimator: Any) -> None:
     """Check that rows without y have an effect, or are refused with their number."""
     data = _unlabelled_task(estimator)
     if uses_unlabelled(estimator):
-        left_out = _fitted(estimator, data.labelled())
+        left_out = data.labelled().fitted()
         message = "Rows without y that have X* have no effect, despite uses_unlabelled."
-        _differ(_fitted(estimator, data), left_out, data.X_new, message)
+        _differ(data.fitted(), left_out, data.X_new, message)
         return
     words = (f"missing in {len(_NO_Y)}", "contains nan", "unlabelled")
     for container, y, _ in _containers(data.y, is_classifier(estimator)):
         what = f"y that is missing in {len(_NO_Y)} rows of {container}"
-        _refuses(estimator, data, what, words, y=y)
+        data.refuses(what, words, y=y)
 
 
 def check_unlabelled_rows_in_any_order(estimator: Any) -> None:
     """Check that the position of the rows without y does not matter."""
     if uses_unlabelled(estimator):
         data = _unlabelled_task(estimator)
-        _check_order(estimator, data, np.isnan(data.y), "Rows without y")
+        _check_order(data, np.isnan(data.y), "Rows without y")
 
 
 def check_unlabelled_rows_have_weights(estimator: Any) -> None:
@@ -515,7 +510,7 @@ def check_unlabelled_rows_have_weights(estimator: Any) -> None:
         data = _unlabelled_task(estimator)
         times = np.random.default_rng(4).integers(0, 4, size=len(data.y))
         times[_NO_Y[:2]] = 0, 3
-        _check_weights(estimator, data, times)
+        _check_weights(data, times)
 
 
 def check_unlabelled_rows_without_privileged_change_nothing(estimator: Any) -> None:
@@ -525,15 +520,10 @@ def check_unlabelled_rows_without_privileged_change_nothing(estimator: Any) -> N
     data = _unlabelled_task(estimator).without_P_in(_NEITHER).without_y_in(_NEITHER)
     kept = data.take(np.setdiff1d(np.arange(len(data.y)), _NEITHER))
     what = "Rows with neither y nor X*, and without these rows"
-    model = _fitted(estimator, data)
-    _agree(estimator, model, _fitted(estimator, kept), data.X_new, what)
-    _agree(
-        estimator,
-        _fitted(estimator, data, privileged=None),
-        _fitted(estimator, data.labelled(), privileged=None),
-        data.X_new,
-        "privileged=None with rows without y, and without these rows",
-    )
+    model = data.fitted()
+    data.agree(model, kept.fitted(), what)
+    without, left_out = (one.fitted(privileged=None) for one in (data, data.labelled()))
+    data.agree(without, left_out, "Without X*, rows without y and without these rows")
 
 
 def check_missing_y_in_any_container(estimator: Any) -> None:
@@ -541,10 +531,10 @@ def check_missing_y_in_any_container(estimator: Any) -> None:
     if not uses_unlabelled(estimator):
         return
     data = _unlabelled_task(estimator)
-    classifier, expected = is_classifier(estimator), _fitted(estimator, data)
+    classifier, expected = is_classifier(estimator), data.fitted()
     for what, y, kind in _containers(data.y, classifier):
-        model = _fitted(estimator, data, y=y)
-        _agree(estimator, model, expected, data.X_new, f"y as {what}")
+        model = data.fitted(y=y)
+        data.agree(model, expected, f"y as {what}")
         if classifier:
             labels = np.asarray(model.classes_).tolist()
             assert len(labels) == 2, f"classes_ is {labels} for y as {what}."
@@ -557,9 +547,9 @@ def check_missing_y_in_any_container(estimator: Any) -> None:
 def check_complete_y_in_any_container(estimator: Any) -> None:
     """Check that a nullable container without missing values changes no bit."""
     data = make_task(estimator, n_rows=30)
-    expected = _outputs(_fitted(estimator, data), data.X_new)
+    expected = _outputs(data.fitted(), data.X_new)
     for what, y, _ in _containers(data.y.astype(float), is_classifier(estimator)):
-        model = _fitted(estimator, data, y=y)
+        model = data.fitted(y=y)
         assert np.array_equal(_outputs(model, data.X_new), expected), (
             f"y as {what}, with nothing missing, changes the model."
         )
@@ -568,7 +558,7 @@ def check_complete_y_in_any_container(estimator: Any) -> None:
 def check_unlabelled_rows_with_sparse_X(estimator: Any) -> None:
     """Check that a sparse X, if allowed, gives the model of a dense one."""
     if uses_unlabelled(estimator):
-        _check_sparse_X(estimator, _unlabelled_task(estimator))
+        _check_sparse_X(_unlabelled_task(estimator))
 
 
 def check_refuses_y_without_any_value(estimator: Any) -> None:
@@ -576,7 +566,7 @@ def check_refuses_y_without_any_value(estimator: Any) -> None:
     data = make_task(estimator)
     words = ("any of", "no row", "contains nan", "every row", "all rows")
     nothing = np.full(len(data.y), np.nan)
-    _refuses(estimator, data, "y without any value", words, y=nothing)
+    data.refuses("y without any value", words, y=nothing)
 
 
 def check_refuses_infinite_y(estimator: Any) -> None:
@@ -587,7 +577,7 @@ def check_refuses_infinite_y(estimator: Any) -> None:
     for missing in (_NO_Y[:0], _NO_Y if uses_unlabelled(estimator) else _NO_Y[:0]):
         y = data.without_y_in(missing).y
         y[3] = np.inf
-        _refuses(estimator, data, "infinite y", ("inf",), y=y)
+        data.refuses("infinite y", ("inf",), y=y)
 
 
 @classifiers_only
@@ -597,12 +587,11 @@ def check_unlabelled_rows_of_many_classes(estimator: Any) -> None:
     if not uses_unlabelled(estimator) or not many:
         return
     data = _unlabelled_task(estimator, n_classes=3)
-    model = _fitted(estimator, data)
+    model = data.fitted()
     assert list(model.classes_) == [0, 1, 2], f"classes_ is {list(model.classes_)}."
     order = np.random.default_rng(1).permutation(len(data.y))
-    permuted = _fitted(estimator, data.take(order))
-    what = "Three classes and rows without y in another order"
-    _agree(estimator, permuted, model, data.X_new, what)
+    permuted = data.take(order).fitted()
+    data.agree(permuted, model, "Three classes and rows without y in another order")
 
 
 # The accepted data: width, containers, types of numbers, names, labels.
@@ -612,7 +601,7 @@ def check_free_width(estimator: Any) -> None:
     """Check that X* may have any width, which does not affect ``n_features_in_``."""
     data = make_task(estimator)
     for P in (data.P[:, :1], np.hstack([data.P] * 3)):
-        model = _fitted(estimator, data, privileged=P)
+        model = data.fitted(privileged=P)
         assert len(model.predict(data.X_new)) == len(data.X_new)
         assert model.n_features_in_ == data.X.shape[1], (
             f"n_features_in_ is {model.n_features_in_} after a fit on "
@@ -628,35 +617,34 @@ def check_free_width(estimator: Any) -> None:
 def check_sparse_privileged_equals_dense(estimator: Any) -> None:
     """Check that a sparse X*, with rows of NaN, gives the model of a dense one."""
     data = _partial_task(estimator).with_zeros()
-    dense = _fitted(estimator, data)
+    dense = data.fitted()
     for container in (sp.csr_matrix, sp.csc_matrix, sp.coo_array):
-        model = _fitted(estimator, data, privileged=container(data.P))
-        what = f"privileged as {container.__name__} and dense"
-        _agree(estimator, model, dense, data.X_new, what)
+        model = data.fitted(privileged=container(data.P))
+        data.agree(model, dense, f"privileged as {container.__name__} and dense")
 
 
-def _check_sparse_X(estimator: Any, data: Task) -> None:
-    if get_tags(estimator).input_tags.sparse:
+def _check_sparse_X(data: Task) -> None:
+    if get_tags(data.estimator).input_tags.sparse:
         data = data.with_zeros()
-        model = _fitted(estimator, data, X=sp.csr_matrix(data.X))
+        model = data.fitted(X=sp.csr_matrix(data.X))
         ours = _outputs(model, sp.csr_matrix(data.X_new))
-        theirs = _outputs(_fitted(estimator, data), data.X_new)
-        _same(ours, theirs, estimator, "Sparse and dense X")
+        theirs = _outputs(data.fitted(), data.X_new)
+        data.same(ours, theirs, "Sparse and dense X")
 
 
 def check_sparse_X_equals_dense(estimator: Any) -> None:
     """Check that a sparse X, if the tags allow it, gives the model of a dense one."""
-    _check_sparse_X(estimator, make_task(estimator))
+    _check_sparse_X(make_task(estimator))
 
 
 def check_lists_and_data_frames(estimator: Any) -> None:
     """Check that lists and, if installed, pandas objects give the model of arrays."""
     data = _partial_task(estimator)
-    expected = _fitted(estimator, data)
+    expected = data.fitted()
     lists = _ready(estimator).fit(
         data.X.tolist(), data.y.tolist(), privileged=data.P.tolist()
     )
-    _agree(estimator, lists, expected, data.X_new, "Lists and arrays")
+    data.agree(lists, expected, "Lists and arrays")
     if not installed("pandas"):
         return
     import pandas as pd
@@ -667,31 +655,30 @@ def check_lists_and_data_frames(estimator: Any) -> None:
         pd.Series(data.y, index=index),
         privileged=pd.DataFrame(data.P, index=index),
     )
-    _agree(estimator, frames, expected, data.X_new, "pandas and arrays")
+    data.agree(frames, expected, "pandas and arrays")
 
 
 def check_float32_input(estimator: Any) -> None:
     """Check that float32 and integer X* give the model of the same float64 values."""
     data = _partial_task(estimator)
     single = replace(data, X=data.X.astype(np.float32), P=data.P.astype(np.float32))
-    ours = _outputs(_fitted(estimator, single), data.X_new.astype(np.float32))
-    theirs = _outputs(_fitted(estimator, data), data.X_new)
-    _same(ours, theirs, estimator, "float32 and float64")
+    ours = _outputs(single.fitted(), data.X_new.astype(np.float32))
+    theirs = _outputs(data.fitted(), data.X_new)
+    data.same(ours, theirs, "float32 and float64")
     whole = np.rint(np.nan_to_num(data.P) * 4)
-    integers = _fitted(estimator, data, privileged=whole.astype(int))
-    numbers = _fitted(estimator, data, privileged=whole)
-    what = "Integers and the same numbers as float64"
-    _agree(estimator, integers, numbers, data.X_new, what)
+    integers = data.fitted(privileged=whole.astype(int))
+    numbers = data.fitted(privileged=whole)
+    data.agree(integers, numbers, "Integers and the same numbers as float64")
 
 
 def check_readonly_input(estimator: Any) -> None:
     """Check that read-only arrays, such as joblib's memory maps, are accepted."""
     data = make_task(estimator)
-    expected, weight = _fitted(estimator, data), np.ones(len(data.y))
+    expected, weight = data.fitted(), np.ones(len(data.y))
     for array in (data.X, data.y, data.P, data.X_new, weight):
         array.setflags(write=False)
-    model = _fitted(estimator, data, sample_weight=weight)
-    _agree(estimator, model, expected, data.X_new, "Read-only arrays")
+    model = data.fitted(sample_weight=weight)
+    data.agree(model, expected, "Read-only arrays")
 
 
 def check_feature_names(estimator: Any) -> None:
@@ -728,21 +715,21 @@ def check_feature_names(estimator: Any) -> None:
 def check_labels_of_any_type(estimator: Any) -> None:
     """Check that strings, booleans and any integers as labels give the same model."""
     data = make_task(estimator)
-    expected = _fitted(estimator, data)
+    expected = data.fitted()
     for labels in (
         np.array(["ill", "well"]),
         np.array(["ill", "well"], dtype=object),
         np.array([False, True]),
         np.array([-7, 40]),
     ):
-        model = _fitted(estimator, data, y=labels[data.y])
+        model = data.fitted(y=labels[data.y])
         assert list(model.classes_) == list(labels), (
             f"classes_ is {list(model.classes_)} for labels {list(labels)}."
         )
         assert set(model.predict(data.X_new)) <= set(labels), (
             f"predict returns labels that are not among {list(labels)}."
         )
-        _agree(estimator, model, expected, data.X_new, f"Labels {list(labels)}")
+        data.agree(model, expected, f"Labels {list(labels)}")
 
 
 @classifiers_only
@@ -751,7 +738,7 @@ def check_many_classes(estimator: Any) -> None:
     if not get_tags(estimator).classifier_tags.multi_class:
         return
     data = make_task(estimator, n_classes=3).without_P_in(_NO_X_STAR)
-    model = _fitted(estimator, data)
+    model = data.fitted()
     assert list(model.classes_) == [0, 1, 2], f"classes_ is {list(model.classes_)}."
     predicted = model.predict(data.X)
     assert set(predicted) <= {0, 1, 2}, f"predict returns {sorted(set(predicted))}."
@@ -775,15 +762,14 @@ def check_refuses_wrong_length(estimator: Any) -> None:
     words = ("rows", "length", "samples")
     for P in (data.P[:-1], np.vstack([data.P, data.P[:1]])):
         what = f"privileged of {len(P)} rows for {len(data.y)} rows of X"
-        _refuses(estimator, data, what, words, privileged=P)
+        data.refuses(what, words, privileged=P)
 
 
 def check_refuses_one_dimension(estimator: Any) -> None:
     """Check that a one-dimensional privileged array is refused."""
     data = make_task(estimator)
     words = ("1-D", "1D", "2-D", "2D", "dimension")
-    what = "privileged of one dimension"
-    _refuses(estimator, data, what, words, privileged=data.P[:, 0])
+    data.refuses("privileged of one dimension", words, privileged=data.P[:, 0])
 
 
 def check_refuses_partly_missing_rows(estimator: Any) -> None:
@@ -793,13 +779,12 @@ def check_refuses_partly_missing_rows(estimator: Any) -> None:
     P[7] = np.nan
     P[13, 1] = np.nan
     if lupi_tags(estimator).takes_missing_cells:
-        values = _outputs(_fitted(estimator, data, privileged=P), data.X_new)
+        values = _outputs(data.fitted(privileged=P), data.X_new)
         assert np.isfinite(values).all(), (
             "With a missing value in X*, some outputs are not finite."
         )
         return
-    what = "privileged with NaN in part of row 13"
-    _refuses(estimator, data, what, ("13",), privileged=P)
+    data.refuses("privileged with NaN in part of row 13", ("13",), privileged=P)
 
 
 def check_refuses_infinite_values(estimator: Any) -> None:
@@ -808,7 +793,7 @@ def check_refuses_infinite_values(estimator: Any) -> None:
     for value in (np.inf, -np.inf):
         P = data.P.copy()
         P[5, 1] = value
-        _refuses(estimator, data, f"privileged with {value}", ("inf",), privileged=P)
+        data.refuses(f"privileged with {value}", ("inf",), privileged=P)
 
 
 def check_refuses_text(estimator: Any) -> None:
@@ -818,7 +803,7 @@ def check_refuses_text(estimator: Any) -> None:
     mixed = data.P.astype(object)
     mixed[4, 0] = "high"
     for what, P in (("of strings", data.P.astype(str)), ("with one string", mixed)):
-        _refuses(estimator, data, f"privileged {what}", words, privileged=P)
+        data.refuses(f"privileged {what}", words, privileged=P)
 
 
 def check_refuses_bad_weights(estimator: Any) -> None:
@@ -830,7 +815,7 @@ def check_refuses_bad_weights(estimator: Any) -> None:
         ("a weight that is NaN", "nan", ones * np.nan),
         ("one weight too few", "weight", ones[1:]),
     ):
-        _refuses(estimator, data, what, (word,), sample_weight=weight)
+        data.refuses(what, (word,), sample_weight=weight)
 
 
 def check_refuses_empty_data(estimator: Any) -> None:
@@ -838,10 +823,9 @@ def check_refuses_empty_data(estimator: Any) -> None:
     data = make_task(estimator)
     none = data.take(np.array([], dtype=int))
     words = ("0 sample", "no row", "0 row", "empty")
-    _refuses(estimator, none, "no rows", words)
+    none.refuses("no rows", words)
     words = ("0 column", "0 feature", "no column", "no feature")
-    what = "privileged of no columns"
-    _refuses(estimator, data, what, words, privileged=data.P[:, :0])
+    data.refuses("privileged of no columns", words, privileged=data.P[:, :0])
 
 
 @classifiers_only
@@ -849,23 +833,23 @@ def check_refuses_one_class(estimator: Any) -> None:
     """Check that one class among the rows of positive weight is refused."""
     data = make_task(estimator)
     one, weight = np.zeros_like(data.y), (data.y == 1).astype(float)
-    _refuses(estimator, data, "y of one class", ("class",), y=one)
+    data.refuses("y of one class", ("class",), y=one)
     what = "one class among the rows of positive weight"
-    _refuses(estimator, data, what, ("class",), sample_weight=weight)
+    data.refuses(what, ("class",), sample_weight=weight)
 
 
 # scikit-learn's tools split X* into folds and pass it on, with metadata routing on and
 # off: their fit on a fold is compared with a direct fit to the same rows.
 
 
-def _folds(estimator: Any, data: Task) -> list[tuple[np.ndarray, np.ndarray]]:
-    kind = StratifiedKFold if is_classifier(estimator) else KFold
+def _folds(data: Task) -> list[tuple[np.ndarray, np.ndarray]]:
+    kind = StratifiedKFold if is_classifier(data.estimator) else KFold
     return list(kind(2).split(data.X, data.y))
 
 
-def _fitted_folds(estimator: Any, data: Task) -> list[Any]:
-    folds = _folds(estimator, data)
-    return [_fitted(estimator, data.take(train)) for train, _ in folds]
+def _fitted_folds(data: Task) -> list[Any]:
+    folds = _folds(data)
+    return [data.take(train).fitted() for train, _ in folds]
 
 
 def _routings() -> Iterator[tuple[AbstractContextManager[None], str]]:
@@ -891,10 +875,10 @@ def check_requested_by_default(estimator: Any) -> None:
 def check_grid_search(estimator: Any) -> None:
     """Check that `GridSearchCV` fits folds and best model with their rows of X*."""
     data = _partial_task(estimator)
-    folds, best = _folds(estimator, data), _fitted(estimator, data)
+    folds, best = _folds(data), data.fitted()
     by_hand = [
         _mean_output(model, data.X[test])
-        for model, (_, test) in zip(_fitted_folds(estimator, data), folds, strict=True)
+        for model, (_, test) in zip(_fitted_folds(data), folds, strict=True)
     ]
     for configured, routing in _routings():
         with configured:
@@ -902,35 +886,34 @@ def check_grid_search(estimator: Any) -> None:
             search.fit(data.X, data.y, privileged=data.P)
             scores = [search.cv_results_[f"split{k}_test_score"][0] for k in range(2)]
             what = f"GridSearchCV {routing}"
-            _same(scores, by_hand, estimator, what)
-            _agree(estimator, search, best, data.X_new, what)
+            data.same(scores, by_hand, what)
+            data.agree(search, best, what)
 
 
 def check_cross_validate(estimator: Any) -> None:
     """Check that `cross_validate` fits every fold with its rows of X*."""
     data = _partial_task(estimator)
-    by_hand = _fitted_folds(estimator, data)
+    by_hand = _fitted_folds(data)
     for configured, routing in _routings():
         with configured:
             models = cross_validate(
                 _ready(estimator),
                 data.X,
                 data.y,
-                cv=_folds(estimator, data),
+                cv=_folds(data),
                 params={"privileged": data.P},
                 return_estimator=True,
                 error_score="raise",
             )["estimator"]
             for model, expected in zip(models, by_hand, strict=True):
-                what = f"cross_validate {routing}"
-                _agree(estimator, model, expected, data.X_new, what)
+                data.agree(model, expected, f"cross_validate {routing}")
 
 
 def check_pipeline(estimator: Any) -> None:
     """Check ``step__privileged`` without routing and ``privileged`` with routing."""
     data = _partial_task(estimator)
     scaler = StandardScaler().fit(data.X)
-    by_hand = _fitted(estimator, data, X=scaler.transform(data.X))
+    by_hand = data.fitted(X=scaler.transform(data.X))
     expected = _outputs(by_hand, scaler.transform(data.X_new))
     names = ("model__privileged", "privileged")
     for name, (configured, routing) in zip(names, _routings(), strict=True):
@@ -939,16 +922,16 @@ def check_pipeline(estimator: Any) -> None:
                 [("scale", StandardScaler()), ("model", _ready(estimator))]
             ).fit(data.X, data.y, **{name: data.P})
             ours = _outputs(model, data.X_new)
-            _same(ours, expected, estimator, f"Pipeline {routing}")
+            data.same(ours, expected, f"Pipeline {routing}")
 
 
 def check_learning_curve(estimator: Any) -> None:
     """Check that `learning_curve` takes the rows of X* for every training size."""
     data = _partial_task(estimator)
-    folds, sizes = _folds(estimator, data), [20, 30]
+    folds, sizes = _folds(data), [20, 30]
     by_hand = [
         [
-            _mean_output(_fitted(estimator, data.take(train[:size])), data.X[test])
+            _mean_output(data.take(train[:size]).fitted(), data.X[test])
             for train, test in folds
         ]
         for size in sizes
@@ -965,7 +948,7 @@ def check_learning_curve(estimator: Any) -> None:
                 params={"privileged": data.P},
                 error_score="raise",
             )
-            _same(scores, by_hand, estimator, f"learning_curve {routing}")
+            data.same(scores, by_hand, f"learning_curve {routing}")
 
 
 @classifiers_only
@@ -977,7 +960,7 @@ def check_calibration(estimator: Any) -> None:
     if not any(hasattr(estimator, m) for m in ("decision_function", "predict_proba")):
         return
     data = _partial_task(estimator)
-    folds, by_hand = _folds(estimator, data), _fitted_folds(estimator, data)
+    folds, by_hand = _folds(data), _fitted_folds(data)
     for configured, routing in _routings():
         with configured:
             calibrated = CalibratedClassifierCV(_ready(estimator), cv=folds)
@@ -985,4 +968,4 @@ def check_calibration(estimator: Any) -> None:
             parts = calibrated.calibrated_classifiers_
             for part, expected in zip(parts, by_hand, strict=True):
                 what = f"CalibratedClassifierCV {routing}"
-                _agree(estimator, part.estimator, expected, data.X_new, what)
+                data.agree(part.estimator, expected, what)
