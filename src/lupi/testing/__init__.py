@@ -16,7 +16,7 @@ from typing import Any, Literal
 from sklearn.base import is_classifier
 
 from lupi.testing import _checks
-from lupi.testing._checks import CLASSIFIER_CHECKS, lupi_tags
+from lupi.testing._checks import CLASSIFIER_CHECKS, Task, lupi_tags, make_task
 
 __all__ = [
     "CheckResult",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 Check = Callable[[Any], None]
-_CHECKS: dict[str, Check] = {
+_CHECKS: dict[str, Callable[[Task], None]] = {
     name: check
     for name, check in vars(_checks).items()
     if name.startswith("check_") and check.__module__ == _checks.__name__
@@ -145,21 +145,21 @@ def check_privileged_estimator(
 
 def _all_checks(estimator: Any) -> dict[str, Check]:
     chosen = {
-        name: _without_warnings(check)
+        name: _on_its_task(check)
         for name, check in _CHECKS.items()
         if name not in CLASSIFIER_CHECKS or is_classifier(estimator)
     }
     return dict(sorted(chosen.items(), key=lambda item: item[0] in CLASSIFIER_CHECKS))
 
 
-def _without_warnings(check: Check) -> Check:
+def _on_its_task(check: Callable[[Task], None]) -> Check:
     """Ignore warnings about the data, which the contract allows."""
 
     @wraps(check)
     def quiet(estimator: Any) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            check(estimator)
+            check(make_task(estimator))
 
     return quiet
 

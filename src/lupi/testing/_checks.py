@@ -1,4 +1,4 @@
-"""The checks: their data and assertions, then one function ``check_…`` per property.
+"""The checks: a task and its assertions, then one function ``check_…`` per property.
 
 Where sums over the rows are taken in another order, models are compared on training
 rows: of two splits of a tree that part these rows alike, the last digit decides, and
@@ -48,7 +48,7 @@ _NO_X_STAR = np.array([1, 2, 13, 30, 31, 47])
 _NO_Y = np.array([0, 5, 6, 17, 21, 22, 33, 34, 41, 48, 50, 59])
 _NEITHER = np.array([9, 25, 44])
 CLASSIFIER_CHECKS: set[str] = set()
-Check = TypeVar("Check", bound=Callable[[Any], None])
+Check = TypeVar("Check", bound="Callable[[Task], None]")
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,24 @@ class Task:
         return replace(self, X=self.X[rows], y=self.y[rows], P=self.P[rows])
 
     def without_P_in(self, rows: np.ndarray) -> Task:
-        """Make X* missing in some rows."""
+        """Make X* missing in given rows."""
         P = self.P.copy()
         P[rows] = np.nan
         return replace(self, P=P)
 
     def without_y_in(self, rows: np.ndarray) -> Task:
-        """Make y missing in some rows, as NaN."""
+        """Make y missing in given rows, as NaN."""
         y = self.y.astype(float)
         y[rows] = np.nan
         return replace(self, y=y)
+
+    def partial(self) -> Task:
+        """Make X* missing in some rows."""
+        return self.without_P_in(_NO_X_STAR)
+
+    def unlabelled(self) -> Task:
+        """Make X* missing in some rows, and y in others."""
+        return self.partial().without_y_in(_NO_Y)
 
     def labelled(self) -> Task:
         """Keep the rows in which y is not missing."""
@@ -89,10 +97,16 @@ class Task:
         X, P = (np.where(np.abs(Z) < 0.3, 0.0, Z) for Z in (self.X, self.P))
         return replace(self, X=X, P=P)
 
+    def ready(self) -> Any:
+        """Return an unfitted copy of the estimator, with fixed seeds."""
+        copy = clone(self.estimator)
+        seeds = [name for name in copy.get_params() if name.endswith("random_state")]
+        return copy.set_params(**dict.fromkeys(seeds, 0))
+
     def fitted(self, **arguments: Any) -> Any:
         """Fit a copy to X, y and X*, unless `arguments` has others."""
         given = {"X": self.X, "y": self.y, "privileged": self.P} | arguments
-        return _ready(self.estimator).fit(given.pop("X"), given.pop("y"), **given)
+        return self.ready().fit(given.pop("X"), given.pop("y"), **given)
 
     def same(self, ours: Any, theirs: Any, what: str) -> None:
         """Assert that outputs agree up to the tolerance, relative to the largest."""
@@ -149,16 +163,6 @@ def make_task(estimator: Any, *, n_classes: int = 2, n_rows: int = 60) -> Task:
     return Task(estimator, X[:n_rows], y[:n_rows], P[:n_rows], X[n_rows:])
 
 
-def _partial_task(estimator: Any) -> Task:
-    """Return the task with X* missing in some rows."""
-    return make_task(estimator).without_P_in(_NO_X_STAR)
-
-
-def _unlabelled_task(estimator: Any, **how: Any) -> Task:
-    """Return the task with X* missing in some rows and y in others."""
-    return make_task(estimator, **how).without_P_in(_NO_X_STAR).without_y_in(_NO_Y)
-
-
 def classifiers_only(check: Check) -> Check:
     """Decorate a check that does not apply to regressors."""
     CLASSIFIER_CHECKS.add(check.__name__)
@@ -168,14 +172,6 @@ def classifiers_only(check: Check) -> Check:
 def lupi_tags(estimator: Any) -> PrivilegedTags:
     """Return the tags of the estimator, or the defaults."""
     return getattr(estimator, "__lupi_tags__", PrivilegedTags)()
-
-
-def _ready(estimator: Any) -> Any:
-    """Return an unfitted copy with every ``random_state`` fixed."""
-    copy = clone(estimator)
-    names = copy.get_params(deep=True)
-    seeds = [name for name in names if name.endswith("random_state")]
-    return copy.set_params(**dict.fromkeys(seeds, 0))
 
 
 def _outputs(model: Any, X: Any) -> np.ndarray:
@@ -199,12 +195,12 @@ def _differ(ours: Any, theirs: Any, X: Any, message: str) -> None:
 # The interface: arguments, state, copies.
 
 
-def check_fit_signature(estimator: Any) -> None:
+def check_fit_signature(data: Task) -> None:
     """Check ``fit(X, y, *, privileged=None, sample_weight=None)``.
 
     The third positional argument of ``fit`` is ``sample_weight`` in scikit-learn.
     """
-    parameters = inspect.signature(estimator.fit).parameters
+    parameters = inspect.signature(data.estimator.fit).parameters
     names = list(parameters)
     assert names[:2] == ["X", "y"], f"fit should take X, y first, but takes {names}."
     for name in ("privileged", "sample_weight"):
@@ -216,9 +212,8 @@ def check_fit_signature(estimator: Any) -> None:
     )
 
 
-def check_predicting_takes_no_privileged(estimator: Any) -> None:
+def check_predicting_takes_no_privileged(data: Task) -> None:
     """Check that no prediction method needs or accepts X*."""
-    data = make_task(estimator)
     model = data.fitted()
     for name in _PREDICTING:
         if not hasattr(model, name):
@@ -243,29 +238,27 @@ def check_predicting_takes_no_privileged(estimator: Any) -> None:
     )
 
 
-def check_trains_without_privileged(estimator: Any) -> None:
+def check_trains_without_privileged(data: Task) -> None:
     """Check that ``fit(X, y)`` equals ``fit(X, y, privileged=None)``."""
-    data = make_task(estimator)
     model = data.fitted(privileged=None)
     assert np.isfinite(_outputs(model, data.X_new)).all(), "Outputs are not finite."
-    same = _ready(estimator).fit(data.X, data.y)
+    same = data.ready().fit(data.X, data.y)
     data.agree(same, model, "fit(X, y) and fit(X, y, privileged=None)")
 
 
-def check_privileged_has_an_effect(estimator: Any) -> None:
+def check_privileged_has_an_effect(data: Task) -> None:
     """Check that an X* with more information than X changes the model."""
-    data = make_task(estimator)
     without = data.fitted(privileged=None)
     message = "The models with and without privileged information are the same."
     _differ(data.fitted(), without, data.X, message)
 
 
-def check_fit_changes_nothing_it_is_given(estimator: Any) -> None:
+def check_fit_changes_nothing_it_is_given(data: Task) -> None:
     """Check that ``fit`` does not change parameters and data."""
-    data = make_task(estimator).without_P_in(np.array([0, 7]))
+    data = data.without_P_in(np.array([0, 7]))
     given = {"X": data.X, "y": data.y, "P": data.P, "weight": np.ones(len(data.y))}
     before = {name: array.copy() for name, array in given.items()}
-    model = _ready(estimator)
+    model = data.ready()
     parameters = {name: repr(value) for name, value in model.get_params().items()}
     objects = model.get_params(deep=False)
     model.fit(data.X, data.y, privileged=data.P, sample_weight=given["weight"])
@@ -279,9 +272,8 @@ def check_fit_changes_nothing_it_is_given(estimator: Any) -> None:
         assert repr(value) == parameters[name], f"fit changed the parameter {name}."
 
 
-def check_fit_is_repeatable(estimator: Any) -> None:
+def check_fit_is_repeatable(data: Task) -> None:
     """Check that the same data give the same model, whatever was fitted before."""
-    data = make_task(estimator)
     model = data.fitted()
     expected = _outputs(model, data.X_new)
     again = _outputs(data.fitted(), data.X_new)
@@ -298,9 +290,8 @@ def check_fit_is_repeatable(estimator: Any) -> None:
     )
 
 
-def check_failed_refit_keeps_the_model(estimator: Any) -> None:
+def check_failed_refit_keeps_the_model(data: Task) -> None:
     """Check that a ``fit`` that raises leaves the estimator unchanged."""
-    data = make_task(estimator)
     infinite = data.P.copy()
     infinite[0] = np.inf
     for arguments in (
@@ -331,9 +322,8 @@ def check_failed_refit_keeps_the_model(estimator: Any) -> None:
         )
 
 
-def check_clone_and_pickle(estimator: Any) -> None:
+def check_clone_and_pickle(data: Task) -> None:
     """Check that a clone is unfitted with equal parameters, and a pickle predicts."""
-    data = make_task(estimator)
     model = data.fitted()
     copy = clone(model)
     try:
@@ -353,9 +343,8 @@ def check_clone_and_pickle(estimator: Any) -> None:
 # Rows: missing X*, order, weights.
 
 
-def check_all_rows_missing_equals_none(estimator: Any) -> None:
+def check_all_rows_missing_equals_none(data: Task) -> None:
     """Check that an X* of NaN in every row equals no X*."""
-    data = make_task(estimator)
     nothing = data.without_P_in(np.arange(len(data.y))).fitted()
     none = data.fitted(privileged=None)
     data.agree(nothing, none, "privileged of NaN throughout and privileged=None")
@@ -365,9 +354,8 @@ def check_all_rows_missing_equals_none(estimator: Any) -> None:
     )
 
 
-def check_missing_rows_are_legal(estimator: Any) -> None:
+def check_missing_rows_are_legal(data: Task) -> None:
     """Check that rows of NaN in X* are allowed, and that the other rows are used."""
-    data = make_task(estimator)
     without = data.fitted(privileged=None)
     message = "With some rows of X* missing, the other rows of X* have no effect."
     for missing in (_NO_X_STAR, np.arange(0, len(data.y), 3)):
@@ -382,23 +370,21 @@ def _check_order(data: Task, missing: np.ndarray, what: str) -> None:
         data.agree(moved, model, f"{what} sorted to one end", data.X)
 
 
-def check_missing_rows_in_any_order(estimator: Any) -> None:
+def check_missing_rows_in_any_order(data: Task) -> None:
     """Check that the position of the rows without X* does not matter."""
-    data = _partial_task(estimator)
+    data = data.partial()
     _check_order(data, np.isnan(data.P).any(axis=1), "Rows without X*")
 
 
-def check_permuted_rows(estimator: Any) -> None:
+def check_permuted_rows(data: Task) -> None:
     """Check that the order of the training rows does not matter."""
-    data = make_task(estimator)
     order = np.random.default_rng(1).permutation(len(data.y))
     permuted, model = data.take(order).fitted(), data.fitted()
     data.agree(permuted, model, "The same rows in another order", data.X)
 
 
-def check_privileged_rows_follow_their_rows(estimator: Any) -> None:
+def check_privileged_rows_follow_their_rows(data: Task) -> None:
     """Check that permuting X*, but not X and y, gives another model."""
-    data = make_task(estimator)
     order = np.random.default_rng(1).permutation(len(data.y))
     crossed = data.fitted(privileged=data.P[order])
     message = (
@@ -408,9 +394,8 @@ def check_privileged_rows_follow_their_rows(estimator: Any) -> None:
     _differ(crossed, data.fitted(), data.X, message)
 
 
-def check_weights_of_one_change_nothing(estimator: Any) -> None:
+def check_weights_of_one_change_nothing(data: Task) -> None:
     """Check that weight 1 for every row equals no weights."""
-    data = make_task(estimator)
     ones = data.fitted(sample_weight=np.ones(len(data.y)))
     data.agree(ones, data.fitted(), "sample_weight of ones and none")
 
@@ -421,16 +406,16 @@ def _check_weights(data: Task, times: np.ndarray) -> None:
     data.agree(weighted, repeated, "Weights and repeated rows", data.X)
 
 
-def check_weight_two_is_a_repeated_row(estimator: Any) -> None:
+def check_weight_two_is_a_repeated_row(data: Task) -> None:
     """Check that weights 2 and 3 equal rows that are repeated, with or without X*."""
-    data = _partial_task(estimator)
+    data = data.partial()
     times = np.random.default_rng(2).integers(1, 4, size=len(data.y))
     _check_weights(data, times)
 
 
-def check_weight_zero_is_an_absent_row(estimator: Any) -> None:
+def check_weight_zero_is_an_absent_row(data: Task) -> None:
     """Check that weight 0 equals leaving out the row, with or without X*."""
-    data = _partial_task(estimator)
+    data = data.partial()
     weight = (np.random.default_rng(3).random(len(data.y)) > 0.3).astype(float)
     weight[_NO_X_STAR[:3]] = 0.0
     kept = data.take(np.flatnonzero(weight))
@@ -483,41 +468,41 @@ def _series(
         yield "a series of Polars", pl.Series(values), kind
 
 
-def check_unlabelled_rows_are_refused_or_used(estimator: Any) -> None:
+def check_unlabelled_rows_are_refused_or_used(data: Task) -> None:
     """Check that rows without y have an effect, or are refused with their number."""
-    data = _unlabelled_task(estimator)
-    if uses_unlabelled(estimator):
+    data = data.unlabelled()
+    if uses_unlabelled(data.estimator):
         left_out = data.labelled().fitted()
         message = "Rows without y that have X* have no effect, despite uses_unlabelled."
         _differ(data.fitted(), left_out, data.X_new, message)
         return
     words = (f"missing in {len(_NO_Y)}", "contains nan", "unlabelled")
-    for container, y, _ in _containers(data.y, is_classifier(estimator)):
+    for container, y, _ in _containers(data.y, is_classifier(data.estimator)):
         what = f"y that is missing in {len(_NO_Y)} rows of {container}"
         data.refuses(what, words, y=y)
 
 
-def check_unlabelled_rows_in_any_order(estimator: Any) -> None:
+def check_unlabelled_rows_in_any_order(data: Task) -> None:
     """Check that the position of the rows without y does not matter."""
-    if uses_unlabelled(estimator):
-        data = _unlabelled_task(estimator)
+    if uses_unlabelled(data.estimator):
+        data = data.unlabelled()
         _check_order(data, np.isnan(data.y), "Rows without y")
 
 
-def check_unlabelled_rows_have_weights(estimator: Any) -> None:
+def check_unlabelled_rows_have_weights(data: Task) -> None:
     """Check that weight 2 equals the row twice and weight 0 no row, without y too."""
-    if uses_unlabelled(estimator):
-        data = _unlabelled_task(estimator)
+    if uses_unlabelled(data.estimator):
+        data = data.unlabelled()
         times = np.random.default_rng(4).integers(0, 4, size=len(data.y))
         times[_NO_Y[:2]] = 0, 3
         _check_weights(data, times)
 
 
-def check_unlabelled_rows_without_privileged_change_nothing(estimator: Any) -> None:
+def check_unlabelled_rows_without_privileged_change_nothing(data: Task) -> None:
     """Check that a row with neither y nor X* changes nothing."""
-    if not uses_unlabelled(estimator):
+    if not uses_unlabelled(data.estimator):
         return
-    data = _unlabelled_task(estimator).without_P_in(_NEITHER).without_y_in(_NEITHER)
+    data = data.unlabelled().without_P_in(_NEITHER).without_y_in(_NEITHER)
     kept = data.take(np.setdiff1d(np.arange(len(data.y)), _NEITHER))
     what = "Rows with neither y nor X*, and without these rows"
     model = data.fitted()
@@ -526,12 +511,12 @@ def check_unlabelled_rows_without_privileged_change_nothing(estimator: Any) -> N
     data.agree(without, left_out, "Without X*, rows without y and without these rows")
 
 
-def check_missing_y_in_any_container(estimator: Any) -> None:
+def check_missing_y_in_any_container(data: Task) -> None:
     """Check that NaN, None, NA and masks give the same model and types of classes."""
-    if not uses_unlabelled(estimator):
+    if not uses_unlabelled(data.estimator):
         return
-    data = _unlabelled_task(estimator)
-    classifier, expected = is_classifier(estimator), data.fitted()
+    data = data.unlabelled()
+    classifier, expected = is_classifier(data.estimator), data.fitted()
     for what, y, kind in _containers(data.y, classifier):
         model = data.fitted(y=y)
         data.agree(model, expected, f"y as {what}")
@@ -544,49 +529,47 @@ def check_missing_y_in_any_container(estimator: Any) -> None:
             )
 
 
-def check_complete_y_in_any_container(estimator: Any) -> None:
+def check_complete_y_in_any_container(data: Task) -> None:
     """Check that a nullable container without missing values changes no bit."""
-    data = make_task(estimator, n_rows=30)
+    data = make_task(data.estimator, n_rows=30)
     expected = _outputs(data.fitted(), data.X_new)
-    for what, y, _ in _containers(data.y.astype(float), is_classifier(estimator)):
+    for what, y, _ in _containers(data.y.astype(float), is_classifier(data.estimator)):
         model = data.fitted(y=y)
         assert np.array_equal(_outputs(model, data.X_new), expected), (
             f"y as {what}, with nothing missing, changes the model."
         )
 
 
-def check_unlabelled_rows_with_sparse_X(estimator: Any) -> None:
+def check_unlabelled_rows_with_sparse_X(data: Task) -> None:
     """Check that a sparse X, if allowed, gives the model of a dense one."""
-    if uses_unlabelled(estimator):
-        _check_sparse_X(_unlabelled_task(estimator))
+    if uses_unlabelled(data.estimator):
+        check_sparse_X_equals_dense(data.unlabelled())
 
 
-def check_refuses_y_without_any_value(estimator: Any) -> None:
+def check_refuses_y_without_any_value(data: Task) -> None:
     """Check that a y without any known value is refused."""
-    data = make_task(estimator)
     words = ("any of", "no row", "contains nan", "every row", "all rows")
     nothing = np.full(len(data.y), np.nan)
     data.refuses("y without any value", words, y=nothing)
 
 
-def check_refuses_infinite_y(estimator: Any) -> None:
+def check_refuses_infinite_y(data: Task) -> None:
     """Check that infinite y is refused, with and without missing values."""
-    if is_classifier(estimator):
+    if is_classifier(data.estimator):
         return
-    data = make_task(estimator)
-    for missing in (_NO_Y[:0], _NO_Y if uses_unlabelled(estimator) else _NO_Y[:0]):
+    for missing in (_NO_Y[:0], _NO_Y if uses_unlabelled(data.estimator) else _NO_Y[:0]):
         y = data.without_y_in(missing).y
         y[3] = np.inf
         data.refuses("infinite y", ("inf",), y=y)
 
 
 @classifiers_only
-def check_unlabelled_rows_of_many_classes(estimator: Any) -> None:
+def check_unlabelled_rows_of_many_classes(data: Task) -> None:
     """Check that rows without y add no class to three classes."""
-    many = get_tags(estimator).classifier_tags.multi_class
-    if not uses_unlabelled(estimator) or not many:
+    many = get_tags(data.estimator).classifier_tags.multi_class
+    if not uses_unlabelled(data.estimator) or not many:
         return
-    data = _unlabelled_task(estimator, n_classes=3)
+    data = make_task(data.estimator, n_classes=3).unlabelled()
     model = data.fitted()
     assert list(model.classes_) == [0, 1, 2], f"classes_ is {list(model.classes_)}."
     order = np.random.default_rng(1).permutation(len(data.y))
@@ -597,9 +580,8 @@ def check_unlabelled_rows_of_many_classes(estimator: Any) -> None:
 # The accepted data: width, containers, types of numbers, names, labels.
 
 
-def check_free_width(estimator: Any) -> None:
+def check_free_width(data: Task) -> None:
     """Check that X* may have any width, which does not affect ``n_features_in_``."""
-    data = make_task(estimator)
     for P in (data.P[:, :1], np.hstack([data.P] * 3)):
         model = data.fitted(privileged=P)
         assert len(model.predict(data.X_new)) == len(data.X_new)
@@ -614,16 +596,17 @@ def check_free_width(estimator: Any) -> None:
         )
 
 
-def check_sparse_privileged_equals_dense(estimator: Any) -> None:
+def check_sparse_privileged_equals_dense(data: Task) -> None:
     """Check that a sparse X*, with rows of NaN, gives the model of a dense one."""
-    data = _partial_task(estimator).with_zeros()
+    data = data.partial().with_zeros()
     dense = data.fitted()
     for container in (sp.csr_matrix, sp.csc_matrix, sp.coo_array):
         model = data.fitted(privileged=container(data.P))
         data.agree(model, dense, f"privileged as {container.__name__} and dense")
 
 
-def _check_sparse_X(data: Task) -> None:
+def check_sparse_X_equals_dense(data: Task) -> None:
+    """Check that a sparse X, if the tags allow it, gives the model of a dense one."""
     if get_tags(data.estimator).input_tags.sparse:
         data = data.with_zeros()
         model = data.fitted(X=sp.csr_matrix(data.X))
@@ -632,16 +615,11 @@ def _check_sparse_X(data: Task) -> None:
         data.same(ours, theirs, "Sparse and dense X")
 
 
-def check_sparse_X_equals_dense(estimator: Any) -> None:
-    """Check that a sparse X, if the tags allow it, gives the model of a dense one."""
-    _check_sparse_X(make_task(estimator))
-
-
-def check_lists_and_data_frames(estimator: Any) -> None:
+def check_lists_and_data_frames(data: Task) -> None:
     """Check that lists and, if installed, pandas objects give the model of arrays."""
-    data = _partial_task(estimator)
+    data = data.partial()
     expected = data.fitted()
-    lists = _ready(estimator).fit(
+    lists = data.ready().fit(
         data.X.tolist(), data.y.tolist(), privileged=data.P.tolist()
     )
     data.agree(lists, expected, "Lists and arrays")
@@ -650,7 +628,7 @@ def check_lists_and_data_frames(estimator: Any) -> None:
     import pandas as pd
 
     index = np.arange(len(data.y))[::-1]
-    frames = _ready(estimator).fit(
+    frames = data.ready().fit(
         pd.DataFrame(data.X, index=index),
         pd.Series(data.y, index=index),
         privileged=pd.DataFrame(data.P, index=index),
@@ -658,9 +636,9 @@ def check_lists_and_data_frames(estimator: Any) -> None:
     data.agree(frames, expected, "pandas and arrays")
 
 
-def check_float32_input(estimator: Any) -> None:
+def check_float32_input(data: Task) -> None:
     """Check that float32 and integer X* give the model of the same float64 values."""
-    data = _partial_task(estimator)
+    data = data.partial()
     single = replace(data, X=data.X.astype(np.float32), P=data.P.astype(np.float32))
     ours = _outputs(single.fitted(), data.X_new.astype(np.float32))
     theirs = _outputs(data.fitted(), data.X_new)
@@ -671,9 +649,8 @@ def check_float32_input(estimator: Any) -> None:
     data.agree(integers, numbers, "Integers and the same numbers as float64")
 
 
-def check_readonly_input(estimator: Any) -> None:
+def check_readonly_input(data: Task) -> None:
     """Check that read-only arrays, such as joblib's memory maps, are accepted."""
-    data = make_task(estimator)
     expected, weight = data.fitted(), np.ones(len(data.y))
     for array in (data.X, data.y, data.P, data.X_new, weight):
         array.setflags(write=False)
@@ -681,16 +658,15 @@ def check_readonly_input(estimator: Any) -> None:
     data.agree(model, expected, "Read-only arrays")
 
 
-def check_feature_names(estimator: Any) -> None:
+def check_feature_names(data: Task) -> None:
     """Check that names of both tables are stored, and removed by the next fit."""
     if not installed("pandas"):
         return
     import pandas as pd
 
-    data = make_task(estimator)
     X = pd.DataFrame(data.X, columns=[f"x{i}" for i in range(data.X.shape[1])])
     P = pd.DataFrame(data.P, columns=[f"later{i}" for i in range(data.P.shape[1])])
-    model = _ready(estimator).fit(X, data.y, privileged=P)
+    model = data.ready().fit(X, data.y, privileged=P)
     for attribute, table in (
         ("feature_names_in_", X),
         ("privileged_feature_names_in_", P),
@@ -712,9 +688,8 @@ def check_feature_names(estimator: Any) -> None:
 
 
 @classifiers_only
-def check_labels_of_any_type(estimator: Any) -> None:
+def check_labels_of_any_type(data: Task) -> None:
     """Check that strings, booleans and any integers as labels give the same model."""
-    data = make_task(estimator)
     expected = data.fitted()
     for labels in (
         np.array(["ill", "well"]),
@@ -733,11 +708,11 @@ def check_labels_of_any_type(estimator: Any) -> None:
 
 
 @classifiers_only
-def check_many_classes(estimator: Any) -> None:
+def check_many_classes(data: Task) -> None:
     """Check labels and shapes of the outputs with three classes."""
-    if not get_tags(estimator).classifier_tags.multi_class:
+    if not get_tags(data.estimator).classifier_tags.multi_class:
         return
-    data = make_task(estimator, n_classes=3).without_P_in(_NO_X_STAR)
+    data = make_task(data.estimator, n_classes=3).partial()
     model = data.fitted()
     assert list(model.classes_) == [0, 1, 2], f"classes_ is {list(model.classes_)}."
     predicted = model.predict(data.X)
@@ -756,29 +731,26 @@ def check_many_classes(estimator: Any) -> None:
 # Invalid input raises a ValueError with an informative message.
 
 
-def check_refuses_wrong_length(estimator: Any) -> None:
+def check_refuses_wrong_length(data: Task) -> None:
     """Check that an X* with one row too few or too many is refused."""
-    data = make_task(estimator)
     words = ("rows", "length", "samples")
     for P in (data.P[:-1], np.vstack([data.P, data.P[:1]])):
         what = f"privileged of {len(P)} rows for {len(data.y)} rows of X"
         data.refuses(what, words, privileged=P)
 
 
-def check_refuses_one_dimension(estimator: Any) -> None:
+def check_refuses_one_dimension(data: Task) -> None:
     """Check that a one-dimensional privileged array is refused."""
-    data = make_task(estimator)
     words = ("1-D", "1D", "2-D", "2D", "dimension")
     data.refuses("privileged of one dimension", words, privileged=data.P[:, 0])
 
 
-def check_refuses_partly_missing_rows(estimator: Any) -> None:
+def check_refuses_partly_missing_rows(data: Task) -> None:
     """Check that a row with some NaN is refused by number, or used if tags allow it."""
-    data = make_task(estimator)
     P = data.P.copy()
     P[7] = np.nan
     P[13, 1] = np.nan
-    if lupi_tags(estimator).takes_missing_cells:
+    if lupi_tags(data.estimator).takes_missing_cells:
         values = _outputs(data.fitted(privileged=P), data.X_new)
         assert np.isfinite(values).all(), (
             "With a missing value in X*, some outputs are not finite."
@@ -787,18 +759,16 @@ def check_refuses_partly_missing_rows(estimator: Any) -> None:
     data.refuses("privileged with NaN in part of row 13", ("13",), privileged=P)
 
 
-def check_refuses_infinite_values(estimator: Any) -> None:
+def check_refuses_infinite_values(data: Task) -> None:
     """Check that infinite values are refused; they do not count as missing."""
-    data = make_task(estimator)
     for value in (np.inf, -np.inf):
         P = data.P.copy()
         P[5, 1] = value
         data.refuses(f"privileged with {value}", ("inf",), privileged=P)
 
 
-def check_refuses_text(estimator: Any) -> None:
+def check_refuses_text(data: Task) -> None:
     """Check that text is refused, including text that could be read as numbers."""
-    data = make_task(estimator)
     words = ("number", "numeric", "string", "text")
     mixed = data.P.astype(object)
     mixed[4, 0] = "high"
@@ -806,9 +776,8 @@ def check_refuses_text(estimator: Any) -> None:
         data.refuses(f"privileged {what}", words, privileged=P)
 
 
-def check_refuses_bad_weights(estimator: Any) -> None:
+def check_refuses_bad_weights(data: Task) -> None:
     """Check that negative and missing weights, and one too few, are refused."""
-    data = make_task(estimator)
     ones = np.ones(len(data.y))
     for what, word, weight in (
         ("a negative weight", "negative", ones - 1.5),
@@ -818,9 +787,8 @@ def check_refuses_bad_weights(estimator: Any) -> None:
         data.refuses(what, (word,), sample_weight=weight)
 
 
-def check_refuses_empty_data(estimator: Any) -> None:
+def check_refuses_empty_data(data: Task) -> None:
     """Check that data without rows and an X* without columns are refused."""
-    data = make_task(estimator)
     none = data.take(np.array([], dtype=int))
     words = ("0 sample", "no row", "0 row", "empty")
     none.refuses("no rows", words)
@@ -829,9 +797,8 @@ def check_refuses_empty_data(estimator: Any) -> None:
 
 
 @classifiers_only
-def check_refuses_one_class(estimator: Any) -> None:
+def check_refuses_one_class(data: Task) -> None:
     """Check that one class among the rows of positive weight is refused."""
-    data = make_task(estimator)
     one, weight = np.zeros_like(data.y), (data.y == 1).astype(float)
     data.refuses("y of one class", ("class",), y=one)
     what = "one class among the rows of positive weight"
@@ -863,18 +830,18 @@ def _mean_output(estimator: Any, X: Any, y: Any = None) -> float:
     return float(np.mean(np.abs(_outputs(estimator, X))))
 
 
-def check_requested_by_default(estimator: Any) -> None:
+def check_requested_by_default(data: Task) -> None:
     """Check that `privileged` is requested without ``set_fit_request``."""
-    requests = get_routing_for_object(_ready(estimator)).fit.requests
+    requests = get_routing_for_object(data.ready()).fit.requests
     assert requests.get("privileged") is True, (
         "privileged is not requested by default; set the class attribute "
         '__metadata_request__fit = {"privileged": True}.'
     )
 
 
-def check_grid_search(estimator: Any) -> None:
+def check_grid_search(data: Task) -> None:
     """Check that `GridSearchCV` fits folds and best model with their rows of X*."""
-    data = _partial_task(estimator)
+    data = data.partial()
     folds, best = _folds(data), data.fitted()
     by_hand = [
         _mean_output(model, data.X[test])
@@ -882,7 +849,7 @@ def check_grid_search(estimator: Any) -> None:
     ]
     for configured, routing in _routings():
         with configured:
-            search = GridSearchCV(_ready(estimator), {}, cv=folds, scoring=_mean_output)
+            search = GridSearchCV(data.ready(), {}, cv=folds, scoring=_mean_output)
             search.fit(data.X, data.y, privileged=data.P)
             scores = [search.cv_results_[f"split{k}_test_score"][0] for k in range(2)]
             what = f"GridSearchCV {routing}"
@@ -890,14 +857,14 @@ def check_grid_search(estimator: Any) -> None:
             data.agree(search, best, what)
 
 
-def check_cross_validate(estimator: Any) -> None:
+def check_cross_validate(data: Task) -> None:
     """Check that `cross_validate` fits every fold with its rows of X*."""
-    data = _partial_task(estimator)
+    data = data.partial()
     by_hand = _fitted_folds(data)
     for configured, routing in _routings():
         with configured:
             models = cross_validate(
-                _ready(estimator),
+                data.ready(),
                 data.X,
                 data.y,
                 cv=_folds(data),
@@ -909,9 +876,9 @@ def check_cross_validate(estimator: Any) -> None:
                 data.agree(model, expected, f"cross_validate {routing}")
 
 
-def check_pipeline(estimator: Any) -> None:
+def check_pipeline(data: Task) -> None:
     """Check ``step__privileged`` without routing and ``privileged`` with routing."""
-    data = _partial_task(estimator)
+    data = data.partial()
     scaler = StandardScaler().fit(data.X)
     by_hand = data.fitted(X=scaler.transform(data.X))
     expected = _outputs(by_hand, scaler.transform(data.X_new))
@@ -919,15 +886,15 @@ def check_pipeline(estimator: Any) -> None:
     for name, (configured, routing) in zip(names, _routings(), strict=True):
         with configured:
             model = Pipeline(
-                [("scale", StandardScaler()), ("model", _ready(estimator))]
+                [("scale", StandardScaler()), ("model", data.ready())]
             ).fit(data.X, data.y, **{name: data.P})
             ours = _outputs(model, data.X_new)
             data.same(ours, expected, f"Pipeline {routing}")
 
 
-def check_learning_curve(estimator: Any) -> None:
+def check_learning_curve(data: Task) -> None:
     """Check that `learning_curve` takes the rows of X* for every training size."""
-    data = _partial_task(estimator)
+    data = data.partial()
     folds, sizes = _folds(data), [20, 30]
     by_hand = [
         [
@@ -939,7 +906,7 @@ def check_learning_curve(estimator: Any) -> None:
     for configured, routing in _routings():
         with configured:
             _, _, scores = learning_curve(
-                _ready(estimator),
+                data.ready(),
                 data.X,
                 data.y,
                 cv=folds,
@@ -952,18 +919,20 @@ def check_learning_curve(estimator: Any) -> None:
 
 
 @classifiers_only
-def check_calibration(estimator: Any) -> None:
+def check_calibration(data: Task) -> None:
     """Check that `CalibratedClassifierCV` fits every fold with its rows of X*.
 
     Only for estimators with a decision function or probabilities.
     """
-    if not any(hasattr(estimator, m) for m in ("decision_function", "predict_proba")):
+    if not any(
+        hasattr(data.estimator, m) for m in ("decision_function", "predict_proba")
+    ):
         return
-    data = _partial_task(estimator)
+    data = data.partial()
     folds, by_hand = _folds(data), _fitted_folds(data)
     for configured, routing in _routings():
         with configured:
-            calibrated = CalibratedClassifierCV(_ready(estimator), cv=folds)
+            calibrated = CalibratedClassifierCV(data.ready(), cv=folds)
             calibrated.fit(data.X, data.y, privileged=data.P)
             parts = calibrated.calibrated_classifiers_
             for part, expected in zip(parts, by_hand, strict=True):
