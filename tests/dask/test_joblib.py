@@ -46,6 +46,14 @@ def test_a_comparison_sends_the_data_once(processes, sent):
     assert max(pieces) < 5_000
 
 
+def test_fits_from_sums_are_not_sent_to_a_cluster(client, at_submit):
+    X, P, y = draw(100)
+    calls = at_submit(client, -1, None)
+    with client.as_current(), joblib.parallel_config(backend="dask"):
+        lupi.HedgedDistillationClassifier(n_repeats=1).fit(X, y, privileged=P)
+    assert calls == []
+
+
 class SlowSVC(lupi.LinearSVCDeltaPlus):
     def fit(self, X, y, *, privileged=None, sample_weight=None):
         time.sleep(0.3)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from joblib import parallel_config
 from scipy import stats
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import Ridge
@@ -180,7 +181,8 @@ def computable_columns(X: Any, privileged: Any, names: list[str]) -> dict[str, f
 
 
 def _score(model: Any, X: np.ndarray, values: np.ndarray) -> float:
-    with warnings.catch_warnings():
+    # Not on a cluster: the data are small, and sent anew for each column.
+    with warnings.catch_warnings(), parallel_config("sequential"):
         warnings.simplefilter("ignore")
         predicted = cross_val_predict(model, X, values, cv=5)
     return float(np.min(r2_score(values, predicted, multioutput="raw_values")))

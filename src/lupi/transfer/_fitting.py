@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -15,10 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from lupi.base._metadata import fit_with, last_step
-from lupi.base._rows import dense, take_rows
-
-# Of a sparse table that is made dense to be centered.
-MOST_CELLS = 20_000_000
+from lupi.base._rows import take_rows
 
 
 def takes_nan(estimator: Any) -> bool:
@@ -47,21 +43,6 @@ def scaled(estimator: Any, *, sparse: bool) -> Any:
     """Return the estimator behind a standardization of its features."""
     # Centering would make a sparse matrix dense; the intercept has the same effect.
     return make_pipeline(StandardScaler(with_mean=not sparse), estimator)
-
-
-def weighted_scaler(table: Any, weight: np.ndarray) -> StandardScaler:
-    """Return the scaler of a table; it centers no sparse table of many cells."""
-    large = sp.issparse(table) and np.prod(table.shape, dtype=float) > MOST_CELLS
-    table = table if large else dense(table)
-    return StandardScaler(with_mean=not large).fit(table, sample_weight=weight)
-
-
-def standardized(scaler: StandardScaler, table: Any) -> Any:
-    """Return a column of ones and the standardized columns."""
-    ones = np.ones((table.shape[0], 1))
-    if not scaler.with_mean:
-        return sp.hstack([ones, scaler.transform(table)], format="csr")
-    return np.hstack([ones, scaler.transform(dense(table))])
 
 
 def precise_ridge() -> Ridge:

@@ -86,25 +86,6 @@ def in_turn(stratum: np.ndarray, n_folds: int, random_state: Any = None) -> np.n
     return fold
 
 
-def unit_folds(
-    unit: np.ndarray,
-    codes: np.ndarray,
-    weight: np.ndarray,
-    n_folds: int,
-    random_state: Any = None,
-) -> np.ndarray:
-    """Return folds of rows that keep units, such as digests or groups, together.
-
-    Units are spread evenly within the class that has most of their weight. There are
-    at most as many folds as the smallest class has units.
-    """
-    _, place = np.unique(unit, return_inverse=True)
-    count = np.zeros((place.max() + 1, codes.max() + 1))
-    np.add.at(count, (place, codes), weight)
-    n_folds = min(n_folds, int((count > 0).sum(axis=0).min()))
-    return in_turn(count.argmax(axis=1), n_folds, random_state)[place]
-
-
 def shuffle_generators(
     n_repeats: int, random_state: Any
 ) -> list[np.random.RandomState | None]:

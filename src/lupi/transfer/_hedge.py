@@ -424,7 +424,7 @@ def fit_candidates(
     learner: SumsLearner | EstimatorLearner,
     views: tuple[str, ...],
     keeps: list[Kept],
-    n_jobs: Any = None,
+    parallel: Parallel,
 ) -> list[Candidates]:
     """Fit all candidates once for each set of folds in `keeps`."""
     needed = {}
@@ -434,7 +434,6 @@ def fit_candidates(
             needed[kept, fold] = kept - {fold} or kept
         needed[kept, UNLABELLED] = kept
     keys = list(dict.fromkeys((v, kept) for v in views for kept in needed.values()))
-    parallel = Parallel(n_jobs=n_jobs)
     fitted = parallel(delayed(learner.fit_teacher)(view, kept) for view, kept in keys)
     teachers = dict(zip(keys, fitted, strict=True))
 
@@ -780,7 +779,7 @@ class SumsLearner:
 
 @dataclass(frozen=True)
 class Pair:
-    """A student and its teacher; None is ridge regression by GCV, in both roles."""
+    """A student and its teacher."""
 
     name: str
     teacher: Any
@@ -802,26 +801,28 @@ def learner_of(
     weighted: bool,
 ) -> SumsLearner | EstimatorLearner:
     """Return the learner of a pair; `n_columns` are those of X and of X*."""
+    ridges = [isinstance(one, GCVRidge) for one in (pair.teacher, pair.student)]
     # Class weights of rows without y depend on predictions, row by row.
-    by_default = pair.teacher is None and pair.student is None and factor is None
     if not isinstance(rows, LocalParts) or (
-        by_default
+        all(ridges)
+        and factor is None
         and sum(n_columns)
         <= max(_SUMS_COLUMNS, min(len(rows.parts[0].labelled), LARGEST))
     ):
         return SumsLearner(rows, fold, n_folds, output.n_targets, n_columns[1])
     given = limited = rows.parts[0]
-    if pair.teacher is None or pair.student is None:
+    if any(ridges):
         numbers = rows.map(HedgedRows.in_numbers)
         design = Design.of(numbers, output.n_targets, n_columns[1])
         limited = design.limited(numbers.parts[0])
+    teacher_rows, student_rows = (limited if ridge else given for ridge in ridges)
     return EstimatorLearner(
-        limited if pair.teacher is None else given,
-        (limited if pair.student is None else given).X,
+        teacher_rows,
+        student_rows.X,
         fold.parts[0],
         output,
-        GCVRidge() if pair.teacher is None else pair.teacher,
-        GCVRidge() if pair.student is None else pair.student,
+        pair.teacher,
+        pair.student,
         factor,
         weighted,
     )

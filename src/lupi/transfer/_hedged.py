@@ -65,6 +65,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import Parallel
 from scipy.optimize import minimize, nnls
 from scipy.special import log_softmax
 from sklearn.base import RegressorMixin, is_classifier, is_regressor
@@ -237,7 +238,7 @@ class HedgedDistillation(PrivilegedEstimator):
             privileged,
             weight,
             keep_data_frame=not all(_is_ridge(pair.student) for pair in pairs),
-            allow_nan_X=all(_takes_nan(pair.student) for pair in pairs),
+            allow_nan_X=all(takes_nan(pair.student) for pair in pairs),
             **how,
         )
         if any(_is_ridge(pair.student) for pair in pairs):
@@ -264,9 +265,8 @@ class HedgedDistillation(PrivilegedEstimator):
             self.classes_ = classes_of(training, self)
         outputs = self._outputs()
         for pair in pairs:
-            for role, model in (("teacher", pair.teacher), ("student", pair.student)):
-                if model is not None:
-                    outputs.check(model, role)
+            outputs.check(pair.teacher, "teacher")
+            outputs.check(pair.student, "student")
         # Penalties and the prior are absolute: the mean weight of labelled rows is 1.
         n_labelled, weight = training.sum(_labelled_weight)
         rows = training.map(HedgedRows.of, outputs, n_labelled / weight)
@@ -321,12 +321,13 @@ class HedgedDistillation(PrivilegedEstimator):
         # Kish's effective number of rows, and the mean of y.
         size, level = total**2 / squared, level / total
         for pair, learner in learners.items():
-            # A fit from sums takes less time than starting another process.
-            n_jobs = self.n_jobs if isinstance(learner, EstimatorLearner) else 1
+            # A fit from sums takes less time than sending it to another process.
+            by_sums = isinstance(learner, SumsLearner)
+            parallel = Parallel(self.n_jobs, backend="sequential" if by_sums else None)
             for repeat, fold in enumerate(folds):
                 learner = learner.refold(fold) if repeat else learner
                 wanted = keeps if repeat else [*keeps, everything]
-                fitted = fit_candidates(learner, views, wanted, n_jobs)
+                fitted = fit_candidates(learner, views, wanted, parallel)
                 if repeat == 0:
                     final = fitted.pop()
                     spread.append(learner.spread(list(final.students.values()), level))
@@ -382,9 +383,10 @@ class HedgedDistillation(PrivilegedEstimator):
                 raise
 
     def _pairs(self) -> list[Pair]:
-        """Return the students with their teachers, seeded."""
+        """Return the students with their teachers, seeded; None is the ridge."""
         several = isinstance(self.student, list | tuple)
         students = list(self.student) if several else [self.student]
+        students = [GCVRidge() if one is None else one for one in students]
         teachers = [self.teacher] * len(students)
         if isinstance(self.teacher, list | tuple):
             teachers = list(self.teacher)
@@ -394,19 +396,18 @@ class HedgedDistillation(PrivilegedEstimator):
                 "Give one teacher for each student, or teacher=None, which clones the "
                 "students."
             )
-        names = _names(students) if several else [""]
+        names = [""]
+        if several:  # their classes, numbered where a class occurs twice
+            names = [name for name, _ in make_pipeline(*students).steps]
         pairs = []
         for name, teacher, student in zip(names, teachers, students, strict=True):
-            teacher = student if teacher is None else teacher
-            pairs.append(Pair(name, *map(self._seeded, (teacher, student))))
+            both = student if teacher is None else teacher, student
+            pairs.append(Pair(name, *(seeded(one, self.random_state) for one in both)))
         return pairs
-
-    def _seeded(self, estimator: Any) -> Any:
-        return None if estimator is None else seeded(estimator, self.random_state)
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
         teachers = [pair.teacher for pair in self._pairs()]
-        partial = all(_takes_nan(teacher) for teacher in teachers)
+        partial = all(map(takes_nan, teachers))
         own = not all(map(_is_ridge, teachers))
         table = own and is_data_frame(privileged)
         read = check_privileged_table if table else check_privileged
@@ -466,7 +467,7 @@ class HedgedDistillation(PrivilegedEstimator):
         return total
 
     def __lupi_tags__(self) -> PrivilegedTags:
-        partial = all(_takes_nan(pair.teacher) for pair in self._pairs())
+        partial = all(takes_nan(pair.teacher) for pair in self._pairs())
         reason = (
             "the mean weight of labelled rows is set to 1, so that only ratios of "
             "weights count, and not to penalty, prior and limits; rows given twice are "
@@ -484,12 +485,9 @@ class HedgedDistillation(PrivilegedEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        students = [
-            get_tags(GCVRidge() if pair.student is None else pair.student)
-            for pair in self._pairs()
-        ]
-        tags.input_tags.sparse = all(tag.input_tags.sparse for tag in students)
-        tags.input_tags.allow_nan = all(tag.input_tags.allow_nan for tag in students)
+        students = [get_tags(pair.student).input_tags for pair in self._pairs()]
+        tags.input_tags.sparse = all(student.sparse for student in students)
+        tags.input_tags.allow_nan = all(student.allow_nan for student in students)
         return tags
 
 
@@ -828,12 +826,6 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         return values[:, None] + np.array([-reach, reach])
 
 
-def _names(students: list[Any]) -> list[str]:
-    """Name estimators by their classes, numbered where a class occurs twice."""
-    models = [GCVRidge() if one is None else one for one in students]
-    return [name for name, _ in make_pipeline(*models).steps]
-
-
 def _labelled_weight(training: Training) -> tuple[int, float]:
     labelled = training.labelled
     return len(labelled), float(training.weight[labelled].sum())
@@ -845,11 +837,7 @@ def _labelled_groups(training: Training) -> np.ndarray:
 
 def _is_ridge(estimator: Any) -> bool:
     """Return whether an estimator is the default, which needs numbers."""
-    return estimator is None or isinstance(estimator, GCVRidge)
-
-
-def _takes_nan(estimator: Any) -> bool:
-    return estimator is None or takes_nan(estimator)
+    return isinstance(estimator, GCVRidge)
 
 
 def _ends(rows: HedgedRows) -> np.ndarray:

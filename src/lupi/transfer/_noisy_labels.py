@@ -71,12 +71,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, logit, ndtri, softmax
 from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from lupi import _parameters as is_
@@ -94,12 +96,12 @@ from lupi.base import (
 from lupi.base._estimator import ScoreClassifier
 from lupi.base._metadata import seeded
 from lupi.base._rows import dense, n_rows_of, read_groups, take_rows
-from lupi.transfer._fitting import standardized, takes_nan, weighted_scaler
+from lupi.transfer._fitting import takes_nan
 from lupi.transfer._folds import (
     folds_of,
+    in_turn,
     row_digests,
     shuffle_generators,
-    unit_folds,
 )
 from lupi.transfer._hedge import ClassOutput
 
@@ -110,6 +112,7 @@ SLOPE_STRENGTH = 10.0  # of a calibration's slope towards 1
 LOW = 0.02  # smallest probability that a student predicts
 AT_BOUND, ROWS_AT_BOUND = 0.9, 0.02  # share of guesses, share of rows: worth a warning
 ALPHA = 0.001  # level of the test of the assumption
+MOST_CELLS = 20_000_000  # of a sparse table that is made dense to be centered
 MOST_PARAMETERS = 200  # for intervals and the test of the assumption
 
 
@@ -142,7 +145,12 @@ class _Rows:
         return _Rows(take_rows(self.X, index), *rest)
 
     def folds(self, n_folds: int, random_state: Any = None) -> np.ndarray:
-        return unit_folds(self.unit, self.codes, self.weight, n_folds, random_state)
+        """Return the fold of each row; no more folds than a class has units."""
+        _, place = np.unique(self.unit, return_inverse=True)
+        count = np.zeros((place.max() + 1, self.codes.max() + 1))
+        np.add.at(count, (place, self.codes), self.weight)
+        n_folds = min(n_folds, int((count > 0).sum(axis=0).min()))
+        return in_turn(count.argmax(axis=1), n_folds, random_state)[place]
 
     def trusted(self) -> _Rows:
         """Return the same rows, all of whose labels are known to be right."""
@@ -187,6 +195,21 @@ def _soft_labels(f: np.ndarray, a: np.ndarray, rows: _Rows) -> np.ndarray:
 
 def _log_likelihood(scores: np.ndarray, a: np.ndarray, rows: _Rows) -> np.ndarray:
     return np.log(_posterior(softmax(scores, axis=1), a, rows.codes)[0])
+
+
+def _scaler_of(table: Any, weight: np.ndarray) -> StandardScaler:
+    """Return the scaler of a table; it centers no sparse table of many cells."""
+    large = sp.issparse(table) and np.prod(table.shape, dtype=float) > MOST_CELLS
+    table = table if large else dense(table)
+    return StandardScaler(with_mean=not large).fit(table, sample_weight=weight)
+
+
+def _standardized(scaler: StandardScaler, table: Any) -> Any:
+    """Return a column of ones and the standardized columns."""
+    ones = np.ones((table.shape[0], 1))
+    if not scaler.with_mean:
+        return sp.hstack([ones, scaler.transform(table)], format="csr")
+    return np.hstack([ones, scaler.transform(dense(table))])
 
 
 # Likelihood and gradient -------------------------------------------------------------
@@ -352,7 +375,7 @@ def _fit_logistic(
     rows: _Rows, scaler: Any, classwise: bool, grid: tuple[float, ...]
 ) -> list[_Model]:
     """Return the joint model for each value of C, started from the one before."""
-    X, t, models = standardized(scaler, rows.X), None, []
+    X, t, models = _standardized(scaler, rows.X), None, []
     for C in grid:
         objective = _Objective(X, rows, C, classwise)
         t, converged = _minimum(objective, t)
@@ -616,8 +639,8 @@ None, default=None
             groups = read_groups(groups, given.n_rows)[keep]
         if table is not None:
             values = design[table.rows, 1:]
-            self._noise_scaler = weighted_scaler(values, weight[table.rows])
-            design[table.rows] = standardized(self._noise_scaler, values)
+            self._noise_scaler = _scaler_of(values, weight[table.rows])
+            design[table.rows] = _standardized(self._noise_scaler, values)
         unit = np.unique(groups, return_inverse=True)[1]
         return _Rows(training.X, codes, weight, design, known, unit), keep
 
@@ -662,7 +685,7 @@ None, default=None
         C, held = dict.fromkeys(names, 1.0), {}
         shares, slopes = {names[-1]: 1.0}, {names[-1]: (1.0, 0.0)}
         if student is None:
-            self._scaler = weighted_scaler(rows.X, rows.weight)
+            self._scaler = _scaler_of(rows.X, rows.weight)
         if folds and (student is None or hedged):
             best = 0
             for name in names:
@@ -832,7 +855,7 @@ None, default=None
         back[0, 1:] = -scaler.mean_ / scaler.scale_
         self.noise_intercept_, self.noise_coef_ = (back @ V)[0], (back @ V)[1:].T
         if self.student is None:
-            X, t = standardized(self._scaler, rows.X), model.found
+            X, t = _standardized(self._scaler, rows.X), model.found
         else:
             X, C = np.insert(scores, 0, 1.0, axis=1), 1e3
             t, _ = _minimum(_Objective(X, rows, C, classwise))
@@ -937,7 +960,7 @@ None, default=None
     def _scores_of(self, fitted: Any, X: Any) -> np.ndarray:
         """Return the scores of a candidate, one column per class."""
         if isinstance(fitted, np.ndarray):
-            return standardized(self._scaler, X) @ fitted
+            return _standardized(self._scaler, X) @ fitted
         return _log_probabilities(ClassOutput(self.classes_), fitted, X)
 
     def _scores(self, X: Any) -> np.ndarray:
