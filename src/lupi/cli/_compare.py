@@ -426,7 +426,8 @@ def _measure_columns(
     console.print(
         Text(
             f"Gain of {gains.method} in {metric_name(gains.scoring)} over the same "
-            "model without X*: with each column alone, and with it left out.",
+            "model without X*, ± its standard error: with each column alone, and with "
+            "it left out.",
             "dim",
         )
     )

@@ -30,7 +30,7 @@ HOLM_WORDS = ", corrected for the number of methods (Holm)"
 GAIN_WORDS = {
     "gain": (
         "the smallest difference of “with X*” to “without X*”, “shuffled X*” and “X as "
-        "X*”, ± its standard error"
+        "X*”, taken before rounding, ± its standard error"
     ),
     "p": "one-sided, of a gain: the largest p-value of these differences",
     "gap closed": (
