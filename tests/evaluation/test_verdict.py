@@ -353,3 +353,11 @@ def test_a_comparison_from_a_file_has_no_model(tmp_path):
     path = comparison({"A": (0.7, 0.8, 0.7, 0.9)}).to_json(tmp_path / "a.json")
     with pytest.raises(ValueError, match="does not contain the data"):
         Comparison.from_json(path).best_estimator()
+
+
+def test_a_headline_about_few_outcomes_says_so():
+    scores = {"without": 0.7 + JITTER[0], "with": 0.8 + JITTER[1]}
+    splits = {"labelled": 60, "n_train": 60.0, "kind": "few labels"}
+    headline = of_scores({"A": scores}, splits=splits).verdict.headline
+    assert headline.startswith("With 60 known outcomes, the privileged information")
+    assert of_scores({"A": scores}).verdict.headline.startswith("The privileged")

@@ -437,6 +437,10 @@ def judge(
     leak = bool(ran["leak"].any())
     if leak:
         sentence += f" {LEAK_WORDS}"
+    splits = settings["splits"]
+    if splits["train_size"] or splits.get("labelled"):
+        few = f"With {round(splits['n_train']):,} known outcomes, "
+        headline = few + headline[0].lower() + headline[1:]
     method = str(best["method"])
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
 
