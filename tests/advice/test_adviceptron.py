@@ -242,6 +242,35 @@ def test_labels_that_were_not_announced():
         Adviceptron(standardize=True).partial_fit([[1.0]], [1], classes=[1, 2])
 
 
+def test_a_given_mean_and_deviation_are_those_of_the_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2)) * [3.0, 0.2] + [10.0, -1.0]
+    y, rules = X[:, 0] > 10, ["x0 >= 14 => True", "x0 <= 6 => False"]
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    given = Adviceptron(advice=rules, standardize=(X.mean(axis=0), X.std(axis=0)))
+    own = Adviceptron(advice=rules, standardize=True)
+    np.testing.assert_allclose(given.fit(X, y).coef_, own.fit(X, y).coef_)
+    plain = Adviceptron().fit(scaled, y)
+    same = Adviceptron(standardize=(X.mean(axis=0), X.std(axis=0))).fit(X, y)
+    values = plain.decision_function(scaled)
+    np.testing.assert_allclose(same.decision_function(X), values, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("pair", "sentence"),
+    [
+        ((1.0, 2.0, 3.0), r"a pair \(mean, deviation\) of 2 numbers each"),
+        (([0.0] * 3, 1.0), r"a pair \(mean, deviation\) of 2 numbers each"),
+        ((0.0, 0.0), "positive deviations"),
+        ((np.nan, 1.0), "finite means"),
+    ],
+    ids=["three", "three columns", "no deviation", "no mean"],
+)
+def test_impossible_means_and_deviations(pair, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Adviceptron(standardize=pair).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+
+
 @pytest.mark.parametrize("standardize", [False, *slow(True)])
 def test_scikit_learn_agrees(standardize):
     check_estimator(Adviceptron(standardize=standardize))
