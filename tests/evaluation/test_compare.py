@@ -347,7 +347,11 @@ def test_the_model_is_chosen_at_the_size_at_which_it_is_trained(tmp_path):
     full = result.at_full_size()
     assert full["verdict"]["kind"] == "no evidence"
     assert full["splits"]["n_train"] == 160
-    assert full["splits"]["n_splits"] == 5
+    # It is the comparison that a user would make of all rows.
+    plain = compare(X, y, X[:, :1], methods=Early(), progress=False)
+    own = ["arm", "score", "low", "high", "gain", "p_gain", "n_splits"]
+    table = pd.DataFrame(full["table"])
+    pd.testing.assert_frame_equal(table[own], plain.table[own])
     assert "at_full_size()" not in " ".join(result.next_steps())
     page = render_html(result).replace("<wbr>", "")
     assert "Early (160 training rows)" in page

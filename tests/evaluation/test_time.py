@@ -46,6 +46,8 @@ def test_every_split_trains_on_the_past(rows):
     assert len(tested) == len(set(tested)) == 100
     assert result.settings["splits"]["kind"] == "time"
     assert "trained on the past and tested on the future" in result.verdict.sentence
+    said = f"{sizes[0]} to {sizes[-1]} earlier training rows"
+    assert said in render_html(result)
     # The windows reach the size of the final model by themselves.
     assert result.at_full_size() is None
     small = run(rows, time=rows["time"], train_size=10)

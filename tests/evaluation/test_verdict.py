@@ -249,6 +249,20 @@ def test_a_score_below_a_constant_prediction_is_named():
     assert "below" not in str(high.verdict)
 
 
+def test_of_few_splits_those_below_predicting_the_mean_are_named():
+    scores = {"without": np.array([0.7, 0.6, 0.7, 0.6, 0.7])}
+    scores["oracle"] = np.array([0.7, -0.97, 0.7, 0.8, 0.7])
+    settings = {"task": "regression", "scoring": "r2"}
+    result = of_scores({"A": scores}, constants=[-0.1] * 5, **settings)
+    sentence = result.verdict.sentence
+    assert "Below predicting the mean: oracle in split 2 (−0.970); a mean" in sentence
+    # Its difference may be chance, and is not called a gain.
+    assert "Whether a model that has X* when predicting gains is not known" in sentence
+    several = {arm: np.tile(values, 2) for arm, values in scores.items()}
+    more = of_scores({"A": several}, constants=[-0.1] * 10, **settings)
+    assert "Below predicting" not in more.verdict.sentence
+
+
 def test_the_claim_is_the_weakest_difference_corrected_over_methods():
     result = comparison({"A": (0.7, 0.8, 0.79, 0.9), "B": (0.7, 0.71, 0.5, 0.9)})
     summary = result.summary.set_index("method")

@@ -320,7 +320,9 @@ def _left_out(folds: pd.DataFrame) -> list[int]:
 
 def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
     """Return the score of a constant, and what X, X* and y say about the splits."""
-    constant = {"constant": study.constant_score(left_out)}
+    scores = study.constant_scores()
+    mean = None if scores is None else float(np.mean(np.delete(scores, left_out)))
+    constant = {"constant": mean, "constants": scores}
     if "order" in study.settings:
         # A comparison of the same data at another size.
         return constant
@@ -1004,7 +1006,7 @@ class Comparison:
     @cached_property
     def verdict(self) -> Verdict:
         """The answer in sentences."""
-        return judge(self.summary, self.settings, self.left_out)
+        return judge(self.summary, self.settings, self._scores, self.left_out)
 
     def next_steps(self, *, command_line: bool = False) -> list[str]:
         """Return recommendations after this verdict, the most useful one first.
@@ -1044,9 +1046,9 @@ class Comparison:
 
         With ``train_size`` or ``labelled`` the comparison is about small training sets,
         and the final model is trained on all rows: whether X* helps there as well is
-        measured on five folds, or windows of time, by the best method with X* and the
-        best one without. The result is kept in ``settings["full_size"]``, which
-        ``choice`` and the report use.
+        measured on the splits that `compare` has without these arguments, by the best
+        method with X* and the best one without. The result is kept in
+        ``settings["full_size"]``, which ``choice`` and the report use.
 
         Parameters
         ----------

@@ -461,13 +461,11 @@ class Study:
             self.n_groups,
         )
 
-    def constant_score(self, left_out: Sequence[int] = ()) -> float | None:
-        """Return the mean score of predicting the mean or the class frequencies."""
+    def constant_scores(self) -> list[float] | None:
+        """Return the scores of predicting the mean or the class frequencies."""
         y, weight = np.array(self.y.tolist()), self.sample_weight
         nothing, scores = np.zeros((len(y), 1)), []
-        for number, (train, test, _) in enumerate(self.splits):
-            if number in left_out:
-                continue
+        for train, test, _ in self.splits:
             model = constant_model(self.task)
             model.fit(nothing[train], y[train], of_rows(weight, train))
             try:
@@ -476,7 +474,7 @@ class Study:
             except Exception:
                 # A scorer of the user may need other methods of a model.
                 return None
-        return float(np.mean(scores))
+        return scores
 
     def at_full_size(self, names: Sequence[str]) -> Study:
         """Return the study of some methods at the size of the final model."""
@@ -772,7 +770,10 @@ def _full_splits(
     has_y: np.ndarray,
     seed: int,
 ) -> list[Split] | None:
-    """Return folds, once, or windows of all rows with y; None if there are too few."""
+    """Return the splits of a comparison of all rows with y; None if there are too few.
+
+    They are those of `compare` with its defaults, as long as every class has five rows.
+    """
     n_folds = DEFAULT_FOLDS
     if strata is not None:
         n_folds = min(n_folds, np.unique(strata[has_y], return_counts=True)[1].min())
@@ -782,7 +783,7 @@ def _full_splits(
         return None
     if times is not None:
         return time_splits(*times, strata, groups, has_y, DEFAULT_WINDOWS)
-    return outer_splits(has_y, strata, groups, n_folds, None, seed)[:n_folds]
+    return outer_splits(has_y, strata, groups, n_folds, None, seed)
 
 
 def _tested_on(

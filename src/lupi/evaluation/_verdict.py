@@ -334,7 +334,10 @@ class Verdict:
 
 
 def judge(
-    summary: pd.DataFrame, settings: Mapping[str, Any], left_out: Sequence[int] = ()
+    summary: pd.DataFrame,
+    settings: Mapping[str, Any],
+    scores: Mapping[str, ArmScores],
+    left_out: Sequence[int],
 ) -> Verdict:
     """Return the verdict over all methods; some splits are left out of all means."""
     metric = metric_name(settings["scoring"])
@@ -403,18 +406,18 @@ def judge(
             widest = told.loc[told["gap"].idxmax()]
             gap = _plus_minus(widest, "gap")
             whose = f" (the oracle of {widest['method']})" * several
-            oracle = f"A model that has X* when predicting{whose} gains {gap}"
+            oracle = f"model that has X* when predicting{whose} gains"
         if not oracle:
             pass
         elif ran["nothing_to_gain"].all():
             nothing = True
             headline = headline.removesuffix(".") + ", and nothing to gain."
             sentence += (
-                f" {oracle}, with 95 % confidence at most "
+                f" A {oracle} {gap}, with 95 % confidence at most "
                 f"{signed(ran['gap_upper'].max())}."
             )
         elif not (ran["p_gap"] <= SIGNIFICANCE).any():
-            sentence += f" {oracle}, which may be chance."
+            sentence += f" Whether a {oracle} is not known: {gap}."
             if ran["rows_needed"].notna().any():
                 headline = headline.removesuffix(".") + ": too few rows to tell."
                 rows = int(ran["rows_needed"].max())
@@ -423,7 +426,7 @@ def judge(
                     "at all."
                 )
         else:
-            sentence += f" {oracle}, so that a gain is possible."
+            sentence += f" A {oracle} {gap}, so that a gain is possible."
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
@@ -433,7 +436,9 @@ def judge(
             f" All means are over {n_splits - len(left_out)} of {n_splits} splits; in "
             "the others a score is an outlier."
         )
-    sentence += _below_constant(best, settings) + _about_data(settings)
+    sentence += _below_constant(best, settings)
+    sentence += _failing_splits(scores[str(best["method"])], settings)
+    sentence += _about_data(settings)
     leak = bool(ran["leak"].any())
     if leak:
         sentence += f" {LEAK_WORDS}"
@@ -460,6 +465,25 @@ def _below_constant(
         f" The score {listed(below)} is below that of predicting {what} for every row "
         f"({constant:.3f})".replace("-", "−")
         + (": the model is of no use." if "with X*" in below else ".")
+    )
+
+
+def _failing_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
+    """Name scores below those of the mean, if the splits are too few for outliers."""
+    constants = settings.get("constants") or []
+    if settings["task"] == "classification" or len(constants) >= FEWEST_SPLITS:
+        return ""
+    found = [
+        f"{ARMS[arm].label} in split {number + 1} ({signed(score).removeprefix('+')})"
+        for arm in ARMS
+        for number, constant in enumerate(constants)
+        if (score := arms.scores[arm][number]) < constant
+    ]
+    if not found:
+        return ""
+    return (
+        f" Below predicting the mean: {listed(found, most=4)}; a mean over "
+        f"{len(constants)} splits depends on each of them."
     )
 
 

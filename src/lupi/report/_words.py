@@ -205,6 +205,14 @@ def parameter_value(value: Any) -> str:
     return str(value)
 
 
+def _training_rows(splits: Mapping[str, Any]) -> str:
+    """Return the number of training rows with y, as a range if it varies."""
+    low, high = splits.get("n_train_range") or (0, 0)
+    if high > 1.1 * low > 0:
+        return f"{low:,} to {high:,}"
+    return f"{'about ' * (low < high or not low)}{round(splits['n_train']):,}"
+
+
 def split_words(settings: Mapping[str, Any]) -> str:
     """Return a description of the splits."""
     splits = settings["splits"]
@@ -226,8 +234,8 @@ def split_words(settings: Mapping[str, Any]) -> str:
                 why = f"there are {times} distinct times"
             windows += f", not {asked} ({why}),"
         return (
-            f"{windows} by time ({splits['time']}): about {n_train:,} earlier training "
-            f"rows{rarest}{hidden} and {n_test:,} later test rows{grouped}"
+            f"{windows} by time ({splits['time']}): {_training_rows(splits)} earlier "
+            f"training rows{rarest}{hidden} and {n_test:,} later test rows{grouped}"
         )
     if splits["kind"] == "folds" or splits.get("n_folds"):
         folds = splits.get("n_folds")
@@ -289,8 +297,8 @@ def expected_words(comparison: Comparison) -> str:
     said = (
         f"Its expected {metric_name(settings['scoring'])} is {number(line['score'])}"
         f"{interval}, measured on {splits['n_splits']} split"
-        f"{'s' * (splits['n_splits'] != 1)} with about {round(splits['n_train']):,} "
-        "outcomes in training"
+        f"{'s' * (splits['n_splits'] != 1)} with {_training_rows(splits)} outcomes in "
+        "training"
     )
     if full:
         few = round(settings["splits"]["n_train"])
@@ -306,8 +314,8 @@ def full_size_words(comparison: Comparison) -> str:
     line = next(one for one in full["summary"] if one["method"] == verdict["method"])
     said = (
         f"With all {settings['labels']['n_labelled']:,} known outcomes "
-        f"({splits['n_splits']} splits, about {round(splits['n_train']):,} of them in "
-        f"training) instead of {round(settings['splits']['n_train']):,}: "
+        f"({splits['n_splits']} splits, {_training_rows(splits)} of them in training) "
+        f"instead of {round(settings['splits']['n_train']):,}: "
         f"{verdict['kind']}. {line['method']} scores {number(line['with'])} with X* "
         f"and {number(line['without'])} without X*; the gain over the best control, "
         f"{ARMS[line['control']].label} ({number(line[line['control']])}), is "
@@ -322,7 +330,7 @@ def full_size_cells(comparison: Comparison) -> list[list[str]]:
     if not full:
         return []
     found = [summary_cells(line) for line in full["summary"]]
-    size = f" ({round(full['splits']['n_train']):,} training rows)"
+    size = f" ({_training_rows(full['splits'])} training rows)"
     return [[cells[0] + size, *cells[1:]] for cells in found]
 
 
