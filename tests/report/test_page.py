@@ -103,7 +103,9 @@ def test_scores_gains_and_tests_are_those_of_the_folds(text, comparison):
             assert f"{mean[arm]:.3f}" in text
         controls = mean[["without", "shuffled", "self"]]
         gain = f"{mean['with'] - controls.max():+.3f}".replace("-", "−")
-        assert gain in text
+        line = comparison.summary.set_index("method").loc[method]
+        ends = f"({line['gain_low']:+.3f} to {line['gain_high']:+.3f})"
+        assert f"{gain} {ends.replace('-', '−')}" in text
 
 
 def test_facts_of_the_data_are_there(text):
@@ -115,7 +117,7 @@ def test_facts_of_the_data_are_there(text):
     assert "on the training rows" in text
     assert "HistGradientBoostingClassifier (external baseline) 0.612" in text
     assert "same splits: 0.612 ± 0.010 (standard error)." in text
-    assert "Holm" in text
+    assert "(Holm; p_gain of results.csv is not)" in text
 
 
 def test_every_method_has_parameters_splits_curve_timing_and_warnings(text):
@@ -305,7 +307,7 @@ def test_a_leak_that_is_found_at_full_size_is_named():
 def test_a_share_of_the_gap_is_shown_where_privileged_information_helps():
     result = of_gains()
     assert result.summary["gap_closed"].notna().all()
-    rows = re.findall(r"<tr>.*?</tr>", notebook_html(result))
+    rows = re.findall(r"<tr>.*?</tr>", notebook_html(result), flags=re.DOTALL)
     shown = {row: "%" in row or "none" in row for row in rows[1:]}
     assert list(shown.values()) == [False, True]
     assert "SVCPlus" in next(iter(shown))

@@ -521,7 +521,7 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
         said = "\n".join(textwrap.wrap(method_verdict(line), width))
         name.append(f"\n{said}", style=STYLES.get(verdict, "dim"))
         _, *cells = summary_cells(line)
-        cells = cells if wide else cells[:-1]
+        cells = cells if wide else [c.replace(" to ", " to\n") for c in cells[:-1]]
         table.add_row(name, *cells, style="bold" if verdict == "helps" else "")
     return table
 

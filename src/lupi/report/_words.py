@@ -26,11 +26,13 @@ SUMMARY_COLUMNS = (
 )
 # Splits that are left out of all means are marked.
 MARK = "†"
-HOLM_WORDS = ", corrected for the number of methods (Holm)"
+HOLM_WORDS = (
+    ", corrected for the number of methods (Holm; p_gain of results.csv is not)"
+)
 GAIN_WORDS = {
     "gain": (
         "the smallest difference of “with X*” to “without X*”, “shuffled X*” and “X as "
-        "X*”, taken before rounding, ± its standard error"
+        "X*”, taken before rounding, with its 95 % interval"
     ),
     "p": "one-sided, of a gain: the largest p-value of these differences",
     "gap closed": (
@@ -123,10 +125,13 @@ def share(value: float) -> str:
 
 def summary_cells(line: Mapping[str, Any]) -> list[str]:
     """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
+    gain = signed(line["gain"])
+    if not pd.isna(line["gain_low"]):
+        gain += f"\n({signed(line['gain_low'])} to {signed(line['gain_high'])})"
     return [
         str(line["method"]),
         *(number(line[arm]) for arm in ARMS),
-        score_with_error(line["gain"], line["gain_std_error"], sign=True),
+        gain,
         p_value(line["p_helps"]),
         share(line["gap_closed"]) if line["verdict"] == "helps" else "",
     ]
