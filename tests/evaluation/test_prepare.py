@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lupi.evaluation import compare
+from lupi.transfer import GeneralizedDistillationRegressor
 from tests.comparisons import FirstColumn
 
 N = 40
@@ -120,3 +121,17 @@ def test_text_in_an_array_has_a_column_per_category():
 def test_other_shapes_are_refused():
     with pytest.raises(ValueError, match="3 dimension"):
         seen(np.zeros((N, 2, 3)))
+
+
+def test_text_is_encoded_alike_in_every_run():
+    rng = np.random.default_rng(0)
+    names = [f"{a}{b}" for a in ("north", "south", "east") for b in range(30)]
+    X = pd.DataFrame({"town": rng.choice(names, size=120), "age": rng.normal(size=120)})
+    y, later = X["age"] + rng.normal(size=120), rng.normal(size=(120, 1))
+    model = GeneralizedDistillationRegressor()
+    first, second = (
+        compare(X, y, later, methods=model, cv=2, n_candidates=1, progress=False)
+        for _ in range(2)
+    )
+    scores = ["method", "arm", "split", "score"]
+    pd.testing.assert_frame_equal(first.folds[scores], second.folds[scores])

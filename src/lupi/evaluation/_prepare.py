@@ -111,7 +111,11 @@ def make_transformer(table: Any) -> Pipeline:
         # Every category has its own column: skrub's encoder drops one of two, so that
         # an unknown category would be encoded as the dropped one.
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        return make_pipeline(skrub.TableVectorizer(low_cardinality=encoder), *numbers)
+        text = skrub.StringEncoder(random_state=0)
+        vectorizer = skrub.TableVectorizer(
+            low_cardinality=encoder, high_cardinality=text
+        )
+        return make_pipeline(vectorizer, *numbers)
     return make_pipeline(*numbers)
 
 
