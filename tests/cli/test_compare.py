@@ -179,9 +179,10 @@ def test_time_splits_the_past_from_the_future(tmp_path, monkeypatch, capsys):
     short = ["--quick", "--no-model", "-j", "1", "-m", "svc-plus", "--n-candidates=1"]
     assert main([*roles, *short, "--time", "admitted", "--cv", "1"]) == 0
     said = words(capsys)
-    assert "one split by time (admitted): about" in said
     assert "tested on the future (admitted)" in said.replace("│ ", "")
     stored = Comparison.from_json("lupi-report/results.json")
+    rows = f"{stored.folds['n_train'][0]} earlier training rows"
+    assert f"one split by time (admitted): {rows}" in said
     # The column of the times is not a feature.
     assert stored.settings["features"] == ["age"]
     page = (tmp_path / "lupi-report/report.html").read_text(encoding="utf-8")
