@@ -66,6 +66,8 @@ def test_a_loss_has_an_interval_and_says_whether_shuffled_loses_as_well():
     for result, specific in ((own, True), (both, False)):
         sentence = result.verdict.sentence
         assert ("not specific to the content of X*" in sentence) != specific
+        shuffled = result.summary["shuffled"][0]
+        assert f"With shuffled X* it scores {shuffled:.3f}" in sentence
         line = result.table.set_index("arm").loc["without"]
         ends = f"{line['gain_low']:.3f} to {line['gain_high']:.3f}".replace("-", "−")
         assert f"(95 % interval {ends}, p of a loss < 0.001)" in sentence

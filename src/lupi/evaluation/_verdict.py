@@ -375,10 +375,8 @@ def judge(
         what, about = "The privileged information hurts", ""
         if loses_shuffled(best):
             what = "The method loses, with shuffled X* as well"
-            about = (
-                f" With shuffled X* it scores {best['shuffled']:.3f}: the loss is not "
-                "specific to the content of X*."
-            ).replace("-", "−")
+            about = ": the loss is not specific to the content of X*"
+        shuffled = f"{best['shuffled']:.3f}".replace("-", "−")
         headline = (
             f"{what}: with X*, {best['method']} scores "
             f"{_scores(best, metric, 'without')}."
@@ -386,7 +384,8 @@ def judge(
         low, high = signed(best["difference_low"]), signed(best["difference_high"])
         sentence = (
             f"The difference is {signed(best['difference'])} (95 % interval {low} to "
-            f"{high}, p of a loss {_p(best['p_hurts'])}{corrected}){least}.{about}"
+            f"{high}, p of a loss {_p(best['p_hurts'])}{corrected}){least}. With "
+            f"shuffled X* it scores {shuffled}{about}."
         )
     else:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
