@@ -364,16 +364,20 @@ class Problem:
         return values
 
     def margins(self, values: Sequence[np.ndarray]) -> np.ndarray:
-        """Return the left-hand sides of all constraints, ``Σ_k a_qk ∘ t_k``."""
-        margins = np.zeros(self.size)
+        """Return the left-hand sides of all constraints, ``Σ_k a_qk ∘ t_k``.
+
+        The values may be several vectors, the rows of matrices.
+        """
+        margins = np.zeros((*values[0].shape[:-1], self.size))
         for q, (part, family) in enumerate(
             zip(self.slices, self.families, strict=True)
         ):
             for k, coefficient in family.on.items():
-                margins[part] += coefficient * values[k][self._positions[q, k]]
+                at = self._positions[q, k]
+                margins[..., part] += coefficient * values[k][..., at]
         for g, row in enumerate(self.global_rows):
             for k, coefficient in row.on.items():
-                margins[self._globals.start + g] += coefficient @ values[k]
+                margins[..., self._globals.start + g] += values[k] @ coefficient
         return margins
 
 

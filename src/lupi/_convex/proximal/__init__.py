@@ -25,16 +25,16 @@ method for solving Lasso problems", SIAM J. Optimization 28(1), 2018.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from lupi._convex.linalg import (
     NotPositiveDefinite,
-    conjugate_gradients,
     factor_precisions,
     first_zero,
-    is_on_host,
     zero_of,
 )
 from lupi._convex.problem import Problem
@@ -107,24 +107,28 @@ class Bounds:
         return out
 
 
-# The factors of a face are not accurate enough if a correction of its equations reduces
-# the error by less than this factor.
-VALUE_ROUNDING, LEAST_GAIN, MOST_CORRECTIONS = 1e-13, 4.0, 6
-BALANCE_ERROR = 1e-7
+# Relative rounding errors of values, and of balance equations that count as satisfied
+# by multipliers of a face and within conjugate gradients.
+VALUE_ROUNDING, BALANCE_ERROR, BALANCE_ROUNDING = 1e-13, 1e-7, 1e-11
+# Energy of the residual, relative to the least before, at which gradients diverge.
+LARGEST_RISE = 1e2
+MOST_VERTEX_STEPS = 30
 MOST_BIAS_STEPS, LEAST_BIAS_CURVATURE = 20, 1e-6
 
 
 class _Target(NamedTuple):
     """Multipliers that solve the equations of a face, and their functions.
 
-    ``fixed`` are the multipliers that are fixed at their bounds on this face.
+    ``residual`` is that of the equations, ``energy`` the square of their error in the
+    norm of the equations, before the last correction.
     """
 
-    fixed: np.ndarray
     multipliers: np.ndarray
     coefficients: list[np.ndarray]
     penalized: list[np.ndarray]
     biases: np.ndarray
+    residual: np.ndarray
+    energy: float
 
 
 class Augmented:
@@ -153,9 +157,8 @@ class Augmented:
         self.problem, self.tuning, self._begun = problem, tuning, start is not None
         self.layout = Equations(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
-        # On a GPU a new factorization is faster than the vectors of a change.
-        self._takes_neighbors = is_on_host(problem.spaces[0].matrix)
-        self._measure()
+        self._worn = False
+        self.set_ridge(ridge)
         self.biases = np.zeros(len(problem.biased))
         self.center = np.zeros(problem.size)
         if start is not None:
@@ -165,23 +168,17 @@ class Augmented:
         self.penalized = problem.penalized(self.coefficients)
         self.n_newton = 0
         self.lengths: list[float] = []
-        self._none = np.zeros(len(problem.biased))
-        self._columns = problem.balance_columns()
+        self._columns = self.layout.columns
 
     def use(self, dtype: type) -> None:
         """Factorize in this precision from now on."""
-        ridge, self._face = self.layout.ridge, None
+        self._face = None
         del self.layout  # frees its copies before the new ones are made
-        self.layout = Equations(self.problem, ridge, dtype, self.tuning)
+        self.layout = Equations(self.problem, self.ridge, dtype, self.tuning)
 
     def set_ridge(self, ridge: np.ndarray) -> None:
-        """Set the proximal term."""
-        self._face = None
-        self.layout.set_ridge(ridge)
-        self._measure()
-
-    def _measure(self) -> None:
-        ridge = self.layout.ridge
+        """Set the proximal term; factors with another one are kept."""
+        self.ridge = ridge
         self.bounds = Bounds(self.problem, ridge)
         self.sigma = ridge - self.problem.curvature
 
@@ -190,7 +187,7 @@ class Augmented:
 
     def _unprojected(self, margins: np.ndarray) -> np.ndarray:
         right = self.sigma * self.center + self.problem.at_least
-        return (right - margins) / self.layout.ridge
+        return (right - margins) / self.ridge
 
     def on_last_face(self, point: np.ndarray) -> bool:
         """Return whether a projected point is on the face that was factorized last."""
@@ -208,35 +205,38 @@ class Augmented:
             return len(point)
         return int((self.bounds.face(point)[0] != self._face.free).sum())
 
-    def _confirms(self, point: np.ndarray, target: _Target) -> bool:
-        """Return whether a point is on the face of the target, at the same bounds."""
+    def _confirms(self, point: np.ndarray, other: np.ndarray) -> bool:
+        """Return whether a point is on the last face, at the bounds of another point."""
         if not self.on_last_face(point):
             return False
-        fixed = self.bounds.fixed(point, *self.bounds.face(point))
-        return np.array_equal(fixed, target.fixed)
+        face = self.bounds.face(point)
+        fixed = (self.bounds.fixed(p, *face) for p in (point, other))
+        return np.array_equal(*fixed)
 
-    def face_at(self, point: np.ndarray) -> Face | Neighbor:
-        """Return the face of a projected point, factorized."""
-        if self._face is None or not self.on_last_face(point):
-            free, tied = self.bounds.face(point)
-            # Assigned first, so that an unused factor is freed before the new one.
-            self._face = self._near_last_face(free, tied)
-            if self._face is None:
-                self._face = Face(self.layout, free, tied)
-        return self._face
+    def _use_face(self, point: np.ndarray) -> None:
+        """Set the face of a projected point: that of the last factors if near."""
+        free, tied = self.bounds.face(point)
+        base = None if self._face is None or self._worn else self._face.base
+        if base is not None:
+            if self.on_last_face(point):
+                return
+            changes, most = Neighbor.distance(base, free, tied), self.tuning.most_changes
+            if changes == 0:
+                self._face = base
+                return
+            if changes <= min(self.problem.n_rows // self.tuning.rows_per_change, most):
+                try:
+                    self._face = Neighbor(base, free, tied)
+                    return
+                except np.linalg.LinAlgError:
+                    pass  # the changes are not independent
+        base = self._face = None  # frees the old factors
+        self._factorize(free, tied)
 
-    def _near_last_face(
-        self, free: np.ndarray, tied: dict[int, np.ndarray]
-    ) -> Face | Neighbor | None:
-        """Return a face that uses the last factors; None if too much has changed."""
-        if self._face is None or not self._takes_neighbors:
-            return None
-        base = self._face.base
-        changes = Neighbor.distance(base, free, tied)
-        if changes == 0:
-            return base
-        near = changes <= self.problem.n_rows // self.tuning.rows_per_change
-        return Neighbor(base, free, tied) if near else None
+    def _factorize(self, free: np.ndarray, tied: dict[int, np.ndarray]) -> None:
+        self._face, self._worn = None, False
+        self.layout.set_ridge(self.ridge)
+        self._face = Face(self.layout, free, tied)
 
     def minimize(self, most: int) -> tuple[np.ndarray, bool, bool]:
         """Minimize by Newton's method, for one outer step.
@@ -259,15 +259,14 @@ class Augmented:
                 margins = self._settle_biases(margins)
                 multipliers = self.bounds.project(self._unprojected(margins))
             same_face &= self.on_last_face(multipliers)
-            self.n_newton += 1
-            # No reference to the face is kept: two may not fit into memory.
-            target = self._target(self.face_at(multipliers), multipliers)
+            self.n_newton, before = self.n_newton + 1, multipliers
+            target = self._target(multipliers)
             length = self._move(target, margins)
             self.lengths.append(length)
             margins = self._margins(self.penalized, self.biases)
             multipliers = self.bounds.project(self._unprojected(margins))
             balanced = self._is_balanced(target)
-            if length == 1.0 and balanced and self._confirms(multipliers, target):
+            if length == 1.0 and balanced and self._confirms(multipliers, before):
                 # Equal to `multipliers` up to rounding, and exact for the functions.
                 return target.multipliers, True, same_face
             moved = np.abs(multipliers - self.center).max()
@@ -313,8 +312,8 @@ class Augmented:
             if (np.abs(slope) <= VALUE_ROUNDING * size).all():
                 break
             free = self.bounds.face(point)[0]
-            hessian = (columns[:, free] / self.layout.ridge[free]) @ columns[:, free].T
-            whole = (columns / self.layout.ridge) @ columns.T
+            hessian = (columns[:, free] / self.ridge[free]) @ columns[:, free].T
+            whole = (columns / self.ridge) @ columns.T
             index = np.arange(len(hessian))
             hessian[index, index] += LEAST_BIAS_CURVATURE * np.diagonal(whole)
             direction = -np.linalg.solve(hessian, slope)
@@ -337,36 +336,89 @@ class Augmented:
                 part = self.problem.slices[q]
                 multipliers[part] = self.problem.lower[part]
 
-    def _target(self, face: Face | Neighbor, multipliers: np.ndarray) -> _Target:
-        """Return the solution of the equations of a face, with corrections."""
-        problem = self.problem
-        right = self.sigma * self.center + problem.at_least
-        fixed = self.bounds.fixed(multipliers, face.free, face.tied)
-        given = problem.coefficients(fixed)
-        zeros, nothing = np.zeros(problem.size), [np.zeros_like(v) for v in given]
-        found, biases = face.solve(right, fixed, given, self._none)
-        errors = [np.inf, np.inf]
-        for _ in range(MOST_CORRECTIONS):
-            coefficients = problem.coefficients(found)
-            penalized = problem.penalized(coefficients)
-            values = right - self._margins(penalized, biases)
-            residual = face.reduce(values - self.layout.ridge * found)
-            error = np.abs(residual / self.layout.ridge).max()
-            # Relative to the outer step, or to rounding errors of the values.
-            allowed = max(
-                self.tuning.face_accuracy * np.abs(found - self.center).max(),
-                VALUE_ROUNDING * np.abs(values / self.layout.ridge).max(),
-            )
-            if error <= allowed:
-                return _Target(fixed, found, coefficients, penalized, biases)
-            # The first correction may only improve the balance equations.
-            if not error <= errors[-2] / LEAST_GAIN:
-                break
-            errors.append(error)
+    def _target(self, multipliers: np.ndarray) -> _Target:
+        """Return the solution of the equations of the face of these multipliers."""
+        tuning, right = self.tuning, self.sigma * self.center + self.problem.at_least
+        self._use_face(multipliers)
+        while True:
+            face, rounding = self._face, np.inf
+            is_new = isinstance(face, Face) and face.ridge is self.ridge
+            most = tuning.most_corrections if is_new else tuning.corrections
+            for n, target in enumerate(self._corrections(multipliers, self.ridge, right)):
+                found, error = target.multipliers, np.abs(target.residual / self.ridge)
+                # Relative to the outer step, or to rounding errors of the values.
+                size = np.abs(right / self.ridge).max() + np.abs(found).max()
+                step = np.abs(found - self.center).max()
+                if error.max() <= max(
+                    tuning.face_accuracy * step, VALUE_ROUNDING * size
+                ):
+                    self._worn = n > most // 2 and not is_new
+                    return target
+                if n == most:
+                    break
+            if is_new:
+                raise NotPositiveDefinite("the factors of a face are not accurate")
+            face = None
+            self._factorize(*self.bounds.face(multipliers))
+
+    def _corrections(
+        self, multipliers: np.ndarray, ridge: np.ndarray, right: np.ndarray
+    ) -> Iterator[_Target]:
+        """Yield better and better solutions of the equations of the last face.
+
+        Conjugate gradients with factors for another proximal term, of another face or
+        in single precision as preconditioner. All directions satisfy the balance
+        equations, so that the method is the ordinary one on their null space.
+
+        References
+        ----------
+        N. Gould, M. Hribar, J. Nocedal, "On the solution of equality constrained
+        quadratic programming problems arising in optimization", SIAM J. Sci. Comput.
+        23(4), 2001.
+        """
+        problem, face, biases = self.problem, self._face, self.biases
+        coefficients = problem.coefficients(multipliers)
+        penalized = problem.penalized(coefficients)
+        residual = right - self._margins(penalized, biases) - ridge * multipliers
+        residual, search, energy, least = face.reduce(residual), None, np.inf, np.inf
+        while True:
             balance = -problem.balance(coefficients)
-            change, shift = face.solve(residual, zeros, nothing, balance)
-            found, biases = found + change, biases + shift
-        raise NotPositiveDefinite("the factors of a face are not accurate enough")
+            change, shift = face.solve(residual, balance)
+            shift = shift - self.layout.shift(change)
+            biases = biases + shift
+            old, residual = residual, residual - face.reduce(self._columns.T @ shift)
+            size = np.abs(self._columns) @ np.abs(multipliers)
+            if (np.abs(balance) > BALANCE_ROUNDING * size).any():
+                search, length = change, None
+            else:
+                last, energy = energy, float(residual @ change)
+                if not 0.0 < energy <= LARGEST_RISE * least:
+                    return
+                least = min(least, energy)
+                if search is None:
+                    search = change
+                else:
+                    search = change + float((residual - before) @ change) / last * search
+                length = energy
+            spread = problem.spread(search)
+            images = problem.penalized(spread)
+            image = face.reduce(problem.margins(images) + ridge * search)
+            if length is None:
+                length = 1.0
+            else:
+                curvature = float(search @ image)
+                if not curvature > 0.0:
+                    return
+                length /= curvature
+            multipliers = multipliers + length * search
+            coefficients = [v + length * w for v, w in zip(coefficients, spread, strict=True)]
+            penalized = [t + length * f for t, f in zip(penalized, images, strict=True)]
+            before, residual = residual, residual - length * image
+            if length == 1.0 and energy == np.inf:
+                search = None
+            yield _Target(
+                multipliers, coefficients, penalized, biases, residual, energy
+            )
 
     def _move(self, target: _Target, margins: np.ndarray) -> float:
         """Take a step towards the target; return its length (0 to 1)."""
@@ -384,7 +436,7 @@ class Augmented:
             curvature += (w - v) @ df
             if cost is not None:
                 start += cost @ dt
-        scaled = across / self.layout.ridge
+        scaled = across / self.ridge
         here = self._unprojected(margins)
 
         def slope(length: float) -> float:
@@ -420,40 +472,23 @@ class Augmented:
 
     def vertex(self, multipliers: np.ndarray, to: float) -> Solution:
         """Solve for the free multipliers of a face without the proximal term."""
-        problem = self.problem
-        face = self.face_at(multipliers)
-        gradient = (
-            self._margins(self.penalized, self.biases)
-            - problem.at_least
-            + problem.curvature * multipliers
+        problem, target, size = self.problem, None, 0.0
+        self._use_face(multipliers)
+        corrections = self._corrections(
+            multipliers, problem.curvature, problem.at_least
         )
-        nothing = [np.zeros_like(v) for v in self.coefficients]
-        zeros = np.zeros(problem.size)
-
-        def precondition(right, balance):
-            return face.solve(right, zeros, nothing, balance)
-
-        def product(step):
-            out = problem.margins(problem.penalized(problem.spread(step)))
-            return face.reduce(out + problem.curvature * step)
-
-        step, shift = conjugate_gradients(
-            product,
-            precondition,
-            lambda biases: face.reduce(self._columns.T @ biases),
-            self._columns,
-            face.reduce(-gradient),
-            -problem.balance(self.coefficients),
-            to=to,
-        )
-        if not np.isfinite(step).all():
+        for target in itertools.islice(corrections, MOST_VERTEX_STEPS):
+            size = max(size, target.energy)
+            if target.energy <= to**2 * size:
+                break
+        if target is None or not np.isfinite(target.multipliers).all():
             return self.solution(multipliers, settled=True)
-        multipliers = self.bounds.project(multipliers + step)
+        multipliers = self.bounds.project(target.multipliers)
         return Solution(
             problem,
             multipliers,
             problem.coefficients(multipliers),
-            self.biases + shift,
+            target.biases,
             self.n_newton,
             False,
             "proximal",

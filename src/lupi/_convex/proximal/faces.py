@@ -75,16 +75,15 @@ class Centered:
 
 
 class LeafState(NamedTuple):
-    """A leaf with the shared multipliers of its face at zero.
+    """A leaf with the shared multipliers of its face at zero, linear in the forces.
 
-    It is linear in the forces and the given expansion: values on the shared rows, the
-    private expansion, an intermediate result for `private`, and the given expansion.
+    Values on the shared rows, the private expansion and an intermediate result for
+    `private`.
     """
 
     value: np.ndarray
     private: np.ndarray
     intermediate: np.ndarray
-    base: np.ndarray
 
     def plus(self, weight: np.ndarray, other: LeafState) -> LeafState:
         """Return the sum with a multiple of another."""
@@ -175,29 +174,20 @@ class _Direct:
             if len(shared):
                 self.schur = subtract_gram(self.schur, self.columns)
 
-    def without_shared(self, force: np.ndarray, base: np.ndarray) -> LeafState:
-        """Return the leaf with these private forces and this given expansion."""
-        value, private = np.zeros_like(base), np.zeros_like(base)
-        if base.any():
-            value = symmetric_product(self.leaf.gram, base.T).T
-        force, value = (force - value)[..., self.free], value[..., self.rows]
+    def without_shared(self, force: np.ndarray) -> LeafState:
+        """Return the leaf with these private forces."""
+        private, force = np.zeros_like(force), force[..., self.free]
+        value = np.zeros((*force.shape[:-1], len(self.rows)))
         if len(self.free):
             half = triangular_solve_vectors(self.factor, force.T)
-            moved = transposed_product(self.columns, half)
-            value, force = value + moved.T, half.T
+            value, force = transposed_product(self.columns, half).T, half.T
             full = triangular_solve_vectors(self.factor, half, transposed=True)
             private[..., self.free] = full.T
-        return LeafState(value, private, force, base)
-
-    def zero_states(self, several: int) -> LeafState:
-        """Return several zero vectors."""
-        lengths = len(self.rows), len(self.leaf.ridge), len(self.free)
-        value, private, intermediate = (np.zeros((several, n)) for n in lengths)
-        return LeafState(value, private, intermediate, private)
+        return LeafState(value, private, force)
 
     def private(self, state: LeafState, step: np.ndarray) -> np.ndarray:
         """Return the private expansion after a step of the shared multipliers."""
-        out = np.zeros_like(state.base)
+        out = np.zeros_like(state.private)
         if len(self.free):
             left = state.intermediate.T - product(self.columns, step.T)
             solved = triangular_solve_vectors(self.factor, left, transposed=True)
@@ -247,44 +237,33 @@ class _ByInverse:
         else:
             self.schur = corner
 
-    def without_shared(self, force: np.ndarray, base: np.ndarray) -> LeafState:
-        """Return the leaf with these private forces and this given expansion."""
-        ridge = self.leaf.ridge
-        push = np.where(self.is_free, force + ridge * base, 0.0)
-        total = pushed = np.zeros_like(push)
-        if push.any():
-            total = pushed = symmetric_product(self.inverse, push.T).T
+    def without_shared(self, force: np.ndarray) -> LeafState:
+        """Return the leaf with these private forces."""
+        push = np.where(self.is_free, force, 0.0)
+        total = pushed = symmetric_product(self.inverse, push.T).T
         if len(self.bound):
             held = np.zeros_like(push)
-            held[..., self.bound] = self._hold(pushed, base)
+            held[..., self.bound] = self._hold(-pushed[..., self.bound])
             total = total + symmetric_product(self.inverse, held.T).T
             push += held
-        value = push - ridge * total
-        private = np.where(self.is_free, total - base, 0.0)
-        return LeafState(value[..., self.rows], private, pushed, base)
+        value = push - self.leaf.ridge * total
+        private = np.where(self.is_free, total, 0.0)
+        return LeafState(value[..., self.rows], private, pushed)
 
-    def zero_states(self, several: int) -> LeafState:
-        """Return several zero vectors."""
-        value = np.zeros((several, len(self.rows)))
-        nothing = np.zeros((several, len(self.is_free)))
-        return LeafState(value, nothing, nothing, nothing)
-
-    def _hold(self, pushed: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """Return the forces that keep multipliers at their bounds."""
-        missing = wanted[..., self.bound] - pushed[..., self.bound]
+    def _hold(self, missing: np.ndarray) -> np.ndarray:
+        """Return the forces that move multipliers at bounds by what is missing."""
         return cholesky_solve(self.factor, missing.T).T
 
     def private(self, state: LeafState, step: np.ndarray) -> np.ndarray:
         """Return the private expansion after a step of the shared multipliers."""
-        wanted = state.base.copy()
-        wanted[..., self.rows] += step
-        push = np.zeros_like(wanted)
+        wanted, push = np.zeros_like(state.private), np.zeros_like(state.private)
+        wanted[..., self.rows] = step
         push[..., self.both] = self.leaf.ridge[self.both] * step[..., len(self.alone) :]
         if len(self.bound):
-            near = state.intermediate.copy()
+            near = state.intermediate[..., self.bound]
             if len(self.both):
-                near[..., self.bound] += product(self.cross, push[..., self.both].T).T
-            push[..., self.bound] = self._hold(near, wanted)
+                near = near + product(self.cross, push[..., self.both].T).T
+            push[..., self.bound] = self._hold(wanted[..., self.bound] - near)
         total = state.intermediate + symmetric_product(self.inverse, push.T).T
         return np.where(self.is_free, total - wanted, 0.0)
 
@@ -309,6 +288,10 @@ def unsuited(problem: Problem) -> str | None:
     return None
 
 
+# e_i + sign · e_j, as (i, j, sign).
+Direction = tuple[int, int, int]
+
+
 class Equations:
     """The families by the functions they act on, the spaces and the proximal term."""
 
@@ -329,6 +312,7 @@ class Equations:
         self.shared = {k: qs[0] for k, qs in structure.shared.items() if qs}
         self.set_ridge(ridge)
         self.start = problem.size - len(problem.global_rows)
+        self.columns = problem.balance_columns()
         # a_k and e_k of every multiplier, zero if it does not act on function k.
         shape = len(problem.functions), problem.size
         self.acting, self.bases = np.zeros(shape), np.zeros(shape)
@@ -366,6 +350,28 @@ class Equations:
         at = self.problem.positions(q, k)
         return np.arange(self.problem.length(k)) if isinstance(at, slice) else at
 
+    def product(self, directions: np.ndarray) -> np.ndarray:
+        """Return ``Σ_k a_k t_k`` of sparse multipliers, the rows of a matrix."""
+        values = self.problem.spread(directions)
+        for k, expansion in enumerate(values):
+            if k in self.spaces:
+                at = np.flatnonzero(expansion.any(axis=0))
+                lines = take_rows(self.spaces[k].matrix, at)
+                values[k] = transposed_product(lines, expansion[:, at].T).T
+            else:
+                values[k] = np.zeros_like(expansion)
+        return self.problem.margins(values)
+
+    def shift(self, multipliers: np.ndarray) -> np.ndarray:
+        """Return the difference of the biases with K and with ΠKΠ."""
+        expansions = self.problem.spread(multipliers)
+        return np.array(
+            [
+                self.spaces[k].shift(expansions[k]) if k in self.spaces else 0.0
+                for k in self.problem.biased
+            ]
+        )
+
     def reduce(
         self, vector: np.ndarray, free: np.ndarray, tied: dict[int, np.ndarray]
     ) -> np.ndarray:
@@ -388,6 +394,8 @@ class Face:
         self, layout: Equations, free: np.ndarray, tied: dict[int, np.ndarray]
     ):
         self.layout, self.free, self.tied = layout, free, tied
+        self.ridge = layout.ridge
+        self._responses: dict[tuple[str, Direction], Any] = {}
         problem = layout.problem
         self.n_biases = len(problem.biased)
         self.globals = np.flatnonzero(free[layout.start :])
@@ -482,7 +490,7 @@ class Face:
             if k not in self._leaf_faces:
                 continue
             basis = problem.bases[k]
-            state = self._leaf_faces[k].without_shared(-basis, np.zeros_like(basis))
+            state = self._leaf_faces[k].without_shared(-basis)
             self._bias_states[k] = state
             columns[self._spans[k], j] += self._along[k][self._spans[k]] * state.value
             corner[j, j] = basis @ state.private
@@ -514,48 +522,35 @@ class Face:
         if self.layout.dtype == np.float64 or not n_biases:
             return
         units = np.eye(n_biases, len(self._border_inverse))
-        states = {k: face.zero_states(n_biases) for k, face in self._leaf_faces.items()}
-        nothing = np.zeros((n_biases, problem.size))
-        solved = -self._solved[:, :n_biases].T
-        self._answers = self._complete(solved, units, states, nothing)
+        none = np.zeros((n_biases, problem.size))
+        states = {
+            k: face.without_shared(self._force(k, none))
+            for k, face in self._leaf_faces.items()
+        }
+        self._answers = self._complete(-self._solved[:, :n_biases].T, units, states)
         effect = problem.balance(problem.spread(self._answers))
         self._rebalance = np.linalg.pinv(effect, rcond=1e-10)
 
     def solve(
-        self,
-        right: np.ndarray,
-        fixed: np.ndarray,
-        given: list[np.ndarray],
-        balance: np.ndarray,
+        self, right: np.ndarray, balance: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the multipliers and biases that solve the equations.
 
-        ``right`` is h, ``fixed`` the fixed multipliers of the face (0 and d for a tied
-        pair), ``given`` the expansions of these, and ``balance`` the right-hand sides
-        of ``e_k·v_k``. Several right-hand sides may be the rows of matrices.
+        ``right`` is h and ``balance`` the right-hand sides of ``e_k·v_k``; multipliers
+        that are not free are zero. Biases are those of the matrices of `Centered`.
+        Several right-hand sides may be the rows of matrices.
         """
         layout, problem = self.layout, self.layout.problem
-        several = right.shape[:-1]
-        wanted = np.zeros((*several, self.n_biases + len(self.globals)))
         reduced = right[..., self.members]
-        value = None
-        if given[0].any():
-            value = symmetric_product(layout.gram, given[0].T).T
-            reduced = reduced - self._signs * value[..., self._roots]
         for s, rows in self.tied.items():
             other = problem.slices[layout.pairs[s][1]].start + rows
-            pull = right[..., other] - layout.ridge[other] * fixed[..., other]
-            reduced[..., self._tied_spans[s]] -= pull
-        for j, k in enumerate(problem.biased):
-            wanted[..., j] = balance[..., j] - given[k] @ problem.bases[k]
-        for j, g in enumerate(self.globals, self.n_biases):
-            wanted[..., j] = right[..., layout.start + g]
-            if value is not None and layout.weights[g] is not None:
-                wanted[..., j] -= value @ layout.weights[g]
+            reduced[..., self._tied_spans[s]] -= right[..., other]
+        wanted = [balance, right[..., layout.start + self.globals]]
+        wanted = np.concatenate(wanted, axis=-1)
         states = {}
         for k, face in self._leaf_faces.items():
             span = self._spans[k]
-            state = states[k] = face.without_shared(self._force(k, right), given[k])
+            state = states[k] = face.without_shared(self._force(k, right))
             reduced[..., span] -= self._along[k][span] * state.value
             if k in self._bias_states:
                 owed = state.private @ problem.bases[k]
@@ -563,18 +558,12 @@ class Face:
         step = self._solve_final(reduced.T).T
         border = (wanted - step @ self._columns) @ self._border_inverse
         step = step - border @ self._solved.T
-        multipliers = self._complete(step, border, states, fixed)
+        multipliers = self._complete(step, border, states)
         biases = border[..., : self.n_biases].copy()
-        made = problem.spread(multipliers - fixed)
-        made = [v + w for v, w in zip(given, made, strict=True)]
         if self._answers is not None:
-            shift = (balance - problem.balance(made)) @ self._rebalance
-            change = shift @ self._answers
-            multipliers, biases = multipliers + change, biases + shift
-            made = [v + w for v, w in zip(made, problem.spread(change), strict=True)]
-        for j, k in enumerate(problem.biased):
-            if k in layout.spaces:
-                biases[..., j] -= layout.spaces[k].shift(made[k])
+            missing = balance - problem.balance(problem.spread(multipliers))
+            shift = missing @ self._rebalance
+            multipliers, biases = multipliers + shift @ self._answers, biases + shift
         return multipliers, biases
 
     def _force(self, k: int, right: np.ndarray) -> np.ndarray:
@@ -588,14 +577,14 @@ class Face:
             )
         return force
 
-    def _complete(self, step, border, states, fixed) -> np.ndarray:
+    def _complete(self, step, border, states) -> np.ndarray:
         """Return all multipliers from those of the final system."""
         layout, problem = self.layout, self.layout.problem
-        out = fixed.copy()
-        out[..., self.members] += step
+        out = np.zeros((*step.shape[:-1], problem.size))
+        out[..., self.members] = step
         for s, rows in self.tied.items():
             outer, inner = (problem.slices[q].start + rows for q in layout.pairs[s])
-            out[..., inner] = fixed[..., inner] - out[..., outer]
+            out[..., inner] = -out[..., outer]
         out[..., layout.start + self.globals] = border[..., self.n_biases :]
         for k, q in layout.private.items():
             state, span = states[k], self._spans[k]
@@ -607,6 +596,31 @@ class Face:
             moved = private[..., layout.at(q, k)] / problem.families[q].on[k]
             out[..., part] = np.where(self.free[part], moved, out[..., part])
         return out
+
+    def responses(self, directions: list[Direction], kind: str) -> _Responses:
+        """Return the responses to directions that enter or to forces along others.
+
+        They are kept, because faces that follow differ in the same multipliers.
+        """
+        new = [d for d in directions if (kind, d) not in self._responses]
+        if new:
+            layout, units = self.layout, _rows(new, len(self.free))
+            if kind == "entering":
+                images = layout.product(units) + self.ridge * units
+                totals = units @ layout.columns.T
+                found, biases = self.solve(-images, -totals)
+                lines = _Responses(units + found, biases, images, totals)
+            else:
+                none = np.zeros((len(new), self.n_biases))
+                lines = _Responses(*self.solve(units, none), units, none)
+            for direction, *line in zip(new, *lines, strict=True):
+                self._responses[kind, direction] = line
+        if not directions:
+            none = np.zeros((0, self.n_biases))
+            nothing = np.zeros((0, len(self.free)))
+            return _Responses(nothing, none, nothing, none)
+        kept = [self._responses[kind, d] for d in directions]
+        return _Responses(*map(np.array, zip(*kept, strict=True)))
 
     def reduce(self, vector: np.ndarray) -> np.ndarray:
         """Return a residual on the face, as `Equations.reduce`."""
@@ -620,46 +634,44 @@ def _signed(matrix: Any, signs: np.ndarray) -> Any:
     return matrix
 
 
-# Relative singular value below which the small system is singular.
-SINGULAR = 1e-15
+class _Responses(NamedTuple):
+    """Multipliers and biases, and the equations along the directions, as rows."""
+
+    multipliers: np.ndarray
+    biases: np.ndarray
+    images: np.ndarray
+    totals: np.ndarray
 
 
 class Neighbor:
     """A face that differs from a factorized one in a few multipliers.
 
     With ``x₀`` the solution on the old face, directions ``u_e`` that *enter*, and
-    forces along ``c_l`` that keep ``c_l·x`` at the value that it has on the new face,
-    where those directions *leave*, the new solution is::
+    forces along ``c_l`` that keep ``c_l·x`` at zero for the directions that *leave*,
+    the new solution is::
 
         x = x₀ + Σ θ_e X_e + Σ μ_l X_l
 
     ``X_e`` is the response of the old face to ``u_e``, ``X_l`` that to the force
-    ``c_l``; each is one solution with the old factor. θ and μ are determined by the
-    equations of the entering directions and the values of the leaving ones. A direction
-    is a multiplier, or the difference of two that become tied; a leaving pair keeps its
-    sum.
+    ``c_l``; each is one solution with the old factor. As these are symmetric, the
+    equations along ``u_e`` and the values ``c_l·x₀`` are products of the right-hand
+    side and the responses. A direction is a multiplier, or the difference of two that
+    become tied; a leaving pair keeps its sum.
     """
 
     def __init__(self, base: Face, free: np.ndarray, tied: dict[int, np.ndarray]):
         self.base, self.layout = base, base.layout
         self.tied, self.free = tied, free
-        problem = self.layout.problem
-        self._entering, self._leaving = _changes(base, free, tied)
-        self._touched = np.flatnonzero(self._entering.any(axis=0))
-        self._places = self._find()
-        n_entering, n_leaving = len(self._entering), len(self._leaving)
-        nothing = np.zeros((n_entering + n_leaving, problem.size))
-        units, forces = nothing.copy(), nothing
-        units[:n_entering], forces[n_entering:] = self._entering, self._leaving
-        none = np.zeros((len(units), len(problem.biased)))
-        self._answers, self._shifts = base.solve(
-            forces, units, problem.spread(units), none
-        )
-        left = self._left(problem.spread(self._answers), self._shifts, self._answers)
-        system = np.concatenate(
-            [left - forces @ self._entering.T, self._answers @ self._leaving.T], axis=1
-        )
-        self._inverse = np.linalg.pinv(system, rcond=SINGULAR)
+        entering, leaving = _changes(base, free, tied)
+        enter = base.responses(entering, "entering")
+        leave = base.responses(leaving, "leaving")
+        self._answers = np.concatenate([enter.multipliers, leave.multipliers])
+        self._shifts = np.concatenate([enter.biases, leave.biases])
+        images = np.concatenate([enter.images, leave.images])
+        totals = np.concatenate([enter.totals, leave.totals])
+        system = images @ self._answers.T + totals @ self._shifts.T
+        system[len(entering) :] *= -1.0
+        self._inverse = np.linalg.inv(system)
 
     @staticmethod
     def distance(base: Face, free: np.ndarray, tied: dict[int, np.ndarray]) -> float:
@@ -670,68 +682,19 @@ class Neighbor:
         other = sum(len(np.setxor1d(r, base.tied[s])) for s, r in tied.items())
         return int((base.free != free).sum()) + other
 
-    def _find(self) -> list[tuple[slice, int, np.ndarray, np.ndarray]]:
-        """Return functions, rows and coefficients of the entering multipliers."""
-        problem, places = self.layout.problem, []
-        for q, (part, family) in enumerate(
-            zip(problem.slices, problem.families, strict=True)
-        ):
-            first, last = np.searchsorted(self._touched, (part.start, part.stop))
-            if first < last:
-                at = self._touched[first:last] - part.start
-                places += [
-                    (slice(first, last), k, self.layout.at(q, k)[at], a[at])
-                    for k, a in family.on.items()
-                ]
-        return places
-
-    def _left(self, coefficients, biases, multipliers) -> np.ndarray:
-        """Return ``Σ_k a_k t_k + D λ`` along the entering directions."""
-        problem = self.layout.problem
-        out = self.layout.ridge[self._touched] * multipliers[..., self._touched]
-        for span, k, rows, signs in self._places:
-            function = problem.functions[k]
-            if function.space is not None:
-                lines = take_rows(function.space.matrix, rows)
-                value = product(lines, coefficients[k].T).T / function.weight
-                out[..., span] += signs * value
-            if k in problem.biased:
-                bias = biases[..., problem.biased.index(k), None]
-                out[..., span] += signs * bias * problem.bases[k][rows]
-        return out @ self._entering[:, self._touched].T
-
-    def solve(self, right, fixed, given, balance) -> tuple[np.ndarray, np.ndarray]:
+    def solve(
+        self, right: np.ndarray, balance: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the solution of the equations, as `Face.solve`."""
-        problem, base = self.layout.problem, self.base
-        held = np.where(base.free, 0.0, fixed)
-        for outer, inner in self._pairs(base.tied):
-            held[outer], held[inner] = 0.0, fixed[outer] + fixed[inner]
-        moved = problem.spread(fixed - held)
-        without = [v - w for v, w in zip(given, moved, strict=True)]
-        found, biases = base.solve(right, held, without, balance)
-        made = problem.spread(found - held)
-        made = [v + w for v, w in zip(without, made, strict=True)]
-        residual = np.concatenate(
-            [
-                self._entering @ right - self._left(made, biases, found),
-                self._leaving @ (fixed - found),
-            ]
-        )
-        weights = residual @ self._inverse
+        found, biases = self.base.solve(right, balance)
+        weights = self._inverse @ (self._answers @ right + self._shifts @ balance)
         found = found + weights @ self._answers
-        exact = np.where(self.free, found, fixed)
-        for outer, inner in self._pairs(self.tied):
-            exact[outer] = found[outer]
-            exact[inner] = fixed[outer] + fixed[inner] - found[outer]
-        exact[self.layout.start :] = found[self.layout.start :]
-        return exact, biases + weights @ self._shifts
-
-    def _pairs(self, tied: dict[int, np.ndarray]):
-        """Yield the multipliers of tied pairs, the outer and the inner ones."""
-        for s, rows in tied.items():
-            first, second = self.layout.pairs[s]
+        exact = np.where(self.free, found, 0.0)
+        for s, rows in self.tied.items():
             slices = self.layout.problem.slices
-            yield slices[first].start + rows, slices[second].start + rows
+            outer, inner = (slices[q].start + rows for q in self.layout.pairs[s])
+            exact[outer], exact[inner] = found[outer], -found[outer]
+        return exact, biases + weights @ self._shifts
 
     def reduce(self, vector: np.ndarray) -> np.ndarray:
         """Return a residual on the face, as `Equations.reduce`."""
@@ -740,13 +703,15 @@ class Neighbor:
 
 def _changes(
     base: Face, free: np.ndarray, tied: dict[int, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the entering directions and the leaving ones, as rows."""
+) -> tuple[list[Direction], list[Direction]]:
+    """Return the entering directions and the leaving ones."""
     problem, alone = base.layout.problem, np.ones(len(free), dtype=bool)
-    entering, leaving = [], []
+    entering: list[Direction] = []
+    leaving: list[Direction] = []
 
-    def single(members):
-        return members, members, 0.0
+    def add(directions, one, two=None, sign=0):
+        two = one if two is None else two
+        directions += [(i, j, sign) for i, j in zip(one.tolist(), two.tolist())]
 
     for s, rows in tied.items():
         outer, inner = (problem.slices[q].start for q in base.layout.pairs[s])
@@ -757,23 +722,23 @@ def _changes(
         one, two = outer + begun, inner + begun
         first, second = base.free[one], base.free[two]
         bound, some = ~first & ~second, first | second
-        entering += [single(two[first & ~second]), single(one[second & ~first])]
-        entering.append((one[bound], two[bound], -1.0))
-        leaving.append((one[some], two[some], 1.0))
+        add(entering, two[first & ~second])
+        add(entering, one[second & ~first])
+        add(entering, one[bound], two[bound], -1)
+        add(leaving, one[some], two[some], 1)
         one, two = outer + ended, inner + ended
         first, second = free[one], free[two]
-        entering.append(single(two[first | second]))
-        leaving += [single(one[~first]), single(two[first & ~second])]
-    entering.append(single(np.flatnonzero(alone & free & ~base.free)))
-    leaving.append(single(np.flatnonzero(alone & base.free & ~free)))
-    return _rows(entering, len(free)), _rows(leaving, len(free))
+        add(entering, two[first | second])
+        add(leaving, one[~first])
+        add(leaving, two[first & ~second])
+    add(entering, np.flatnonzero(alone & free & ~base.free))
+    add(leaving, np.flatnonzero(alone & base.free & ~free))
+    return entering, leaving
 
 
-def _rows(parts: list[tuple[np.ndarray, np.ndarray, float]], size: int) -> np.ndarray:
-    """Return ``e_i + sign · e_j`` for all pairs (i, j) of all parts, as rows."""
-    one = np.concatenate([first for first, _, _ in parts])
-    two = np.concatenate([second for _, second, _ in parts])
-    signs = np.concatenate([np.full(len(first), sign) for first, _, sign in parts])
+def _rows(directions: list[Direction], size: int) -> np.ndarray:
+    """Return ``e_i + sign · e_j`` for all directions (i, j, sign), as rows."""
+    one, two, signs = np.array(directions).T
     out, every = np.zeros((len(one), size)), np.arange(len(one))
     out[every, one] = 1.0
     out[every, two] += signs
