@@ -383,8 +383,7 @@ class Augmented:
         residual, search, energy, least = face.reduce(residual), None, np.inf, np.inf
         while True:
             balance = -problem.balance(coefficients)
-            change, shift = face.solve(residual, balance)
-            shift = shift - self.layout.shift(change)
+            change, shift = self.layout.solve(face, residual, balance)
             biases = biases + shift
             old, residual = residual, residual - face.reduce(self._columns.T @ shift)
             size = np.abs(self._columns) @ np.abs(multipliers)

@@ -362,15 +362,27 @@ class Equations:
                 values[k] = np.zeros_like(expansion)
         return self.problem.margins(values)
 
-    def shift(self, multipliers: np.ndarray) -> np.ndarray:
-        """Return the difference of the biases with K and with ΠKΠ."""
-        expansions = self.problem.spread(multipliers)
-        return np.array(
-            [
-                self.spaces[k].shift(expansions[k]) if k in self.spaces else 0.0
-                for k in self.problem.biased
-            ]
-        )
+    def solve(
+        self, face: Face | Neighbor, right: np.ndarray, balance: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the solution of the equations of a face with K in place of ΠKΠ.
+
+        For ``e·v = q``, ``K v = ΠKΠ v + q k + (k·v − q k·e/(e·e)) e``.
+        """
+        problem = self.problem
+        means = {k: space.mean for k, space in self.spaces.items() if k in problem.bases}
+        values = [np.zeros(problem.length(k)) for k in range(len(problem.functions))]
+        for j, k in enumerate(problem.biased):
+            if (mean := means.get(k)) is not None:
+                basis = problem.bases[k]
+                inner = (mean @ basis) / (basis @ basis)
+                values[k] = balance[j] * (mean - inner * basis)
+        found, biases = face.solve(right - problem.margins(values), balance)
+        expansions = problem.spread(found)
+        for j, k in enumerate(problem.biased):
+            if k in means:
+                biases[j] -= self.spaces[k].shift(expansions[k])
+        return found, biases
 
     def reduce(
         self, vector: np.ndarray, free: np.ndarray, tied: dict[int, np.ndarray]
@@ -653,10 +665,10 @@ class Neighbor:
         x = x₀ + Σ θ_e X_e + Σ μ_l X_l
 
     ``X_e`` is the response of the old face to ``u_e``, ``X_l`` that to the force
-    ``c_l``; each is one solution with the old factor. As these are symmetric, the
-    equations along ``u_e`` and the values ``c_l·x₀`` are products of the right-hand
-    side and the responses. A direction is a multiplier, or the difference of two that
-    become tied; a leaving pair keeps its sum.
+    ``c_l``; each is one solution with the old factor. As this is symmetric, what the
+    equation along ``u_e`` lacks is the product of the right-hand side and ``X_e``. A
+    direction is a multiplier, or the difference of two that become tied; a leaving pair
+    keeps its sum.
     """
 
     def __init__(self, base: Face, free: np.ndarray, tied: dict[int, np.ndarray]):
@@ -670,7 +682,11 @@ class Neighbor:
         images = np.concatenate([enter.images, leave.images])
         totals = np.concatenate([enter.totals, leave.totals])
         system = images @ self._answers.T + totals @ self._shifts.T
-        system[len(entering) :] *= -1.0
+        self._n_entering, self._forces = len(entering), leave.images
+        if entering and leaving:
+            one, two, signs = np.array(entering).T
+            along = self._forces[:, one] + signs * self._forces[:, two]
+            system[: len(entering), len(entering) :] -= along.T
         self._inverse = np.linalg.inv(system)
 
     @staticmethod
@@ -687,7 +703,9 @@ class Neighbor:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the solution of the equations, as `Face.solve`."""
         found, biases = self.base.solve(right, balance)
-        weights = self._inverse @ (self._answers @ right + self._shifts @ balance)
+        n = self._n_entering
+        owed = self._answers[:n] @ right + self._shifts[:n] @ balance
+        weights = self._inverse @ np.concatenate([owed, -self._forces @ found])
         found = found + weights @ self._answers
         exact = np.where(self.free, found, 0.0)
         for s, rows in self.tied.items():
