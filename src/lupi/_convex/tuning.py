@@ -165,7 +165,9 @@ class Tuning:
     # Number of conjugate gradients after which old factors and new ones are given up;
     # old ones are used again if half as many were sufficient.
     corrections: int = 12
-    most_corrections: int = 12
+    most_corrections: int = 25
+    # Largest ratio of a kernel to the proximal term of factors in single precision.
+    stiffest_factor: float = 1e5
     # Size from which corrected factors in single precision are faster.
     single_size: int = 500
     # Accuracy of a vertex: the first for small problems, otherwise this share of tol.

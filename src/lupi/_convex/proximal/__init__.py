@@ -158,6 +158,10 @@ class Augmented:
         self.layout = Equations(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
         self._worn = False
+        self._largest = max(
+            np.mean(space.diagonal) / problem.functions[k].weight
+            for k, space in problem.spaces.items()
+        )
         self.set_ridge(ridge)
         self.biases = np.zeros(len(problem.biased))
         self.center = np.zeros(problem.size)
@@ -234,9 +238,18 @@ class Augmented:
         self._factorize(free, tied)
 
     def _factorize(self, free: np.ndarray, tied: dict[int, np.ndarray]) -> None:
+        """Set and factorize a face, with the old term if that saves an inverse."""
+        if self._worn or not self.layout.is_inverted:
+            self.layout.set_ridge(self._factored_ridge())
         self._face, self._worn = None, False
-        self.layout.set_ridge(self.ridge)
         self._face = Face(self.layout, free, tied)
+
+    def _factored_ridge(self) -> np.ndarray:
+        """Return the proximal term, or more where single precision needs it."""
+        if self.layout.dtype == np.float64:
+            return self.ridge
+        least = self._largest / self.tuning.stiffest_factor
+        return np.maximum(self.ridge, least)
 
     def minimize(self, most: int) -> tuple[np.ndarray, bool, bool]:
         """Minimize by Newton's method, for one outer step.
@@ -342,7 +355,9 @@ class Augmented:
         self._use_face(multipliers)
         while True:
             face, rounding = self._face, np.inf
-            is_new = isinstance(face, Face) and face.ridge is self.ridge
+            is_new = isinstance(face, Face) and np.array_equal(
+                face.ridge, self._factored_ridge()
+            )
             most = tuning.most_corrections if is_new else tuning.corrections
             for n, target in enumerate(self._corrections(multipliers, self.ridge, right)):
                 found, error = target.multipliers, np.abs(target.residual / self.ridge)
@@ -358,7 +373,7 @@ class Augmented:
                     break
             if is_new:
                 raise NotPositiveDefinite("the factors of a face are not accurate")
-            face = None
+            face, self._worn = None, True
             self._factorize(*self.bounds.face(multipliers))
 
     def _corrections(

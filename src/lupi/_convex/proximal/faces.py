@@ -112,8 +112,8 @@ class FaceLeaf:
     def __init__(self, gram: Any, ridge: np.ndarray, tuning: Tuning = DEFAULT):
         self.gram, self.ridge, self.tuning = gram, ridge, tuning
         self._n_faces = 0
-        # In single precision the inverse loses more digits than its Schur complements
-        # have if R is much larger than D.
+        # In single precision P_NN⁻¹ loses more digits than P_NN⁻¹ − D has if R is much
+        # larger than D.
         single = diagonal(gram).dtype == np.float32
         stiffness = diagonal(gram).mean() / ridge.mean()
         self._stiff = single and stiffness > tuning.stiffest
@@ -136,7 +136,7 @@ class FaceLeaf:
             inverse += n**3 / self._n_faces
         if n < self.tuning.small_leaf:
             inverse *= self.tuning.small_leaf_factor
-        if direct <= inverse or self._stiff:
+        if direct <= inverse or (self._stiff and n_bound):
             return _Direct(self, private, shared)
         return _ByInverse(self, private, shared)
 
@@ -148,6 +148,11 @@ class FaceLeaf:
             add_diagonal(matrix, self.ridge[free])
             self._factored = free, cholesky(matrix)
         return self._factored[1]
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether ``(R + D)⁻¹`` has been computed."""
+        return self._inverse is not None
 
     def inverse(self) -> Any:
         """Return ``(R + D)⁻¹``."""
@@ -344,6 +349,11 @@ class Equations:
             leaf = self.leaves.get(k)
             if leaf is None or not np.array_equal(own, leaf.ridge):
                 self.leaves[k] = FaceLeaf(self.spaces[k].matrix, own, self.tuning)
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether the inverse of a leaf, which depends on the term, is used."""
+        return any(leaf.is_inverted for leaf in self.leaves.values())
 
     def at(self, q: int, k: int) -> np.ndarray:
         """Return the positions of the rows of family q among those of function k."""
