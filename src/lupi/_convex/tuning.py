@@ -159,15 +159,13 @@ class Tuning:
     # Residual of the equations of a face, as a share of the outer step.
     face_accuracy: float = 0.01
     # Each changed multiplier costs a solution with the factors of the old face: the new
-    # face is factorized if more than n over this number have changed, or this number.
+    # face is factorized if more than n over this number have changed.
     rows_per_change: int = 15
-    most_changes: int = 256
-    # Number of conjugate gradients after which old factors and new ones are given up;
-    # old ones are used again if half as many were sufficient.
+    # Number of conjugate gradients after which the factors of an old face, or for an
+    # old proximal term, are given up (they are used again if half as many were
+    # sufficient), and after which new ones are.
     corrections: int = 12
-    most_corrections: int = 25
-    # Largest ratio of a kernel to the proximal term of factors in single precision.
-    stiffest_factor: float = 1e5
+    most_corrections: int = 15
     # Size from which corrected factors in single precision are faster.
     single_size: int = 500
     # Accuracy of a vertex: the first for small problems, otherwise this share of tol.

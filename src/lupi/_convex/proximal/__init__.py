@@ -35,6 +35,7 @@ from lupi._convex.linalg import (
     NotPositiveDefinite,
     factor_precisions,
     first_zero,
+    is_on_host,
     zero_of,
 )
 from lupi._convex.problem import Problem
@@ -158,10 +159,8 @@ class Augmented:
         self.layout = Equations(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
         self._worn = False
-        self._largest = max(
-            np.mean(space.diagonal) / problem.functions[k].weight
-            for k, space in problem.spaces.items()
-        )
+        # On a GPU a new factorization is faster than the vectors of many changes.
+        self._takes_neighbors = is_on_host(problem.spaces[0].matrix)
         self.set_ridge(ridge)
         self.biases = np.zeros(len(problem.biased))
         self.center = np.zeros(problem.size)
@@ -224,11 +223,12 @@ class Augmented:
         if base is not None:
             if self.on_last_face(point):
                 return
-            changes, most = Neighbor.distance(base, free, tied), self.tuning.most_changes
+            changes = Neighbor.distance(base, free, tied)
             if changes == 0:
                 self._face = base
                 return
-            if changes <= min(self.problem.n_rows // self.tuning.rows_per_change, most):
+            most = self.problem.n_rows // self.tuning.rows_per_change
+            if self._takes_neighbors and changes <= most:
                 try:
                     self._face = Neighbor(base, free, tied)
                     return
@@ -240,16 +240,9 @@ class Augmented:
     def _factorize(self, free: np.ndarray, tied: dict[int, np.ndarray]) -> None:
         """Set and factorize a face, with the old term if that saves an inverse."""
         if self._worn or not self.layout.is_inverted:
-            self.layout.set_ridge(self._factored_ridge())
+            self.layout.set_ridge(self.ridge)
         self._face, self._worn = None, False
         self._face = Face(self.layout, free, tied)
-
-    def _factored_ridge(self) -> np.ndarray:
-        """Return the proximal term, or more where single precision needs it."""
-        if self.layout.dtype == np.float64:
-            return self.ridge
-        least = self._largest / self.tuning.stiffest_factor
-        return np.maximum(self.ridge, least)
 
     def minimize(self, most: int) -> tuple[np.ndarray, bool, bool]:
         """Minimize by Newton's method, for one outer step.
@@ -351,29 +344,25 @@ class Augmented:
 
     def _target(self, multipliers: np.ndarray) -> _Target:
         """Return the solution of the equations of the face of these multipliers."""
-        tuning, right = self.tuning, self.sigma * self.center + self.problem.at_least
+        tuning, ridge = self.tuning, self.ridge
+        right = self.sigma * self.center + self.problem.at_least
         self._use_face(multipliers)
         while True:
-            face, rounding = self._face, np.inf
-            is_new = isinstance(face, Face) and np.array_equal(
-                face.ridge, self._factored_ridge()
-            )
+            is_new = isinstance(self._face, Face) and self._face.ridge is ridge
             most = tuning.most_corrections if is_new else tuning.corrections
-            for n, target in enumerate(self._corrections(multipliers, self.ridge, right)):
-                found, error = target.multipliers, np.abs(target.residual / self.ridge)
-                # Relative to the outer step, or to rounding errors of the values.
-                size = np.abs(right / self.ridge).max() + np.abs(found).max()
-                step = np.abs(found - self.center).max()
-                if error.max() <= max(
-                    tuning.face_accuracy * step, VALUE_ROUNDING * size
-                ):
+            corrections = self._corrections(multipliers, ridge, right)
+            for n, target in enumerate(itertools.islice(corrections, most)):
+                error = np.abs(target.residual / ridge).max()
+                step = np.abs(target.multipliers - self.center).max()
+                values = right - self._margins(target.penalized, target.biases)
+                rounding = VALUE_ROUNDING * np.abs(values / ridge).max()
+                if error <= max(tuning.face_accuracy * step, rounding):
                     self._worn = n > most // 2 and not is_new
                     return target
-                if n == most:
-                    break
             if is_new:
                 raise NotPositiveDefinite("the factors of a face are not accurate")
-            face, self._worn = None, True
+            corrections.close()  # frees its reference to the old factors
+            self._worn = True
             self._factorize(*self.bounds.face(multipliers))
 
     def _corrections(
