@@ -157,7 +157,7 @@ class Tuning:
     inexact: float = 0.7
     inexact_length: float = 0.5
     # Residual of the equations of a face, as a share of the outer step.
-    face_accuracy: float = 0.01
+    face_accuracy: float = 1e-4
     # Each changed multiplier costs a solution with the factors of the old face: the new
     # face is factorized if more than n over this number have changed.
     rows_per_change: int = 15

@@ -26,7 +26,7 @@ method for solving Lasso problems", SIAM J. Optimization 28(1), 2018.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -209,12 +209,12 @@ class Augmented:
         return int((self.bounds.face(point)[0] != self._face.free).sum())
 
     def _confirms(self, point: np.ndarray, other: np.ndarray) -> bool:
-        """Return whether a point is on the last face, at the bounds of another point."""
+        """Return whether a point is on the last face, at the bounds of another."""
         if not self.on_last_face(point):
             return False
         face = self.bounds.face(point)
-        fixed = (self.bounds.fixed(p, *face) for p in (point, other))
-        return np.array_equal(*fixed)
+        here, there = (self.bounds.fixed(p, *face) for p in (point, other))
+        return np.array_equal(here, there)
 
     def _use_face(self, point: np.ndarray) -> None:
         """Set the face of a projected point: that of the last factors if near."""
@@ -367,7 +367,7 @@ class Augmented:
 
     def _corrections(
         self, multipliers: np.ndarray, ridge: np.ndarray, right: np.ndarray
-    ) -> Iterator[_Target]:
+    ) -> Generator[_Target, None, None]:
         """Yield better and better solutions of the equations of the last face.
 
         Conjugate gradients with factors for another proximal term, of another face or
@@ -381,44 +381,42 @@ class Augmented:
         23(4), 2001.
         """
         problem, face, biases = self.problem, self._face, self.biases
+        assert face is not None
         coefficients = problem.coefficients(multipliers)
         penalized = problem.penalized(coefficients)
         residual = right - self._margins(penalized, biases) - ridge * multipliers
-        residual, search, energy, least = face.reduce(residual), None, np.inf, np.inf
+        before = residual = face.reduce(residual)
+        search, energy, least = np.zeros_like(residual), np.inf, np.inf
         while True:
             balance = -problem.balance(coefficients)
+            size = np.abs(self._columns) @ np.abs(multipliers)
+            unbalanced = bool((np.abs(balance) > BALANCE_ROUNDING * size).any())
             change, shift = self.layout.solve(face, residual, balance)
             biases = biases + shift
-            old, residual = residual, residual - face.reduce(self._columns.T @ shift)
-            size = np.abs(self._columns) @ np.abs(multipliers)
-            if (np.abs(balance) > BALANCE_ROUNDING * size).any():
-                search, length = change, None
-            else:
-                last, energy = energy, float(residual @ change)
-                if not 0.0 < energy <= LARGEST_RISE * least:
-                    return
-                least = min(least, energy)
-                if search is None:
-                    search = change
-                else:
-                    search = change + float((residual - before) @ change) / last * search
-                length = energy
+            residual = residual - face.reduce(self._columns.T @ shift)
+            last, energy = energy, np.inf if unbalanced else float(residual @ change)
+            if not (unbalanced or 0.0 <= energy <= LARGEST_RISE * least):
+                return
+            least, turn = min(least, energy), 0.0
+            if not unbalanced and 0.0 < last < np.inf:
+                turn = float((residual - before) @ change) / last
+            search = change + turn * search
             spread = problem.spread(search)
             images = problem.penalized(spread)
             image = face.reduce(problem.margins(images) + ridge * search)
-            if length is None:
-                length = 1.0
+            curvature = float(search @ image)
+            if unbalanced:
+                length = 1.0  # satisfies the balance equations
+            elif curvature > 0.0 or energy == 0.0:
+                length = energy / curvature if energy > 0.0 else 0.0
             else:
-                curvature = float(search @ image)
-                if not curvature > 0.0:
-                    return
-                length /= curvature
+                return
             multipliers = multipliers + length * search
-            coefficients = [v + length * w for v, w in zip(coefficients, spread, strict=True)]
-            penalized = [t + length * f for t, f in zip(penalized, images, strict=True)]
+            pairs = zip(coefficients, spread, strict=True)
+            coefficients = [v + length * w for v, w in pairs]
+            pairs = zip(penalized, images, strict=True)
+            penalized = [t + length * f for t, f in pairs]
             before, residual = residual, residual - length * image
-            if length == 1.0 and energy == np.inf:
-                search = None
             yield _Target(
                 multipliers, coefficients, penalized, biases, residual, energy
             )

@@ -380,7 +380,9 @@ class Equations:
         For ``e·v = q``, ``K v = ΠKΠ v + q k + (k·v − q k·e/(e·e)) e``.
         """
         problem = self.problem
-        means = {k: space.mean for k, space in self.spaces.items() if k in problem.bases}
+        means = {
+            k: space.mean for k, space in self.spaces.items() if k in problem.bases
+        }
         values = [np.zeros(problem.length(k)) for k in range(len(problem.functions))]
         for j, k in enumerate(problem.biased):
             if (mean := means.get(k)) is not None:
@@ -567,8 +569,9 @@ class Face:
         for s, rows in self.tied.items():
             other = problem.slices[layout.pairs[s][1]].start + rows
             reduced[..., self._tied_spans[s]] -= right[..., other]
-        wanted = [balance, right[..., layout.start + self.globals]]
-        wanted = np.concatenate(wanted, axis=-1)
+        wanted = np.concatenate(
+            [balance, right[..., layout.start + self.globals]], axis=-1
+        )
         states = {}
         for k, face in self._leaf_faces.items():
             span = self._spans[k]
@@ -739,7 +742,9 @@ def _changes(
 
     def add(directions, one, two=None, sign=0):
         two = one if two is None else two
-        directions += [(i, j, sign) for i, j in zip(one.tolist(), two.tolist())]
+        directions += [
+            (i, j, sign) for i, j in zip(one.tolist(), two.tolist(), strict=True)
+        ]
 
     for s, rows in tied.items():
         outer, inner = (problem.slices[q].start for q in base.layout.pairs[s])
