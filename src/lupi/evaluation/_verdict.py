@@ -188,8 +188,10 @@ def loses_shuffled(line: Mapping[str, Any] | pd.Series) -> bool:
 
     The method is then not significantly worse with X* than with shuffled X*.
     """
+    if line["verdict"] != HURTS or line["shuffled"] >= line["without"]:
+        return False
     worse = line["with"] < line["shuffled"] and line["p_shuffled"] >= 1 - SIGNIFICANCE
-    return line["verdict"] == HURTS and line["shuffled"] < line["without"] and not worse
+    return not worse
 
 
 def _rows_needed(line: Mapping[str, Any], settings: Mapping[str, Any]) -> float:
