@@ -99,14 +99,6 @@ class Bounds:
             free[second] &= ~full
         return free, tied
 
-    def fixed(self, point, free, tied) -> np.ndarray:
-        """Return the fixed multipliers of a face; a tied pair counts as 0 and d."""
-        out = np.where(free, 0.0, point)
-        for s, limit, first, second in self._pairs():
-            rows = tied[s]
-            out[first][rows], out[second][rows] = 0.0, limit[rows]
-        return out
-
 
 # Relative rounding errors of values, and of balance equations that count as satisfied
 # by multipliers of a face and within conjugate gradients.
@@ -210,11 +202,8 @@ class Augmented:
 
     def _confirms(self, point: np.ndarray, other: np.ndarray) -> bool:
         """Return whether a point is on the last face, at the bounds of another."""
-        if not self.on_last_face(point):
-            return False
-        face = self.bounds.face(point)
-        here, there = (self.bounds.fixed(p, *face) for p in (point, other))
-        return np.array_equal(here, there)
+        low = self.bounds.low
+        return self.on_last_face(point) and np.array_equal(point <= low, other <= low)
 
     def _use_face(self, point: np.ndarray) -> None:
         """Set the face of a projected point: that of the last factors if near."""

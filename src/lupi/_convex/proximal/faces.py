@@ -117,7 +117,7 @@ class FaceLeaf:
         single = diagonal(gram).dtype == np.float32
         stiffness = diagonal(gram).mean() / ridge.mean()
         self._stiff = single and stiffness > tuning.stiffest
-        self._inverse: Any = None
+        self.kept: Any = None  # (R + D)⁻¹
         self._factored: tuple[np.ndarray, Any] | None = None
 
     def face(self, private: np.ndarray, shared: np.ndarray):
@@ -131,7 +131,7 @@ class FaceLeaf:
         direct = n_free**3 / 3 + n_free**2 * n_shared + n_free * n_shared**2
         inverse: float = n_bound**3 + n_bound**2 * n_both + n_bound * n_both**2
         self._n_faces += 1
-        if self._inverse is None:
+        if self.kept is None:
             # As many faces are expected as there have been.
             inverse += n**3 / self._n_faces
         if n < self.tuning.small_leaf:
@@ -149,20 +149,15 @@ class FaceLeaf:
             self._factored = free, cholesky(matrix)
         return self._factored[1]
 
-    @property
-    def is_inverted(self) -> bool:
-        """Whether ``(R + D)⁻¹`` has been computed."""
-        return self._inverse is not None
-
     def inverse(self) -> Any:
         """Return ``(R + D)⁻¹``."""
-        if self._inverse is None:
+        if self.kept is None:
             matrix = copied(transposed(self.gram))
             add_diagonal(matrix, self.ridge)
             self._factored = None
             factor = cholesky(matrix)
-            self._inverse = symmetrized(inverse_from_cholesky(factor, keep=False))
-        return self._inverse
+            self.kept = symmetrized(inverse_from_cholesky(factor, keep=False))
+        return self.kept
 
 
 class _Direct:
@@ -353,7 +348,7 @@ class Equations:
     @property
     def is_inverted(self) -> bool:
         """Whether the inverse of a leaf, which depends on the term, is used."""
-        return any(leaf.is_inverted for leaf in self.leaves.values())
+        return any(leaf.kept is not None for leaf in self.leaves.values())
 
     def at(self, q: int, k: int) -> np.ndarray:
         """Return the positions of the rows of family q among those of function k."""
