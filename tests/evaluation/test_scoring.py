@@ -273,9 +273,26 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     # The first column ranks "paid", the second class, last.
     expected = average_precision_score(y[test] == "late", -X[test, 0])
     assert line["second_score"] == pytest.approx(expected)
+    mean = result.folds.groupby("arm")["second_score"].mean()["with"]
+    table = result.table.set_index("arm")
+    assert table.at["with", "average_precision"] == pytest.approx(mean)
     page = render_html(result)
-    assert "Average precision of class late (5.0 % of the rows" in page
+    assert (
+        f"average precision of class late is {mean:.3f}, that of a guess 0.05" in page
+    )
+    assert "Average precision of class late (5.0 % of the test rows" in page
     assert "most frequent class (right in 95.0 % of the rows)" in page
+
+
+def test_the_score_of_a_guess_is_the_share_of_the_test_rows():
+    rng = np.random.default_rng(0)
+    late = rng.random(300) < np.linspace(0.15, 0.02, 300)
+    X = late[:, None] + rng.normal(size=(300, 2))
+    time = np.arange(300)
+    result = compare(X, late, X, methods=FirstColumn(), time=time, cv=2)
+    tests = [late[split.test].mean() for split in result.study.splits]
+    assert result.settings["second"]["share"] == pytest.approx(np.mean(tests))
+    assert np.mean(tests) < 0.8 * late.mean()
 
 
 @pytest.mark.parametrize(

@@ -243,6 +243,7 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     said = [outside_words(settings["outside"])] if settings.get("outside") else []
     if settings["constant"] is not None:
         said.append(constant_words(settings))
+    said += second_words(comparison)
     return {
         "method": method,
         "metric": metric_name(settings["scoring"]),

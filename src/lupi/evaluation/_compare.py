@@ -322,7 +322,10 @@ def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
     """Return the score of a constant, and what X, X* and y say about the splits."""
     scores = study.constant_scores()
     mean = None if scores is None else float(np.mean(np.delete(scores, left_out)))
-    constant = {"constant": mean, "constants": scores}
+    constant: dict[str, Any] = {"constant": mean, "constants": scores}
+    if study.settings["second"]:
+        share = study.test_share(study.settings["second"]["class"], left_out)
+        constant["second"] = study.settings["second"] | {"share": share}
     if "order" in study.settings:
         # A comparison of the same data at another size.
         return constant
@@ -982,9 +985,14 @@ class Comparison:
         ``gain`` the score of *with* minus that of the arm, with its 95 % interval;
         ``p_value`` and ``p_gain`` are their one-sided p-values. Standard errors and
         p-values are corrected for the overlap of the splits, not for the number of
-        methods.
+        methods. ``average_precision`` is that of a rare class, if there is one.
         """
-        return score_table(self._scores)
+        table = score_table(self._scores)
+        if not self.settings.get("second"):
+            return table
+        kept = self.folds[~self.folds["split"].isin(self.left_out)]
+        means = kept.groupby(["method", "arm"])["second_score"].mean()
+        return table.join(means.rename("average_precision"), on=["method", "arm"])
 
     def intervals(self, kind: Kind = "score", confidence: float = 0.95) -> pd.DataFrame:
         """Return Student's intervals of the arms of every method that was fitted.
@@ -1070,6 +1078,7 @@ class Comparison:
             full = run(study, n_jobs=n_jobs, progress=progress)
             self.settings["full_size"] = {
                 "splits": study.settings["splits"],
+                "second": full.settings["second"],
                 "summary": full.summary.to_dict("records"),
                 "table": full.table.to_dict("records"),
                 "verdict": full.verdict.to_dict(),

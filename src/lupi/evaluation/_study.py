@@ -476,6 +476,14 @@ class Study:
                 return None
         return scores
 
+    def test_share(self, label: str, left_out: Sequence[int]) -> float:
+        """Return the share of a class in the test rows, the mean over the splits."""
+        own = np.array([str(each) == label for each in self.y])
+        tests = [one.test for n, one in enumerate(self.splits) if n not in left_out]
+        weight = self.sample_weight
+        shares = [np.average(own[t], weights=of_rows(weight, t)) for t in tests]
+        return float(np.mean(shares))
+
     def at_full_size(self, names: Sequence[str]) -> Study:
         """Return the study of some methods at the size of the final model."""
         assert self.full_splits is not None

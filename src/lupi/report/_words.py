@@ -308,6 +308,13 @@ def expected_words(comparison: Comparison) -> str:
     if full:
         few = round(settings["splits"]["n_train"])
         said += f"; the verdict is about models that are trained on {few:,} outcomes"
+    second = (full or settings).get("second")
+    if second:
+        said += (
+            f". Its average precision of class {second['class']} is "
+            f"{number(line['average_precision'])}, that of a guess "
+            f"{number(second['share'])}"
+        )
     return f"{said}."
 
 
@@ -371,16 +378,14 @@ def second_words(comparison: Comparison) -> list[str]:
     second = comparison.settings.get("second")
     if not second:
         return []
-    folds = comparison.folds
-    folds = folds[~folds["split"].isin(comparison.left_out)]
-    scores = folds.groupby(["method", "arm"])["second_score"].mean()
+    scores = comparison.table.set_index(["method", "arm"])["average_precision"]
     share = f"{second['share']:.1%}".replace("%", " %")
     said = []
     for method in comparison.methods:
         parts = (f"{ARMS[a].label} {number(scores.get((method, a)))}" for a in ARMS)
         said.append(
-            f"Average precision of class {second['class']} ({share} of the rows, which "
-            f"is the score of a guess), mean over the splits, {method}: "
+            f"Average precision of class {second['class']} ({share} of the test rows, "
+            f"which is the score of a guess), mean over the splits, {method}: "
             f"{', '.join(parts)}."
         )
     return said
