@@ -296,6 +296,32 @@ def test_the_saved_model_has_the_score_of_its_own_size():
     assert "a leak" not in said
 
 
+@pytest.mark.parametrize(
+    ("constant", "sentence"),
+    [
+        (0.4, None),
+        (0.0, "The interval includes the score of predicting the most frequent class"),
+        (0.001, "That is below the score of predicting the most frequent class"),
+    ],
+)
+def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
+    result = of_gains({"SVCPlus": 0.0})
+    score = float(result.table.set_index("arm").at["without", "score"])
+    outside = {"name": "Boosting", "std_error": 0.01}
+    if sentence is None:
+        settings = {"constant": constant, "outside": outside | {"score": score - 0.1}}
+    else:
+        constant += score
+        settings = {"constant": constant, "outside": outside | {"score": score + 0.1}}
+    result.settings.update(settings)
+    said = Reader(render(result)).text
+    better = f"Boosting of scikit-learn has {score + 0.1:.3f} on the same splits"
+    assert (better in said) == (sentence is not None)
+    assert ("of no use" in said) == (sentence is not None)
+    if sentence is not None:
+        assert f"{sentence} for every row ({constant:.3f})" in said
+
+
 def test_a_leak_that_is_found_at_full_size_is_named():
     full = of_gains({"SVCPlus": 0.0})
     full.folds.loc[full.folds["arm"] == "oracle", "score"] = 1.0

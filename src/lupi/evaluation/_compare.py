@@ -1079,6 +1079,7 @@ class Comparison:
             self.settings["full_size"] = {
                 "splits": study.settings["splits"],
                 "second": full.settings["second"],
+                "constant": full.settings["constant"],
                 "summary": full.summary.to_dict("records"),
                 "table": full.table.to_dict("records"),
                 "verdict": full.verdict.to_dict(),

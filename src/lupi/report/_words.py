@@ -315,7 +315,29 @@ def expected_words(comparison: Comparison) -> str:
             f"{number(line['average_precision'])}, that of a guess "
             f"{number(second['share'])}"
         )
-    return f"{said}."
+    return f"{said}.{_caution_words(line, settings)}"
+
+
+def _caution_words(line: pd.Series, settings: Mapping[str, Any]) -> str:
+    """Return sentences on baselines that are better than a model, or may be."""
+    full = settings.get("full_size")
+    constant, outside = (full or settings).get("constant"), settings.get("outside")
+    said = ""
+    if constant is not None and min(line["score"], line["low"]) <= constant:
+        what = "mean" if settings["task"] == "regression" else "most frequent class"
+        below = line["score"] < constant
+        said = (
+            f" {'That is below' if below else 'The interval includes'} the score of "
+            f"predicting the {what} for every row ({number(constant)}): the model "
+            f"{'is' if below else 'may be'} of no use."
+        )
+    # The external baseline has the training rows of the comparison.
+    if outside and not full and outside["score"] > line["score"]:
+        said += (
+            f" {outside['name']} of scikit-learn has {number(outside['score'])} on the "
+            "same splits, which is better."
+        )
+    return said
 
 
 def full_size_words(comparison: Comparison) -> str:
