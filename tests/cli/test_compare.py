@@ -89,6 +89,10 @@ def test_the_card_of_the_model_has_verdict_scores_and_limits(compared):
     assert f"| with X* | {line['value']:.3f} | {line['low']:.3f} to" in card
     assert "HistGradientBoostingClassifier" in card
     assert "The splits were random" in card
+    assert stored.choice[1] == "without"
+    assert "Compared, not used by this model: count_week_20 and" in card
+    share = (pd.read_csv(folder / "table.csv")["outcome"] == "event").mean()
+    assert f"event {share:.1%}".replace("%", " %") in card
 
 
 def test_an_older_run_is_replaced_only_by_force(compared):

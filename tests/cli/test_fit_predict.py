@@ -81,7 +81,7 @@ def test_the_card_of_a_fitted_model_says_that_nothing_was_measured(fitted):
     assert (done.returncode, done.stderr) == (0, "")
     card = (folder / "model-card.md").read_text(encoding="utf-8")
     assert "trained on 160 known outcomes" in card
-    assert "count_week_20 and remark_week_20" in card
+    assert "not needed when predicting: count_week_20 and remark_week_20" in card
     assert "No comparison was made" in card
     assert "imitation_weight" in card
     again = lupi_here("card", "model.skops", cwd=folder)

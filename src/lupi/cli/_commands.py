@@ -571,6 +571,14 @@ def _card_sections(details: dict[str, Any], file: str) -> dict[str, str]:
     """Return the text of a model card, by heading."""
     features, privileged = details.get("features", []), details.get("privileged", [])
     n_outcomes = details.get("n_outcomes")
+    task = details.get("task", "task unknown")
+    if details.get("shares"):
+        shares = (f"{name} {part:.1%}" for name, part in details["shares"].items())
+        task += f"; shares of the classes: {listed(shares, most=12)}"
+        task = task.replace("%", " %")
+    use = "Compared, not used by this model: "
+    if details.get("with_privileged"):
+        use = "Known for training rows, not needed when predicting: "
     model = details.get("method", "A model of lupi")
     how = "with" if details.get("with_privileged") else "without"
     trained = f"{model}, trained {how} privileged columns."
@@ -604,12 +612,11 @@ def _card_sections(details: dict[str, Any], file: str) -> dict[str, str]:
         "Model description": f"{trained} File: `{file}`.",
         "Model description/Intended use": (
             f"Predicts {details.get('target', 'the target')} "
-            f"({details.get('task', 'task unknown')}) from: {listed(features)}."
+            f"({task}) from: {listed(features)}."
         ),
         "Training data": f"Source: {details.get('source', 'unknown')}.",
         "Training data/Privileged columns": (
-            "Known for training rows, not needed when predicting: "
-            f"{listed(privileged) or 'none'}."
+            f"{use if privileged else ''}{listed(privileged) or 'None'}."
         ),
         "Evaluation": scores,
         "Limits": "\n".join(f"- {limit}" for limit in limits),

@@ -131,12 +131,17 @@ class InputTable:
     def details(self) -> dict[str, Any]:
         """Details of the table that are saved with a model."""
         privileged = [] if self.privileged is None else list(self.privileged.columns)
+        shares = {}
+        if self.task == "classification":
+            labels = pd.Series(self.y[self.has_y]).astype(str)
+            shares = labels.value_counts(normalize=True).to_dict()
         return {
             "target": self.target,
             "task": self.task,
             "features": list(self.X.columns),
             "numbers": list(self.X.select_dtypes("number").columns),
             "privileged": privileged,
+            "shares": shares,
             "missing": list(self.missing),
             "source": self.source,
             "schema": schema_of(self.X),
