@@ -48,13 +48,19 @@ def test_it_writes_report_results_figures_and_model(compared):
         *("figures/columns.png", "figures/columns.svg"),
     }
     table = pd.read_csv(folder / "results.csv")
-    assert list(table["arm"]) == ["without", "with", "shuffled", "self", "oracle"]
+    arms = ["without", "with", "shuffled", "self", "oracle"]
+    assert list(table["arm"]) == [*arms, "external baseline", "constant baseline"]
+    assert (table["n_splits"] == 2).all()
     stored = Comparison.from_json(folder / "results.json")
     assert stored.settings["target"] == "outcome"
     assert stored.settings["features"] == KNOWN
     assert stored.settings["privileged"] == LATER
     assert stored.settings["n_privileged_rows"] == 144
-    np.testing.assert_allclose(stored.table["score"], table["score"])
+    np.testing.assert_allclose(stored.table["score"], table["score"][:5])
+    outside = stored.settings["outside"]
+    found = table.loc[5, ["score", "std_error"]].astype(float)
+    np.testing.assert_allclose(found, [outside["score"], outside["std_error"]])
+    assert table.at[6, "score"] == stored.settings["constant"]
     gains = pd.read_csv(folder / "columns.csv")
     assert set(gains["group"]) == set(LATER)
 

@@ -583,9 +583,18 @@ def _write_results(
 
 
 def _all_scores(comparison: Comparison) -> pd.DataFrame:
-    """Return the table of the comparison, and that at full size if there is one."""
-    found = [(comparison.settings["splits"], comparison.table)]
-    full = comparison.settings.get("full_size")
+    """Return the table of the comparison, the baselines, and the table at full size."""
+    settings = comparison.settings
+    n_splits = settings["splits"]["n_splits"] - len(comparison.left_out)
+    outside, constant = settings["outside"], settings["constant"]
+    line = {"method": outside["name"], "arm": "external baseline"}
+    baselines = [line | {name: outside[name] for name in ("score", "std_error")}]
+    if constant is not None:
+        line = {"method": "constant prediction", "arm": "constant baseline"}
+        baselines.append(line | {"score": constant})
+    beside = pd.DataFrame(baselines).assign(n_splits=n_splits)
+    found = [(settings["splits"], each) for each in (comparison.table, beside)]
+    full = settings.get("full_size")
     if full:
         found.append((full["splits"], pd.DataFrame(full["table"])))
     return pd.concat(

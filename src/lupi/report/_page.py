@@ -145,7 +145,7 @@ def build_page(
         "lines": [
             *(summary_cells(line) for line in comparison.summary.to_dict("records")),
             *full_size_cells(comparison),
-            *_outside_line(settings.get("outside")),
+            *_outside_line(settings),
         ],
         "table_notes": _table_notes(comparison),
         "column_gains": None if gains is None else _column_gains(gains),
@@ -240,10 +240,11 @@ def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
     )
 
 
-def _outside_line(outside: Mapping[str, Any] | None) -> list[list[str]]:
+def _outside_line(settings: Mapping[str, Any]) -> list[list[str]]:
+    outside, size = settings.get("outside"), round(settings["splits"]["n_train"])
     if not outside:
         return []
-    name = f"{outside['name']} (external baseline)"
+    name = f"{outside['name']} (external baseline, {size:,} training rows)"
     return [[name, number(outside["score"]), *[""] * (len(ARMS) + 2)]]
 
 
