@@ -52,6 +52,7 @@ def test_every_split_trains_on_the_past(rows):
     assert result.at_full_size() is None
     small = run(rows, time=rows["time"], train_size=10)
     assert small.at_full_size()["splits"]["kind"] == "time"
+    assert "10 earlier training rows, the latest of them" in render_html(small)
 
 
 def test_dates_in_any_notation_are_times(rows):
@@ -131,6 +132,8 @@ def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
         if len(hidden):
             assert time[train].max() < time[hidden].min()
         assert max(time[train].max(), *time[hidden], 0) < time[test].min()
+    said = "20 earlier training rows, the latest before those whose outcome is hidden"
+    assert said in render_html(result)
 
 
 @pytest.mark.parametrize(

@@ -238,6 +238,10 @@ def split_words(settings: Mapping[str, Any]) -> str:
             if times <= asked:
                 why = f"there are {times} distinct times"
             windows += f", not {asked} ({why}),"
+        if splits["train_size"]:
+            rarest = f", the latest of them{rarest}"
+        elif splits["labelled"]:
+            rarest = f", the latest before those whose outcome is hidden{rarest}"
         return (
             f"{windows} by time ({splits['time']}): {_training_rows(splits)} earlier "
             f"training rows{rarest}{hidden} and {n_test:,} later test rows{grouped}"
