@@ -120,7 +120,7 @@ MOST_PARAMETERS = 200  # for intervals and the test of the assumption
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _LabelledRows:
     """Training rows. NaN in `design`: no X*. NaN in `known`: the rates are learned."""
 
     X: Any
@@ -140,9 +140,9 @@ class _Rows:
         """Mask of the rows whose noise is a function of their X*."""
         return np.isnan(self.known[:, 0]) & ~np.isnan(self.design[:, 0])
 
-    def take(self, index: np.ndarray) -> _Rows:
+    def take(self, index: np.ndarray) -> _LabelledRows:
         rest = (value[index] for name, value in vars(self).items() if name != "X")
-        return _Rows(take_rows(self.X, index), *rest)
+        return _LabelledRows(take_rows(self.X, index), *rest)
 
     def folds(self, n_folds: int, random_state: Any = None) -> np.ndarray:
         """Return the fold of each row; no more folds than a class has units."""
@@ -152,7 +152,7 @@ class _Rows:
         n_folds = min(n_folds, int((count > 0).sum(axis=0).min()))
         return in_turn(count.argmax(axis=1), n_folds, random_state)[place]
 
-    def trusted(self) -> _Rows:
+    def trusted(self) -> _LabelledRows:
         """Return the same rows, all of whose labels are known to be right."""
         right = np.eye(1, self.known.shape[1])
         return replace(self, known=right.repeat(len(self.codes), axis=0))
@@ -164,7 +164,7 @@ class _Noise(NamedTuple):
     coef: np.ndarray  # (c, v), one column for each log-odds: 1, or K if classwise
     average: np.ndarray | None = None
 
-    def of(self, rows: _Rows) -> np.ndarray:
+    def of(self, rows: _LabelledRows) -> np.ndarray:
         """Return a: known, a function of X*, or else the average."""
         a, learned, k = rows.known.copy(), rows.learned, rows.known.shape[1] - 1
         if learned.any():
@@ -187,13 +187,15 @@ def _posterior(f: np.ndarray, a: np.ndarray, codes: np.ndarray) -> tuple:
     return label, answer / label
 
 
-def _soft_labels(f: np.ndarray, a: np.ndarray, rows: _Rows) -> np.ndarray:
+def _soft_labels(f: np.ndarray, a: np.ndarray, rows: _LabelledRows) -> np.ndarray:
     """Return the posterior probabilities of the true classes."""
     r = _posterior(f, a, rows.codes)[1][:, None]
     return r * f + (1 - r) * rows.labels
 
 
-def _log_likelihood(scores: np.ndarray, a: np.ndarray, rows: _Rows) -> np.ndarray:
+def _log_likelihood(
+    scores: np.ndarray, a: np.ndarray, rows: _LabelledRows
+) -> np.ndarray:
     return np.log(_posterior(softmax(scores, axis=1), a, rows.codes)[0])
 
 
@@ -222,7 +224,7 @@ class _Objective:
     n_columns) for a calibration of given scores (see `_calibration`).
     """
 
-    def __init__(self, X: Any, rows: _Rows, C: float, classwise: bool) -> None:
+    def __init__(self, X: Any, rows: _LabelledRows, C: float, classwise: bool) -> None:
         self.X, self.rows, self.labels = X, rows, rows.labels
         self.calibrates, k = X.ndim == 3, self.labels.shape[1]
         # With two classes there is one score, that of the second.
@@ -336,7 +338,7 @@ def _calibration(scores: np.ndarray) -> np.ndarray:
 
 
 def _independence(
-    X: np.ndarray, rows: _Rows, C: float, classwise: bool, t: np.ndarray
+    X: np.ndarray, rows: _LabelledRows, C: float, classwise: bool, t: np.ndarray
 ) -> float:
     """Return the p-value of the score test that X* has no effect on f.
 
@@ -361,7 +363,7 @@ def _independence(
 # Candidates --------------------------------------------------------------------------
 
 
-class _Model(NamedTuple):
+class _Candidate(NamedTuple):
     """A fitted candidate."""
 
     fitted: Any  # (b, W) of standardized columns, one column per class; or an estimator
@@ -372,15 +374,15 @@ class _Model(NamedTuple):
 
 
 def _fit_logistic(
-    rows: _Rows, scaler: Any, classwise: bool, grid: tuple[float, ...]
-) -> list[_Model]:
+    rows: _LabelledRows, scaler: Any, classwise: bool, grid: tuple[float, ...]
+) -> list[_Candidate]:
     """Return the joint model for each value of C, started from the one before."""
     X, t, models = _standardized(scaler, rows.X), None, []
     for C in grid:
         objective = _Objective(X, rows, C, classwise)
         t, converged = _minimum(objective, t)
         W = objective.blocks(t)[0] @ objective.lift
-        models.append(_Model(W, objective.noise(t), t, converged))
+        models.append(_Candidate(W, objective.noise(t), t, converged))
     return models
 
 
@@ -393,7 +395,7 @@ def _log_probabilities(output: ClassOutput, model: Any, X: Any) -> np.ndarray:
 # Hedge -------------------------------------------------------------------------------
 
 
-def _within_error(values: np.ndarray, rows: _Rows) -> int:
+def _within_error(values: np.ndarray, rows: _LabelledRows) -> int:
     """Return the first candidate whose log-likelihood is within an error of the best.
 
     The error is the standard error of the difference of the two, summed over rows.
@@ -405,7 +407,7 @@ def _within_error(values: np.ndarray, rows: _Rows) -> int:
 
 
 def _hedge(
-    held: dict[str, tuple[np.ndarray, np.ndarray]], rows: _Rows
+    held: dict[str, tuple[np.ndarray, np.ndarray]], rows: _LabelledRows
 ) -> tuple[dict, dict]:
     """Return the weights of the candidates, and a slope and intercepts of each."""
     value = {name: _log_likelihood(*pair, rows) for name, pair in held.items()}
@@ -420,7 +422,7 @@ def _hedge(
 
 
 def _doubted(
-    a: np.ndarray, held: tuple[np.ndarray, np.ndarray], rows: _Rows
+    a: np.ndarray, held: tuple[np.ndarray, np.ndarray], rows: _LabelledRows
 ) -> np.ndarray:
     """Return a(x*), or its average where that explains the labels out of fold as well.
 
@@ -642,7 +644,7 @@ None, default=None
             self._noise_scaler = _scaler_of(values, weight[table.rows])
             design[table.rows] = _standardized(self._noise_scaler, values)
         unit = np.unique(groups, return_inverse=True)[1]
-        return _Rows(training.X, codes, weight, design, known, unit), keep
+        return _LabelledRows(training.X, codes, weight, design, known, unit), keep
 
     def _known_answers(self, privileged: Any, n_rows: int) -> np.ndarray:
         """Return a of the rows whose rates are given, NaN in the others."""
@@ -674,7 +676,7 @@ None, default=None
         return np.maximum(found, 0.0)
 
     def _fit_candidates(
-        self, rows: _Rows, student: Any, keep: np.ndarray, given: Training
+        self, rows: _LabelledRows, student: Any, keep: np.ndarray, given: Training
     ) -> None:
         """Choose penalties and weights out of fold, fit, and set the attributes."""
         noisy = rows.learned.any() or np.isfinite(rows.known).any()
@@ -734,7 +736,9 @@ None, default=None
         if len(names) > 1 and rows.learned.any():
             self._set_noise(rows, last, scores, C["corrected"], a)
 
-    def _outer_folds(self, rows: _Rows, keep: np.ndarray, given: Training) -> list:
+    def _outer_folds(
+        self, rows: _LabelledRows, keep: np.ndarray, given: Training
+    ) -> list:
         """Return the fold of each row, for each repetition; nothing if impossible."""
         if isinstance(self.cv, Integral):
             seeds = shuffle_generators(self.n_repeats, self.random_state)
@@ -753,7 +757,7 @@ None, default=None
         return []
 
     def _out_of_fold(
-        self, rows: _Rows, student: Any, name: str, folds: list, grid: tuple
+        self, rows: _LabelledRows, student: Any, name: str, folds: list, grid: tuple
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return scores and noise of a candidate, from models without the fold."""
 
@@ -775,8 +779,8 @@ None, default=None
         return found
 
     def _train(
-        self, rows: _Rows, student: Any, name: str, grid: tuple[float, ...]
-    ) -> list[_Model]:
+        self, rows: _LabelledRows, student: Any, name: str, grid: tuple[float, ...]
+    ) -> list[_Candidate]:
         """Return a candidate; as logistic regression, one for each value of C."""
         rows = rows if name == "corrected" else rows.trusted()
         classwise = self.noise == "classwise"
@@ -787,9 +791,9 @@ None, default=None
         output, none = ClassOutput(self.classes_), np.empty(0)
         target = output.indicators(rows.codes)
         fitted = output.fit(clone(student), rows.X, target, rows.weight)
-        return [_Model(fitted, _Noise(none), none)]
+        return [_Candidate(fitted, _Noise(none), none)]
 
-    def _fit_em(self, rows: _Rows, student: Any, classwise: bool) -> _Model:
+    def _fit_em(self, rows: _LabelledRows, student: Any, classwise: bool) -> _Candidate:
         """Return a student of soft labels, and the noise."""
         fold = rows.folds(int(self.cv) if isinstance(self.cv, Integral) else 5)
         output, soft, t = ClassOutput(self.classes_), rows.labels, None
@@ -816,10 +820,10 @@ None, default=None
             weight = rows.weight * np.maximum(a[:, 0], LOW) ** 2
         _, soft, noise, scores = best
         fitted = self._fit_soft(rows, student, soft)
-        return _Model(fitted, noise, scores, bool(moved <= self.tol), step)
+        return _Candidate(fitted, noise, scores, bool(moved <= self.tol), step)
 
     def _fit_soft(
-        self, rows: _Rows, student: Any, soft: np.ndarray, C: float = 1.0
+        self, rows: _LabelledRows, student: Any, soft: np.ndarray, C: float = 1.0
     ) -> Any:
         """Return a student of soft labels, which need not sum to 1."""
         weight = rows.weight[:, None] * soft
@@ -846,7 +850,12 @@ None, default=None
             self.intercept_ = total[0] - self.coef_ @ self._scaler.mean_
 
     def _set_noise(
-        self, rows: _Rows, model: _Model, scores: np.ndarray, C: float, a: np.ndarray
+        self,
+        rows: _LabelledRows,
+        model: _Candidate,
+        scores: np.ndarray,
+        C: float,
+        a: np.ndarray,
     ) -> None:
         """Set the noise as a function of X*, and warn where it is doubtful."""
         V, self._mean_answers = model.noise
@@ -904,7 +913,7 @@ None, default=None
         design, k = self._noise_design(privileged), len(self.classes_)
         coef = np.column_stack([self.noise_intercept_, self.noise_coef_]).T
         known = np.full((len(design), k + 1), np.nan)
-        rows = _Rows(None, known, known, design, known, known)
+        rows = _LabelledRows(None, known, known, design, known, known)
         a = _Noise(coef, self._mean_answers).of(rows)
         rates, single = 1 - a[:, :1] - a[:, 1:], len(self.noise_coef_) == 1
         if level is None:
