@@ -156,7 +156,7 @@ class Tuning:
     # face by this share of the outer step, after a Newton step of at least this length.
     inexact: float = 0.7
     inexact_length: float = 0.5
-    # Residual of the equations of a face, as a share of the outer step.
+    # Residual of the equations of a face, as a share of the Newton step.
     face_accuracy: float = 1e-4
     # Each changed multiplier costs a solution with the factors of the old face: the new
     # face is factorized if more than n over this number have changed.
@@ -165,7 +165,7 @@ class Tuning:
     # old proximal term, are given up (they are used again if half as many were
     # sufficient), and after which new ones are.
     corrections: int = 12
-    most_corrections: int = 15
+    most_corrections: int = 8
     # Size from which corrected factors in single precision are faster.
     single_size: int = 500
     # Accuracy of a vertex: the first for small problems, otherwise this share of tol.

@@ -342,7 +342,7 @@ class Augmented:
             corrections = self._corrections(multipliers, ridge, right)
             for n, target in enumerate(itertools.islice(corrections, most)):
                 error = np.abs(target.residual / ridge).max()
-                step = np.abs(target.multipliers - self.center).max()
+                step = np.abs(target.multipliers - multipliers).max()
                 values = right - self._margins(target.penalized, target.biases)
                 rounding = VALUE_ROUNDING * np.abs(values / ridge).max()
                 if error <= max(tuning.face_accuracy * step, rounding):
