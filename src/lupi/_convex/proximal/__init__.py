@@ -151,7 +151,8 @@ class Augmented:
         self.layout = Equations(problem, ridge, dtype, tuning)
         self._face: Face | Neighbor | None = None
         self._worn = False
-        # On a GPU a new factorization is faster than the vectors of many changes.
+        # On a GPU a new factorization is faster than the vectors of many changes and
+        # than many conjugate gradients.
         self._takes_neighbors = is_on_host(problem.spaces[0].matrix)
         self.set_ridge(ridge)
         self.biases = np.zeros(len(problem.biased))
@@ -172,7 +173,9 @@ class Augmented:
         self.layout = Equations(self.problem, self.ridge, dtype, self.tuning)
 
     def set_ridge(self, ridge: np.ndarray) -> None:
-        """Set the proximal term; factors with another one are kept."""
+        """Set the proximal term; on the host factors with another one are kept."""
+        if not self._takes_neighbors:
+            self._face, self._worn = None, True
         self.ridge = ridge
         self.bounds = Bounds(self.problem, ridge)
         self.sigma = ridge - self.problem.curvature
