@@ -92,25 +92,27 @@ class Solution:
         return replace(self, weights=None).expansion(k, allowed)
 
     def _price(self, k: int) -> float:
-        """Return how much the objective can change with a unit of function k.
+        """Return how much objective and gap can change with a unit of function k.
 
-        This is a bound for slacks, and the multiplier for constraints without them.
+        This is a bound for slacks; the gap counts the largest violation of a constraint
+        without one at the multipliers of all of them.
         """
         problem, function = self.problem, self.problem.functions[k]
         multipliers = np.abs(self.multipliers + problem.offset)
         total = np.abs(self.coefficients[k]).sum()
         if function.cost is not None:
             total += np.abs(function.cost).sum()
+        violated = [np.abs(row.on.get(k, 0.0)).sum() for row in problem.global_rows]
         for part, family in zip(problem.slices, problem.families, strict=True):
-            if k in family.on:
-                linear = None if family.slack is None else family.slack.linear
+            if k not in family.on:
+                continue
+            if family.slack is None:
+                violated.append(np.abs(family.on[k]).max(initial=0.0))
+            else:
+                linear = family.slack.linear
                 price = multipliers[part] if linear is None else linear
                 total += np.abs(family.on[k]) @ price
-        first = problem.size - len(problem.global_rows)
-        for row, multiplier in zip(
-            problem.global_rows, multipliers[first:], strict=True
-        ):
-            total += np.abs(row.on.get(k, 0.0)).sum() * multiplier
+        total += max(violated, default=0.0) * multipliers[self._hard].sum()
         return float(total)
 
     def _expansions(self, k: int) -> Iterator[np.ndarray]:
