@@ -48,7 +48,7 @@ def test_it_writes_report_results_figures_and_model(compared):
         *("figures/columns.png", "figures/columns.svg"),
     }
     table = pd.read_csv(folder / "results.csv")
-    arms = ["without", "with", "shuffled", "self", "oracle"]
+    arms = ["without X*", "with X*", "shuffled X*", "X as X*", "oracle"]
     assert list(table["arm"]) == [*arms, "external baseline", "constant baseline"]
     assert (table["n_splits"] == 2).all()
     stored = Comparison.from_json(folder / "results.json")
@@ -101,6 +101,40 @@ def test_the_card_of_the_model_has_verdict_scores_and_limits(compared):
     assert f"event {share:.1%}".replace("%", " %") in card
 
 
+def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
+    table = clinic(120)[["age", "ward", "count_week_20", "outcome"]].dropna()
+    table.to_csv(tmp_path / "table.csv", index=False)
+    words = ["compare", "table.csv", "-t", "outcome", "-p", "count*", "--quick"]
+    words += ["--labelled", "30", "--cv", "2", "-j", "1", "--columns"]
+    done = lupi_here(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "lupi-report"
+    lupi_here("card", "lupi-report/model.skops", "-o", "card.md", cwd=tmp_path)
+    card = (tmp_path / "card.md").read_text(encoding="utf-8")
+    page = (folder / "report.html").read_text(encoding="utf-8").replace("<wbr>", "")
+    stored = Comparison.from_json(folder / "results.json")
+    full = stored.full_size
+    said = " ".join(done.stdout.split())
+    for text in (said, " ".join(page.split()), card):
+        assert str(full.verdict) in text
+        for own, n_train in ((stored, "30"), (full, "about ")):
+            outside = own.settings["outside"]
+            score = f"{outside['score']:.3f} ± {outside['std_error']:.3f}"
+            assert f"on X and the same splits ({n_train}" in text
+            assert f"training rows): {score} (standard error)" in text
+    assert "With all" in full.verdict.headline
+    assert "instead of 30, " in full.verdict.headline
+    assert "with --columns" not in said
+    found = pd.read_csv(folder / "results.csv")
+    assert (found["arm"] == "external baseline").sum() == 2
+    assert (found["arm"] == "constant baseline").sum() == 2
+    # The external baseline is compared with the model that is kept, split by split.
+    assert outside["difference"] == pytest.approx(
+        outside["score"] - full.table.set_index("arm").at[full.choice[1], "score"]
+    )
+    assert outside["difference_low"] < outside["difference"]
+
+
 def test_an_older_run_is_replaced_only_by_force(compared):
     before = (compared[0] / "lupi-report" / "results.json").read_bytes()
     again = lupi_here("compare", "table.csv", *PLAIN, *SHORT, cwd=compared[0])
@@ -148,7 +182,7 @@ def test_grades_are_numbers_and_groups_are_kept_together(tmp_path, monkeypatch, 
     assert "distinct whole numbers, which are treated as numbers; use --task" in said
     assert "HedgedDistillationRegressor in 5 arms" in said
     assert "R², higher is better" in said
-    assert "4 splits (2 folds, repeated twice)" in said
+    assert "4 random splits (2 folds, repeated twice)" in said
     assert "rows of a group kept together" in said
 
 
@@ -189,7 +223,8 @@ def test_time_splits_the_past_from_the_future(tmp_path, monkeypatch, capsys):
     short = ["--quick", "--no-model", "-j", "1", "-m", "svc-plus", "--n-candidates=1"]
     assert main([*roles, *short, "--time", "admitted", "--cv", "1"]) == 0
     said = words(capsys)
-    assert "tested on the future (admitted)" in said.replace("│ ", "")
+    how = "1 split by time (admitted), trained on the past and tested on the future"
+    assert how in said.replace("│ ", "")
     stored = Comparison.from_json("lupi-report/results.json")
     rows = f"{stored.folds['n_train'][0]} earlier training rows"
     assert f"one split by time (admitted): {rows}" in said

@@ -54,6 +54,13 @@ def test_types_missing_shares_and_marks():
     assert found.loc[["pupil", "school"], "score"].isna().all()
 
 
+def test_missing_shares_are_of_all_rows():
+    y = np.where(TABLE["prize"].isna(), None, Y.astype(str)).astype(object)
+    y[TABLE["prize"].notna().to_numpy().nonzero()[0][0]] = None
+    found = by_name(column_scores(TABLE[["prize", "noise"]], y, scoring="accuracy"))
+    assert found.at["prize", "missing"] == pytest.approx(TABLE["prize"].isna().mean())
+
+
 def test_the_score_is_that_of_the_column():
     found = by_name(column_scores(TABLE[["weak", "noise", "grade"]], Y))
     # A monotone relation: no tree ranks better than the column itself, up to chance.

@@ -63,6 +63,14 @@ def test_too_few_rows_come_with_their_number():
     assert "about 5,000 are needed to know" in steps("no evidence", rows_needed=5000)[0]
 
 
+def test_columns_that_were_measured_are_not_asked_for():
+    result = of_scores({HEDGED: {"without": np.zeros(2)}}, privileged=["cd4", "cd8"])
+    result.verdict = Verdict("helps", "A.", "B.", HEDGED, {})
+    assert "columns()" in " ".join(result.next_steps())
+    result.settings["column_gains"] = True
+    assert "columns()" not in " ".join(result.next_steps())
+
+
 def test_nothing_to_gain_asks_for_other_columns():
     assert "other columns" in steps("no evidence", nothing_to_gain=True)[0]
 

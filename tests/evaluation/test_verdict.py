@@ -111,18 +111,23 @@ def test_nothing_to_gain_is_said_of_a_bound_and_not_of_missing_significance():
 
 
 @pytest.mark.parametrize(
-    ("oracle", "spread", "n_splits"),
-    [(0.76, 0.05, 7), (0.64, 0.05, 10), (0.76, 0.003, 10)],
-    ids=["few splits", "a loss of the oracle", "no gain of the method"],
+    ("oracle", "spread", "n_splits", "splits"),
+    [
+        (0.76, 0.05, 7, {}),
+        (0.64, 0.05, 10, {}),
+        (0.76, 0.003, 10, {}),
+        (0.76, 0.05, 10, {"train_size": 90}),
+    ],
+    ids=["few splits", "a loss of the oracle", "no gain of the method", "a given size"],
 )
-def test_rows_needed_are_not_extrapolated_from_little(oracle, spread, n_splits):
+def test_rows_needed_are_not_extrapolated_from_little(oracle, spread, n_splits, splits):
     noise = np.linspace(-1, 1, n_splits)
     scores = {
         "without": np.full(n_splits, 0.7),
         "with": 0.7 + spread * noise,
         "oracle": oracle + 0.15 * noise,
     }
-    result = of_scores({"A": scores})
+    result = of_scores({"A": scores}, splits=splits)
     assert result.summary["p_gap"][0] > 0.05
     assert result.summary["gap_upper"][0] > 0.01
     assert result.verdict.rows_needed is None

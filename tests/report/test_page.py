@@ -117,7 +117,7 @@ def test_facts_of_the_data_are_there(text):
     assert "on the training rows" in text
     boosting = "HistGradientBoostingClassifier (external baseline, 180 training rows)"
     assert f"{boosting} 0.612" in text
-    assert "same splits: 0.612 ± 0.010 (standard error)." in text
+    assert "splits (180 training rows): 0.612 ± 0.010 (standard error)." in text
     assert "(Holm; p_gain of results.csv is not)" in text
 
 
@@ -267,13 +267,8 @@ def test_notebooks_show_the_verdict_and_escape_names():
 
 def at_full_size(result, full):
     """Add a comparison at full size, as `Comparison.at_full_size` does."""
-    result.settings["full_size"] = {
-        "splits": full.settings["splits"],
-        "summary": full.summary.to_dict("records"),
-        "table": full.table.to_dict("records"),
-        "verdict": full.verdict.to_dict(),
-        "choice": full.choice,
-    }
+    full.settings["splits"]["instead_of"] = result.settings["splits"]["n_train"]
+    result.settings["full_size"] = full.to_dict()
     return result
 
 
@@ -286,15 +281,49 @@ def test_the_saved_model_has_the_score_of_its_own_size():
     low, high = f"{without['low']:.3f}", f"{without['high']:.3f}"
     assert (
         f"Its expected AUC is {without['score']:.3f} (95 % interval {low} to {high}), "
-        "measured on 10 splits with about 180 outcomes in training; the verdict is "
-        "about models that are trained on 60 outcomes." in said
+        "measured on 10 random splits with 180 known outcomes in training; the verdict "
+        "is about models that are trained on 60 outcomes." in said
     )
-    assert "With all 100 known outcomes (10 splits, about 180 of them" in said
-    line = full.summary.loc[0]
-    label = {"without": "without X*", "shuffled": "shuffled X*", "self": "X as X*"}
-    best = f"{label[line['control']]} ({line[line['control']]:.3f})"
-    assert f"the gain over the best control, {best}, is" in said
+    # Both sizes have the same words for their gain.
+    assert "With 60 known outcomes, the privileged information helps" in said
+    assert "With all 100 known outcomes instead of 60, there is no evidence" in said
+    assert said.count("both ends and p are the least favourable of the three") == 2
     assert "a leak" not in said
+
+
+def test_both_sizes_have_their_baselines_and_the_method_of_the_second_is_explained():
+    full = of_gains({"B": 0.0}, constant=0.7)
+    result = of_gains({"A": 0.0, "B": 0.01}, splits={"n_train": 60.0}, constant=0.5)
+    for each, score in ((result, 0.4), (full, 0.8)):
+        each.settings["outside"] = {"name": "Boosting", "score": score}
+        each.settings["outside"] |= {"std_error": 0.01, "difference": 0.15}
+        each.settings["outside"] |= {"difference_low": -0.1, "difference_high": 0.4}
+    said = Reader(render(at_full_size(result, full))).text
+    assert "(60 training rows): 0.400 ± 0.010 (standard error), below a const" in said
+    assert "(180 training rows): 0.800 ± 0.010 (standard error)." in said
+    assert "0.800 on the same splits, a difference of +0.150 (95 % interval" in said
+    assert "Of the 2 methods only B, the method of the verdict, was compared" in said
+
+
+@pytest.mark.parametrize("several", [True, False])
+def test_more_rows_that_are_worse_and_the_highest_score_are_named(several):
+    names = ["A", "B"] if several else ["A"]
+    full = of_gains(dict.fromkeys(names, 0.0))
+    result = of_gains(dict.fromkeys(names, 0.0), splits={"n_train": 60.0})
+    result.folds["score"] += 0.1 if several else -0.1
+    said = Reader(render(at_full_size(result, full))).text
+    assert ("additional training rows do not improve it" in said) == several
+    assert ("of the models without X* it has the highest score" in said) == several
+    assert "compared again" not in said
+
+
+def test_an_interval_that_is_cut_says_so():
+    result = of_gains({"A": 0.0}, scoring="r2")
+    assert "possible score" not in Reader(render(result)).text
+    result = of_gains({"A": 0.0}, scoring="r2")
+    result.folds["score"] += 0.5 * (-1.0) ** result.folds["split"]
+    said = Reader(render(result)).text
+    assert "to 1.000, which ends at the highest possible score)" in said
 
 
 @pytest.mark.parametrize(
@@ -316,7 +345,7 @@ def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
         settings = {"constant": constant, "outside": outside | {"score": score + 0.1}}
     result.settings.update(settings)
     said = Reader(render(result)).text
-    better = f"Boosting of scikit-learn has {score + 0.1:.3f} on the same splits"
+    better = f"Boosting of scikit-learn scores {score + 0.1:.3f} on the same splits"
     assert (better in said) == (sentence is not None)
     assert ("of no use" in said) == (sentence is not None)
     if sentence is not None:
@@ -362,7 +391,7 @@ def test_the_mean_of_the_past_is_not_that_of_the_future():
     settings = {"task": "regression", "scoring": "r2", "constant": -0.755}
     result = of_gains({"SVRPlus": 0.05}, **settings)
     random = Reader(render(result)).text
-    assert "every test row scores −0.755." in random
+    assert "test row (180 training rows) scores −0.755." in random
     result = of_gains({"SVRPlus": 0.05}, **settings, splits={"kind": "time"} | DAYS)
-    said = "every test row scores −0.755: R² is measured from the mean of the later"
+    said = "rows) scores −0.755: R² is measured from the mean of the later"
     assert said in Reader(render(result)).text

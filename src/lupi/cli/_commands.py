@@ -119,10 +119,14 @@ def _show_columns(
         Text(f"How well does each column predict {data.target} ({data.task})?", "bold")
     )
     show_notes(console, data.notes)
-    drawn = f" of {MOST_ROWS:,} rows drawn" if len(data.y) > MOST_ROWS else ""
+    known = int(data.has_y.sum())
+    drawn = f" of {MOST_ROWS:,} rows drawn" if known > MOST_ROWS else ""
+    rows = f"{len(data.y):,} rows"
+    if known < len(data.y):
+        rows += f", of which {known:,} have an outcome and are scored"
     console.print(
         Text(
-            f"{len(data.y):,} rows. Score: {name} of a small tree on this column only, "
+            f"{rows}. Score: {name} of a small tree on this column only, "
             f"in {N_FOLDS} folds{drawn}; higher is better.",
             "dim",
         )
@@ -147,7 +151,7 @@ def _show_columns(
             f"{line['n_values']} categories"
             if line["type"] == "category"
             else line["type"],
-            f"{line['missing']:.0%}" if line["missing"] else "",
+            _share(line["missing"]),
             number(line["score"]),
             Text(said, "yellow" if marked or line["means_missing"] else "dim"),
             style="bold" if marked else "",
@@ -156,6 +160,13 @@ def _show_columns(
     if len(scores) > MOST_SHOWN:
         more = f"{len(scores) - MOST_SHOWN:,} columns with lower scores are not shown"
         console.print(Text(f"{more}; --out FILE.csv writes all.", "dim"))
+
+
+def _share(value: float) -> str:
+    """Return a share of missing values in percent; empty if there are none."""
+    if 0 < value < 0.01:
+        return "< 1 %"
+    return f"{value:.0%}".replace("%", " %") if value else ""
 
 
 def _show_next_command(
@@ -597,15 +608,19 @@ def _card_sections(details: dict[str, Any], file: str) -> dict[str, str]:
         f"Only the {len(features)} columns above are used when predicting.",
     ]
     if measured is not None:
-        lines = [
-            f"| {row['arm']} | {number(row['value'])} | {number(row['low'])} to "
-            f"{number(row['high'])} |"
-            for row in measured["scores"]
-        ]
-        heading = f"| {measured['metric']} | mean | 95 % interval |\n|---|---|---|"
         parts = [measured.get("expected"), measured["verdict"], measured["full_size"]]
-        parts.append(f"Scores of {measured['method']}: {measured['splits']}.")
-        parts += ["\n".join([heading, *lines]), *measured["baselines"]]
+        for splits, rows in measured["scores"].items():
+            lines = [
+                f"| {measured['metric']} | mean | 95 % interval |",
+                "|---|---|---|",
+            ]
+            lines += [
+                f"| {row['arm']} | {number(row['value'])} | {number(row['low'])} to "
+                f"{number(row['high'])} |"
+                for row in rows
+            ]
+            parts += [f"Scores of {measured['method']}: {splits}.", "\n".join(lines)]
+        parts += measured["baselines"]
         scores = "\n\n".join(part for part in parts if part)
         limits += measured["limits"]
     return {

@@ -52,8 +52,8 @@ from lupi.report import Usage, write_html
 from lupi.report._words import (
     GAIN_COLUMNS,
     arm_meanings,
+    baseline_words,
     choice_words,
-    constant_words,
     data_facts,
     expected_words,
     full_size_words,
@@ -61,8 +61,8 @@ from lupi.report._words import (
     gain_words,
     left_out_words,
     method_verdict,
-    outside_words,
     second_words,
+    sizes,
     split_words,
     summary_cells,
     warning_words,
@@ -142,10 +142,13 @@ def run_compare(
         comparison.settings["made"] |= _remember(asked, out)
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
+        if not asked["no_model"] and comparison.at_full_size(n_jobs=jobs) is not None:
+            words = str(full_size_words(comparison))
+            console.print(Text.assemble(("all rows ", "dim"), words))
         _baselines(console, comparison, jobs)
         model = None
         if not asked["no_model"]:
-            model = _best_model(console, comparison, data.details, jobs)
+            model = _best_model(console, comparison, data.details)
         curves = {} if quick else _curves(console, comparison, jobs)
     except KeyboardInterrupt:
         # joblib warns of the tasks that it cancels.
@@ -181,11 +184,8 @@ def _compare(study: Study, out: Path, jobs: int) -> Comparison:
 
 def _baselines(console: Console, comparison: Comparison, jobs: int) -> None:
     with console.status("Scoring the external baseline"):
-        outside = comparison.outside_baseline(n_jobs=jobs)
-    said = [] if outside is None else [outside_words(outside)]
-    if comparison.settings["constant"] is not None:
-        said.append(constant_words(comparison.settings))
-    for words in said:
+        comparison.outside_baseline(n_jobs=jobs)
+    for words in baseline_words(comparison):
         console.print(Text.assemble(("baseline ", "dim"), words))
 
 
@@ -203,11 +203,9 @@ def _curves(
 
 
 def _best_model(
-    console: Console, comparison: Comparison, details: Mapping[str, Any], jobs: int
+    console: Console, comparison: Comparison, details: Mapping[str, Any]
 ) -> bytes | None:
     """Return the file of the best model; None, with a note, if it cannot be saved."""
-    if comparison.at_full_size(n_jobs=jobs) is not None:
-        console.print(Text.assemble(("all rows ", "dim"), full_size_words(comparison)))
     with (
         console.status("Fitting the best model on all rows"),
         collected_warnings() as said,
@@ -229,32 +227,27 @@ def _best_model(
 def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     """Return the verdict and the scores of a method, for the file of the model."""
     settings = comparison.settings
-    levels = comparison.intervals()
-    levels = levels[levels["method"] == method]
     labels = {arm: ARMS[arm].label for arm in ARMS}
     base = settings["base_models"][method]
     labels["without"] += f" ({base})" * bool(base)
-    levels = levels.assign(arm=levels["arm"].map(labels))
+    scores = {}
+    for own in sizes(comparison):
+        levels = own.intervals().replace({"arm": labels})
+        levels = levels[levels["method"] == method]
+        scores[split_words(own.settings)] = levels.to_dict("records")
     limits = []
     if settings["splits"]["kind"] != "time":
         limits.append("The splits were random: scores on later rows may be lower.")
     if settings["labels"]["n_unlabelled"]:
         limits.append("Scores are those of rows whose outcome is known.")
-    said = [outside_words(settings["outside"])] if settings.get("outside") else []
-    if settings["constant"] is not None:
-        said.append(constant_words(settings))
-    said += second_words(comparison)
     return {
         "method": method,
         "metric": metric_name(settings["scoring"]),
         "verdict": str(comparison.verdict),
-        "full_size": (
-            full_size_words(comparison) if settings.get("full_size") else None
-        ),
+        "full_size": full_size_words(comparison),
         "expected": expected_words(comparison),
-        "splits": split_words(settings),
-        "scores": levels[["arm", "value", "low", "high"]].to_dict("records"),
-        "baselines": said,
+        "scores": scores,
+        "baselines": [*baseline_words(comparison), *second_words(comparison)],
         "limits": limits,
     }
 
@@ -583,24 +576,25 @@ def _write_results(
 
 
 def _all_scores(comparison: Comparison) -> pd.DataFrame:
-    """Return the table of the comparison, the baselines, and the table at full size."""
-    settings = comparison.settings
-    n_splits = settings["splits"]["n_splits"] - len(comparison.left_out)
-    outside, constant = settings["outside"], settings["constant"]
-    line = {"method": outside["name"], "arm": "external baseline"}
-    baselines = [line | {name: outside[name] for name in ("score", "std_error")}]
-    if constant is not None:
-        line = {"method": "constant prediction", "arm": "constant baseline"}
-        baselines.append(line | {"score": constant})
-    beside = pd.DataFrame(baselines).assign(n_splits=n_splits)
-    found = [(settings["splits"], each) for each in (comparison.table, beside)]
-    full = settings.get("full_size")
-    if full:
-        found.append((full["splits"], pd.DataFrame(full["table"])))
-    return pd.concat(
-        [table.assign(n_train=splits["n_train"]) for splits, table in found],
-        ignore_index=True,
-    )
+    """Return the scores of arms and baselines, at every size."""
+    tables = []
+    for own in sizes(comparison):
+        settings = own.settings
+        outside, constant = settings.get("outside"), settings["constant"]
+        lines = own.table.to_dict("records")
+        for line in lines:
+            line["arm"] = ARMS[line["arm"]].label
+        if outside:
+            line = {"method": outside["name"], "arm": "external baseline"}
+            names = ("score", "std_error", "low", "high")
+            lines.append(line | {name: outside[name] for name in names})
+        if constant is not None:
+            line = {"method": "constant prediction", "arm": "constant baseline"}
+            lines.append(line | {"score": constant})
+        table = pd.DataFrame(lines).assign(n_train=settings["splits"]["n_train"])
+        table["n_splits"] = settings["splits"]["n_splits"] - len(own.left_out)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
 
 
 def _write_figures(

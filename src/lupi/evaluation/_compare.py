@@ -861,9 +861,12 @@ def _run_variant(
 
 
 def outside_baseline(
-    study: Study, left_out: Sequence[int], n_jobs: int | None
+    comparison: Comparison, study: Study, n_jobs: int | None
 ) -> dict[str, Any] | None:
-    """Return name, mean score and standard error of boosting; None for sparse X."""
+    """Score boosting on the splits of a comparison; None for sparse X.
+
+    The difference is that to the best model of the comparison.
+    """
     if sp.issparse(study.X):
         return None
     model = BOOSTING[study.task](random_state=study.seed)
@@ -871,17 +874,29 @@ def outside_baseline(
     found = Parallel(n_jobs=n_jobs)(
         delayed(study.attempt)(method, ("without",), number, {})
         for number in range(len(study.splits))
-        if number not in left_out
+        if number not in comparison.left_out
     )
     for result in found:
         if result["error"] is not None:
             raise ValueError(f"{method.name} could not be fitted: {result['error']}")
-    scores, groups = (
-        np.array([result["lines"][0][name] for result in found], dtype=float)
-        for name in ("score", "group_scores")
-    )
-    level = corrected_contrast(scores, study.design, groups, paired=False)
-    return {"name": method.name, "score": level.mean, "std_error": level.std_error}
+    lines = [result["lines"][0] | {"arm": "outside"} for result in found]
+    best, arm = best_arm(comparison.summary, comparison.verdict)
+    own = comparison.folds[comparison.folds["method"] == best]
+    folds = pd.DataFrame([*own.to_dict("records"), *lines])
+    arms = ArmScores(folds, study.design, comparison.left_out)
+    level, difference = arms.level("outside"), arms.difference("outside", arm)
+    low, high = level.interval()
+    difference_low, difference_high = difference.interval()
+    return {
+        "name": method.name,
+        "score": level.mean,
+        "std_error": level.std_error,
+        "low": low,
+        "high": high,
+        "difference": difference.mean,
+        "difference_low": difference_low,
+        "difference_high": difference_high,
+    }
 
 
 @dataclass
@@ -1042,10 +1057,14 @@ class Comparison:
         all methods without it, arm "without". After `at_full_size` it is that of the
         comparison at full size.
         """
-        if self.settings.get("full_size"):
-            method, arm = self.settings["full_size"]["choice"]
-            return method, arm
-        return best_arm(self.summary, self.verdict)
+        full = self.full_size
+        return best_arm(self.summary, self.verdict) if full is None else full.choice
+
+    @property
+    def full_size(self) -> Comparison | None:
+        """The comparison that `at_full_size` made; None before."""
+        stored = self.settings.get("full_size")
+        return None if stored is None else _read(stored)
 
     def at_full_size(
         self, n_jobs: int | None = None, progress: bool | None = None
@@ -1056,7 +1075,7 @@ class Comparison:
         and the final model is trained on all rows: whether X* helps there as well is
         measured on the splits that `compare` has without these arguments, by the best
         method with X* and the best one without. The result is kept in
-        ``settings["full_size"]``, which ``choice`` and the report use.
+        ``settings["full_size"]``; ``full_size``, ``choice`` and the report use it.
 
         Parameters
         ----------
@@ -1066,9 +1085,8 @@ class Comparison:
         Returns
         -------
         dict or None
-            ``splits``, ``summary``, ``table``, ``verdict`` and ``choice``; None if the
-            training sets have at least half of the rows with y, and for comparisons
-            read from a file.
+            All of `to_dict`, with ``splits`` and ``choice``; None if the training sets
+            have at least half of the rows with y, and for comparisons read from a file.
         """
         if self.study is None or self.study.full_splits is None:
             return None
@@ -1076,15 +1094,8 @@ class Comparison:
             names = dict.fromkeys([self.verdict.method, self.choice[0]])
             study = self.study.at_full_size([name for name in names if name])
             full = run(study, n_jobs=n_jobs, progress=progress)
-            self.settings["full_size"] = {
-                "splits": study.settings["splits"],
-                "second": full.settings["second"],
-                "constant": full.settings["constant"],
-                "summary": full.summary.to_dict("records"),
-                "table": full.table.to_dict("records"),
-                "verdict": full.verdict.to_dict(),
-                "choice": full.choice,
-            }
+            more = {"splits": study.settings["splits"], "choice": full.choice}
+            self.settings["full_size"] = full.to_dict() | more
         return self.settings["full_size"]
 
     def best_estimator(
@@ -1170,7 +1181,8 @@ class Comparison:
 
         The arms measure what X* adds to a method; this baseline, scikit-learn's
         histogram gradient boosting with its defaults, shows how good the method is. The
-        result is kept in ``settings["outside"]``, which the report shows.
+        result is kept in ``settings["outside"]``, which the report shows; after
+        `at_full_size` that comparison has one as well.
 
         Parameters
         ----------
@@ -1180,12 +1192,18 @@ class Comparison:
         Returns
         -------
         dict or None
-            ``name``, ``score`` and ``std_error``; None for sparse X and for comparisons
-            read from a file.
+            ``name``, ``score`` with ``std_error`` and 95 % interval (``low``,
+            ``high``), and the ``difference`` to the best model of the comparison with
+            its interval; None for sparse X, for comparisons read from a file, and if no
+            method could be fitted.
         """
-        if self.study is None:
+        if self.study is None or self.verdict.kind == "failed":
             return None
-        self.settings["outside"] = outside_baseline(self.study, self.left_out, n_jobs)
+        self.settings["outside"] = outside_baseline(self, self.study, n_jobs)
+        full = self.full_size
+        if full is not None:
+            study = self.study.at_full_size([])
+            full.settings["outside"] = outside_baseline(full, study, n_jobs)
         return self.settings["outside"]
 
     def learning_curves(
@@ -1258,6 +1276,7 @@ class Comparison:
             raise ValueError(
                 f"method={method!r} was not compared; choose {listed(ran.index, 'or')}."
             )
+        self.settings["column_gains"] = True
         return column_gains(
             self.study,
             self.folds,
@@ -1340,14 +1359,14 @@ class Comparison:
         Comparison
             The comparison without the data, so that `best_estimator` cannot fit.
         """
-        stored = read_json(path)
-        folds = pd.DataFrame(stored["folds"], columns=list(FOLD_COLUMNS))
-        return cls(
-            folds.astype({"score": float}),
-            stored["settings"],
-            stored["failures"],
-            stored["warnings"],
-        )
+        return _read(read_json(path))
+
+
+def _read(stored: Mapping[str, Any]) -> Comparison:
+    """Return the comparison of a dictionary of `Comparison.to_dict`."""
+    folds = pd.DataFrame(stored["folds"], columns=list(FOLD_COLUMNS))
+    parts = (stored[name] for name in PARTS[1:])
+    return Comparison(folds.astype({"score": float}), *parts)
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -128,11 +128,11 @@ def column_scores(
     pandas.DataFrame
         One row per column, the best first: ``column``, ``type`` ("number",
         "category", "text", "date", "identifier" or "constant"), ``n_values``,
-        ``missing`` (a share), ``score`` (NaN for identifiers and constants), ``std``
-        over the folds, ``note`` (columns that have the same content as y, that follow
-        the order of the rows or have a different number in every row, and dates),
-        ``means_missing`` (values that probably mean missing, such as ``.`` among
-        numbers or −99), ``suspicious``.
+        ``missing`` (a share of all rows), ``score`` (NaN for identifiers and
+        constants), ``std`` over the folds, ``note`` (columns that have the same content
+        as y, that follow the order of the rows or have a different number in every row,
+        and dates), ``means_missing`` (values that probably mean missing, such as ``.``
+        among numbers or −99), ``suspicious``.
 
     See Also
     --------
@@ -166,6 +166,7 @@ def column_scores(
             "y has no value in any row, so that there is nothing to predict. Check "
             "that the target was read."
         )
+    missing = table.isna().mean().tolist()
     table, y = table[known], y[known]
     task = task or read_task(y)
     y = y.astype(float) if task == "regression" else y
@@ -193,7 +194,7 @@ def column_scores(
             "column": names,
             "type": kinds,
             "n_values": [int(table[column].nunique()) for column in names],
-            "missing": [float(table[column].isna().mean()) for column in names],
+            "missing": missing,
             "score": [score for score, _ in scores],
             "std": [std for _, std in scores],
             "note": [

@@ -489,7 +489,8 @@ class Study:
         assert self.full_splits is not None
         kind: Kind | None = "time" if self.by_time else None
         sizes = _sizes(self.full_splits, kind, self.strata, self.has_y)
-        sizes |= {"train_size": None, "labelled": None}
+        sizes |= {"train_size": None, "labelled": None, "given": False}
+        sizes["instead_of"] = self.settings["splits"]["n_train"]
         return replace(
             self,
             methods=[self.method(name) for name in names],
@@ -675,6 +676,7 @@ def plan(
             "time": None if times is None else str(getattr(time, "name", "time")),
             "n_times": None if times is None else len(np.unique(times[0][has_y])),
             "n_windows": None if times is None else cv or DEFAULT_WINDOWS,
+            "given": not isinstance(cv, int | np.integer | None),
             "grouped": groups is not None,
             "weighted": sample_weight is not None,
         },

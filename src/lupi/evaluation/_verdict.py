@@ -51,6 +51,8 @@ LEAK_WORDS = (
 )
 # What `lupi compare --time` takes for the order of the rows in the file.
 ROW_NUMBER = "row-number"
+# Training rows of the rarest class, below which their number is said.
+FEW_OF_CLASS = 30
 # The arms that a method is compared with.
 CONTROLS = ("without", "shuffled", "self")
 COLUMNS = (
@@ -127,10 +129,14 @@ def summarise(
     negligible = table["gap_upper"] <= settings["negligible"]
     table["nothing_to_gain"] = none & negligible
     # From few splits, of a loss of the oracle, or where the method itself is known to
-    # gain next to nothing, the number of rows would not be an answer.
+    # gain next to nothing, the number of rows would not be an answer; nor is it for
+    # small training sets, which stay small in a larger table.
+    splits = settings["splits"]
     untold = none & ~negligible & ~gap_found & (table["gap"] > 0)
     untold &= table["gain_high"] > settings["negligible"]
-    untold &= settings["splits"]["n_splits"] >= FEWEST_SPLITS
+    untold &= splits["n_splits"] >= FEWEST_SPLITS and not (
+        splits["train_size"] or splits.get("labelled")
+    )
     table["rows_needed"] = [
         _rows_needed(line, settings) if wanted else np.nan
         for line, wanted in zip(table.to_dict("records"), untold, strict=True)
@@ -300,8 +306,8 @@ class Verdict:
         True when there is no evidence that X* helps, and the gain of a model that has
         X* when predicting is negligible, with 95 % confidence.
     rows_needed : int or None
-        Approximate number of rows needed to know whether X* could help at all, if
-        there are too few.
+        Approximate number of rows needed to know whether a model that has X* when
+        predicting gains, if there are too few.
 
     Examples
     --------
@@ -422,10 +428,7 @@ def judge(
             if ran["rows_needed"].notna().any():
                 headline = headline.removesuffix(".") + ": too few rows to tell."
                 rows = int(ran["rows_needed"].max())
-                sentence += (
-                    f" About {rows:,} rows are needed to know whether X* could help "
-                    "at all."
-                )
+                sentence += f" About {rows:,} rows are needed to know it."
         else:
             sentence += f" A {oracle} {gap}, so that a gain is possible."
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
@@ -443,12 +446,51 @@ def judge(
     leak = bool(ran["leak"].any())
     if leak:
         sentence += f" {LEAK_WORDS}"
-    splits = settings["splits"]
-    if splits["train_size"] or splits.get("labelled"):
-        few = f"With {round(splits['n_train']):,} known outcomes, "
-        headline = few + headline[0].lower() + headline[1:]
+    size = _size(settings)
+    headline = size + headline[0].lower() + headline[1:] if size else headline
     method = str(best["method"])
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
+
+
+def _size(settings: Mapping[str, Any]) -> str:
+    """Return the beginning of a headline on fewer outcomes, or on all instead."""
+    splits = settings["splits"]
+    if splits.get("instead_of"):
+        total, few = settings["labels"]["n_labelled"], round(splits["instead_of"])
+        return f"With all {total:,} known outcomes instead of {few:,}, "
+    if splits["train_size"] or splits.get("labelled"):
+        return f"With {training_rows(splits)} known outcomes{rarest_words(splits)}, "
+    return ""
+
+
+def training_rows(splits: Mapping[str, Any]) -> str:
+    """Return the number of training rows with y, as a range if it varies."""
+    low, high = splits.get("n_train_range") or (0, 0)
+    if high > 1.1 * low > 0:
+        return f"{low:,} to {high:,}"
+    whole = splits["n_train"] == round(splits["n_train"])
+    exact = low == high if low else whole
+    return f"{'' if exact else 'about '}{round(splits['n_train']):,}"
+
+
+def rarest_words(splits: Mapping[str, Any]) -> str:
+    """Return the number of training rows of the rarest class, if it is small."""
+    label, low, high = splits.get("rarest") or ("", FEW_OF_CLASS, FEW_OF_CLASS)
+    if low >= FEW_OF_CLASS:
+        return ""
+    return f" ({low if low == high else f'{low} to {high}'} of class {label})"
+
+
+def measured_words(splits: Mapping[str, Any]) -> str:
+    """Return the number and the kind of the splits, and their training rows."""
+    count = splits["n_splits"]
+    kind = f"{'given' if splits.get('given') else 'random'} splits"
+    if splits["kind"] == "time":
+        kind = (
+            f"split{'s' * (count != 1)} by time ({splits['time']}), trained on the "
+            "past and tested on the future,"
+        )
+    return f"{count} {kind} with {training_rows(splits)} known outcomes in training"
 
 
 def _below_constant(
@@ -490,23 +532,18 @@ def _failing_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
 
 def _about_data(settings: Mapping[str, Any]) -> str:
     """Return sentences on order, errors of labels, and X* that follows from X."""
-    said = ""
+    said = f" Measured on {measured_words(settings['splits'])}."
     ordered = settings.get("order", {}).get("columns", [])
-    if settings["splits"]["kind"] == "time":
-        said = (
-            " Every split was trained on the past and tested on the future "
-            f"({settings['splits']['time']})."
-        )
-    elif ordered:
+    if ordered and settings["splits"]["kind"] != "time":
         verb = "depends" if len(ordered) == 1 else "depend"
-        said = f" {listed(ordered, most=4)} {verb} on the order of the rows"
+        order = f" {listed(ordered, most=4)} {verb} on the order of the rows"
         if settings["target"] in ordered:
-            said = (
-                f" Careful:{said}. If they are ordered in time, random splits are too "
+            said += (
+                f" Careful:{order}. If they are ordered in time, random splits are too "
                 "optimistic."
             )
         else:
-            said += f"; no dependence of {settings['target']} on it was found."
+            said += f"{order}; no dependence of {settings['target']} on it was found."
     if settings.get("noisy") and settings.get("n_clean") is None:
         said += (
             " If labels are wrong, those of the test rows are, too: all scores and "
@@ -535,18 +572,13 @@ def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str) -> str:
 def _gain(line: Mapping[str, Any] | pd.Series, corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
     beside = ", which the interval is not" if corrected else ""
+    low, high = signed(line["gain_low"]), signed(line["gain_high"])
     return (
         "The gain, the smallest of the differences to without X*, shuffled X* and X as "
-        f"X*, is {gain_with_test(line, corrected + beside)}; both ends and p are the "
-        "least favourable of the three"
+        f"X*, is {signed(line['gain'])} (95 % interval {low} to {high}, one-sided p "
+        f"{_p(line['p_helps'])}{corrected}{beside}); both ends and p are the least "
+        "favourable of the three"
     )
-
-
-def gain_with_test(line: Mapping[str, Any] | pd.Series, corrected: str = "") -> str:
-    """Return the gain of a row of the summary with its interval and its p-value."""
-    low, high = signed(line["gain_low"]), signed(line["gain_high"])
-    p = f"one-sided p {_p(line['p_helps'])}{corrected}"
-    return f"{signed(line['gain'])} (95 % interval {low} to {high}, {p})"
 
 
 def _scores(
@@ -627,7 +659,7 @@ def next_steps(
                 "Rows whose outcome is not known yet can be used for training, if they "
                 f"have X*: {cells}."
             )
-        if len(settings["privileged"]) > 1:
+        if len(settings["privileged"]) > 1 and not settings.get("column_gains"):
             how = "Run again with --columns"
             if not command_line:
                 how = "Call comparison.columns()"
@@ -640,7 +672,7 @@ def next_steps(
     if verdict.rows_needed:
         steps.append(
             f"Collect more rows: about {verdict.rows_needed:,} are needed to know "
-            "whether X* could help at all."
+            "whether a model that has X* when predicting gains."
         )
     if verdict.nothing_to_gain:
         steps.append("Look for other columns: these add almost nothing to X.")

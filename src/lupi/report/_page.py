@@ -33,21 +33,19 @@ from lupi.report._words import (
     MARK,
     SUMMARY_COLUMNS,
     arm_meanings,
+    baseline_words,
     choice_words,
-    constant_words,
     data_facts,
     duration,
-    full_size_cells,
     full_size_words,
     gain_cells,
     gain_words,
     left_out_words,
     method_verdict,
     number,
-    outside_words,
     parameter_value,
+    score_lines,
     second_words,
-    summary_cells,
     warning_words,
 )
 from lupi.transfer._propensity import WARN_ABOVE
@@ -131,9 +129,7 @@ def build_page(
         "title": f"Does the privileged information help? {usage.source}",
         "headline": verdict.headline,
         "support": verdict.sentence,
-        "full_size": (
-            full_size_words(comparison) if settings.get("full_size") else None
-        ),
+        "full_size": full_size_words(comparison),
         "verdict_class": _css(verdict.kind),
         "warnings": _warnings(comparison),
         "facts": data_facts(settings),
@@ -142,11 +138,7 @@ def build_page(
             for index, name in enumerate(comparison.methods)
         ],
         "columns": SUMMARY_COLUMNS,
-        "lines": [
-            *(summary_cells(line) for line in comparison.summary.to_dict("records")),
-            *full_size_cells(comparison),
-            *_outside_line(settings),
-        ],
+        "lines": score_lines(comparison),
         "table_notes": _table_notes(comparison),
         "column_gains": None if gains is None else _column_gains(gains),
         "usage": _usage(usage, comparison),
@@ -207,12 +199,7 @@ def _table_notes(comparison: Comparison) -> list[str]:
     meanings = gain_words(comparison).items()
     notes = ["; ".join(f"{name}: {words}" for name, words in meanings) + "."]
     notes += left_out_words(comparison) + second_words(comparison)
-    if comparison.settings.get("outside"):
-        words = outside_words(comparison.settings["outside"])
-        notes.append(f"External baseline: {words}")
-    if comparison.settings.get("constant") is not None:
-        notes.append(constant_words(comparison.settings))
-    return notes
+    return notes + baseline_words(comparison)
 
 
 def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
@@ -238,14 +225,6 @@ def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
         f"X* when predicting gains at most {settings['negligible']:g}, with 95 % "
         "confidence."
     )
-
-
-def _outside_line(settings: Mapping[str, Any]) -> list[list[str]]:
-    outside, size = settings.get("outside"), round(settings["splits"]["n_train"])
-    if not outside:
-        return []
-    name = f"{outside['name']} (external baseline, {size:,} training rows)"
-    return [[name, number(outside["score"]), *[""] * (len(ARMS) + 2)]]
 
 
 def _method(

@@ -13,7 +13,12 @@ import pandas as pd
 from lupi._words import listed, signed
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._verdict import LEAK_WORDS, gain_with_test, loses_shuffled
+from lupi.evaluation._verdict import (
+    loses_shuffled,
+    measured_words,
+    rarest_words,
+    training_rows,
+)
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -40,8 +45,6 @@ GAIN_WORDS = {
         "significant"
     ),
 }
-# Training rows of the rarest class, below which their number is said.
-FEW_OF_CLASS = 30
 GAIN_COLUMNS = ("alone", "left out", "contribution")
 
 # Positions between the words of a name: HedgedDistillation, cd4_week_20.
@@ -210,24 +213,13 @@ def parameter_value(value: Any) -> str:
     return str(value)
 
 
-def _training_rows(splits: Mapping[str, Any]) -> str:
-    """Return the number of training rows with y, as a range if it varies."""
-    low, high = splits.get("n_train_range") or (0, 0)
-    if high > 1.1 * low > 0:
-        return f"{low:,} to {high:,}"
-    return f"{'about ' * (low < high or not low)}{round(splits['n_train']):,}"
-
-
 def split_words(settings: Mapping[str, Any]) -> str:
     """Return a description of the splits."""
     splits = settings["splits"]
     unlabelled = settings["labels"]["n_train_unlabelled"]
     n_train, n_test = round(splits["n_train"]), round(splits["n_test"])
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
-    rarest = ""
-    if splits.get("rarest") and splits["rarest"][1] < FEW_OF_CLASS:
-        label, low, high = splits["rarest"]
-        rarest = f" ({low if low == high else f'{low} to {high}'} of class {label})"
+    rarest = rarest_words(splits)
     if splits["kind"] == "time":
         hidden = f" ({round(unlabelled):,} more without an outcome)" * (unlabelled > 0)
         number = splits["n_splits"]
@@ -243,14 +235,14 @@ def split_words(settings: Mapping[str, Any]) -> str:
         elif splits["labelled"]:
             rarest = f", the latest before those whose outcome is hidden{rarest}"
         return (
-            f"{windows} by time ({splits['time']}): {_training_rows(splits)} earlier "
+            f"{windows} by time ({splits['time']}): {training_rows(splits)} earlier "
             f"training rows{rarest}{hidden} and {n_test:,} later test rows{grouped}"
         )
     if splits["kind"] == "folds" or splits.get("n_folds"):
         folds = splits.get("n_folds")
-        repeated = f" ({folds} folds, repeated twice)" if folds else ""
+        how = f"random splits ({folds} folds, repeated twice)" if folds else "splits"
         return (
-            f"{splits['n_splits']} splits{repeated}, about {n_train:,} training rows"
+            f"{splits['n_splits']} {how}, about {n_train:,} training rows"
             f"{rarest} and {n_test:,} test rows{grouped}"
         )
     hidden = ""
@@ -264,17 +256,19 @@ def split_words(settings: Mapping[str, Any]) -> str:
 
 def choice_words(comparison: Comparison) -> str:
     """Return which model is kept, why, and its expected score."""
-    settings = comparison.settings
     method, arm = comparison.choice
-    full = settings.get("full_size")
-    summary = pd.DataFrame(full["summary"]) if full else comparison.summary
-    scores = summary.set_index("method")
+    full = comparison.full_size
+    scores = (full or comparison).summary.set_index("method")
     helped = scores[scores["verdict"] == "helps"]
-    trained = f"trained on all {settings['labels']['n_labelled']:,} outcomes"
+    total = comparison.settings["labels"]["n_labelled"]
+    trained = f"trained on all {total:,} outcomes"
     if arm == "with":
         why = "because X* helps it"
         if len(scores) > 1:
-            why = "which has the highest score"
+            why = (
+                "which has the highest score of the models without X* and of those "
+                "that X* helps"
+            )
         said = f"{method}, {trained} with X*, {why}"
     elif len(helped):
         best = helped["with"].idxmax()
@@ -283,49 +277,53 @@ def choice_words(comparison: Comparison) -> str:
             f"helps, has {number(helped.at[best, 'with'])} with X*"
         )
     else:
-        highest = "; it has the highest score" if len(scores) > 1 else ""
+        highest = "; of the models without X* it has the highest score"
         size = " a model of this size" if full else ""
         said = (
             f"{method} without X*, {trained}: there is no evidence that X* "
-            f"helps{size}{highest}"
+            f"helps{size}{highest * (len(scores) > 1)}"
         )
     return f"{said}. {expected_words(comparison)}"
 
 
 def expected_words(comparison: Comparison) -> str:
     """Return the expected score of the model that is kept, and how it was measured."""
-    settings = comparison.settings
-    method, arm = comparison.choice
-    full = settings.get("full_size")
-    found = pd.DataFrame(full["table"]) if full else comparison.table
-    line = found.set_index(["method", "arm"]).loc[(method, arm)]
-    splits = full["splits"] if full else settings["splits"]
-    interval = ""
-    if not pd.isna(line["low"]):
-        interval = f" (95 % interval {number(line['low'])} to {number(line['high'])})"
+    full = comparison.full_size
+    own = full or comparison
+    line = own.table.set_index(["method", "arm"]).loc[comparison.choice]
+    score = number(line["score"]) + interval_words(line, own.design.bounds)
     said = (
-        f"Its expected {metric_name(settings['scoring'])} is {number(line['score'])}"
-        f"{interval}, measured on {splits['n_splits']} split"
-        f"{'s' * (splits['n_splits'] != 1)} with {_training_rows(splits)} outcomes in "
-        "training"
+        f"Its expected {metric_name(own.settings['scoring'])} is {score}, measured on "
+        f"{measured_words(own.settings['splits'])}"
     )
     if full:
-        few = round(settings["splits"]["n_train"])
-        said += f"; the verdict is about models that are trained on {few:,} outcomes"
-    second = (full or settings).get("second")
+        few = training_rows(comparison.settings["splits"])
+        said += f"; the verdict is about models that are trained on {few} outcomes"
+    second = own.settings.get("second")
     if second:
         said += (
             f". Its average precision of class {second['class']} is "
             f"{number(line['average_precision'])}, that of a guess "
             f"{number(second['share'])}"
         )
-    return f"{said}.{_caution_words(line, settings)}"
+    return f"{said}.{_caution_words(comparison, line)}"
 
 
-def _caution_words(line: pd.Series, settings: Mapping[str, Any]) -> str:
-    """Return sentences on baselines that are better than a model, or may be."""
-    full = settings.get("full_size")
-    constant, outside = (full or settings).get("constant"), settings.get("outside")
+def interval_words(line: Mapping[str, Any], bounds: tuple[float, float]) -> str:
+    """Return the interval of a score in parentheses; ends at its range are named."""
+    if pd.isna(line["low"]):
+        return ""
+    ends = zip((line["low"], line["high"]), bounds, ("lowest", "highest"), strict=True)
+    cut = [name for end, bound, name in ends if end == bound]
+    words = f", which ends at the {listed(cut)} possible score" if cut else ""
+    return f" (95 % interval {number(line['low'])} to {number(line['high'])}{words})"
+
+
+def _caution_words(comparison: Comparison, line: pd.Series) -> str:
+    """Return sentences on what is better than the model that is kept, or may be."""
+    full = comparison.full_size
+    settings = (full or comparison).settings
+    constant, outside = settings.get("constant"), settings.get("outside")
     said = ""
     if constant is not None and min(line["score"], line["low"]) <= constant:
         what = "mean" if settings["task"] == "regression" else "most frequent class"
@@ -335,64 +333,103 @@ def _caution_words(line: pd.Series, settings: Mapping[str, Any]) -> str:
             f"predicting the {what} for every row ({number(constant)}): the model "
             f"{'is' if below else 'may be'} of no use."
         )
-    # The external baseline has the training rows of the comparison.
-    if outside and not full and outside["score"] > line["score"]:
+    if outside and outside["score"] > line["score"]:
+        names = ("difference", "difference_low", "difference_high")
+        more, low, high = (signed(outside.get(name)) for name in names)
         said += (
-            f" {outside['name']} of scikit-learn has {number(outside['score'])} on the "
-            "same splits, which is better."
+            f" {outside['name']} of scikit-learn scores {number(outside['score'])} on "
+            f"the same splits, a difference of {more} (95 % interval {low} to {high})"
+            f"{': use it instead' * ((outside.get('difference_low') or 0) > 0)}."
+        )
+    small = comparison.table.set_index(["method", "arm"])["score"][comparison.choice]
+    if full and small > line["score"]:
+        splits = comparison.settings["splits"]
+        rows = f"{training_rows(splits)}{', the latest,' * (splits['kind'] == 'time')}"
+        said += (
+            f" With {rows} instead of all known outcomes it scores {number(small)}, "
+            "which is more: here additional training rows do not improve it."
         )
     return said
 
 
-def full_size_words(comparison: Comparison) -> str:
-    """Return the comparison at the size of the final model, in a sentence."""
-    settings = comparison.settings
-    full = settings["full_size"]
-    verdict, splits = full["verdict"], full["splits"]
-    line = next(one for one in full["summary"] if one["method"] == verdict["method"])
-    said = (
-        f"With all {settings['labels']['n_labelled']:,} known outcomes "
-        f"({splits['n_splits']} splits, {_training_rows(splits)} of them in training) "
-        f"instead of {round(settings['splits']['n_train']):,}: "
-        f"{verdict['kind']}. {line['method']} scores {number(line['with'])} with X* "
-        f"and {number(line['without'])} without X*; the gain over the best control, "
-        f"{ARMS[line['control']].label} ({number(line[line['control']])}), is "
-        f"{gain_with_test(line)}."
-    )
-    return f"{said} {LEAK_WORDS}" if verdict["leak"] else said
+def full_size_words(comparison: Comparison) -> str | None:
+    """Return the verdict at the size of the final model; None if there is no other."""
+    full = comparison.full_size
+    if full is None:
+        return None
+    said, several = str(full.verdict), len(comparison.methods)
+    if several > len(full.methods):
+        names = [f"{comparison.verdict.method}, the method of the verdict,"]
+        if len(full.methods) > 1:
+            best = full.methods[1]
+            names.append(f"{best}, which has the highest score without X*,")
+        said += (
+            f" Of the {several} methods only {listed(names)} "
+            f"{'was' if len(names) == 1 else 'were'} compared again."
+        )
+    return said
 
 
-def full_size_cells(comparison: Comparison) -> list[list[str]]:
-    """Return the table cells of the comparison at the size of the final model."""
-    full = comparison.settings.get("full_size")
-    if not full:
-        return []
-    found = [summary_cells(line) for line in full["summary"]]
-    size = f" ({_training_rows(full['splits'])} training rows)"
-    return [[cells[0] + size, *cells[1:]] for cells in found]
+def sizes(comparison: Comparison) -> list[Comparison]:
+    """Return the comparison, and the one at the size of the final model."""
+    full = comparison.full_size
+    return [comparison] if full is None else [comparison, full]
 
 
-def outside_words(outside: Mapping[str, Any]) -> str:
-    """Return the score of the external baseline."""
-    score = score_with_error(outside["score"], outside["std_error"])
-    error = "" if pd.isna(outside["std_error"]) else " (standard error)"
-    return (
-        f"{outside['name']} of scikit-learn, with its defaults, on X and the same "
-        f"splits: {score}{error}."
-    )
+def size_words(comparison: Comparison) -> str:
+    """Return the number of training rows of a comparison."""
+    return f"{training_rows(comparison.settings['splits'])} training rows"
 
 
-def constant_words(settings: Mapping[str, Any]) -> str:
+def score_lines(comparison: Comparison) -> list[list[str]]:
+    """Return the table cells of methods and external baseline, at every size."""
+    lines = []
+    for own in sizes(comparison):
+        size = f" ({size_words(own)})" if own is not comparison else ""
+        for line in own.summary.to_dict("records"):
+            method, *cells = summary_cells(line)
+            lines.append([method + size, *cells])
+        outside = own.settings.get("outside")
+        if outside:
+            name = f"{outside['name']} (external baseline, {size_words(own)})"
+            lines.append([name, number(outside["score"]), *[""] * (len(ARMS) + 2)])
+    return lines
+
+
+def baseline_words(comparison: Comparison) -> list[str]:
+    """Return the scores of boosting and of a constant prediction, at every size."""
+    said, constants = [], []
+    for own in sizes(comparison):
+        settings = own.settings
+        constant, outside = settings.get("constant"), settings.get("outside")
+        size = f" ({size_words(own)})"
+        if outside:
+            score = score_with_error(outside["score"], outside["std_error"])
+            error = "" if pd.isna(outside["std_error"]) else " (standard error)"
+            below = constant is not None and outside["score"] < constant
+            said.append(
+                f"{outside['name']} of scikit-learn, with its defaults, on X and the "
+                f"same splits{size}: {score}{error}"
+                f"{', below a constant prediction' * below}."
+            )
+        if constant is None or constant in constants:
+            continue
+        constants.append(constant)
+        said.append(_constant_words(settings, size))
+    return said
+
+
+def _constant_words(settings: Mapping[str, Any], size: str) -> str:
     """Return the score of a constant prediction, and the rate of the majority."""
     score = f"scores {number(settings['constant'])}"
     if settings["task"] == "regression":
-        said = f"Predicting the mean of the training rows for every test row {score}"
+        said = f"Predicting the mean of the training rows for every test row{size} "
         if settings["splits"]["kind"] == "time" and settings["scoring"] == "r2":
-            said += (
+            score += (
                 ": R² is measured from the mean of the later rows, which is not that "
                 "of the earlier ones"
             )
-        return f"{said}."
+        return f"{said}{score}."
     shares = settings.get("shares")
     rate = f" (right in {max(shares):.1%} of the rows)" if shares else ""
     rate = rate.replace("%", " %")
