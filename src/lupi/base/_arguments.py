@@ -555,6 +555,8 @@ class Training(Generic[Settled]):
         Other arguments of ``fit`` with one entry per row, such as sensitive features.
     unlabelled : ndarray of bool of shape (n_samples,) or None
         The rows in which y is missing; None if there are none.
+    weighted : bool
+        Whether sample weights were given.
     settled : object
         What `_begin` computed from all rows, such as the value of ``gamma="scale"``;
         every part of the training rows has it. None without that hook.
@@ -576,6 +578,7 @@ class Training(Generic[Settled]):
     rows: np.ndarray
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
     unlabelled: np.ndarray | None = None
+    weighted: bool = False
     settled: Settled = None  # type: ignore[assignment]
 
     @property

@@ -1,10 +1,10 @@
 """The base classes of estimators: checked arguments, and templates of ``fit``.
 
-`PrivilegedEstimator` checks all arguments of ``fit`` at once. In the templates
-`PrivilegedClassifierBase` and `PrivilegedRegressorBase`, a model file supplies one
-method: `_fit_binary` (labels ±1) or `_fit_real` (targets), which returns a `Machine`.
-There are two hooks: `_begin` is called with all training rows before it, `_attributes`
-returns the public attributes of the fitted machines after it.
+`PrivilegedEstimator` checks all arguments of ``fit`` at once, and calls `_fit_training`
+with them. In the templates `PrivilegedClassifierBase` and `PrivilegedRegressorBase`, a
+model file supplies one method: `_fit_binary` (labels ±1) or `_fit_real` (targets),
+which returns a `Machine`. There are two hooks: `_begin` is called with all training
+rows before it, `_attributes` returns the public attributes of the machines after it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,13 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    is_classifier,
+    is_regressor,
+)
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -83,6 +89,44 @@ class PrivilegedEstimator(Declared, BaseEstimator):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"privileged": True}
 
+    @atomic_fit
+    def fit(
+        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Decision features, known also when predicting.
+        y : array-like of shape (n_samples,)
+            Class labels of any type, or targets. Models that learn from rows without y
+            take NaN, None or NA there.
+        privileged : array-like, sparse matrix or data frame, default=None
+            Privileged features, one row per row of X, of any width. A row that is NaN
+            throughout has none. None trains the counterpart without privileged
+            information.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows, a row of weight 0 as none.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._fit_training(self._read(X, y, privileged, sample_weight))
+        return self
+
+    def _read(
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+    ) -> Training:
+        """Check the arguments of ``fit``."""
+        return self._validate_fit(X, y, privileged, sample_weight)
+
+    def _fit_training(self, training: Training) -> None:
+        """Fit to checked arguments; subclasses define this method or ``fit``."""
+        raise TypeError(f"{type(self).__name__} does not define _fit_training.")
+
     def _validate_fit(
         self,
         X: Any,
@@ -91,7 +135,6 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         sample_weight: Any = None,
         *,
         accept_sparse: bool | str = "csr",
-        y_numeric: bool = False,
         dtype: Any = np.float64,
         allow_nan_X: bool = False,
         keep_data_frame: bool = False,
@@ -119,7 +162,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
             as_numpy(y),
             n_rows,
             self,
-            numeric=y_numeric,
+            numeric=is_regressor(self),
             missing=self.__lupi_tags__().uses_unlabelled,
         )
         weight = check_weight(as_numpy(sample_weight), n_rows, self)
@@ -136,6 +179,7 @@ class PrivilegedEstimator(Declared, BaseEstimator):
             weight,
             np.arange(n_rows),
             unlabelled=target.unlabelled,
+            weighted=sample_weight is not None,
         )
 
     def _read_numbers(self, X: Any, *, reset: bool = True) -> Any:
@@ -430,32 +474,6 @@ class PrivilegedClassifierBase(DecisionClassifier, _Template):
         "class_weight": CLASS_WEIGHT,
     }
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features, known also when predicting.
-        y : array-like of shape (n_samples,)
-            Class labels of any type.
-        privileged : array-like, sparse matrix or DataFrame, default=None
-            Privileged features, one row per row of X, of any width. A row that is NaN
-            throughout has none. None trains the counterpart without privileged
-            information.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows, a row of weight 0 as none.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        return self._fit_training(self._validate_fit(X, y, privileged, sample_weight))
-
     def _fit_binary(self, part: Training) -> Machine:
         """Fit one binary machine.
 
@@ -468,8 +486,7 @@ class PrivilegedClassifierBase(DecisionClassifier, _Template):
         """
         raise TypeError(f"{type(self).__name__} does not define _fit_binary.")
 
-    def _fit_training(self, training: Training) -> Self:
-        """Fit to checked arguments."""
+    def _fit_training(self, training: Training) -> None:
         class_weight = getattr(self, "class_weight", None)
         counted, labels = counted_classes(training, class_weight, self)
         counted = replace(counted, settled=self._begin(training))
@@ -482,7 +499,6 @@ class PrivilegedClassifierBase(DecisionClassifier, _Template):
         self.classes_ = labels.classes
         models = [self._fit_binary(part) for part in parts]
         self._keep(Fitted(training, parts, models))
-        return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return signed decision values.
@@ -525,34 +541,9 @@ class PrivilegedRegressorBase(RegressorMixin, _Template):
     array([2.])
     """
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features, known also when predicting.
-        y : array-like of shape (n_samples,)
-            Targets.
-        privileged : array-like, sparse matrix or DataFrame, default=None
-            Privileged features, one row per row of X, of any width. A row that is NaN
-            throughout has none. None trains the counterpart without privileged
-            information.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows, a row of weight 0 as none.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        training = self._validate_fit(X, y, privileged, sample_weight, y_numeric=True)
+    def _fit_training(self, training: Training) -> None:
         part = replace(training.counted(), settled=self._begin(training))
         self._keep(Fitted(training, [part], [self._fit_real(part)]))
-        return self
 
     def _fit_real(self, part: Training) -> Machine:
         """Fit the machine to the rows of positive weight."""

@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 from scipy.stats import loguniform
+from sklearn.base import is_classifier
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._parameters import (
@@ -29,7 +31,8 @@ from lupi._parameters import (
     parameters,
 )
 from lupi._stored import stored
-from lupi.base import PrivilegedEstimator
+from lupi.base import PrivilegedEstimator, Training, binary_problems
+from lupi.base._arguments import counted_classes
 from lupi.base._estimator import DecisionClassifier
 from lupi.boosting._engines import Ensemble, normalized, readable_by_trees
 
@@ -147,6 +150,35 @@ class BoostedTrees(PrivilegedEstimator):
         "class_weight": CLASS_WEIGHT,
         "random_state": SEED,
     }
+
+    def _read(
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
+    ) -> Training:
+        """Check the arguments of ``fit``; X becomes float32, as trees need it."""
+        training = self._validate_fit(
+            X,
+            y,
+            privileged,
+            sample_weight,
+            dtype=np.float32,
+            allow_nan_X=get_tags(self).input_tags.allow_nan,
+        )
+        return replace(training, X=readable_by_trees(training.X))
+
+    def _fit_training(self, training: Training) -> None:
+        if is_classifier(self):
+            training, labels = counted_classes(training, self.class_weight, self)
+            self.classes_ = labels.classes
+            problems = binary_problems(labels.codes, len(labels.classes), "ovr")
+            targets = [target for _, target in problems]
+        else:
+            training = training.counted()
+            targets = [training.y]
+        self._fit_targets(training, targets)
+
+    def _fit_targets(self, training: Training, targets: list[np.ndarray]) -> None:
+        """Fit a boosted model to each of the targets; subclasses define it."""
+        raise TypeError(f"{type(self).__name__} does not define _fit_targets.")
 
     def _loss(self) -> Loss:
         return LOSSES[self.loss]()

@@ -34,8 +34,7 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 
 from lupi._parameters import NOT_NEGATIVE, Constraints, choice, parameters
-from lupi.base import ModelInfo, Privileged, atomic_fit, binary_problems
-from lupi.base._arguments import counted_classes
+from lupi.base import ModelInfo, Training
 from lupi.boosting._boosted_trees import (
     TREE_SPACE,
     Boosted,
@@ -129,55 +128,19 @@ class GBPlusClassifier(BoostedTreesClassifier):
         "schedule": choice("side_by_side", "teacher_first"),
     }
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> GBPlusClassifier:
-        """Fit both models.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features, known also when predicting.
-        y : array-like of shape (n_samples,)
-            Class labels of any type.
-        privileged : array-like, sparse matrix or DataFrame, default=None
-            Privileged features, one row per row of X. A row that is NaN throughout has
-            none; only its label is used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows in every tree.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        training = self._validate_fit(X, y, privileged, sample_weight, dtype=np.float32)
-        training, labels = counted_classes(training, self.class_weight, self)
+    def _fit_targets(self, training: Training, targets: list[np.ndarray]) -> None:
         rng = check_random_state(self.random_state)
-        problems = binary_problems(labels.codes, len(labels.classes), "ovr")
-        X = readable_by_trees(training.X)
-        fitted = [
-            self._fit_binary(X, target, training.privileged, training.weight, rng)
-            for _, target in problems
-        ]
-        self.classes_ = labels.classes
-        self._models = fitted
-        scores = [np.array(model.train_scores) for model in fitted]
+        self._models = [self._fit_binary(training, y, rng) for y in targets]
+        scores = [np.array(model.train_scores) for model in self._models]
         self.train_score_ = scores[0] if len(scores) == 1 else scores
-        return self
 
     def _fit_binary(
-        self,
-        X: Any,
-        y: np.ndarray,
-        privileged: Privileged | None,
-        weight: np.ndarray,
-        rng: np.random.RandomState,
+        self, training: Training, y: np.ndarray, rng: np.random.RandomState
     ) -> Boosted:
         """Boost on labels ±1; return the trees on X and the loss after each round."""
         label = (y > 0).astype(np.float64)
-        student = _Grower(X, weight, rng, self)
+        weight, privileged = training.weight, training.privileged
+        student = _Grower(training.X, weight, rng, self)
         teacher, rows, goal = None, np.empty(0, dtype=int), np.empty(0)
         if privileged is not None:
             rows = privileged.rows

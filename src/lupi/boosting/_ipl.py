@@ -51,7 +51,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -79,10 +79,7 @@ from lupi.base import (
     ModelInfo,
     PrivilegedTags,
     Training,
-    atomic_fit,
-    binary_problems,
 )
-from lupi.base._arguments import counted_classes
 from lupi.base._metadata import seeded
 from lupi.base._rows import dense
 from lupi.boosting._boosted_trees import (
@@ -106,7 +103,6 @@ from lupi.boosting._engines import (
     import_xgboost,
     is_divided,
     moments,
-    readable_by_trees,
     stacked,
     total,
 )
@@ -547,45 +543,9 @@ class BaseIPL(BoostedTrees):
         "warm_start": FLAG,
     }
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Fit the boosted trees.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features, known also when predicting.
-        y : array-like of shape (n_samples,)
-            Targets, or class labels of any type.
-        privileged : array-like, sparse matrix or DataFrame, default=None
-            Privileged features, one row per row of X, converted to a dense array. A row
-            that is NaN throughout has none, and its comment is zero.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows in every term of the objective.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        self._check_parameters()
-        classifier = is_classifier(self)
-        training = self._read(X, y, privileged, sample_weight, y_numeric=not classifier)
-        if classifier:
-            training, labels = counted_classes(training, self.class_weight, self)
-            self.classes_ = labels.classes
-            problems = binary_problems(labels.codes, len(labels.classes), "ovr")
-            targets = [target for _, target in problems]
-        else:
-            training = training.counted()
-            targets = [training.y]
-        self._fit_targets(training, targets, training.weight)
-        return self
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that contradict each other."""
+    def _validate_params(self) -> None:
+        """Refuse also parameters that contradict each other."""
+        super()._validate_params()
         if self.n_atoms is not None and self.auxiliary is not None:
             raise ValueError(
                 f"n_atoms={self.n_atoms} (sparse IPL) combines linear functions of X*, "
@@ -606,29 +566,17 @@ class BaseIPL(BoostedTrees):
             )
 
     def _read(
-        self, X: Any, y: Any, privileged: Any, sample_weight: Any, y_numeric: bool
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
     ) -> Training:
-        """Check the arguments of ``fit``; X becomes float32, as trees need it."""
-        on_xgboost = self.engine == "xgboost"
-        self._encoder = CategoryEncoder.of(X) if on_xgboost else None
-        training = self._validate_fit(
-            X if self._encoder is None else self._encoder.encode(X),
-            y,
-            privileged,
-            sample_weight,
-            y_numeric=y_numeric,
-            dtype=np.float32,
-            allow_nan_X=on_xgboost,
-        )
-        return replace(training, X=readable_by_trees(training.X))
+        self._encoder = CategoryEncoder.of(X) if self.engine == "xgboost" else None
+        X = X if self._encoder is None else self._encoder.encode(X)
+        return super()._read(X, y, privileged, sample_weight)
 
     def _read_X(self, X: Any) -> Any:
         check_is_fitted(self)
         return super()._read_X(X if self._encoder is None else self._encoder.encode(X))
 
-    def _fit_targets(
-        self, training: Training, targets: list[np.ndarray], weight: np.ndarray
-    ) -> None:
+    def _fit_targets(self, training: Training, targets: list[np.ndarray]) -> None:
         """Fit one boosted model per column of targets and set the attributes."""
         models = getattr(self, "_models", None) if self.warm_start else None
         if models is not None:
@@ -649,7 +597,7 @@ class BaseIPL(BoostedTrees):
                 stratify=training.y if is_classifier(self) else None,
             )
         for model, target in zip(models, targets, strict=True):
-            rows = replace(training, y=target, weight=weight)
+            rows = replace(training, y=target)
             validation = None if held_out is None else rows.take(held_out)
             self._fit_one(model, rows.take(train), validation)
         self._models = models

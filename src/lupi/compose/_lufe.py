@@ -38,7 +38,6 @@ from lupi.base import (
     ModelInfo,
     PrivilegedEstimator,
     Training,
-    atomic_fit,
     check_classes,
 )
 from lupi.base._metadata import Delegate, accepts, fit_with, seeded
@@ -148,34 +147,11 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
         "random_state": SEED,
     }
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> LUFeClassifier:
-        """Select features, then fit the estimator with the others as X*.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            All features.
-        y : array-like of shape (n_samples,)
-            Labels.
-        privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
-default=None
-            Additional privileged features; a row of NaN is a row without any X*.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-
-        Returns
-        -------
-        self : LUFeClassifier
-            The fitted estimator.
-        """
+    def _fit_training(self, training: Training) -> None:
         refuse_regressor(self._estimator(), "estimator", self)
-        training = self._validate_fit(X, y, privileged, sample_weight)
         labels = check_classes(training.y, training.weight, self)
         training = training.take(labels.rows)
-        weight = None if sample_weight is None else training.weight
+        weight = training.weight if training.weighted else None
         selector = seeded(self._selector(training.X), self.random_state)
         self.selector_ = fit_with(
             selector,
@@ -198,7 +174,6 @@ default=None
             privileged=self._unselected(training),
             sample_weight=weight,
         )
-        return self
 
     def _estimator(self) -> Any:
         if self.estimator is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
@@ -39,7 +40,6 @@ PAUSE = 0.05
 @atomic_fit
 def fit_boosted(ordinary: Any, client: Any, tables: dict[str, Any]) -> None:
     """Fit an ordinary model of iterative privileged learning to Dask collections."""
-    ordinary._check_parameters()
     require_values(
         ordinary,
         "boosts by the collective of XGBoost",
@@ -49,7 +49,7 @@ def fit_boosted(ordinary: Any, client: Any, tables: dict[str, Any]) -> None:
         warm_start=False,
         n_iter_no_change=None,
     )
-    training = read_partitions(ordinary, client, _read, tables)
+    training = read_partitions(ordinary, client, tables, _check_numbers)
     factor = read_classes(ordinary, training) if is_classifier(ordinary) else None
     seeded = copy(ordinary)
     if not isinstance(seeded.random_state, int | np.integer):
@@ -59,16 +59,13 @@ def fit_boosted(ordinary: Any, client: Any, tables: dict[str, Any]) -> None:
     vars(ordinary).update(_boost_in_step(training, seeded, factor))
 
 
-def _read(estimator: Any, **tables: Any) -> Training:
-    """Check one partition, which has to hold numbers only."""
-    tables = {"privileged": None, "sample_weight": None} | tables
-    training = estimator._read(**tables, y_numeric=not is_classifier(estimator))
+def _check_numbers(estimator: Any, training: Training) -> None:
+    """Refuse categories."""
     if estimator._encoder is not None:
         raise ValueError(
             f"lupi.dask.{type(estimator).__name__} takes columns of numbers alone. "
             "Encode categories first, for example with dask_ml or by get_dummies."
         )
-    return training
 
 
 def _boost_in_step(
@@ -150,17 +147,18 @@ def _boosted(
 
     # Workers whose rows have no X* stay in step with those that have it.
     training = with_width(joined(parts), estimator.n_privileged_features_in_)
-    targets, weight = [training.y], training.weight
+    targets = [training.y]
     if factor is not None:
         codes = np.searchsorted(estimator.classes_, training.y)
         problems = binary_problems(codes, len(estimator.classes_), "ovr")
-        targets, weight = [target for _, target in problems], weight * factor[codes]
+        targets = [target for _, target in problems]
+        training = replace(training, weight=training.weight * factor[codes])
     estimator, worker = copy(estimator), distributed.get_worker()
     with (
         collective.CommunicatorContext(**tracker, dmlc_task_id=worker.address),
         xgboost.config_context(nthread=worker.state.nthreads),
         together(collective),
     ):
-        estimator._fit_targets(training, targets, weight)
+        estimator._fit_targets(training, targets)
         first = collective.get_rank() == 0
     return fitted_attributes(estimator) if first else None

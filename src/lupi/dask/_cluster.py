@@ -152,14 +152,14 @@ class Checked:
 def read_partitions(
     estimator: Any,
     client: Any,
-    read: Callable[..., Training],
     tables: dict[str, Any],
+    check: Callable[[Any, Training], None] | None = None,
 ) -> DaskParts:
     """Return the arguments of ``fit`` as parts of type `Training`.
 
-    ``read(estimator, **tables)`` checks one partition on its worker. The ordinary
-    estimator gets ``n_features_in_`` and the like. Rows of weight zero, rows with
-    neither y nor X*, and partitions without other rows are left out.
+    Each partition is checked on its worker, as by ``fit`` of the ordinary estimator,
+    and by `check`. The estimator gets ``n_features_in_`` and the like. Rows of weight
+    zero, rows with neither y nor X*, and partitions without other rows are left out.
     """
     name = type(estimator).__name__
     given = {key: table for key, table in tables.items() if table is not None}
@@ -171,7 +171,7 @@ def read_partitions(
         client,
         client.compute(
             [
-                task(number, estimator, read, list(given), *partition)
+                task(number, estimator, check, list(given), *partition)
                 for number, partition in enumerate(partitions)
             ]
         ),
@@ -243,7 +243,7 @@ def _delayed(table: Any) -> list[Any]:
 
 
 def _checked(
-    number: int, estimator: Any, read: Callable, names: list[str], *tables: Any
+    number: int, estimator: Any, check: Any, names: list[str], *tables: Any
 ) -> Checked | None:
     """Check one partition; None if it has no row of positive weight."""
     given = dict(zip(names, tables, strict=True))
@@ -265,7 +265,9 @@ def _checked(
         given["y"] = np.zeros(n_rows)
     estimator = clone(estimator)
     try:
-        training = read(estimator, **given)
+        training = estimator._read(**given)
+        if check is not None:
+            check(estimator, training)
     except (TypeError, ValueError) as error:
         raise type(error)(f"Partition {number}: {error}") from None
     if no_labels:

@@ -16,13 +16,13 @@ import dask
 import dask.array as da
 import numpy as np
 from dask.sizeof import sizeof
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from lupi import boosting, svm, transfer
 from lupi._parameters import Constraints
-from lupi.base import PrivilegedTags, Training, atomic_fit
+from lupi.base import PrivilegedTags, atomic_fit
 from lupi.base._info import Declared
 from lupi.dask._boosting import fit_boosted
 from lupi.dask._cluster import (
@@ -88,9 +88,10 @@ default=None
         return self._fit(X=X, y=y, privileged=privileged, sample_weight=sample_weight)
 
     def _fit(self, **tables: Any) -> Self:
-        self._validate_params()
+        ordinary = self._unfitted()
+        ordinary._validate_params()
         client = find_client(self.client, type(self).__name__)
-        self._fitted = type(self)._fit_ordinary(self._unfitted(), client, tables)
+        self._fitted = type(self)._fit_ordinary(ordinary, client, tables)
         return self
 
     def _unfitted(self) -> Any:
@@ -306,7 +307,6 @@ sizeof.register(HedgedRows, size_of_fields)
 @atomic_fit
 def fit_hedged(ordinary: Any, client: Any, tables: dict[str, Any]) -> None:
     """Fit ordinary hedged distillation to Dask collections, by sums over rows."""
-    ordinary._check_parameters()
     reason = "computes the default students from sums over rows"
     require_values(ordinary, reason, teacher=None, student=None)
     reason = "takes class weights in sample_weight"
@@ -316,21 +316,14 @@ def fit_hedged(ordinary: Any, client: Any, tables: dict[str, Any]) -> None:
             f"cv={ordinary.cv!r}: lupi.dask.{type(ordinary).__name__} takes a number "
             "of folds, as splits by position would need the order of all rows."
         )
-    training = read_partitions(ordinary, client, _read_hedged, tables)
+    training = read_partitions(ordinary, client, tables)
     n_columns = ordinary.n_features_in_ + ordinary.n_privileged_features_in_
     if n_columns > LARGEST:
         raise ValueError(
             f"X and X* have {n_columns} columns. Ridge regression from sums of "
             f"products takes at most {LARGEST}. Give fewer columns."
         )
-    grouped, weighted = (tables[k] is not None for k in ("groups", "sample_weight"))
-    ordinary._fit_parts(training, grouped=grouped, weighted=weighted)
-
-
-def _read_hedged(estimator: Any, **tables: Any) -> Training:
-    names = ("X", "y", "privileged", "sample_weight", "groups")
-    given = [tables.get(name) for name in names]
-    return estimator._read(*given, y_numeric=is_regressor(estimator))
+    ordinary._fit_parts(training)
 
 
 class _Hedged(DaskEstimator):

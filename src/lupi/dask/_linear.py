@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from dask.sizeof import sizeof
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier
 
 from lupi._convex.interior.blocks import BlockSolution, certified, solve_blocks
 from lupi._convex.interior.blocks.local import LocalRows, restricted, sampled
@@ -53,7 +53,7 @@ N_ROWS = attrgetter("n_rows")
 def fit_linear(machine: Any, client: Any, tables: dict[str, Any]) -> None:
     """Fit an ordinary linear model to Dask collections."""
     require_values(machine, "computes on the processors of the workers", device="cpu")
-    training = read_partitions(machine, client, _read, tables)
+    training = read_partitions(machine, client, tables, _check_dense)
     if is_classifier(machine):
         factor = read_classes(machine, training)
         n_classes = len(factor)
@@ -70,9 +70,8 @@ def fit_linear(machine: Any, client: Any, tables: dict[str, Any]) -> None:
     machine._keep(Fitted(no_rows, [], models))
 
 
-def _read(estimator: Any, **tables: Any) -> Training:
-    """Check one partition, which has to be dense."""
-    training = estimator._validate_fit(**tables, y_numeric=is_regressor(estimator))
+def _check_dense(estimator: Any, training: Training) -> None:
+    """Refuse sparse partitions."""
     known = training.privileged
     for table in [training.X] + ([] if known is None else [known.values]):
         if not isinstance(table, np.ndarray):
@@ -80,7 +79,6 @@ def _read(estimator: Any, **tables: Any) -> Training:
                 f"lupi.dask.{type(estimator).__name__} takes dense partitions, but got "
                 "sparse ones. Use map_blocks(lambda block: block.toarray())."
             )
-    return training
 
 
 def _binary(

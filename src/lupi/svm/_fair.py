@@ -243,7 +243,8 @@ default="rbf"
                 training = replace(training, privileged=read)
         # The covariance has sample weights, but no class weights.
         extra = {"sensitive": sensitive, "share": training.weight}
-        return self._fit_training(replace(training, extra=extra))
+        self._fit_training(replace(training, extra=extra))
+        return self
 
     def _problem(self, data: Data) -> Problem:
         problem = signed_problem(data, self.privileged_reg, self.delta)

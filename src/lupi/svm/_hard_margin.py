@@ -131,7 +131,8 @@ default="rbf"
         margin = np.ones(training.n_rows)
         if slacks is not None:
             margin -= one_per_row(slacks, training.n_rows, "slacks", self)
-        return self._fit_training(replace(training, extra={"margin": margin}))
+        self._fit_training(replace(training, extra={"margin": margin}))
+        return self
 
     def _cost(self, part: Training[Kernels]) -> np.ndarray:
         return part.weight  # there is no slack; only the scale of rounding errors

@@ -31,7 +31,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import field
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -66,7 +66,6 @@ from lupi.base import (
     PrivilegedEstimator,
     PrivilegedTags,
     Training,
-    atomic_fit,
     check_classes,
     class_weights,
 )
@@ -123,38 +122,12 @@ class Distillation(PrivilegedEstimator):
         "random_state": SEED,
     }
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Fit the teacher on X*, then the student on X.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            Labels or targets; missing (NaN, None, NA) where the outcome is not known.
-        privileged : {array-like, sparse matrix, data frame} of shape \
-(n_samples, n_privileged), default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, for teacher and student.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
-        training = self._learnable(
-            self._read(X, y, privileged, sample_weight, y_numeric=is_regressor(self))
-        )
+    def _fit_training(self, training: Training) -> None:
+        training = self._learnable(training)
         student = seeded(self._student(sp.issparse(training.X)), self.random_state)
-        weighted = sample_weight is not None
-        self.student_ = self._fit_student(training, student, weighted=weighted)
-        return self
+        self.student_ = self._fit_student(training, student)
 
-    def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
+    def _fit_student(self, training: Training, student: Any) -> Any:
         """Fit the teacher if there is X*, and return the fitted student."""
         raise TypeError(f"{type(self).__name__} does not define _fit_student.")
 
@@ -165,7 +138,7 @@ class Distillation(PrivilegedEstimator):
         return scaled(precise_ridge(), sparse=sparse)
 
     def _read(
-        self, X: Any, y: Any, privileged: Any, sample_weight: Any, **how: Any
+        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
     ) -> Training:
         """Check the arguments of ``fit``.
 
@@ -181,7 +154,6 @@ class Distillation(PrivilegedEstimator):
             sample_weight,
             keep_data_frame=own,
             allow_nan_X=own and takes_nan(self.student),
-            **how,
         )
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
@@ -207,7 +179,7 @@ class Distillation(PrivilegedEstimator):
                 f"{type(self).__name__} got privileged information for no row that has "
                 "y, so that no teacher can be trained. The student is trained on the "
                 "rows that have y, as without privileged information.",
-                stacklevel=4,
+                stacklevel=5,
             )
             taught = False
         return training if taught else training.take(training.labelled)
@@ -460,14 +432,14 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         "clip": [Number(Real, 0, 0.5, "neither")],
     }
 
-    def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
+    def _fit_student(self, training: Training, student: Any) -> Any:
         known_y = training.labelled
         labels = check_classes(training.y[known_y], training.weight[known_y], self)
         self.classes_, factor = labels.classes, None
         codes = np.full(training.n_rows, -1)
         codes[known_y] = labels.codes
         weight = None
-        if weighted or self.class_weight is not None:
+        if training.weighted or self.class_weight is not None:
             factor = class_weights(
                 self.class_weight, self.classes_, labels.codes, training.weight[known_y]
             )
@@ -687,8 +659,8 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
         rank=4,
     )
 
-    def _fit_student(self, training: Training, student: Any, *, weighted: bool) -> Any:
-        weight = training.weight if weighted else None
+    def _fit_student(self, training: Training, student: Any) -> Any:
+        weight = training.weight if training.weighted else None
         target = training.y.copy()
         known = training.privileged
         if known is not None and self.imitation_weight > 0:

@@ -215,31 +215,27 @@ class HedgedDistillation(PrivilegedEstimator):
         self : estimator
             The fitted estimator.
         """
-        self._check_parameters()
-        given = self._read(
-            X, y, privileged, sample_weight, groups, y_numeric=is_regressor(self)
-        )
-        self._fit_parts(
-            LocalParts([given.learnable()]),
-            grouped=groups is not None,
-            weighted=sample_weight is not None,
-            counted=given.weight[given.labelled] > 0,
-        )
+        given = self._read(X, y, privileged, sample_weight, groups)
+        counted = given.weight[given.labelled] > 0
+        self._fit_parts(LocalParts([given.learnable()]), counted)
         return self
 
     def _read(
-        self, X: Any, y: Any, privileged: Any, weight: Any, groups: Any, **how: Any
+        self,
+        X: Any,
+        y: Any,
+        privileged: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
     ) -> Training:
-        """Check the arguments of ``fit``."""
         pairs = self._pairs()
         given = self._validate_fit(
             X,
             y,
             privileged,
-            weight,
+            sample_weight,
             keep_data_frame=not all(_is_ridge(pair.student) for pair in pairs),
             allow_nan_X=all(takes_nan(pair.student) for pair in pairs),
-            **how,
         )
         if any(_is_ridge(pair.student) for pair in pairs):
             self._check_numbers(given.X)
@@ -247,14 +243,7 @@ class HedgedDistillation(PrivilegedEstimator):
             return given
         return replace(given, extra={"groups": read_groups(groups, given.n_rows)})
 
-    def _fit_parts(
-        self,
-        training: Parts,
-        *,
-        grouped: bool,
-        weighted: bool,
-        counted: np.ndarray | None = None,
-    ) -> None:
+    def _fit_parts(self, training: Parts, counted: np.ndarray | None = None) -> None:
         """Fit to parts of `Training` whose rows have y, X* or both.
 
         `counted` is the mask of the labelled rows of positive weight, for a `cv` that
@@ -268,7 +257,7 @@ class HedgedDistillation(PrivilegedEstimator):
             outputs.check(pair.teacher, "teacher")
             outputs.check(pair.student, "student")
         # Penalties and the prior are absolute: the mean weight of labelled rows is 1.
-        n_labelled, weight = training.sum(_labelled_weight)
+        n_labelled, weight, grouped, weighted = training.sum(_summary)
         rows = training.map(HedgedRows.of, outputs, n_labelled / weight)
         factor = self._class_factor(rows)
         strata = rows.map(HedgedRows.strata, outputs)
@@ -365,7 +354,8 @@ class HedgedDistillation(PrivilegedEstimator):
     def _finish(self, rows: Parts, cost: Parts, blend: Parts | None) -> None:
         """Set what follows from the predictions out of fold; subclasses define it."""
 
-    def _check_parameters(self) -> None:
+    def _validate_params(self) -> None:
+        super()._validate_params()
         views = (self.views,) if isinstance(self.views, str) else tuple(self.views)
         if not views or len(set(views)) < len(views) or not set(views) <= set(VIEWS):
             raise ValueError(
@@ -826,9 +816,11 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
         return values[:, None] + np.array([-reach, reach])
 
 
-def _labelled_weight(training: Training) -> tuple[int, float]:
-    labelled = training.labelled
-    return len(labelled), float(training.weight[labelled].sum())
+def _summary(training: Training) -> tuple[int, float, int, int]:
+    """Return number and weight of labelled rows, and whether groups, weights exist."""
+    labelled, grouped = training.labelled, "groups" in training.extra
+    weight = float(training.weight[labelled].sum())
+    return len(labelled), weight, int(grouped), int(training.weighted)
 
 
 def _labelled_groups(training: Training) -> np.ndarray:

@@ -73,7 +73,6 @@ from lupi.base import (
     PrivilegedTags,
     SharedOver,
     Training,
-    atomic_fit,
     check_classes,
     class_weights,
 )
@@ -240,36 +239,17 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         "random_state": SEED,
     }
 
-    @atomic_fit
-    def fit(
-        self, X: Any, y: Any, *, privileged: Any = None, sample_weight: Any = None
-    ) -> KnowledgeTransferClassifier:
-        """Find the frames in X*, regress them on X, and fit the last stage on them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            Labels; missing (NaN, None, NA) where the outcome is not known.
-        privileged : {array-like, sparse matrix} of shape (n_samples, n_privileged), \
-default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, in all stages.
-
-        Returns
-        -------
-        self : KnowledgeTransferClassifier
-            The fitted estimator.
-        """
+    def _validate_params(self) -> None:
+        super()._validate_params()
         if self.n_frames is not None and self.frames == "features":
             raise ValueError(
                 f"n_frames={self.n_frames!r} chooses among support vectors, but "
                 "frames='features' has none. Leave n_frames=None, and reduce X* "
                 "itself (lupi.compose.TransformedPrivileged with a PCA, say)."
             )
-        training = self._validate_fit(X, y, privileged, sample_weight).learnable()
+
+    def _fit_training(self, training: Training) -> None:
+        training = training.learnable()
         answered = training.labelled
         labels = check_classes(training.y[answered], training.weight[answered], self)
         self.classes_ = labels.classes
@@ -279,7 +259,7 @@ default=None
         codes, cost = np.full(training.n_rows, -1), training.weight.copy()
         codes[answered] = labels.codes
         cost[answered] *= factor[labels.codes]
-        given = None if sample_weight is None else training.weight
+        given = training.weight if training.weighted else None
         features, extra = training.X, None
         known = training.privileged
         if known is not None:
@@ -289,7 +269,7 @@ default=None
                     f"{type(self).__name__} cannot use the privileged features: they "
                     "are constant, or the rule of an SVM on them is constant. The last "
                     "stage is trained on X, as without privileged features.",
-                    stacklevel=2,
+                    stacklevel=4,
                 )
             else:
                 features = self._learn_frames(training, known, codes, frames, given)
@@ -307,7 +287,6 @@ default=None
             privileged=last_privileged,
             sample_weight=cost[answered] if weighted else None,
         )
-        return self
 
     def _final(self) -> Any:
         return SVCDeltaPlus() if self.final_estimator is None else self.final_estimator
