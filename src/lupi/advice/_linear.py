@@ -101,20 +101,7 @@ class LinearAdvisedClassifier(DecisionClassifier, Declared, BaseEstimator):
         n_classes = len(self.classes_)
         return np.array([1]) if n_classes == 2 else np.arange(n_classes)
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the decision values w·x - b.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, a positive value means the second; with more, there is
-            one column per class.
-        """
+    def _decisions(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         rows: Any = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False

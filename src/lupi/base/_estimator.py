@@ -305,7 +305,28 @@ class DecisionClassifier(ClassifierMixin):
     """Labels by decision values: of two classes by their sign, else by the largest."""
 
     classes_: np.ndarray
-    decision_function: Callable[[Any], np.ndarray]
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        """Return the decision values; subclasses define it."""
+        raise TypeError(f"{type(self).__name__} does not define _decisions.")
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return decision values; privileged features are not needed.
+
+        Where probabilities are the softmax of scores, they are log-odds.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, a positive value means the second of ``classes_``. With
+            more classes, the largest column is predicted.
+        """
+        return self._decisions(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict class labels; privileged features are not needed.
@@ -327,15 +348,15 @@ class DecisionClassifier(ClassifierMixin):
         return self.classes_[(values > 0).astype(int) if one else values.argmax(axis=1)]
 
 
-class ScoreClassifier(DecisionClassifier):
-    """Predictions of a classifier whose probabilities are the softmax of scores."""
+class TargetRegressor(RegressorMixin):
+    """Predictions of a regressor."""
 
-    def _scores(self, X: Any) -> np.ndarray:
-        """Return one column of scores per class; subclasses define it."""
-        raise TypeError(f"{type(self).__name__} does not define _scores.")
+    def _targets(self, X: Any) -> np.ndarray:
+        """Return the predicted targets; subclasses define it."""
+        raise TypeError(f"{type(self).__name__} does not define _targets.")
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the predicted probabilities.
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict targets; privileged features are not needed.
 
         Parameters
         ----------
@@ -344,9 +365,20 @@ class ScoreClassifier(DecisionClassifier):
 
         Returns
         -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            One column per class when there are more than two classes.
+        ndarray of shape (n_samples,)
+            One number for every row.
         """
+        return self._targets(X)
+
+
+class ScoreClassifier(DecisionClassifier):
+    """Predictions of a classifier whose probabilities are the softmax of scores."""
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Return one column of scores per class; subclasses define it."""
+        raise TypeError(f"{type(self).__name__} does not define _scores.")
+
+    def _decisions(self, X: Any) -> np.ndarray:
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -500,20 +532,7 @@ class PrivilegedClassifierBase(DecisionClassifier, _Template):
         models = [self._fit_binary(part) for part in parts]
         self._keep(Fitted(training, parts, models))
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return signed decision values.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, a positive value means the second of ``classes_``. With
-            more classes, the largest column is predicted.
-        """
+    def _decisions(self, X: Any) -> np.ndarray:
         X = self._validate_X(X)
         values = np.column_stack([self._decide(model, X) for model in self._models])
         return decisions_of_classes(values, len(self.classes_), self.multi_class)
@@ -521,7 +540,7 @@ class PrivilegedClassifierBase(DecisionClassifier, _Template):
     predict_proba = no_probabilities
 
 
-class PrivilegedRegressorBase(RegressorMixin, _Template):
+class PrivilegedRegressorBase(TargetRegressor, _Template):
     """Regressor made of one machine; the subclass implements `_fit_real`.
 
     Examples
@@ -549,18 +568,6 @@ class PrivilegedRegressorBase(RegressorMixin, _Template):
         """Fit the machine to the rows of positive weight."""
         raise TypeError(f"{type(self).__name__} does not define _fit_real.")
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict targets.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features; privileged features are not needed.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predicted targets.
-        """
+    def _targets(self, X: Any) -> np.ndarray:
         X = self._validate_X(X)
         return self._decide(self._models[0], X)

@@ -216,20 +216,7 @@ class BoostedTrees(PrivilegedEstimator):
 class BoostedTreesClassifier(DecisionClassifier, BoostedTrees):
     """Classifier by sums of trees; more than two classes are fitted one-vs-rest."""
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return G(x), the sum of the shrunken trees.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, a positive value means the second of ``classes_``. With
-            more classes, the largest column is predicted.
-        """
+    def _decisions(self, X: Any) -> np.ndarray:
         return self._shaped(self._raw(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:

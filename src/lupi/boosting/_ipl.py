@@ -56,7 +56,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 from scipy.stats import loguniform
-from sklearn.base import RegressorMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 from sklearn.model_selection import train_test_split
@@ -80,6 +80,7 @@ from lupi.base import (
     PrivilegedTags,
     Training,
 )
+from lupi.base._estimator import TargetRegressor
 from lupi.base._metadata import seeded
 from lupi.base._rows import dense
 from lupi.boosting._boosted_trees import (
@@ -713,7 +714,7 @@ class BaseIPL(BoostedTrees):
         return tags
 
 
-class IPLRegressor(RegressorMixin, BaseIPL):
+class IPLRegressor(TargetRegressor, BaseIPL):
     """Iterative privileged learning for real targets, by squared error.
 
     Without privileged information this is gradient boosting that starts from zero:
@@ -825,19 +826,7 @@ class IPLRegressor(RegressorMixin, BaseIPL):
         rank=41,
     )
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict targets; privileged features are not needed.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            G(x), the sum of the shrunken trees.
-        """
+    def _targets(self, X: Any) -> np.ndarray:
         return self._raw(X)[:, 0]
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:

@@ -39,7 +39,6 @@ from scipy.special import softmax
 from scipy.stats import loguniform
 from sklearn.base import (
     ClassifierMixin,
-    RegressorMixin,
     is_classifier,
     is_regressor,
 )
@@ -70,7 +69,7 @@ from lupi.base import (
     class_weights,
 )
 from lupi.base._arguments import check_privileged_table
-from lupi.base._estimator import probabilities_if
+from lupi.base._estimator import TargetRegressor, probabilities_if
 from lupi.base._metadata import accepts, fit_with, last_step, seeded
 from lupi.base._rows import is_data_frame, side_by_side, take_rows
 from lupi.transfer._fitting import (
@@ -579,7 +578,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         return self.student_.predict_proba(X)
 
 
-class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
+class GeneralizedDistillationRegressor(TargetRegressor, Distillation):
     """Regressor trained on the predictions of a teacher that has X*.
 
     The student is fitted to ``(1 - imitation_weight) * y + imitation_weight * t``,
@@ -681,19 +680,7 @@ class GeneralizedDistillationRegressor(RegressorMixin, Distillation):
         teacher = seeded(teacher, self.random_state)
         return fit_with(teacher, view, y, sample_weight=weight)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted targets.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            One number for every row.
-        """
+    def _targets(self, X: Any) -> np.ndarray:
         X = self._validate_X(X)
         return _prediction(self.student_, X)
 

@@ -68,7 +68,7 @@ import numpy as np
 from joblib import Parallel
 from scipy.optimize import minimize, nnls
 from scipy.special import log_softmax
-from sklearn.base import RegressorMixin, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
@@ -96,7 +96,7 @@ from lupi.base import (
     class_weights,
 )
 from lupi.base._arguments import check_privileged_table, classes_of
-from lupi.base._estimator import ScoreClassifier
+from lupi.base._estimator import ScoreClassifier, TargetRegressor
 from lupi.base._metadata import seeded
 from lupi.base._rows import is_data_frame, read_groups, refuse_text_columns
 from lupi.transfer._fitting import takes_nan
@@ -627,7 +627,7 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
         return self.calibration_slope_ * logs + self.calibration_intercept_
 
 
-class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
+class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
     """Average of students with and without X*, weighted by their out-of-fold errors.
 
     One student is trained on y, one on the predictions of a teacher that has X*, and
@@ -735,19 +735,7 @@ class HedgedDistillationRegressor(RegressorMixin, HedgedDistillation):
             errors = np.hstack(blend.gather(_errors, rows, cost))
             self.errors_ = _thinned(errors)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted targets.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            One number for every row, in ``prediction_range_``.
-        """
+    def _targets(self, X: Any) -> np.ndarray:
         values = self._blend(X)[:, 0]
         # Models saved by version 0.1 have no range.
         ends = getattr(self, "prediction_range_", None)
