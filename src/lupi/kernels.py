@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils._param_validation import validate_params
 
-from lupi._parameters import FINITE, NOT_NEGATIVE, Constraints, Number, choice
+from lupi._parameters import NotNegative, Number, constraints_of
 from lupi._stored import stored
 
 __all__ = [
@@ -31,14 +31,11 @@ __all__ = [
 # Relative rounding error of a sum of squares, with a margin.
 ROUNDING = 64 * np.finfo(float).eps
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-# Constraints of the parameters of a kernel.
-KERNEL = {
-    "kernel": [*choice(*KERNELS), callable],
-    "gamma": [*choice("scale", "auto"), *NOT_NEGATIVE],
-    "degree": [Number(Integral, 0, None, "left")],
-    "coef0": FINITE,
-}
-COMPUTED = KERNEL | {"kernel": [*choice(*KERNELS[:-1]), callable]}
+# Types of parameters. Some kernels are between rows that are not in one matrix.
+ComputedKernel = Literal["linear", "poly", "rbf", "sigmoid"] | Callable
+AnyKernel = Literal["linear", "poly", "rbf", "sigmoid", "precomputed"] | Callable
+Gamma = Literal["scale", "auto"] | NotNegative
+Degree = Annotated[int, Number(Integral, 0, None, "left")]
 
 
 @stored
@@ -136,13 +133,15 @@ class Kernel:
         return cache.get(self, rows)
 
 
-def kernel_constraints(*prefixes: str, precomputed: bool = True) -> Constraints:
-    """Return constraints for the kernel parameters with each of the prefixes."""
-    one = KERNEL if precomputed else COMPUTED
-    return {prefix + name: one[name] for prefix in prefixes for name in one}
-
-
-@validate_params(KERNEL, prefer_skip_nested_validation=True)
+@validate_params(
+    {
+        "kernel": constraints_of(AnyKernel),
+        "gamma": constraints_of(Gamma),
+        "degree": constraints_of(Degree),
+        "coef0": constraints_of(float),
+    },
+    prefer_skip_nested_validation=True,
+)
 def settle_kernel(
     kernel: str | Callable,
     gamma: float | str,

@@ -34,26 +34,28 @@ it b = 0 in the constraints of the rules.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 from sklearn.base import clone
 
-from lupi._parameters import COUNT, NOT_NEGATIVE, POSITIVE, Constraints, parameters
+from lupi._parameters import Count, NotNegative, Positive, parameters
 from lupi.advice._linear import (
+    Advice,
     LinearAdvisedClassifier,
+    Standardize,
     apply_scaling,
     scaling,
     warn_of_empty,
 )
 from lupi.advice._problem import Array, LabelledRows, Region, solve, tightest_proof
-from lupi.advice._rule import Rule, read_advice
+from lupi.advice._rule import read_advice
 from lupi.base import ModelInfo, atomic_fit
 from lupi.base._rows import dense
 
@@ -197,12 +199,12 @@ class Adviceptron(LinearAdvisedClassifier):
     array([1, 0])
     """
 
-    advice: Rule | str | Sequence[Rule | str] | None = None
-    advice_weight: float = 0.001
-    learning_rate: float = 1.0
+    advice: Advice = None
+    advice_weight: NotNegative = 0.001
+    learning_rate: Positive = 1.0
     fit_intercept: bool = True
-    standardize: bool | tuple[ArrayLike, ArrayLike] = False
-    n_epochs: int = 1
+    standardize: Standardize = False
+    n_epochs: Count = 1
 
     __lupi_info__ = ModelInfo(
         title="Adviceptron",
@@ -214,12 +216,6 @@ class Adviceptron(LinearAdvisedClassifier):
         needs="rules",
         rank=61,
     )
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "advice_weight": NOT_NEGATIVE,
-        "learning_rate": POSITIVE,
-        "n_epochs": COUNT,
-    }
 
     @atomic_fit
     def fit(self, X: Any, y: Any) -> Self:

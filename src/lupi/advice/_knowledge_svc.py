@@ -31,24 +31,19 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import field
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._optional import optional
-from lupi._parameters import (
-    CLASS_WEIGHT,
-    COUNT,
-    POSITIVE,
-    Constraints,
-    Number,
-    parameters,
-)
+from lupi._parameters import ClassWeight, Count, Number, Positive, parameters
 from lupi._words import listed
 from lupi.advice._linear import (
+    Advice,
     LinearAdvisedClassifier,
+    Standardize,
     apply_scaling,
     scaling,
     warn_of_empty,
@@ -71,6 +66,9 @@ else:
 
 # Margins and relative multipliers below this are zero up to the accuracy of the solver.
 _NEGLIGIBLE = 1e-8
+
+# An infinite weight makes a rule hard; there may be one weight per rule.
+AdviceWeights = Annotated[Any, Number(Real, 0, None, "both"), tuple, list, np.ndarray]
 
 
 @parameters
@@ -171,15 +169,15 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
     array(['no', 'yes'], dtype='<U3')
     """
 
-    C: float = field(default=1.0, kw_only=False)
-    advice: Rule | str | Sequence[Rule | str] | None = None
-    advice_weight: float | Sequence[float] = 1.0
+    C: Positive = field(default=1.0, kw_only=False)
+    advice: Advice = None
+    advice_weight: AdviceWeights = 1.0
     fit_intercept: bool = True
-    standardize: bool | tuple[ArrayLike, ArrayLike] = False
-    class_weight: dict[Any, float] | str | None = None
-    classes: ArrayLike | None = None
-    tol: float = 1e-10
-    max_iter: int = 200
+    standardize: Standardize = False
+    class_weight: ClassWeight = None
+    classes: Annotated[ArrayLike, "array-like"] | None = None
+    tol: Positive = 1e-10
+    max_iter: Count = 200
 
     __lupi_info__ = ModelInfo(
         title="Knowledge-based SVM",
@@ -192,20 +190,10 @@ class KnowledgeBasedSVC(LinearAdvisedClassifier):
         rank=60,
     )
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        "C": POSITIVE,
-        # An infinite weight makes a rule hard; there may be one weight per rule.
-        "advice_weight": [Number(Real, 0, None, "both"), tuple, list, np.ndarray],
-        "class_weight": CLASS_WEIGHT,
-        "classes": ["array-like", None],
-        "tol": POSITIVE,
-        "max_iter": COUNT,
-    }
-
     @classmethod
     def from_advice(
         cls,
-        advice: Rule | str | Sequence[Rule | str],
+        advice: Advice,
         *,
         feature_names: Sequence[str] | None = None,
         **params: Any,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,6 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lupi._parameters import FLAG, Constraints
 from lupi.advice._problem import Region, is_empty
 from lupi.advice._rule import Rule
 from lupi.base._arguments import refuse_huge
@@ -28,15 +27,14 @@ from lupi.base._estimator import DecisionClassifier, no_probabilities
 from lupi.base._info import Declared
 from lupi.base._rows import n_rows_of
 
+# Types of parameters.
+Advice = Rule | str | list | tuple | None
+Standardize = Annotated[Any, "boolean", tuple, list, np.ndarray]
+
 
 class LinearAdvisedClassifier(DecisionClassifier, Declared, BaseEstimator):
     """Predictions from `classes_`, `coef_` and `intercept_`."""
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        "advice": [Rule, str, list, tuple, None],
-        "fit_intercept": FLAG,
-        "standardize": ["boolean", tuple, list, np.ndarray],
-    }
     coef_: NDArray[np.float64]
     mean_: NDArray[np.float64]
     scale_: NDArray[np.float64]

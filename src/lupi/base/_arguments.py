@@ -38,7 +38,6 @@ from lupi.base._rows import (
 # Largest absolute value of X, X* and y.
 LARGEST = 1e50
 Settled = TypeVar("Settled")
-MULTI_CLASS = ("ovo", "ovr")
 
 
 @dataclass(frozen=True)
@@ -844,7 +843,7 @@ def binary_problems(
     [0 1] [-1.  1.]
     [1 2] [ 1. -1.]
     """
-    if multi_class not in MULTI_CLASS:
+    if multi_class not in ("ovo", "ovr"):
         raise ValueError(
             f'multi_class must be "ovo" (one against one) or "ovr" (one against the '
             f"rest), but got {multi_class!r}."

@@ -27,9 +27,8 @@ from sklearn.base import (
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lupi._parameters import CLASS_WEIGHT, Constraints, choice
+from lupi._parameters import ClassWeight, Constraints, MultiClass, constraints_of
 from lupi.base._arguments import (
-    MULTI_CLASS,
     Privileged,
     Settled,
     Training,
@@ -502,8 +501,8 @@ class PrivilegedClassifierBase(DecisionClassifier, _Template):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "multi_class": choice(*MULTI_CLASS),
-        "class_weight": CLASS_WEIGHT,
+        "multi_class": constraints_of(MultiClass),
+        "class_weight": constraints_of(ClassWeight),
     }
 
     def _fit_binary(self, part: Training) -> Machine:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.special import expit
@@ -19,17 +19,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._parameters import (
-    CLASS_WEIGHT,
-    COUNT,
-    COUNT_OR_SHARE,
-    POSITIVE,
-    SEED,
-    Constraints,
-    Number,
-    choice,
-    parameters,
-)
+from lupi._parameters import Count, CountOrShare, Number, Positive, Seed, parameters
 from lupi._stored import stored
 from lupi.base import PrivilegedEstimator, Training, binary_problems
 from lupi.base._arguments import counted_classes
@@ -131,25 +121,15 @@ class Boosted:
 class BoostedTrees(PrivilegedEstimator):
     """Base of estimators that predict by sums of trees on X."""
 
-    n_estimators: int = 100
-    learning_rate: float = 0.1
-    max_depth: int | None = 3
-    max_features: int | float | str | None = None
-    min_weight_fraction_leaf: float = 0.0
-    random_state: Any = None
+    n_estimators: Count = 100
+    learning_rate: Positive = 0.1
+    max_depth: Count | None = 3
+    max_features: Literal["sqrt", "log2"] | CountOrShare = None
+    min_weight_fraction_leaf: Annotated[float, Number(Real, 0, 0.5, "both")] = 0.0
+    random_state: Seed = None
     loss: str = field(init=False)  # a parameter of one of the models
     # One per class, or one for two classes and for targets.
     _models: list[Boosted] = field(init=False)
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "n_estimators": COUNT,
-        "learning_rate": POSITIVE,
-        "max_depth": [*COUNT, None],
-        "max_features": [*choice("sqrt", "log2"), *COUNT_OR_SHARE],
-        "min_weight_fraction_leaf": [Number(Real, 0, 0.5, "both")],
-        "class_weight": CLASS_WEIGHT,
-        "random_state": SEED,
-    }
 
     def _read(
         self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None

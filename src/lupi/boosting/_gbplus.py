@@ -26,14 +26,14 @@ classes are fitted one-vs-rest.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from lupi._parameters import NOT_NEGATIVE, Constraints, choice, parameters
+from lupi._parameters import ClassWeight, NotNegative, parameters
 from lupi.base import ModelInfo, Training
 from lupi.boosting._boosted_trees import (
     TREE_SPACE,
@@ -107,9 +107,9 @@ class GBPlusClassifier(BoostedTreesClassifier):
     array(['well', 'sick', 'well'], dtype='<U4')
     """
 
-    imitation_weight: float = 1.0
-    schedule: str = "side_by_side"
-    class_weight: Any = None
+    imitation_weight: NotNegative = 1.0
+    schedule: Literal["side_by_side", "teacher_first"] = "side_by_side"
+    class_weight: ClassWeight = None
 
     __lupi_info__ = ModelInfo(
         title="GB+",
@@ -123,10 +123,6 @@ class GBPlusClassifier(BoostedTreesClassifier):
     )
 
     loss = "log_loss"
-    _parameter_constraints: ClassVar[Constraints] = {
-        "imitation_weight": NOT_NEGATIVE,
-        "schedule": choice("side_by_side", "teacher_first"),
-    }
 
     def _fit_targets(self, training: Training, targets: list[np.ndarray]) -> None:
         rng = check_random_state(self.random_state)

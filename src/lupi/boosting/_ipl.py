@@ -51,7 +51,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy import linalg
@@ -65,14 +65,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from lupi._parameters import (
-    COUNT,
-    FLAG,
-    N_JOBS,
-    NOT_NEGATIVE,
-    Constraints,
+    ClassWeight,
+    Count,
     Instance,
+    NotNegative,
     Number,
-    choice,
     parameters,
 )
 from lupi.base import (
@@ -84,7 +81,6 @@ from lupi.base._estimator import TargetRegressor
 from lupi.base._metadata import seeded
 from lupi.base._rows import dense
 from lupi.boosting._boosted_trees import (
-    LOSSES,
     TREE_SPACE,
     Boosted,
     BoostedTrees,
@@ -108,6 +104,7 @@ from lupi.boosting._engines import (
     total,
 )
 
+PartOfRows = Annotated[float, Number(Real, 0, 1, "neither")]
 # Declarations that the classifier and the regressor share.
 IPL: dict[str, Any] = {
     "title": "Iterative privileged learning",
@@ -509,40 +506,23 @@ def _sum_of_squares(values: np.ndarray, weight: np.ndarray | None) -> float:
 class BaseIPL(BoostedTrees):
     """Boosting with comments from X*, for one or several targets."""
 
-    privileged_weight: float = 1.0
-    privileged_reg: float = 1.0
-    n_atoms: int | None = None
-    max_inner_iter: int = 10
-    tol: float = 1e-4
-    auxiliary: Any = None
+    privileged_weight: NotNegative = 1.0
+    privileged_reg: NotNegative = 1.0
+    n_atoms: Count | None = None
+    max_inner_iter: Count = 10
+    tol: NotNegative = 1e-4
+    auxiliary: Annotated[Any, Instance(["fit", "predict"]), None] = None
     standardize_privileged: bool = True
-    n_iter_no_change: int | None = None
-    validation_fraction: float | None = 0.1
-    early_stopping_tol: float = 1e-4
-    engine: str = "cart"
-    tree_params: dict[str, Any] | None = None
+    n_iter_no_change: Count | None = None
+    validation_fraction: PartOfRows | None = 0.1
+    early_stopping_tol: NotNegative = 1e-4
+    engine: Literal["cart", "xgboost"] = "cart"
+    tree_params: Mapping[str, Any] | None = None
     device: str = "cpu"
     n_jobs: int | None = None
     warm_start: bool = False
 
     loss = "squared_error"
-    _parameter_constraints: ClassVar[Constraints] = {
-        "privileged_weight": NOT_NEGATIVE,
-        "privileged_reg": NOT_NEGATIVE,
-        "n_atoms": [*COUNT, None],
-        "max_inner_iter": COUNT,
-        "tol": NOT_NEGATIVE,
-        "auxiliary": [Instance(["fit", "predict"]), None],
-        "standardize_privileged": FLAG,
-        "n_iter_no_change": [*COUNT, None],
-        "validation_fraction": [Number(Real, 0, 1, "neither"), None],
-        "early_stopping_tol": NOT_NEGATIVE,
-        "engine": choice("cart", "xgboost"),
-        "tree_params": [Mapping, None],
-        "device": [str],
-        "n_jobs": N_JOBS,
-        "warm_start": FLAG,
-    }
 
     def _validate_params(self) -> None:
         """Refuse also parameters that contradict each other."""
@@ -960,8 +940,8 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
     array(['well', 'sick', 'well'], dtype='<U4')
     """
 
-    loss: str = "squared_error"
-    class_weight: Any = None
+    loss: Literal["squared_error", "log_loss"] = "squared_error"
+    class_weight: ClassWeight = None
 
     __lupi_info__ = ModelInfo(
         **IPL,
@@ -971,5 +951,3 @@ class IPLClassifier(BoostedTreesClassifier, BaseIPL):
         "a hundred times smaller than `privileged_weight`",
         rank=42,
     )
-
-    _parameter_constraints: ClassVar[Constraints] = {"loss": choice(*LOSSES)}

@@ -16,7 +16,7 @@ they are known for every training row. LUFe uses them as privileged information:
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,14 +26,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from lupi._parameters import (
-    COUNT_OR_SHARE,
-    ESTIMATOR,
-    SEED,
-    Constraints,
-    Instance,
-    parameters,
-)
+from lupi._parameters import CountOrShare, Estimator, Instance, Seed, parameters
 from lupi.base import (
     ModelInfo,
     PrivilegedEstimator,
@@ -43,6 +36,8 @@ from lupi.base import (
 from lupi.base._metadata import Delegate, accepts, fit_with, seeded
 from lupi.base._rows import side_by_side
 from lupi.transfer._fitting import refuse_regressor, scaled
+
+Selector = Annotated[Any, Instance(["fit", "get_support"]), None]
 
 
 @parameters
@@ -124,10 +119,10 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
     True
     """
 
-    estimator: Any = field(default=None, kw_only=False)
-    selector: Any = field(default=None, kw_only=False)
-    n_features_to_select: int | float | None = None
-    random_state: Any = None
+    estimator: Estimator = field(default=None, kw_only=False)
+    selector: Selector = field(default=None, kw_only=False)
+    n_features_to_select: CountOrShare = None
+    random_state: Seed = None
 
     __lupi_info__ = ModelInfo(
         title="LUFe",
@@ -139,13 +134,6 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
         needs="X only; X* is part of it",
         rank=82,
     )
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "estimator": ESTIMATOR,
-        "selector": [Instance(["fit", "get_support"]), None],
-        "n_features_to_select": COUNT_OR_SHARE,
-        "random_state": SEED,
-    }
 
     def _fit_training(self, training: Training) -> None:
         refuse_regressor(self._estimator(), "estimator", self)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from dataclasses import field, replace
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from lupi._parameters import Constraints, Instance
+from lupi._parameters import Instance, parameters
 from lupi.base import (
     ModelInfo,
     PrivilegedEstimator,
@@ -29,7 +29,11 @@ from lupi.base._info import Declared
 from lupi.base._metadata import Wrapper, fit_with, stage_has
 from lupi.base._rows import refuse_other_index, take_columns, take_rows
 
+Inner = Annotated[Any, Instance("fit")]
+Transformer = Annotated[Any, Instance(["fit", "transform"]), None]
 
+
+@parameters
 class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
     """Use some columns of a single table as privileged features.
 
@@ -83,6 +87,10 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
     array(['well', 'well', 'ill', 'ill'], dtype='<U4')
     """
 
+    estimator: Inner = field(kw_only=False)
+    # Any value: `column_positions` reads them.
+    columns: Annotated[Any, object] = field(default=(), kw_only=False)
+
     __lupi_info__ = ModelInfo(
         title="Privileged columns",
         paper="",
@@ -92,15 +100,6 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
         needs="an estimator",
         rank=80,
     )
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "estimator": [Instance("fit")],
-        "columns": "no_validation",  # `column_positions` reads them
-    }
-
-    def __init__(self, estimator: Any, columns: Any = ()) -> None:
-        self.estimator = estimator
-        self.columns = columns
 
     @atomic_fit
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -204,6 +203,7 @@ def _as_table(X: Any) -> Any:
     )
 
 
+@parameters
 class TransformedPrivileged(Wrapper, PrivilegedEstimator):
     """Preprocess the privileged table inside ``fit``.
 
@@ -248,6 +248,9 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
     array([2.5, 7. ])
     """
 
+    estimator: Inner = field(kw_only=False)
+    transformer: Transformer = field(default=None, kw_only=False)
+
     __lupi_info__ = ModelInfo(
         title="Transformed privileged features",
         paper="",
@@ -259,14 +262,6 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
     )
 
     _privileged_state = ("transformer_",)
-    _parameter_constraints: ClassVar[Constraints] = {
-        "estimator": [Instance("fit")],
-        "transformer": [Instance(["fit", "transform"]), None],
-    }
-
-    def __init__(self, estimator: Any, transformer: Any = None) -> None:
-        self.estimator = estimator
-        self.transformer = transformer
 
     @atomic_fit
     def fit(

@@ -36,17 +36,16 @@ information", Neural Networks 22(5–6), 2009, 544–557, section 4.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lupi._convex import Problem
-from lupi._parameters import parameters
+from lupi._parameters import Positive, parameters
 from lupi.base import ModelInfo, Training
 from lupi.base._rows import n_rows_of
-from lupi.kernels import kernel_constraints
+from lupi.kernels import ComputedKernel, Degree, Gamma
 from lupi.svm._machine import (
     FIRST_STAGE_SPACE,
     KERNEL_SPACE,
@@ -148,11 +147,11 @@ privileged_converged_
     True
     """
 
-    privileged_C: float = 1.0
-    privileged_reg: float = 0.001
-    deviation_kernel: str | Callable = "rbf"
-    deviation_gamma: float | str = "scale"
-    deviation_degree: int = 3
+    privileged_C: Positive = 1.0
+    privileged_reg: Positive = 0.001
+    deviation_kernel: ComputedKernel = "rbf"
+    deviation_gamma: Gamma = "scale"
+    deviation_degree: Degree = 3
     deviation_coef0: float = 0.0
 
     __lupi_info__ = ModelInfo(
@@ -170,8 +169,6 @@ privileged_converged_
     )
 
     _trivial = (constant_decision,)
-    # The deviations are computed inside fit: no kernel of them can be given.
-    _parameter_constraints = kernel_constraints("deviation_", precomputed=False)
 
     def _fit_binary(self, part: Training[Kernels]) -> Model:
         data = self._data(part)

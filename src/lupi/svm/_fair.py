@@ -47,7 +47,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,7 +56,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._convex import GlobalRow, Problem, Solution
-from lupi._parameters import FLAG, Constraints, Number, parameters
+from lupi._parameters import NotNegative, Number, Positive, parameters
 from lupi._stored import stored
 from lupi._words import listed
 from lupi.base import ModelInfo, atomic_fit
@@ -157,10 +157,10 @@ default="rbf"
     True
     """
 
-    covariance_threshold: float = 0.0
+    covariance_threshold: Annotated[float, Number(Real, 0, None, "both")] = 0.0
     sensitive_as_privileged: bool = True
-    delta: float = 1.0
-    privileged_reg: float = 1.0
+    delta: NotNegative = 1.0
+    privileged_reg: Positive = 1.0
 
     __lupi_info__ = ModelInfo(
         title="Fair SVMΔ+",
@@ -180,10 +180,6 @@ default="rbf"
     }
 
     _trivial = (unused_correction,)
-    _parameter_constraints: ClassVar[Constraints] = {
-        "covariance_threshold": [Number(Real, 0, None, "both")],
-        "sensitive_as_privileged": FLAG,
-    }
 
     @atomic_fit
     def fit(  # type: ignore[override]

@@ -24,7 +24,6 @@ information", Neural Networks 22(5–6), 2009, 544–557, section 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -32,10 +31,11 @@ import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
 from lupi._convex import Problem, Rows
-from lupi._parameters import parameters
+from lupi._parameters import MaxIter, MultiClass, Positive, parameters
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training, atomic_fit
 from lupi.base._arguments import one_per_row
-from lupi.svm._machine import Data, KernelMachine, Kernels
+from lupi.kernels import AnyKernel, Degree, Gamma
+from lupi.svm._machine import Data, KernelMachine, Kernels, Solver
 
 # Largest violation of a margin of one at which the rows count as separated.
 SEPARATED = 1e-3
@@ -80,14 +80,14 @@ default="rbf"
     (array([[2.]]), array([-1.]))
     """
 
-    kernel: str | Callable = "rbf"
-    gamma: float | str = "scale"
-    degree: int = 3
+    kernel: AnyKernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: Degree = 3
     coef0: float = 0.0
-    multi_class: str = "ovo"
-    solver: str = "auto"
-    tol: float = 1e-6
-    max_iter: int = -1
+    multi_class: MultiClass = "ovo"
+    solver: Solver = "auto"
+    tol: Positive = 1e-6
+    max_iter: MaxIter = -1
 
     __lupi_info__ = ModelInfo(
         title="Hard-margin and oracle SVM",

@@ -38,7 +38,7 @@ from __future__ import annotations
 import numpy as np
 
 from lupi._convex import Function, Problem, Rows, Slack
-from lupi._parameters import parameters
+from lupi._parameters import Positive, parameters
 from lupi.base import ModelInfo
 from lupi.svm._machine import CORRECTING_SPACE, KERNEL_SPACE, Data, KernelClassifier
 
@@ -116,7 +116,7 @@ default="rbf"
     array([ True, False])
     """
 
-    privileged_reg: float = 0.001
+    privileged_reg: Positive = 0.001
 
     __lupi_info__ = ModelInfo(
         title="ℓ2-SVM+",

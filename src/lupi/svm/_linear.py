@@ -10,12 +10,19 @@ With `sklearn.kernel_approximation.Nystroem` in a pipeline for X, and in
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from lupi._convex import Problem
-from lupi._parameters import parameters
+from lupi._parameters import (
+    ClassWeight,
+    MaxIter,
+    MultiClass,
+    NotNegative,
+    Positive,
+    parameters,
+)
 from lupi.base import (
     Fitted,
     ModelInfo,
@@ -33,6 +40,7 @@ from lupi.svm._machine import (
     VAPNIK_IZMAILOV,
     VAPNIK_VASHIST,
     Data,
+    Device,
     KernelMachine,
     Kernels,
     Model,
@@ -49,10 +57,10 @@ from lupi.svm._svr_plus import svr_plus_problem
 class _LinearMachine(KernelMachine):
     """Kernel machine with linear kernels, always solved in feature space."""
 
-    C: float = field(default=1.0, kw_only=False)
-    tol: float = 1e-6
-    max_iter: int = -1
-    device: str = "cpu"
+    C: Positive = field(default=1.0, kw_only=False)
+    tol: Positive = 1e-6
+    max_iter: MaxIter = -1
+    device: Device = "cpu"
 
     kernel = privileged_kernel = "linear"
     solver = "auto"
@@ -123,9 +131,9 @@ class LinearSVCPlus(_LinearMachine, PrivilegedClassifierBase):
     array([ 1, -1])
     """
 
-    privileged_reg: float = 0.001
-    multi_class: str = "ovo"
-    class_weight: dict | str | None = None
+    privileged_reg: Positive = 0.001
+    multi_class: MultiClass = "ovo"
+    class_weight: ClassWeight = None
 
     __lupi_info__ = ModelInfo(
         title="Linear forms",
@@ -206,11 +214,11 @@ class LinearSVCDeltaPlus(_LinearMachine, PrivilegedClassifierBase):
     array([ 1, -1])
     """
 
-    delta: float = 3.0
-    privileged_reg: float = 1.0
-    slack: str = "signed"
-    multi_class: str = "ovo"
-    class_weight: dict | str | None = None
+    delta: NotNegative = 3.0
+    privileged_reg: Positive = 1.0
+    slack: Literal["signed", "hinge"] = "signed"
+    multi_class: MultiClass = "ovo"
+    class_weight: ClassWeight = None
 
     __lupi_info__ = ModelInfo(
         title="Linear forms",
@@ -278,8 +286,8 @@ class LinearSVRPlus(_LinearMachine, PrivilegedRegressorBase):
     (1,)
     """
 
-    epsilon: float = 0.1
-    privileged_reg: float = 1.0
+    epsilon: NotNegative = 0.1
+    privileged_reg: Positive = 1.0
 
     __lupi_info__ = ModelInfo(
         title="Linear forms",

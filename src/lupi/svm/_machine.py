@@ -18,13 +18,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import loguniform
 from sklearn.base import is_regressor
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.extmath import row_norms
 
 from lupi._convex import (
@@ -42,14 +43,7 @@ from lupi._convex import (
 from lupi._convex.interior.blocks import BlockSolution
 from lupi._convex.linalg import diagonal
 from lupi._optional import require
-from lupi._parameters import (
-    MAX_ITER,
-    NOT_NEGATIVE,
-    POSITIVE,
-    Constraints,
-    choice,
-    parameters,
-)
+from lupi._parameters import ClassWeight, MaxIter, MultiClass, Positive, parameters
 from lupi._stored import must_fit, stored
 from lupi._words import listed
 from lupi.base import (
@@ -64,8 +58,10 @@ from lupi.base import (
 )
 from lupi.base._rows import dense, n_rows_of
 from lupi.kernels import (
+    AnyKernel,
+    Degree,
+    Gamma,
     Kernel,
-    kernel_constraints,
     nearest_positive_semidefinite,
     settle_kernel,
 )
@@ -81,7 +77,8 @@ CONSTANT_ERROR = 1e-3
 # A decision function is constant if its range on the rows is less than this part of the
 # largest possible one: of one, or of Σ C_i k(x_i, x_i) where C makes this less.
 TRIVIAL = 1e-6
-DEVICES = ("cpu", "cuda")
+Device = Literal["cpu", "cuda"]
+Solver = Annotated[str, StrOptions(set(SOLVERS))]
 # Matrices of n² entries at the peak of a fit, by the number of its functions, as
 # measured with the slower method of `auto`; the second for single precision.
 DOUBLE_MATRICES, SINGLE_MATRICES = {1: 5, 2: 8, 3: 23}, {1: 6, 2: 8, 3: 14}
@@ -551,16 +548,6 @@ class KernelMachine:
     # Warnings of trivial solutions: `constant_decision`, `unused_correction`.
     _trivial: tuple[Callable[[KernelMachine, Ranges], None], ...] = ()
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **dict.fromkeys(("C", "privileged_C", "privileged_reg", "tol"), POSITIVE),
-        **dict.fromkeys(("delta", "epsilon"), NOT_NEGATIVE),
-        **kernel_constraints("", "privileged_"),
-        "slack": choice("signed", "hinge"),
-        "solver": choice(*SOLVERS),
-        "max_iter": MAX_ITER,
-        "device": choice(*DEVICES),
-    }
-
     # -------------------------------------------------------------- kernels
     def _settle(self, prefix: str, rows: Any, weight: np.ndarray) -> Kernel:
         kernel, gamma, degree, coef0 = (
@@ -824,27 +811,27 @@ class KernelMachine:
 class PrivilegedKernels(KernelMachine):
     """Kernel machine with a kernel of X and one of X*: their parameters."""
 
-    C: float = field(default=1.0, kw_only=False)
-    kernel: str | Callable = "rbf"
-    gamma: float | str = "scale"
-    degree: int = 3
+    C: Positive = field(default=1.0, kw_only=False)
+    kernel: AnyKernel = "rbf"
+    gamma: Gamma = "scale"
+    degree: Degree = 3
     coef0: float = 0.0
-    privileged_kernel: str | Callable = "rbf"
-    privileged_gamma: float | str = "scale"
-    privileged_degree: int = 3
+    privileged_kernel: AnyKernel = "rbf"
+    privileged_gamma: Gamma = "scale"
+    privileged_degree: Degree = 3
     privileged_coef0: float = 0.0
-    solver: str = "auto"
-    tol: float = 1e-6
-    max_iter: int = -1
-    device: str = "cpu"
+    solver: Solver = "auto"
+    tol: Positive = 1e-6
+    max_iter: MaxIter = -1
+    device: Device = "cpu"
 
 
 @parameters
 class KernelClassifier(PrivilegedKernels, PrivilegedClassifierBase):
     """Classifier by such machines."""
 
-    multi_class: str = "ovo"
-    class_weight: dict | str | None = None
+    multi_class: MultiClass = "ovo"
+    class_weight: ClassWeight = None
 
 
 def learned(

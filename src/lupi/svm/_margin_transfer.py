@@ -51,12 +51,12 @@ information", ICCV 2013.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Literal
 
 import numpy as np
 
 from lupi._convex import Function, GlobalRow, Problem, Rows, Slack
-from lupi._parameters import POSITIVE, Constraints, choice, parameters
+from lupi._parameters import NotNegative, Positive, parameters
 from lupi.base import ModelInfo, Training
 from lupi.svm._machine import (
     DELTA,
@@ -147,10 +147,10 @@ privileged_converged_
     array([ True, False])
     """
 
-    method: str = "simplified"
-    delta: float = 0.3
-    margin_floor: float = 0.1
-    privileged_C: float = 1.0
+    method: Literal["simplified", "sharmanska"] = "simplified"
+    delta: NotNegative = 0.3
+    margin_floor: Positive = 0.1
+    privileged_C: Positive = 1.0
 
     __lupi_info__ = ModelInfo(
         title="Margin transfer",
@@ -168,10 +168,6 @@ privileged_converged_
     )
 
     _functions = ()
-    _parameter_constraints: ClassVar[Constraints] = {
-        "method": choice("simplified", "sharmanska"),
-        "margin_floor": POSITIVE,
-    }
 
     def _fit_binary(self, part: Training[Kernels]) -> Model:
         data = self._data(part)

@@ -62,10 +62,12 @@ report NAS-TR-0187-2015, Pennsylvania State University, 2015.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
-from lupi._parameters import parameters
+from lupi._parameters import NotNegative, Positive, parameters
 from lupi.base import ModelInfo
 from lupi.svm._machine import (
     CORRECTING_SPACE,
@@ -152,9 +154,9 @@ default="rbf"
     array([ True, False])
     """
 
-    delta: float = 1.0
-    privileged_reg: float = 1.0
-    slack: str = "signed"
+    delta: NotNegative = 1.0
+    privileged_reg: Positive = 1.0
+    slack: Literal["signed", "hinge"] = "signed"
 
     __lupi_info__ = ModelInfo(
         title="SVMΔ+",

@@ -42,7 +42,7 @@ from __future__ import annotations
 import numpy as np
 
 from lupi._convex import Problem, Rows
-from lupi._parameters import parameters
+from lupi._parameters import Positive, parameters
 from lupi.base import ModelInfo
 from lupi.svm._machine import (
     CORRECTING_SPACE,
@@ -150,7 +150,7 @@ default="rbf"
     array([ True])
     """
 
-    privileged_reg: float = 0.001
+    privileged_reg: Positive = 0.001
 
     __lupi_info__ = ModelInfo(
         title="SVM+",

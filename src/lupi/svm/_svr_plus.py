@@ -47,7 +47,7 @@ from __future__ import annotations
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
-from lupi._parameters import parameters
+from lupi._parameters import NotNegative, Positive, parameters
 from lupi.base import ModelInfo, PrivilegedRegressorBase
 from lupi.svm._machine import (
     CORRECTING_SPACE,
@@ -130,8 +130,8 @@ default="rbf"
     (1, 1)
     """
 
-    epsilon: float = 0.1
-    privileged_reg: float = 0.001
+    epsilon: NotNegative = 0.1
+    privileged_reg: Positive = 0.001
 
     __lupi_info__ = ModelInfo(
         title="ε-SVR+",

@@ -45,16 +45,14 @@ University of Sussex, 2017, chapter 5.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import field
-from typing import ClassVar
 
 import numpy as np
 
 from lupi._convex import Problem, Rows, Slack
-from lupi._parameters import POSITIVE, Constraints, parameters
+from lupi._parameters import NotNegative, Positive, parameters
 from lupi.base import ModelInfo, SharedOver
-from lupi.kernels import kernel_constraints
+from lupi.kernels import AnyKernel, Degree, Gamma
 from lupi.svm._machine import (
     CORRECTING_SPACE,
     DELTA,
@@ -150,13 +148,13 @@ default="rbf"
     (40, 2)
     """
 
-    C: float = field(default=0.5, kw_only=False)
-    delta: float = 0.3
-    privileged_reg: float = 0.001
-    similarity_reg: float = 1.0
-    similarity_kernel: str | Callable = "rbf"
-    similarity_gamma: float | str = "scale"
-    similarity_degree: int = 3
+    C: Positive = field(default=0.5, kw_only=False)
+    delta: NotNegative = 0.3
+    privileged_reg: Positive = 0.001
+    similarity_reg: Positive = 1.0
+    similarity_kernel: AnyKernel = "rbf"
+    similarity_gamma: Gamma = "scale"
+    similarity_degree: Degree = 3
     similarity_coef0: float = 0.0
 
     __lupi_info__ = ModelInfo(
@@ -185,10 +183,6 @@ default="rbf"
     _spaces = ("privileged_", "similarity_")
     _functions = (0, 1)
     _trivial = (constant_decision,)
-    _parameter_constraints: ClassVar[Constraints] = {
-        "similarity_reg": POSITIVE,
-        **kernel_constraints("similarity_"),
-    }
 
     def _problem(self, data: Data) -> Problem:
         functions = [data.decision_function()]

@@ -31,7 +31,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import field
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,15 +48,13 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from lupi._parameters import (
-    CLASS_WEIGHT,
-    CV,
-    ESTIMATOR,
-    POSITIVE,
-    SEED,
-    SHARE,
-    Constraints,
+    ClassWeight,
+    Estimator,
+    Folds,
     Number,
-    choice,
+    Positive,
+    Seed,
+    Share,
     parameters,
 )
 from lupi.base import (
@@ -104,22 +102,14 @@ DISTILLATION: dict[str, Any] = {
 class Distillation(PrivilegedEstimator):
     """Base class of the classifier and the regressor: fits the teacher out of fold."""
 
-    teacher: Any = field(default=None, kw_only=False)
-    student: Any = field(default=None, kw_only=False)
+    teacher: Estimator = field(default=None, kw_only=False)
+    student: Estimator = field(default=None, kw_only=False)
     teacher_view: Literal["privileged", "both"] = "privileged"
-    imitation_weight: float = 0.5
-    cv: Any = 5
-    random_state: Any = None
+    imitation_weight: Share = 0.5
+    cv: Folds = 5
+    random_state: Seed = None
 
     _privileged_state = ("teacher_", "soft_labels_", "soft_targets_")
-    _parameter_constraints: ClassVar[Constraints] = {
-        "teacher": ESTIMATOR,
-        "student": ESTIMATOR,
-        "teacher_view": choice("privileged", "both"),
-        "imitation_weight": SHARE,
-        "cv": CV,
-        "random_state": SEED,
-    }
 
     def _fit_training(self, training: Training) -> None:
         training = self._learnable(training)
@@ -411,9 +401,9 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
     True
     """
 
-    temperature: float = 1.0
-    class_weight: Any = None
-    clip: float = 1e-3
+    temperature: Positive = 1.0
+    class_weight: ClassWeight = None
+    clip: Annotated[float, Number(Real, 0, 0.5, "neither")] = 1e-3
 
     __lupi_info__ = ModelInfo(
         **DISTILLATION,
@@ -424,12 +414,6 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         "student",
         rank=3,
     )
-
-    _parameter_constraints: ClassVar[Constraints] = {
-        "temperature": POSITIVE,
-        "class_weight": CLASS_WEIGHT,
-        "clip": [Number(Real, 0, 0.5, "neither")],
-    }
 
     def _fit_student(self, training: Training, student: Any) -> Any:
         known_y = training.labelled

@@ -62,7 +62,7 @@ import warnings
 from dataclasses import field, replace
 from math import ceil
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from joblib import Parallel
@@ -73,15 +73,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from lupi._parameters import (
-    CLASS_WEIGHT,
-    COUNT,
-    CV,
-    ESTIMATOR,
-    N_JOBS,
-    NOT_NEGATIVE,
-    SEED,
-    Constraints,
-    choice,
+    ClassWeight,
+    Count,
+    Folds,
+    Instance,
+    NotNegative,
+    Seed,
     parameters,
 )
 from lupi._parts import LocalParts, Parts
@@ -115,6 +112,7 @@ from lupi.transfer._hedge import (
 from lupi.transfer._ridge import GCVRidge, linear_values
 
 VIEWS = ("privileged", "both")
+Estimators = Annotated[Any, Instance("fit"), None, list, tuple]
 # Predictions may lie beyond the known y by this part of their range.
 _MARGIN = 0.2
 # Deviation of predictions of rows without y, in units of that of y, that is plausible.
@@ -146,28 +144,17 @@ HEDGED: dict[str, Any] = {
 class HedgedDistillation(PrivilegedEstimator):
     """Base class of the classifier and the regressor."""
 
-    teacher: Any = field(default=None, kw_only=False)
-    student: Any = field(default=None, kw_only=False)
-    views: Any = VIEWS
-    cv: Any = 5
-    n_repeats: int = 2
-    prior_strength: float = 10.0
-    n_jobs: Any = None
-    random_state: Any = None
+    teacher: Estimators = field(default=None, kw_only=False)
+    student: Estimators = field(default=None, kw_only=False)
+    views: Literal["privileged", "both"] | list | tuple = VIEWS
+    cv: Folds = 5
+    n_repeats: Count = 2
+    prior_strength: NotNegative = 10.0
+    n_jobs: int | None = None
+    random_state: Seed = None
 
     # Teachers may hold rows of X* (neighbors, support vectors); predicting needs none.
     _privileged_state: ClassVar = ("teachers_",)
-    _parameter_constraints: ClassVar[Constraints] = {
-        "teacher": [*ESTIMATOR, list, tuple],
-        "student": [*ESTIMATOR, list, tuple],
-        "views": [*choice(*VIEWS), list, tuple],
-        "cv": CV,
-        "n_repeats": COUNT,
-        "prior_strength": NOT_NEGATIVE,
-        "class_weight": CLASS_WEIGHT,
-        "n_jobs": N_JOBS,
-        "random_state": SEED,
-    }
 
     def _outputs(self) -> Output:
         """Return the description of the output."""
@@ -592,7 +579,7 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
     array([False,  True])
     """
 
-    class_weight: Any = None
+    class_weight: ClassWeight = None
 
     __lupi_info__ = ModelInfo(**HEDGED, rank=1)
 

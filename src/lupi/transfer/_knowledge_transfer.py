@@ -45,7 +45,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import field
 from itertools import combinations
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,15 +55,12 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 from lupi._parameters import (
-    CLASS_WEIGHT,
-    COUNT,
-    CV,
-    ESTIMATOR,
-    FLAG,
-    POSITIVE,
-    SEED,
-    Constraints,
-    choice,
+    ClassWeight,
+    Count,
+    Estimator,
+    Folds,
+    Positive,
+    Seed,
     parameters,
 )
 from lupi.base import (
@@ -79,8 +76,10 @@ from lupi.base import (
 from lupi.base._metadata import Delegate, accepts, fit_with, seeded
 from lupi.base._rows import dense, side_by_side
 from lupi.kernels import (
+    ComputedKernel,
+    Degree,
+    Gamma,
     Kernel,
-    kernel_constraints,
     nearest_positive_semidefinite,
     settle_kernel,
 )
@@ -189,19 +188,19 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
     (60, 5)
     """
 
-    final_estimator: Any = field(default=None, kw_only=False)
-    regressor: Any = field(default=None, kw_only=False)
+    final_estimator: Estimator = field(default=None, kw_only=False)
+    regressor: Estimator = field(default=None, kw_only=False)
     frames: Literal["support_vectors", "features"] = "support_vectors"
-    n_frames: int | None = None
+    n_frames: Count | None = None
     passthrough: bool = False
-    cv: Any = 5
-    privileged_C: float = 1.0
-    privileged_kernel: Any = "rbf"
-    privileged_gamma: Any = "scale"
-    privileged_degree: int = 3
+    cv: Folds = 5
+    privileged_C: Positive = 1.0
+    privileged_kernel: ComputedKernel = "rbf"
+    privileged_gamma: Gamma = "scale"
+    privileged_degree: Degree = 3
     privileged_coef0: float = 0.0
-    class_weight: Any = None
-    random_state: Any = None
+    class_weight: ClassWeight = None
+    random_state: Seed = None
 
     __lupi_info__ = ModelInfo(
         title="Knowledge transfer",
@@ -225,19 +224,6 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
     )
 
     _privileged_state = ("machine_", "frame_vectors_")
-    _parameter_constraints: ClassVar[Constraints] = {
-        "final_estimator": ESTIMATOR,
-        "regressor": ESTIMATOR,
-        "frames": choice("support_vectors", "features"),
-        "n_frames": [*COUNT, None],
-        "passthrough": FLAG,
-        "cv": CV,
-        "privileged_C": POSITIVE,
-        # Kernel values between rows that do not occur in one matrix are needed.
-        **kernel_constraints("privileged_", precomputed=False),
-        "class_weight": CLASS_WEIGHT,
-        "random_state": SEED,
-    }
 
     def _validate_params(self) -> None:
         super()._validate_params()

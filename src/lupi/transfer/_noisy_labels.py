@@ -68,7 +68,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -81,8 +81,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from lupi import _parameters as is_
-from lupi._parameters import parameters
+from lupi._parameters import (
+    ClassWeight,
+    Count,
+    Estimator,
+    Folds,
+    NotNegative,
+    Seed,
+    parameters,
+)
 from lupi._words import argument
 from lupi.base import (
     ModelInfo,
@@ -539,17 +546,17 @@ None, default=None
     True
     """
 
-    student: Any = field(default=None, kw_only=False)
+    student: Estimator = field(default=None, kw_only=False)
     noise: Literal["symmetric", "classwise"] = "symmetric"
-    rates: Any = None
+    rates: Annotated[Any, "array-like", callable, None] = None
     hedge: bool = True
-    cv: Any = 5
-    n_repeats: int = 1
-    max_iter: int = 5
-    tol: float = 0.05
-    class_weight: Any = None
-    n_jobs: Any = None
-    random_state: Any = None
+    cv: Folds = 5
+    n_repeats: Count = 1
+    max_iter: Count = 5
+    tol: NotNegative = 0.05
+    class_weight: ClassWeight = None
+    n_jobs: int | None = None
+    random_state: Seed = None
 
     __lupi_info__ = ModelInfo(
         title="Noisy labels",
@@ -564,19 +571,6 @@ None, default=None
         rank=5,
         noisy_labels=True,
     )
-    _parameter_constraints: ClassVar[is_.Constraints] = {
-        "student": is_.ESTIMATOR,
-        "noise": is_.choice("symmetric", "classwise"),
-        "rates": ["array-like", callable, None],
-        "hedge": is_.FLAG,
-        "cv": is_.CV,
-        "n_repeats": is_.COUNT,
-        "max_iter": is_.COUNT,
-        "tol": is_.NOT_NEGATIVE,
-        "class_weight": is_.CLASS_WEIGHT,
-        "n_jobs": is_.N_JOBS,
-        "random_state": is_.SEED,
-    }
     _privileged_state: ClassVar = ("label_quality_",)
 
     @atomic_fit
