@@ -155,7 +155,7 @@ def load(path: str | os.PathLike[str], *, max_size: int = MAX_SIZE) -> Any:
     return load_with_details(path, max_size=max_size)[0]
 
 
-def _dumped(model: BaseEstimator) -> bytes:
+def _dumped(model: BaseEstimator, keep_privileged: bool) -> bytes:
     import skops.io
 
     if not isinstance(model, BaseEstimator):
@@ -163,6 +163,7 @@ def _dumped(model: BaseEstimator) -> bytes:
             f"lupi.save writes estimators; it was given a {type(model).__name__}."
         )
     try:
+        model = model if keep_privileged else without_privileged(model)
         data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
     except Exception as error:  # skops raises different types
         raise ModelFileError(
@@ -192,7 +193,7 @@ def model_file(
     """Return the file of a model and of details about it, as bytes."""
     from lupi import __version__
 
-    data = _dumped(model if keep_privileged else without_privileged(model))
+    data = _dumped(model, keep_privileged)
     about = {
         "format": _FORMAT,
         "lupi": __version__,
@@ -377,62 +378,22 @@ def _dicts(description: Any) -> Iterator[dict[str, Any]]:
 
 
 # ------------------------------------------------------------------------- rows of X*
-def without_privileged(thing: Any) -> Any:
-    """Return a model that predicts the same and holds no row of X*.
+def without_privileged(model: BaseEstimator) -> BaseEstimator:
+    """Return a copy of a model that predicts the same and holds no row of X*.
 
-    It is copied where something is left out: a class names the attributes that hold
-    rows of X*, or models that may, in ``_privileged_state``, or has a method
-    ``_without_privileged``. Estimators lack these attributes, other objects have None.
+    A class names the attributes that hold rows of X*, or models that may, in
+    ``_privileged_state``, or has a method ``_drop_privileged``. Estimators lack these
+    attributes, other objects have None.
     """
-    return _strip(thing, {})
-
-
-def _strip(thing: Any, done: dict[int, tuple[Any, Any]]) -> Any:
-    if id(thing) in done:
-        return done[id(thing)][1]
-    done[id(thing)] = (thing, thing)  # also keeps the object, and with it its id
-    kept = _stripped(thing, done)
-    done[id(thing)] = (thing, kept)
-    return kept
-
-
-def _stripped(thing: Any, done: dict[int, tuple[Any, Any]]) -> Any:
-    if isinstance(thing, dict):
-        values = {key: _strip(value, done) for key, value in thing.items()}
-        same = all(values[key] is thing[key] for key in thing)
-        return thing if same else type(thing)(values)
-    if isinstance(thing, list | tuple):
-        items = [_strip(item, done) for item in thing]
-        same = all(one is other for one, other in zip(items, thing, strict=True))
-        return thing if same else type(thing)(items)
-    if not _is_model(thing):
-        return thing
-    if hasattr(thing, "_without_privileged"):
-        thing = thing._without_privileged()
-    left_out = getattr(type(thing), "_privileged_state", ())
-    state = {
-        name: _strip(value, done)
-        for name, value in vars(thing).items()
-        if name not in left_out
-    }
-    if not isinstance(thing, BaseEstimator):
-        state |= dict.fromkeys(left_out)
-    before = vars(thing)
-    if state.keys() == before.keys() and all(v is before[n] for n, v in state.items()):
-        return thing
-    kept = copy.copy(thing)
-    kept.__dict__ = state
-    return kept
-
-
-def _is_model(thing: Any) -> bool:
-    """Return whether an object is an estimator or a part of one."""
-    kind = type(thing)
-    ours = f"{kind.__module__}.{kind.__name__}" in STORED
-    theirs = kind.__module__.split(".")[0] in ("sklearn", "skrub")
-    return hasattr(thing, "__dict__") and (
-        isinstance(thing, BaseEstimator) or ours or theirs
-    )
+    model = copy.deepcopy(model)
+    for part, _ in parts_of(model):
+        for name in getattr(type(part), "_privileged_state", ()):
+            vars(part).pop(name, None)
+            if not isinstance(part, BaseEstimator):
+                vars(part)[name] = None
+        if hasattr(type(part), "_drop_privileged"):
+            part._drop_privileged()
+    return model
 
 
 # ------------------------------------------------------------------------------ types

@@ -110,11 +110,9 @@ class Boosted:
         """Return the sum of the trees."""
         return self.ensemble.decision(X)
 
-    def _without_privileged(self) -> Boosted:
-        """Return the model without regressors on X*, which may contain rows of X*."""
-        linear = [coef if isinstance(coef, np.ndarray) else None for coef in self.coefs]
-        changed = any(coef is None for coef in linear)
-        return replace(self, coefs=linear) if changed else self
+    def _drop_privileged(self) -> None:
+        """Drop regressors on X*, which may contain rows of X*."""
+        self.coefs = [c if isinstance(c, np.ndarray) else None for c in self.coefs]
 
 
 @parameters
