@@ -229,6 +229,7 @@ def test_time_splits_the_past_from_the_future(tmp_path, monkeypatch, capsys):
     rows = f"{stored.folds['n_train'][0]} earlier training rows"
     assert f"one split by time (admitted): {rows}" in said
     # The column of the times is not a feature.
+    assert "1: age; admitted makes the splits and is not used to predict" in said
     assert stored.settings["features"] == ["age"]
     page = (tmp_path / "lupi-report/report.html").read_text(encoding="utf-8")
     assert "--drop admitted" in page

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from lupi.base import missing_targets
 from lupi.datasets import make_mediator
 from lupi.evaluation import Comparison, LabelledSplits, LearningCurve, Method, compare
+from lupi.report import render_html
 from lupi.transfer import (
     GeneralizedDistillationClassifier,
     HedgedDistillationClassifier,
@@ -235,11 +236,17 @@ def test_rows_that_differ_from_the_labelled_ones_are_told(data):
     later = np.arange(120) >= 60
     X = data.data + 3.0 * later[:, None]
     y = np.where(later, None, data.target)
-    with pytest.warns(UserWarning, match="are not alike"):
-        result = compare(
-            X, y, data.privileged, methods=FirstColumnOfAll(), cv=2, n_candidates=1
-        )
+    options = {"methods": FirstColumnOfAll(), "cv": 2, "n_candidates": 1}
+    with pytest.warns(UserWarning, match="are not alike.* may be more recent"):
+        result = compare(X, y, data.privileged, **options)
     assert result.settings["labels"]["auc"] > 0.9
+    assert "may be more recent" in render_html(result)
+    # A column of dates tells.
+    days = pd.date_range("2021-03-01", periods=120).astype(str)
+    table = pd.DataFrame(X).add_prefix("x").assign(day=days)
+    with pytest.warns(UserWarning, match="100 % of the rows without y are later than"):
+        result = compare(table.iloc[:, [-1, 0]], y, data.privileged, **options)
+    assert "100 % of the rows without y are later than" in render_html(result)
 
 
 def test_the_final_model_learns_from_rows_without_y(data, partly):

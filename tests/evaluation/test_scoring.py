@@ -153,8 +153,8 @@ class Counting(FirstColumn):
 def test_a_model_predicts_once_for_all_its_pseudo_values():
     Counting.times = 0
     scored(model=Counting())
-    # Five arms on two splits.
-    assert Counting.times == 10
+    # Five arms on two splits, once for the score and once for the classes.
+    assert Counting.times == 20
 
 
 @pytest.mark.parametrize("name", ["accuracy", "roc_auc", "r2"])
@@ -277,11 +277,20 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     table = result.table.set_index("arm")
     assert table.at["with", "average_precision"] == pytest.approx(mean)
     page = render_html(result)
-    assert (
-        f"average precision of class late is {mean:.3f}, that of a guess 0.05" in page
+    low, high = (
+        table.at["with", f"average_precision_{end}"] for end in ("low", "high")
     )
-    assert "Average precision of class late (5.0 % of the test rows" in page
-    assert "most frequent class (right in 95.0 % of the rows)" in page
+    assert 0 <= low < mean < high
+    # The arm without X* has the same scores, and its model is kept.
+    assert f"average precision of class late is {mean:.3f} (95 % interval" in page
+    assert (
+        "Average precision of class late of FirstColumn, that of a guess 0.05" in page
+    )
+    assert f"with X* {mean:.3f} ({low:.3f} to {high:.3f})" in page
+    right = result.folds["also"].map(lambda scores: scores["accuracy"][0]).mean()
+    assert table.at["with", "accuracy"] == pytest.approx(right)
+    assert f"Its accuracy is {right:.3f} (95 % interval" in page
+    assert "for every row scores 0.500, with an accuracy of 0.950." in page
 
 
 def test_the_score_of_a_guess_is_the_share_of_the_test_rows():

@@ -254,6 +254,30 @@ def test_a_score_below_a_constant_prediction_is_named():
     assert "the model is of no use" in none.verdict.sentence
     high = comparison({"A": (0.7, 0.8, 0.7, 0.7, 0.9)}, constant=0.5)
     assert "below" not in str(high.verdict)
+    assert "includes" not in str(high.verdict)
+    mean = float(high.table.set_index("arm").at["without", "score"])
+    near = comparison({"A": (0.7, 0.8, 0.7, 0.7, 0.9)}, constant=mean - 1e-6)
+    assert "interval of the score without X* includes that of" in str(near.verdict)
+    levels = {"A": (0.7, 0.8, 0.7, 0.7), "B": (0.3, 0.7, 0.7, 0.7)}
+    several = str(comparison(levels, constant=0.5).verdict)
+    assert "The score of B without X* is below that of predicting" in several
+    assert "of no use" not in several
+
+
+def test_no_share_of_a_gap_is_given_where_the_oracle_scores_less():
+    result = comparison({"A": (0.70, 0.80, 0.70, 0.70, 0.75)})
+    assert result.summary["gap_closed"][0] > 1
+    oracle = result.summary["oracle"][0]
+    said = f"A model that has X* when predicting does not score more ({oracle:.3f})."
+    assert said in result.verdict.sentence
+    assert "closes" not in result.verdict.sentence
+
+
+def test_few_rows_of_a_class_are_in_the_headline():
+    splits = {"labelled": 60, "n_train": 60.0, "rarest": ("bad", 3, 4)}
+    result = of_scores({"A": {"without": np.linspace(0.6, 0.7, 10)}}, splits=splits)
+    expected = "With 60 known outcomes (3 to 4 of class bad), there is no evidence"
+    assert result.verdict.headline.startswith(expected)
 
 
 def test_of_few_splits_those_below_predicting_the_mean_are_named():

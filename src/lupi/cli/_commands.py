@@ -619,7 +619,8 @@ def _card_sections(details: dict[str, Any], file: str) -> dict[str, str]:
                 f"{number(row['high'])} |"
                 for row in rows
             ]
-            parts += [f"Scores of {measured['method']}: {splits}.", "\n".join(lines)]
+            about = f"Scores of {measured['method']}: {splits}. Intervals end where"
+            parts += [f"{about} the score does.", "\n".join(lines)]
         parts += measured["baselines"]
         scores = "\n\n".join(part for part in parts if part)
         limits += measured["limits"]

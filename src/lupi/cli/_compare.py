@@ -506,7 +506,7 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
         label = " ".join(arm.label.rsplit(" ", 1)[:-1]) or arm.label
         star = "\nX*" if label != arm.label else ""
         table.add_column(label + star, justify="right", no_wrap=True)
-    for heading in ("gain", "p", "gap closed")[: 3 if wide else 2]:
+    for heading in ("gain", "p", "gap\nclosed")[: 3 if wide else 2]:
         table.add_column(heading, justify="right", no_wrap=True)
     for line in comparison.summary.to_dict("records"):
         verdict = line["verdict"]

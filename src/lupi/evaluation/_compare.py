@@ -83,6 +83,7 @@ FOLD_COLUMNS = (
     "split",
     "score",
     "second_score",
+    "also",
     "reliability",
     "inner_score",
     "params",
@@ -320,12 +321,18 @@ def _left_out(folds: pd.DataFrame) -> list[int]:
 
 def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
     """Return the score of a constant, and what X, X* and y say about the splits."""
+
+    def mean(scores: list[float] | None) -> float | None:
+        return None if scores is None else float(np.mean(np.delete(scores, left_out)))
+
     scores = study.constant_scores()
-    mean = None if scores is None else float(np.mean(np.delete(scores, left_out)))
-    constant: dict[str, Any] = {"constant": mean, "constants": scores}
+    constant: dict[str, Any] = {"constant": mean(scores), "constants": scores}
+    constant["also"] = {
+        name: mean(study.constant_scores(scorer)) for name, scorer in study.also.items()
+    }
     if study.settings["second"]:
-        share = study.test_share(study.settings["second"]["class"], left_out)
-        constant["second"] = study.settings["second"] | {"share": share}
+        share = {"share": constant["also"]["average_precision"]}
+        constant["second"] = study.settings["second"] | share
     if "order" in study.settings:
         # A comparison of the same data at another size.
         return constant
@@ -908,7 +915,8 @@ class Comparison:
     folds : pandas.DataFrame
         One row per method, arm ("without", "with", "shuffled", "self", "oracle") and
         split: ``score``, ``second_score`` (the average precision of a rare class, if
-        there is one), ``reliability`` (for each tenth of the predicted probability of
+        there is one), ``also`` (accuracy and average precision with their
+        pseudo-values), ``reliability`` (for each tenth of the predicted probability of
         the last of two classes: weight, sum of the probability, weight of that class;
         in the arms "without" and "with"), the ``inner_score`` and ``params`` of the
         chosen candidate, ``n_train``, ``n_unlabelled``, ``n_test``, ``seconds`` (search
@@ -968,9 +976,12 @@ class Comparison:
 
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:
+        return self._arm_scores(self.folds, self.design)
+
+    def _arm_scores(self, folds: pd.DataFrame, design: Design) -> dict[str, ArmScores]:
         return {
-            str(name): ArmScores(part, self.design, self.left_out)
-            for name, part in self.folds.groupby("method", sort=False)
+            str(name): ArmScores(part, design, self.left_out)
+            for name, part in folds.groupby("method", sort=False)
         }
 
     @cached_property
@@ -1000,14 +1011,23 @@ class Comparison:
         ``gain`` the score of *with* minus that of the arm, with its 95 % interval;
         ``p_value`` and ``p_gain`` are their one-sided p-values. Standard errors and
         p-values are corrected for the overlap of the splits, not for the number of
-        methods. ``average_precision`` is that of a rare class, if there is one.
+        methods. Classes have their ``accuracy``, and a rare class has its
+        ``average_precision``, with intervals (``accuracy_low`` and so on).
         """
         table = score_table(self._scores)
-        if not self.settings.get("second"):
-            return table
-        kept = self.folds[~self.folds["split"].isin(self.left_out)]
-        means = kept.groupby(["method", "arm"])["second_score"].mean()
-        return table.join(means.rename("average_precision"), on=["method", "arm"])
+        for name in self.settings.get("also", ()):
+            found = [
+                each[name] if isinstance(each, dict) else (np.nan, None)
+                for each in self.folds["also"]
+            ]
+            score, groups = zip(*found, strict=True)
+            folds = self.folds.assign(score=score, group_scores=groups)
+            design = replace(self.design, bounds=score_bounds(name))
+            levels = score_intervals(self._arm_scores(folds, design), "score", 0.95)
+            names = {"value": name, "low": f"{name}_low", "high": f"{name}_high"}
+            levels = levels.rename(columns=names)
+            table = table.merge(levels, how="left", on=["method", "arm"])
+        return table
 
     def intervals(self, kind: Kind = "score", confidence: float = 0.95) -> pd.DataFrame:
         """Return Student's intervals of the arms of every method that was fitted.

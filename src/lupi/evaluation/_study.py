@@ -11,7 +11,7 @@ import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator
+from sklearn.metrics import get_scorer
 from sklearn.pipeline import Pipeline
 
 from lupi._words import argument
@@ -133,8 +134,8 @@ class Study:
     drawn: dict[str, Any] = field(default_factory=dict)
     # Splits at the size of the final model, if the others have far fewer rows with y.
     full_splits: list[Split] | None = None
-    # The score of a rare class, beside the other.
-    second_scorer: Callable[..., float] | None = None
+    # Scores beside the one that is compared, by name.
+    also: dict[str, Callable[..., float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tables = FoldTables(self.X, self.privileged, self.has_privileged)
@@ -298,14 +299,16 @@ class Study:
         fold = self.tables.fold(arm, training, split.test)
         model = self.fit(method, params, fold)
         score, group_scores = self.score(model, fold, groups=True)
-        second = None
-        if self.second_scorer is not None:
-            second = self.score(model, fold, scorer=self.second_scorer)[0]
+        also = {
+            name: self.score(model, fold, groups=True, scorer=scorer)
+            for name, scorer in self.also.items()
+        }
         return {
             "arm": arm,
             "split": number,
             "score": score,
-            "second_score": second,
+            "second_score": also.get("average_precision", [None])[0],
+            "also": also,
             "reliability": self._reliability(model, arm, fold),
             "inner_score": inner,
             "params": self._resolved(params, fold),
@@ -461,7 +464,9 @@ class Study:
             self.n_groups,
         )
 
-    def constant_scores(self) -> list[float] | None:
+    def constant_scores(
+        self, scorer: Callable[..., float] | None = None
+    ) -> list[float] | None:
         """Return the scores of predicting the mean or the class frequencies."""
         y, weight = np.array(self.y.tolist()), self.sample_weight
         nothing, scores = np.zeros((len(y), 1)), []
@@ -470,19 +475,11 @@ class Study:
             model.fit(nothing[train], y[train], of_rows(weight, train))
             try:
                 rows = nothing[test], self.y[test], of_rows(weight, test)
-                scores.append(score_rows(self.scorer, model, *rows)[0])
+                scores.append(score_rows(scorer or self.scorer, model, *rows)[0])
             except Exception:
                 # A scorer of the user may need other methods of a model.
                 return None
         return scores
-
-    def test_share(self, label: str, left_out: Sequence[int]) -> float:
-        """Return the share of a class in the test rows, the mean over the splits."""
-        own = np.array([str(each) == label for each in self.y])
-        tests = [one.test for n, one in enumerate(self.splits) if n not in left_out]
-        weight = self.sample_weight
-        shares = [np.average(own[t], weights=of_rows(weight, t)) for t in tests]
-        return float(np.mean(shares))
 
     def at_full_size(self, names: Sequence[str]) -> Study:
         """Return the study of some methods at the size of the final model."""
@@ -643,15 +640,20 @@ def plan(
         if full_splits is not None:
             full_splits = _checked(full_splits, strata, groups, clean, n_candidates)
     design = describe_splits(splits, kind)
-    labels = _describe_labels(X, privileged, has_privileged, has_y, splits)
+    labels = _describe_labels(X, privileged, has_privileged, has_y, splits, times)
     name, scorer = choose_scorer(scoring, task, y[has_y])
     chosen = choose_methods(methods, task, design.n_train)
     for method in chosen:
         method.check_space()
     classes, second = None, None
+    also: dict[str, Callable[..., float]] = {}
     if strata is not None:
         classes = np.unique(y[has_y], return_counts=True)
         second = None if name == "average_precision" else rare_scorer(y[has_y])
+        if second is not None:
+            also["average_precision"] = second[1]
+        if name != "accuracy":
+            also["accuracy"] = get_scorer("accuracy")
     settings = {
         "task": task,
         "scoring": name,
@@ -717,7 +719,7 @@ def plan(
         settings=settings,
         drawn=drawn,
         full_splits=full_splits,
-        second_scorer=None if second is None else second[1],
+        also=also,
     )
 
 
@@ -944,6 +946,7 @@ def _describe_labels(
     has_privileged: np.ndarray,
     has_y: np.ndarray,
     splits: Sequence[Split],
+    times: Times | None,
 ) -> dict[str, Any]:
     """Count the rows with y, and measure how the rows without y differ."""
     count = int(has_y.sum())
@@ -957,7 +960,50 @@ def _describe_labels(
     }
     if count < len(has_y):
         from lupi.transfer import label_propensity
+        from lupi.transfer._propensity import WARN_ABOVE
 
         target = np.where(has_y, 0.0, np.nan)
-        labels["auc"] = label_propensity(X, target, privileged=privileged).auc
+        labels["later"] = _later_share(X, has_y, times)
+        with warnings.catch_warnings():
+            # The warning below says what the times of the rows do.
+            warnings.simplefilter("ignore")
+            labels["auc"] = label_propensity(X, target, privileged=privileged).auc
+        if labels["auc"] > WARN_ABOVE:
+            warnings.warn(
+                f"{unlike_words(labels)} Examine the columns in which they differ, and "
+                "consider sample_weight=label_propensity(...).sample_weight.",
+                stacklevel=4,
+            )
     return labels
+
+
+def _later_share(X: Any, has_y: np.ndarray, times: Times | None) -> float | None:
+    """Return the share of the rows without y after the median of those with y.
+
+    Without times these are those of a column of dates; None if there is none.
+    """
+    if times is None:
+        from lupi.evaluation._order import date_columns, read_time
+
+        dates = date_columns(X)
+        if not dates:
+            return None
+        times = read_time(X[dates[0]], len(has_y), dates[0])[0], None
+    middle = np.nanmedian(times[0][has_y])
+    return float(np.nanmean(times[0][~has_y] > middle))
+
+
+def unlike_words(labels: Mapping[str, Any]) -> str:
+    """Return how rows with and without y differ."""
+    when = "The rows without y may be more recent, or may have been selected."
+    if labels.get("later") is not None:
+        when = (
+            f"{labels['later']:.0%} of the rows without y are later than the median of "
+            "those with y."
+        ).replace("%", " %")
+    return (
+        f"Rows with y ({labels['n_labelled']:,}) and without "
+        f"({labels['n_unlabelled']:,}) are not alike: a classifier separates them by X "
+        f"and X* with an AUC of {labels['auc']:.2f}. {when} Scores on rows with y need "
+        "not be valid for the others."
+    )

@@ -371,7 +371,10 @@ def judge(
                 "above zero."
             )
         if best["gap_closed"] >= 1:
-            sentence += " It closes the gap to a model that has X* when predicting."
+            sentence += (
+                " A model that has X* when predicting does not score more "
+                f"({best['oracle']:.3f}).".replace("-", "−")
+            )
         elif not np.isnan(best["gap_closed"]):
             sentence += (
                 f" It closes {best['gap_closed']:.0%} of the gap to a model that has "
@@ -440,15 +443,15 @@ def judge(
             f" All means are over {n_splits - len(left_out)} of {n_splits} splits; in "
             "the others a score is an outlier."
         )
-    sentence += _below_constant(best, settings)
-    sentence += _failing_splits(scores[str(best["method"])], settings)
+    method = str(best["method"])
+    sentence += _near_constant(method, scores, settings)
+    sentence += _failing_splits(scores[method], settings)
     sentence += _about_data(settings)
     leak = bool(ran["leak"].any())
     if leak:
         sentence += f" {LEAK_WORDS}"
     size = _size(settings)
     headline = size + headline[0].lower() + headline[1:] if size else headline
-    method = str(best["method"])
     return Verdict(kind, headline, sentence, method, kinds, leak, nothing, rows)
 
 
@@ -493,22 +496,35 @@ def measured_words(splits: Mapping[str, Any]) -> str:
     return f"{count} {kind} with {training_rows(splits)} known outcomes in training"
 
 
-def _below_constant(
-    line: Mapping[str, Any] | pd.Series, settings: Mapping[str, Any]
+def _near_constant(
+    best: str, scores: Mapping[str, ArmScores], settings: Mapping[str, Any]
 ) -> str:
-    """Return a sentence if a score is below that of a constant prediction."""
+    """Return sentences on scores that may be no better than a constant prediction."""
     constant = settings.get("constant")
     if constant is None:
         return ""
-    below = [ARMS[arm].label for arm in ("without", "with") if line[arm] < constant]
-    if not below:
-        return ""
+    below, near = [], []
+    for method, arms in scores.items():
+        for arm in () if arms.failed else ("without", "with"):
+            level = arms.level(arm)
+            name = f"of {method} " * (len(scores) > 1) + ARMS[arm].label
+            if level.mean < constant:
+                below.append(name)
+            elif level.interval()[0] <= constant:
+                near.append(name)
     what = "the mean" if settings["task"] == "regression" else "the most frequent class"
-    return (
-        f" The score {listed(below)} is below that of predicting {what} for every row "
-        f"({constant:.3f})".replace("-", "−")
-        + (": the model is of no use." if "with X*" in below else ".")
-    )
+    than = f"that of predicting {what} for every row ({constant:.3f})"
+    said = ""
+    if below:
+        useless = scores[best].level("with").mean < constant
+        who = best if len(scores) > 1 else "the model"
+        of_no_use = f": {who} is of no use" * useless
+        said = f" The score {listed(below, most=4)} is below {than}{of_no_use}."
+    if near:
+        said += (
+            f" The 95 % interval of the score {listed(near, most=4)} includes {than}."
+        )
+    return said.replace("-", "−")
 
 
 def _failing_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:

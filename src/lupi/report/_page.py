@@ -22,6 +22,7 @@ from lupi._optional import require
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_WINDOWS
+from lupi.evaluation._study import unlike_words
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
@@ -186,12 +187,7 @@ def _warnings(comparison: Comparison) -> list[str]:
         )
     auc = comparison.settings["labels"]["auc"]
     if auc is not None and auc > WARN_ABOVE:
-        said.append(
-            "Rows with and without an outcome are not alike: a classifier separates "
-            f"them by X and X* with an AUC of {auc:.2f}. The rows without an outcome "
-            "may be more recent. Scores on rows with an outcome need not be valid for "
-            "them."
-        )
+        said.append(unlike_words(comparison.settings["labels"]))
     return said
 
 

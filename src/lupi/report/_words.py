@@ -42,7 +42,7 @@ GAIN_WORDS = {
     "p": "one-sided, of a gain: the largest p-value of these differences",
     "gap closed": (
         "the gain divided by the gain of the oracle, if X* helps and that is "
-        "significant"
+        "significant and larger"
     ),
 }
 GAIN_COLUMNS = ("alone", "left out", "contribution")
@@ -111,19 +111,17 @@ def duration(seconds: float) -> str:
 
 
 def share(value: float) -> str:
-    """Return the share of the gap closed; empty if it is missing.
+    """Return the share of the gap closed; empty if there is none to give.
 
     Examples
     --------
     >>> share(0.47), share(-3.73), share(2.1), share(float("nan"))
-    ('47 %', 'none', 'all', '')
+    ('47 %', 'none', '', '')
     """
-    if pd.isna(value):
+    if pd.isna(value) or value >= 1:
         return ""
     percent = round(100 * value)
-    if percent <= 0:
-        return "none"
-    return f"{percent} %" if percent < 100 else "all"
+    return f"{percent} %" if percent > 0 else "none"
 
 
 def summary_cells(line: Mapping[str, Any]) -> list[str]:
@@ -299,13 +297,10 @@ def expected_words(comparison: Comparison) -> str:
     if full:
         few = training_rows(comparison.settings["splits"])
         said += f"; the verdict is about models that are trained on {few} outcomes"
-    second = own.settings.get("second")
-    if second:
-        said += (
-            f". Its average precision of class {second['class']} is "
-            f"{number(line['average_precision'])}, that of a guess "
-            f"{number(second['share'])}"
-        )
+    for name, (what, guess) in _also(own.settings).items():
+        ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
+        score = number(line[name]) + interval_words(ends, (0.0, 1.0))
+        said += f". Its {what} is {score}, {guess}"
     return f"{said}.{_caution_words(comparison, line)}"
 
 
@@ -430,26 +425,40 @@ def _constant_words(settings: Mapping[str, Any], size: str) -> str:
                 "of the earlier ones"
             )
         return f"{said}{score}."
-    shares = settings.get("shares")
-    rate = f" (right in {max(shares):.1%} of the rows)" if shares else ""
-    rate = rate.replace("%", " %")
-    return f"Predicting the most frequent class{rate} for every row {score}."
+    rate = settings.get("also", {}).get("accuracy")
+    right = f", with an accuracy of {number(rate)}" if rate is not None else ""
+    return f"Predicting the most frequent class for every row {score}{right}."
+
+
+def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return what the other scores are called, and that of a guess, by name."""
+    guesses = {name: number(score) for name, score in settings.get("also", {}).items()}
+    found = {}
+    if "average_precision" in guesses:
+        label = settings["second"]["class"]
+        guess = f"that of a guess {guesses['average_precision']}"
+        found["average_precision"] = f"average precision of class {label}", guess
+    if "accuracy" in guesses:
+        guess = f"that of the most frequent class {guesses['accuracy']}"
+        found["accuracy"] = "accuracy", guess
+    return found
 
 
 def second_words(comparison: Comparison) -> list[str]:
-    """Return the average precision of a rare class, a sentence per method."""
-    second = comparison.settings.get("second")
-    if not second:
+    """Return the other scores of the method of the verdict, a sentence for each."""
+    method, said = comparison.verdict.method, []
+    if method is None:
         return []
-    scores = comparison.table.set_index(["method", "arm"])["average_precision"]
-    share = f"{second['share']:.1%}".replace("%", " %")
-    said = []
-    for method in comparison.methods:
-        parts = (f"{ARMS[a].label} {number(scores.get((method, a)))}" for a in ARMS)
+    table = comparison.table.set_index("method").loc[[method]].to_dict("records")
+    for name, (what, guess) in _also(comparison.settings).items():
+        scores = (
+            f"{ARMS[line['arm']].label} {number(line[name])} "
+            f"({number(line[f'{name}_low'])} to {number(line[f'{name}_high'])})"
+            for line in table
+        )
         said.append(
-            f"Average precision of class {second['class']} ({share} of the test rows, "
-            f"which is the score of a guess), mean over the splits, {method}: "
-            f"{', '.join(parts)}."
+            f"{what[0].upper()}{what[1:]} of {method}, {guess}, with 95 % intervals "
+            f"({size_words(comparison)}): {', '.join(scores)}."
         )
     return said
 
@@ -486,11 +495,15 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     if not pd.isna(auc):
         words = f"AUC {auc:.2f} of a classifier of rows with and without an outcome"
         alike = [("Missing at random?", f"{words}; 0.5 means at random")]
+    features = f"{len(known)}: {listed(known, most=12)}"
+    time = settings["splits"].get("time")
+    if time is not None and time not in known:
+        features += f"; {time} makes the splits and is not used to predict"
     return [
         ("Target", f"{target})"),
         ("Rows", rows),
         *alike,
-        ("Known when predicting (X)", f"{len(known)}: {listed(known, most=12)}"),
+        ("Known when predicting (X)", features),
         ("Privileged (X*)", f"{len(privileged)}: {listed(privileged, most=12)}"),
         ("Score", f"{metric_name(settings['scoring'])}, higher is better"),
         ("Splits", split_words(settings)),
