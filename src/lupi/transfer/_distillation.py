@@ -28,7 +28,6 @@ error to the mixed target :math:`(1-\lambda) h(y_i) + \lambda \log s_i`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import field
 from numbers import Real
 from typing import Annotated, Any, Literal
@@ -208,20 +207,24 @@ class Distillation(PrivilegedEstimator):
                 ) from error
         return side_by_side(X, privileged.values)
 
+    def _fit_teacher(self, view: Any, y: np.ndarray, weight: np.ndarray | None) -> Any:
+        """Return a fitted teacher; subclasses define it."""
+        raise TypeError(f"{type(self).__name__} does not define _fit_teacher.")
+
+    def _taught(self, teacher: Any, view: Any) -> np.ndarray:
+        """Return what a teacher predicts; subclasses define it."""
+        raise TypeError(f"{type(self).__name__} does not define _taught.")
+
     def _fit_teachers(
         self,
         training: Training,
         privileged: Privileged,
         weight: np.ndarray | None,
         strata: np.ndarray | None,
-        fit: Callable[..., Any],
-        predict: Callable[..., np.ndarray],
     ) -> tuple[Any, np.ndarray]:
-        """Return a teacher of the rows with X* and y, and soft labels of all with X*.
+        """Return a teacher of the rows with X* and y, and predictions of all with X*.
 
-        The soft label of a row that has y comes from a teacher not trained on it.
-        ``fit(view, y, weight)`` returns a teacher, ``predict(teacher, view)`` its soft
-        labels.
+        A row that has y is predicted by a teacher not trained on it.
         """
         absent = np.zeros(len(privileged.rows), dtype=bool)
         if training.unlabelled is not None:
@@ -234,14 +237,11 @@ class Distillation(PrivilegedEstimator):
 
         def fit_rows(train: np.ndarray) -> Any:
             part = None if weight is None else weight[train]
-            return fit(take_rows(view, train), y[train], part)
-
-        def predict_rows(teacher: Any, test: np.ndarray) -> np.ndarray:
-            return predict(teacher, take_rows(view, test))
+            return self._fit_teacher(take_rows(view, train), y[train], part)
 
         teacher, known = fit_out_of_fold(
             fit_rows,
-            predict_rows,
+            lambda teacher, test: self._taught(teacher, take_rows(view, test)),
             self.cv,
             [take_rows(training.X, rows), privileged.values],
             y if strata is None else strata[rows],
@@ -250,10 +250,10 @@ class Distillation(PrivilegedEstimator):
         )
         if not absent.any():
             return teacher, known
-        soft = np.empty((len(absent), *known.shape[1:]))
-        soft[~absent] = known
-        soft[absent] = predict(teacher, self._view(training.X, unlabelled))
-        return teacher, soft
+        taught = np.empty((len(absent), *known.shape[1:]))
+        taught[~absent] = known
+        taught[absent] = self._taught(teacher, self._view(training.X, unlabelled))
+        return teacher, taught
 
     def __lupi_tags__(self) -> PrivilegedTags:
         return PrivilegedTags(uses_unlabelled=True)
@@ -431,7 +431,9 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         taught = expected = None
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
-            soft = self._teacher_probabilities(training, known, codes, weight)
+            fitted, scores = self._fit_teachers(training, known, weight, codes)
+            self.teacher_ = fitted[0]
+            soft = soft_probabilities(scores, self.temperature, self.clip)
             absent = codes[known.rows] < 0
             # The share of soft labels is 1 where y is missing.
             mixed = np.where(absent, 1.0, self.imitation_weight)[:, None]
@@ -463,40 +465,27 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
             share *= weight[:, None]
         return fit_weighted_copies(student, training.X, self.classes_, share)
 
-    def _teacher_probabilities(
-        self,
-        training: Training,
-        privileged: Privileged,
-        codes: np.ndarray,
-        weight: np.ndarray | None,
-    ) -> np.ndarray:
-        """Return the teacher's tempered probabilities of the rows that have X*."""
-        classes = self.classes_
+    def _fit_teacher(
+        self, view: Any, y: np.ndarray, weight: np.ndarray | None
+    ) -> tuple[Any, np.ndarray]:
+        """Return a teacher and the classes of its rows."""
+        classes, seen = self.classes_, np.unique(y)
+        if len(seen) < 2:
+            # Most classifiers cannot be fitted to a single class.
+            return DummyClassifier().fit(view, y), seen
+        teacher = self.teacher
+        if teacher is None:
+            logistic = precise_logistic(view.shape[1] * len(classes))
+            teacher = scaled(logistic, sparse=sp.issparse(view))
+        teacher, codes = seeded(teacher, self.random_state), np.searchsorted(classes, y)
+        target = accepted_classes(teacher, classes)[codes]
+        if is_regressor(teacher):
+            target = as_target(hard_scores(np.eye(len(classes))[codes]))
+            teacher = for_outputs(teacher, target)
+        return fit_with(teacher, view, target, sample_weight=weight), seen
 
-        def fit(view: Any, labels: np.ndarray, weight: np.ndarray | None) -> Any:
-            seen, code = np.unique(labels), np.searchsorted(classes, labels)
-            if len(seen) < 2:
-                # Most classifiers cannot be fitted to a single class.
-                return DummyClassifier().fit(view, labels), seen
-            teacher = self.teacher
-            if teacher is None:
-                logistic = precise_logistic(view.shape[1] * len(classes))
-                teacher = scaled(logistic, sparse=sp.issparse(view))
-            teacher = seeded(teacher, self.random_state)
-            target = accepted_classes(teacher, classes)[code]
-            if is_regressor(teacher):
-                target = as_target(hard_scores(np.eye(len(classes))[code]))
-                teacher = for_outputs(teacher, target)
-            return fit_with(teacher, view, target, sample_weight=weight), seen
-
-        def predict(fitted: tuple[Any, np.ndarray], view: Any) -> np.ndarray:
-            teacher, seen = fitted
-            return class_scores(teacher, view, classes, seen)
-
-        (self.teacher_, _), scores = self._fit_teachers(
-            training, privileged, weight, codes, fit, predict
-        )
-        return soft_probabilities(scores, self.temperature, self.clip)
+    def _taught(self, teacher: tuple[Any, np.ndarray], view: Any) -> np.ndarray:
+        return class_scores(teacher[0], view, self.classes_, teacher[1])
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return the scores of a student that is a regressor."""
@@ -648,7 +637,7 @@ class GeneralizedDistillationRegressor(TargetRegressor, Distillation):
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
             self.teacher_, self.soft_targets_ = self._fit_teachers(
-                training, known, weight, None, self._fit_teacher, _prediction
+                training, known, weight, None
             )
             rows, share = known.rows, self.imitation_weight
             mixed = (1 - share) * target[rows] + share * self.soft_targets_
@@ -664,14 +653,12 @@ class GeneralizedDistillationRegressor(TargetRegressor, Distillation):
         teacher = seeded(teacher, self.random_state)
         return fit_with(teacher, view, y, sample_weight=weight)
 
+    def _taught(self, teacher: Any, view: Any) -> np.ndarray:
+        # Some regressors of scikit-learn (PLS) return a column.
+        return np.asarray(teacher.predict(view), dtype=float).reshape(view.shape[0])
+
     def _targets(self, X: Any) -> np.ndarray:
-        X = self._validate_X(X)
-        return _prediction(self.student_, X)
-
-
-def _prediction(estimator: Any, X: Any) -> np.ndarray:
-    # Some regressors of scikit-learn (PLS) return a column.
-    return np.asarray(estimator.predict(X), dtype=float).reshape(X.shape[0])
+        return self._taught(self.student_, self._validate_X(X))
 
 
 # Conversions between class labels, probabilities and log-odds. Scores have one column
