@@ -94,8 +94,8 @@ def versions(*packages: str) -> dict[str, str]:
     """Return the versions of lupi, Python and some packages."""
     from lupi import __version__
 
-    found = {"lupi": __version__, "python": platform.python_version()}
-    return found | {package: _version(package) for package in packages}
+    known = {"lupi": __version__, "python": platform.python_version()}
+    return known | {package: _version(package) for package in packages}
 
 
 def show_versions() -> None:

@@ -183,6 +183,25 @@ class BoostedTrees(PrivilegedEstimator):
             last = np.column_stack([next(s, last[:, k]) for k, s in enumerate(stages)])
             yield last
 
+    def _predicted(self, raw: np.ndarray) -> np.ndarray:
+        """Return labels or targets; subclasses define it."""
+        raise TypeError(f"{type(self).__name__} does not define _predicted.")
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield `predict` after each round.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Decision features.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            Labels or targets predicted by the model of the first 1, 2, … rounds.
+        """
+        return map(self._predicted, self._staged_raw(X))
+
     @property
     def feature_importances_(self) -> np.ndarray:
         """Share of each feature of X in the improvement of the trees, summing to 1."""
@@ -210,24 +229,7 @@ class BoostedTreesClassifier(DecisionClassifier, BoostedTrees):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Decision values of the model of the first 1, 2, … rounds.
         """
-        for raw in self._staged_raw(X):
-            yield self._shaped(raw)
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield `predict` after each round.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-            Labels predicted by the model of the first 1, 2, … rounds.
-        """
-        for raw in self._staged_raw(X):
-            yield self._labels(self._shaped(raw))
+        return map(self._shaped, self._staged_raw(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return estimates of the class probabilities.
@@ -263,8 +265,10 @@ class BoostedTreesClassifier(DecisionClassifier, BoostedTrees):
         ndarray of shape (n_samples, n_classes)
             Probabilities by the model of the first 1, 2, … rounds.
         """
-        for raw in self._staged_raw(X):
-            yield self._probabilities(raw)
+        return map(self._probabilities, self._staged_raw(X))
+
+    def _predicted(self, raw: np.ndarray) -> np.ndarray:
+        return self._labels(self._shaped(raw))
 
     def _shaped(self, raw: np.ndarray) -> np.ndarray:
         return raw[:, 0] if len(self.classes_) == 2 else raw

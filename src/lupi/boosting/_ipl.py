@@ -47,7 +47,7 @@ Without X*, a round fits one tree to the residuals r.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -806,24 +806,11 @@ class IPLRegressor(TargetRegressor, BaseIPL):
         rank=41,
     )
 
+    def _predicted(self, raw: np.ndarray) -> np.ndarray:
+        return raw[:, 0]
+
     def _targets(self, X: Any) -> np.ndarray:
-        return self._raw(X)[:, 0]
-
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield `predict` after each round.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Decision features.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-            Targets predicted by the model of the first 1, 2, … rounds.
-        """
-        for raw in self._staged_raw(X):
-            yield raw[:, 0]
+        return self._predicted(self._raw(X))
 
 
 @parameters

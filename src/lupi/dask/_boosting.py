@@ -87,7 +87,7 @@ def _boost_in_step(
     ]
     try:
         results = _results(client, tasks, set(held))
-        return next(found for found in results if found is not None)
+        return next(fitted for fitted in results if fitted is not None)
     finally:
         client.cancel(tasks)
         client.run_on_scheduler(_stop_tracker, tracker["dmlc_tracker_port"])

@@ -177,7 +177,7 @@ def read_partitions(
         ),
     )
     attributes, n_rows, n_labelled = zip(*checked.gather(_summary), strict=True)
-    known = [found for found in attributes if found is not None]
+    known = [each for each in attributes if each is not None]
     if not known:
         raise ValueError(
             f"lupi.dask.{name} found no row of positive weight in any of the "
@@ -288,12 +288,12 @@ def _summary(part: Checked | None) -> tuple[dict[str, Any] | None, int, int]:
     return part.attributes, part.training.n_rows, len(part.training.labelled)
 
 
-def _merged(found: list[dict[str, Any]], name: str) -> dict[str, Any]:
+def _merged(attributes: list[dict[str, Any]], name: str) -> dict[str, Any]:
     """Return the attributes of all partitions; refuse different widths."""
     width = "n_privileged_features_in_"
     # A partition none of whose rows has X* does not know its columns.
-    known = [one for one in found if one[width]] or found
-    for key, parts in (("n_features_in_", found), (width, known)):
+    known = [one for one in attributes if one[width]] or attributes
+    for key, parts in (("n_features_in_", attributes), (width, known)):
         widths = {one[key] for one in parts}
         if len(widths) > 1:
             least, *_, most = sorted(widths)

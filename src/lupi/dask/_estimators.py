@@ -160,8 +160,8 @@ default=None
             The score.
         """
         metric = accuracy_score if is_classifier(self) else r2_score
-        y, found, weight = dask.compute(y, self.predict(X), sample_weight)
-        return float(metric(y, found, sample_weight=weight))
+        y, predicted, weight = dask.compute(y, self.predict(X), sample_weight)
+        return float(metric(y, predicted, sample_weight=weight))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
@@ -364,15 +364,8 @@ class _Hedged(DaskEstimator):
 
         Parameters
         ----------
-        X : Dask array or data frame of shape (n_samples, n_features)
-            Decision features, known also when predicting.
-        y : Dask array or series of shape (n_samples,)
-            Labels or targets; missing (NaN, None, NA) where the outcome is not known.
-        privileged : Dask array or data frame of shape (n_samples, n_privileged), \
-default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : Dask array or series of shape (n_samples,), default=None
-            Weights of the rows.
+        X, y, privileged, sample_weight : Dask array, data frame or series
+            As in the ordinary estimator; y may be missing (NaN, None, NA).
         groups : Dask array or series of shape (n_samples,), default=None
             Rows of one group are kept together in every fold.
 

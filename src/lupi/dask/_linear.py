@@ -173,19 +173,19 @@ def _solved(machine: Any, training: DaskParts) -> Model:
     first = rows.states.futures[0]
     layout = training.client.submit(attrgetter("rows.layout"), first).result()
     limit = DEFAULT.max_newton_steps
-    found = solve_blocks(
+    solution = solve_blocks(
         rows,
         layout,
         tol=machine.tol,
         aim=DEFAULT.block_aim(sum(sizes), machine.tol),
         max_iter=min(limit, machine.max_iter) if machine.max_iter > 0 else limit,
     )
-    found = _with_middle_bias(rows, layout, found)
-    found.converged = found.relative_gap <= machine.tol
-    machine._check_solved(found)
+    solution = _with_middle_bias(rows, layout, solution)
+    solution.converged = solution.relative_gap <= machine.tol
+    machine._check_solved(solution)
     functions = [
         Expansion(Kernel("linear"), None, np.asarray(weights), float(bias))
-        for weights, bias in zip(found.weights, found.biases, strict=True)
+        for weights, bias in zip(solution.weights, solution.biases, strict=True)
     ]
     ranges = Ranges.merged(training.gather(_ranges, machine, functions))
     for check in machine._trivial:
@@ -193,7 +193,7 @@ def _solved(machine: Any, training: DaskParts) -> Model:
     if ranges.constant is not None:
         nothing = np.zeros_like(functions[0].coefficients)
         functions[0] = replace(functions[0], coefficients=nothing, bias=ranges.constant)
-    return Model(functions[0], functions[1:], np.empty(0), Certificate.of(found))
+    return Model(functions[0], functions[1:], np.empty(0), Certificate.of(solution))
 
 
 def _ranges(training: Training, machine: Any, functions: list[Expansion]) -> Ranges:
@@ -207,7 +207,7 @@ def _ranges(training: Training, machine: Any, functions: list[Expansion]) -> Ran
 
 # ---------------------------------------------------------------------------- bias
 def _with_middle_bias(
-    rows: DaskRows, layout: Layout, found: BlockSolution
+    rows: DaskRows, layout: Layout, solution: BlockSolution
 ) -> BlockSolution:
     """Return the solution with the first bias in the middle of its optimal interval.
 
@@ -219,19 +219,19 @@ def _with_middle_bias(
     largest = float(states.largest(_largest_multiplier))
     sizes, scales, products = zip(*states.gather(_bias_columns, largest), strict=True)
     if determined(np.max(scales, axis=0), np.sum(products, axis=0)):
-        return found
+        return solution
 
     def near(center: np.ndarray, reach: np.ndarray) -> list[NearBiases]:
-        parts = states.gather(_near, found.weights, center, reach)
+        parts = states.gather(_near, solution.weights, center, reach)
         return [chunk for part in parts for chunk in part]
 
-    biases = middle_of(found.biases, np.max(sizes, axis=0), near)
+    biases = middle_of(solution.biases, np.max(sizes, axis=0), near)
     if biases is None:
-        return found
-    middle = certified(rows, layout, layout.joined(found.weights, biases))
-    middle = replace(middle, n_iter=found.n_iter, converged=found.converged)
-    least = max(found.duality_gap, NEGLIGIBLE_CHANGE * abs(found.primal_value))
-    return middle if middle.duality_gap <= 2 * least else found
+        return solution
+    middle = certified(rows, layout, layout.joined(solution.weights, biases))
+    middle = replace(middle, n_iter=solution.n_iter, converged=solution.converged)
+    least = max(solution.duality_gap, NEGLIGIBLE_CHANGE * abs(solution.primal_value))
+    return middle if middle.duality_gap <= 2 * least else solution
 
 
 def _largest_multiplier(state: State) -> float:
@@ -242,14 +242,14 @@ def _largest_multiplier(state: State) -> float:
 
 def _bias_columns(state: State, largest: float) -> tuple[np.ndarray, ...]:
     """Return the largest coefficients of the biases, and their strict products."""
-    found = [
+    chunks = [
         (
             np.abs(problem.balance_columns()).max(axis=1, initial=0.0),
             *strict_products(problem, multipliers, largest),
         )
         for problem, multipliers in state.rows.in_chunks(CHUNK)
     ]
-    sizes, scales, products = zip(*found, strict=True)
+    sizes, scales, products = zip(*chunks, strict=True)
     return np.max(sizes, axis=0), np.max(scales, axis=0), np.sum(products, axis=0)
 
 
@@ -257,9 +257,9 @@ def _near(
     state: State, weights: list[Any], center: np.ndarray, reach: np.ndarray
 ) -> list[NearBiases]:
     """Return the parts of the linear program for the biases, one per chunk."""
-    found = []
+    chunks = []
     for problem, _ in state.rows.in_chunks(CHUNK):
         values = [problem.spaces[k].matrix @ own for k, own in enumerate(weights)]
         rows = BiasRows.of(problem, problem.margins(values), DEFAULT.bias_kinds)
-        found.append(rows.near(center, reach))
-    return found
+        chunks.append(rows.near(center, reach))
+    return chunks

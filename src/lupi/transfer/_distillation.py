@@ -658,7 +658,8 @@ class GeneralizedDistillationRegressor(TargetRegressor, Distillation):
         return np.asarray(teacher.predict(view), dtype=float).reshape(view.shape[0])
 
     def _targets(self, X: Any) -> np.ndarray:
-        return self._taught(self.student_, self._validate_X(X))
+        X = self._validate_X(X)
+        return self._taught(self.student_, X)
 
 
 # Conversions between class labels, probabilities and log-odds. Scores have one column

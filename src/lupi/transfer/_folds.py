@@ -108,10 +108,10 @@ def folds_of(
     y[counted] = codes
     if groups is not None:
         units[counted] = groups
-    found = check_cv(cv).split(
+    splits = check_cv(cv).split(
         np.zeros((n_rows, 1)), y, None if groups is None else units
     )
-    tests = [test for _, test in found]
+    tests = [test for _, test in splits]
     if len(tests) > 1 and _each_once(tests, n_rows):
         for number, test in enumerate(tests):
             fold[test] = number
@@ -175,11 +175,11 @@ def _splits(
                 "predictions."
             )
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in numbers]
-    found = list(check_cv(cv, y, classifier=stratify).split(blocks[0], y))
-    if not _each_once([test for _, test in found], len(y)):
+    splits = list(check_cv(cv, y, classifier=stratify).split(blocks[0], y))
+    if not _each_once([test for _, test in splits], len(y)):
         raise ValueError(
             f"cv={cv!r} does not test each of the {len(y)} rows that have privileged "
             "information exactly once. Use a splitter that partitions them (KFold, "
             "StratifiedKFold), an integer, or cv=None."
         )
-    return found
+    return splits

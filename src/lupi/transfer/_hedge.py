@@ -170,10 +170,10 @@ class ClassOutput(Output):
         if is_regressor(model):
             return super().values(model, table)
         known = np.asarray(model.predict_proba(table), dtype=float)
-        found = np.zeros((len(known), len(self.classes)))
+        shares = np.zeros((len(known), len(self.classes)))
         classes = accepted_classes(model, self.classes)
-        found[:, np.searchsorted(classes, model.classes_)] = known
-        return found[:, 1:] if self.n_targets == 1 else found
+        shares[:, np.searchsorted(classes, model.classes_)] = known
+        return shares[:, 1:] if self.n_targets == 1 else shares
 
     def check(self, model: Any, role: str) -> None:
         """Raise an error for an estimator that gives no probabilities."""
@@ -332,9 +332,9 @@ class Units:
     ) -> Units:
         """Find the units of the rows, given strata and groups of the labelled rows."""
         keys = rows.map(_content_keys) if groups is None else groups
-        found = keys.gather(_summary, rows, strata, n_strata)
-        each, weight, taught = map(np.concatenate, zip(*found, strict=True))
-        n_taught, most = len(np.unique(taught)), max(len(part[0]) for part in found)
+        summaries = keys.gather(_summary, rows, strata, n_strata)
+        each, weight, taught = map(np.concatenate, zip(*summaries, strict=True))
+        n_taught, most = len(np.unique(taught)), max(len(part[0]) for part in summaries)
         distinct, place = np.unique(each, return_inverse=True)
         if max(most, len(distinct)) <= _FEW:
             total = np.zeros((len(distinct), n_strata))
@@ -516,24 +516,24 @@ class EstimatorLearner:
     def out_of_fold(self, held_out: list[Candidates]) -> LocalParts:
         """Return predictions by the candidates that left a row's fold out."""
         n_candidates = len(held_out[0].students)
-        found = np.empty((n_candidates, *self.rows.target.shape))
+        predicted = np.empty((n_candidates, *self.rows.target.shape))
         for k, left_out in enumerate(held_out):
             index = self.rows.labelled[self.fold == k]
             table = take_rows(self.X, index)
             for place, student in enumerate(left_out.students.values()):
-                found[place, self.fold == k] = self.output.values(student, table)
-        return LocalParts([found])
+                predicted[place, self.fold == k] = self.output.values(student, table)
+        return LocalParts([predicted])
 
     def spread(self, students: list[Any], level: np.ndarray) -> np.ndarray:
         """Return mean squares of a ridge's predictions of rows without y."""
-        index, found = self.rows.unlabelled, np.zeros(len(students))
+        index, means = self.rows.unlabelled, np.zeros(len(students))
         if isinstance(self.student, GCVRidge) and len(index):
             table = take_rows(self.X, index)
             for place, student in enumerate(students):
                 apart = self.output.values(student, table) - level
                 squares = np.sum(apart**2, axis=1)
-                found[place] = np.average(squares, weights=self.rows.weight[index])
-        return found
+                means[place] = np.average(squares, weights=self.rows.weight[index])
+        return means
 
     def export(self, model: Any, view: str = "decision") -> Any:
         """Return a teacher or a student as an estimator."""
@@ -667,15 +667,15 @@ def _out_of_fold(
     held_out: list[list[RidgeFit]],
 ) -> np.ndarray:
     """Return predictions of the labelled rows by the candidates that left them out."""
-    found = np.empty((len(held_out[0]), *rows.target.shape))
+    predicted = np.empty((len(held_out[0]), *rows.target.shape))
     for k, fits in enumerate(held_out):
         chosen = np.flatnonzero(fold == k)
         for part in blocks(len(chosen)):
             at = chosen[part]
             X = filling.apply(rows.X[rows.labelled[at]])
             for place, fit in enumerate(fits):
-                found[place, at] = fit.predict(X)
-    return found
+                predicted[place, at] = fit.predict(X)
+    return predicted
 
 
 class SumsLearner:
@@ -757,13 +757,13 @@ class SumsLearner:
 
     def spread(self, students: list[RidgeFit], level: np.ndarray) -> np.ndarray:
         """Return mean squares of predictions of rows without y, less a level."""
-        found = np.zeros(len(students))
+        means = np.zeros(len(students))
         for place, student in enumerate(students):
             values = student.moments(self._unlabelled, self.columns["decision"][:0])
             if values.weight > 0:
-                found[place] = np.trace(values.products) / values.weight
-                found[place] += np.sum((values.mean - level) ** 2)
-        return found
+                means[place] = np.trace(values.products) / values.weight
+                means[place] += np.sum((values.mean - level) ** 2)
+        return means
 
     def export(self, model: RidgeFit, view: str = "decision") -> GCVRidge:
         """Return a model as an estimator of the features of its view."""

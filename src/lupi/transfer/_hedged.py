@@ -595,7 +595,7 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
             gradient[0] += _SLOPE_STRENGTH * away
             return value + _SLOPE_STRENGTH / 2 * away**2, gradient
 
-        found = minimize(
+        optimum = minimize(
             objective,
             np.eye(1, n_classes)[0],
             jac=True,
@@ -603,8 +603,8 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
             bounds=[(_SMALLEST_SLOPE, None)] + [(None, None)] * (n_classes - 1),
             options={"ftol": 1e-12, "gtol": 1e-10},
         )
-        self.calibration_slope_ = float(found.x[0])
-        self.calibration_intercept_ = np.append(0.0, found.x[1:])
+        self.calibration_slope_ = float(optimum.x[0])
+        self.calibration_intercept_ = np.append(0.0, optimum.x[1:])
         self.calibration_intercept_ -= self.calibration_intercept_.mean()
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -296,7 +296,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         )
         if training.unlabelled is not None:
             privileged = privileged.only(~training.unlabelled[rows])
-        found = _fundamental_elements(
+        elements = _fundamental_elements(
             privileged.values,
             training.y[privileged.rows],
             cost[privileged.rows],
@@ -304,9 +304,9 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
             kernel=self._kernel,
             n_vectors=self.n_frames,
         )
-        if found is None:
+        if elements is None:
             return None
-        self.machine_, self.frame_vectors_, self.frame_distance_ = found
+        self.machine_, self.frame_vectors_, self.frame_distance_ = elements
         return dense(self._kernel.between(values, self.frame_vectors_))
 
     def _learn_frames(
@@ -413,11 +413,11 @@ def _fundamental_elements(
     support vectors are kept.
     """
     if len(np.unique(y)) < 2:
-        found = "have no y"
+        kind = "have no y"
         if len(y):
-            found = f"belong to the class {y[0]!r}"
+            kind = f"belong to the class {y[0]!r}"
         raise ValueError(
-            f"The rows that have privileged information all {found}, so that no SVM "
+            f"The rows that have privileged information all {kind}, so that no SVM "
             "can be trained on X*. Give X* for rows of two classes at least, or use "
             "frames='features'."
         )

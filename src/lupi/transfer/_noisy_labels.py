@@ -306,7 +306,7 @@ class _Objective:
     def information(self, t: np.ndarray) -> np.ndarray:
         """Return the expected information, with the penalties."""
         _, f, a, _, _ = self.state(t)
-        found, s, here = np.diag(self.penalty), self.rows.weight, self.rows.learned
+        matrix, s, here = np.diag(self.penalty), self.rows.weight, self.rows.learned
         design = np.where(here[:, None], self.rows.design, 0.0)[:, : self.shapes[1][0]]
         for k, label in enumerate(np.eye(f.shape[1])):
             chance, r = _posterior(f, a, np.full(len(f), k))
@@ -317,8 +317,8 @@ class _Objective:
             pairs = (self.X, along_f), (design, along_a)
             parts = [(x[:, :, None] * d[:, None]).reshape(len(f), -1) for x, d in pairs]
             slopes = np.hstack(parts)
-            found += (slopes.T * (s * chance)) @ slopes
-        return found
+            matrix += (slopes.T * (s * chance)) @ slopes
+        return matrix
 
 
 def _flat(blocks: list[np.ndarray]) -> np.ndarray:
@@ -333,10 +333,10 @@ def _minimum(objective: _Objective, start: np.ndarray | None = None) -> tuple:
     bounds: Any = None
     if objective.calibrates:  # a negative slope would reverse the classes
         bounds = [(1e-3, None)] + [(None, None)] * (len(t) - 1)
-    found = minimize(
+    optimum = minimize(
         objective, t, jac=True, method="L-BFGS-B", bounds=bounds, options=how
     )
-    return found.x, found.status != 1
+    return optimum.x, optimum.status != 1
 
 
 def _calibration(scores: np.ndarray) -> np.ndarray:
@@ -375,7 +375,7 @@ class _Candidate(NamedTuple):
 
     fitted: Any  # (b, W) of standardized columns, one column per class; or an estimator
     noise: _Noise
-    found: np.ndarray  # parameters of the joint model, or scores out of fold
+    state: np.ndarray  # parameters of the joint model, or scores out of fold
     converged: bool = True
     n_iter: int = 1
 
@@ -643,11 +643,11 @@ None, default=None
     def _known_answers(self, privileged: Any, n_rows: int) -> np.ndarray:
         """Return a of the rows whose rates are given, NaN in the others."""
         k = len(self.classes_)
-        found = np.full((n_rows, k + 1), np.nan)
+        answers = np.full((n_rows, k + 1), np.nan)
         if self.rates is None:
-            return found
+            return answers
         if callable(self.rates) and privileged is None:
-            return found
+            return answers
         rates = self.rates(privileged) if callable(self.rates) else self.rates
         rates = np.asarray(rates, dtype=float)
         if rates.shape not in ((n_rows,), (n_rows, k)):
@@ -658,16 +658,16 @@ None, default=None
             )
         # e_j sums the answers other than j, so that the sum of all is Σ e_j / (K − 1).
         rates = rates if rates.ndim == 2 else rates[:, None].repeat(k, axis=1)
-        found[:, 1:] = rates.sum(axis=1, keepdims=True) / (k - 1) - rates
-        found[:, 0] = 1 - found[:, 1:].sum(axis=1)
-        if np.any(found < -1e-12) or np.isinf(found).any():
+        answers[:, 1:] = rates.sum(axis=1, keepdims=True) / (k - 1) - rates
+        answers[:, 0] = 1 - answers[:, 1:].sum(axis=1)
+        if np.any(answers < -1e-12) or np.isinf(answers).any():
             raise ValueError(
                 f"rates range from {np.nanmin(rates):g} to {np.nanmax(rates):g}. A "
                 f"rate lies between 0 and {(k - 1) / k:g}, that of a guess among {k} "
                 f"classes; those of the true classes sum to at most {k - 1}, and none "
                 "is above the sum of the others."
             )
-        return np.maximum(found, 0.0)
+        return np.maximum(answers, 0.0)
 
     def _fit_candidates(
         self, rows: _LabelledRows, student: Any, keep: np.ndarray, given: Training
@@ -686,18 +686,18 @@ None, default=None
             best = 0
             for name in names:
                 grid = GRID[best:]
-                found = self._out_of_fold(rows, student, name, folds, grid)
-                values = np.array([_log_likelihood(*pair, rows) for pair in found])
+                pairs = self._out_of_fold(rows, student, name, folds, grid)
+                values = np.array([_log_likelihood(*pair, rows) for pair in pairs])
                 top = int(np.argmax(values @ rows.weight))
                 best = _within_error(values, rows) if name == "corrected" else top
-                C[name], held[name] = grid[best], found[best]
+                C[name], held[name] = grid[best], pairs[best]
         if hedged:
             shares, slopes = _hedge(held, rows)
         models = {n: self._train(rows, student, n, (C[n],))[0] for n in names}
         self.weights_, self._slopes, last = shares, slopes, models[names[-1]]
         soft = {"labels": rows.labels}
         if len(names) > 1:
-            scores = 0 * rows.labels if held else last.found
+            scores = 0 * rows.labels if held else last.state
             for name, share in shares.items() if held else ():
                 scores += share * (slopes[name][0] * held[name][0] + slopes[name][1])
             f, a = softmax(scores, axis=1), last.noise.of(rows)
@@ -765,12 +765,12 @@ None, default=None
 
         jobs = [(fold, i) for fold in folds for i in range(fold.max() + 1)]
         done = Parallel(self.n_jobs)(delayed(held_out)(*job) for job in jobs)
-        found = [(0 * rows.labels, np.zeros_like(rows.known)) for _ in done[0]]
+        held = [(0 * rows.labels, np.zeros_like(rows.known)) for _ in done[0]]
         for (fold, number), parts in zip(jobs, done, strict=True):
-            for (scores, a), (own, noise) in zip(found, parts, strict=True):
+            for (scores, a), (own, noise) in zip(held, parts, strict=True):
                 scores[fold == number] += own / len(folds)
                 a[fold == number] += noise / len(folds)
-        return found
+        return held
 
     def _train(
         self, rows: _LabelledRows, student: Any, name: str, grid: tuple[float, ...]
@@ -858,7 +858,7 @@ None, default=None
         back[0, 1:] = -scaler.mean_ / scaler.scale_
         self.noise_intercept_, self.noise_coef_ = (back @ V)[0], (back @ V)[1:].T
         if self.student is None:
-            X, t = _standardized(self._scaler, rows.X), model.found
+            X, t = _standardized(self._scaler, rows.X), model.state
         else:
             X, C = np.insert(scores, 0, 1.0, axis=1), 1e3
             t, _ = _minimum(_Objective(X, rows, C, classwise))

@@ -92,7 +92,7 @@ class ColumnSums:
             squares = np.bincount(cells.col, apart, width) + rest * mean**2
             return cls(1, missing, np.full(width, total), mean, squares)
         zeros = np.zeros(width)
-        found = cls(0, zeros, zeros, zeros, zeros)
+        sums = cls(0, zeros, zeros, zeros, zeros)
         for rows in blocks(len(X)):
             missing, labelled = np.isnan(X[rows]), table.labelled[rows]
             known, absent = X[rows][labelled], missing[labelled]
@@ -101,8 +101,8 @@ class ColumnSums:
             mean = weight @ np.where(absent, 0.0, known)
             mean = mean / np.where(heavy > 0, heavy, 1.0)
             apart = np.where(absent, 0.0, known - mean)
-            found += cls(0, missing.sum(axis=0), heavy, mean, weight @ apart**2)
-        return found
+            sums += cls(0, missing.sum(axis=0), heavy, mean, weight @ apart**2)
+        return sums
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
         weight, gap = self.weight + other.weight, other.mean - self.mean
@@ -214,25 +214,25 @@ def _histograms(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return numbers of labelled and other rows, by column and bin of the distance."""
     X, width = table.values, table.values.shape[1]
-    found = np.zeros((2, width, _BINS))
+    counts = np.zeros((2, width, _BINS))
 
     def count(cells: np.ndarray, column: np.ndarray, unlabelled: np.ndarray) -> None:
         distance = np.abs(cells - center[column]) / unit[column]
         place = _bin(distance) + _BINS * (column + width * unlabelled)
-        counted = np.bincount(place[~np.isnan(distance)], minlength=found.size)
-        found[:] += counted.reshape(found.shape)
+        counted = np.bincount(place[~np.isnan(distance)], minlength=counts.size)
+        counts[:] += counted.reshape(counts.shape)
 
     with np.errstate(over="ignore"):
         if not sp.issparse(X):
             for rows in blocks(len(X)):
                 count(X[rows], np.arange(width), ~table.labelled[rows][:, None])
-            return found[0], found[1]
+            return counts[0], counts[1]
         stored_cells = sp.coo_array(X)
         row, column = stored_cells.row, stored_cells.col
         count(stored_cells.data, column, ~table.labelled[row])
-        zeros = np.bincount(~table.labelled, minlength=2)[:, None] - found.sum(axis=2)
-        found[:, np.arange(width), _bin(np.abs(center) / unit)] += zeros
-    return found[0], found[1]
+        zeros = np.bincount(~table.labelled, minlength=2)[:, None] - counts.sum(axis=2)
+        counts[:, np.arange(width), _bin(np.abs(center) / unit)] += zeros
+    return counts[0], counts[1]
 
 
 def _bin(distance: np.ndarray) -> np.ndarray:
