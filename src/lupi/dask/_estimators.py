@@ -21,7 +21,6 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from lupi import boosting, svm, transfer
-from lupi._parameters import Constraints
 from lupi.base import PrivilegedTags, atomic_fit
 from lupi.base._info import Declared
 from lupi.dask._boosting import fit_boosted
@@ -53,7 +52,6 @@ class DaskEstimator(Declared, BaseEstimator):
     _fit_ordinary: ClassVar[Callable[..., Any]]
     # Default values that differ from those of the ordinary estimator.
     _defaults: ClassVar[Mapping[str, Any]] = {}
-    _parameter_constraints: ClassVar[Constraints] = {}
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"privileged": True}
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -267,14 +267,14 @@ class Distillation(PrivilegedEstimator):
         return tags
 
 
-def check_copies(student: Any, instead: str = "or imitation_weight=0") -> None:
+def check_copies(student: Any) -> None:
     """Raise an error for a classifier that cannot use weighted copies of rows."""
     if not accepts(student, "sample_weight"):
         raise ValueError(
             f"The student {type(last_step(student)).__name__} takes no "
             "sample_weight, and a classifier can be fitted to soft labels only by "
             "weights. Give one that does, a regressor (which is fitted to log-odds), "
-            f"{instead}."
+            "or imitation_weight=0."
         )
     if hasattr(last_step(student), "refit"):
         raise ValueError(
