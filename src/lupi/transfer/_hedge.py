@@ -48,10 +48,8 @@ from lupi.transfer._fitting import accepted_classes, fit_weighted_copies, for_ou
 from lupi.transfer._folds import in_turn, row_digests
 from lupi.transfer._ridge import (
     LARGEST,
-    ColumnSums,
-    Filling,
+    Columns,
     GCVRidge,
-    Limits,
     Moments,
     RidgeFit,
     Table,
@@ -558,20 +556,6 @@ class EstimatorLearner:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Imputation of a table, and its limits in rows without y."""
-
-    filling: Filling
-    limits: Limits
-
-    @classmethod
-    def of(cls, tables: Parts) -> Columns:
-        """Compute both in two passes over the rows."""
-        sums: ColumnSums = tables.sum(ColumnSums.of)
-        return cls(Filling.of(sums), Limits.of(tables, sums))
-
-
-@dataclass(frozen=True)
 class Design:
     """Conversion of rows to rows of A; `privileged` is None without X*."""
 
@@ -584,23 +568,25 @@ class Design:
         """Compute imputation and limits of X and of X*."""
         privileged = None
         if n_privileged:
-            privileged = Columns.of(rows.map(_privileged_table, n_privileged))
-        return cls(Columns.of(rows.map(_decision_table)), privileged, n_targets)
+            tables = rows.map(_privileged_table, n_privileged)
+            privileged = Columns.with_limits(tables)
+        decision = Columns.with_limits(rows.map(_decision_table))
+        return cls(decision, privileged, n_targets)
 
     @property
     def widths(self) -> tuple[int, int, int]:
         """Numbers of columns of X, X* and y."""
         known = self.privileged
-        n_privileged = 0 if known is None else known.filling.width
-        return self.decision.filling.width, n_privileged, self.n_targets
+        n_privileged = 0 if known is None else known.width
+        return self.decision.width, n_privileged, self.n_targets
 
     def limited(self, rows: HedgedRows) -> HedgedRows:
         """Return rows whose cells are within the limits, as labelled rows' all are."""
         known = rows.privileged
         if known is not None and self.privileged is not None:
-            values = self.privileged.limits.apply(known.values)
+            values = self.privileged.limited(known.values)
             known = replace(known, values=values)
-        return replace(rows, X=self.decision.limits.apply(rows.X), privileged=known)
+        return replace(rows, X=self.decision.limited(rows.X), privileged=known)
 
 
 def _decision_table(rows: HedgedRows) -> Table:
@@ -634,8 +620,8 @@ def _moments(
         tables = []
         for columns, values in given:
             if labelled is None:
-                values = columns.limits.apply(values)
-            tables.append(columns.filling.apply(values))
+                values = columns.limited(values)
+            tables.append(columns.filled(values))
         if len(given) == 1:
             tables.append(np.zeros((len(chosen), design.widths[1])))
         tables.append(
@@ -663,7 +649,7 @@ def _fold_moments(
 def _out_of_fold(
     rows: HedgedRows,
     fold: np.ndarray,
-    filling: Filling,
+    columns: Columns,
     held_out: list[list[RidgeFit]],
 ) -> np.ndarray:
     """Return predictions of the labelled rows by the candidates that left them out."""
@@ -672,7 +658,7 @@ def _out_of_fold(
         chosen = np.flatnonzero(fold == k)
         for part in blocks(len(chosen)):
             at = chosen[part]
-            X = filling.apply(rows.X[rows.labelled[at]])
+            X = columns.filled(rows.X[rows.labelled[at]])
             for place, fit in enumerate(fits):
                 predicted[place, at] = fit.predict(X)
     return predicted
@@ -752,8 +738,7 @@ class SumsLearner:
             [student.take(columns) for student in one.students.values()]
             for one in held_out
         ]
-        filling = self.design.decision.filling
-        return self.rows.map(_out_of_fold, self.fold, filling, fits)
+        return self.rows.map(_out_of_fold, self.fold, self.design.decision, fits)
 
     def spread(self, students: list[RidgeFit], level: np.ndarray) -> np.ndarray:
         """Return mean squares of predictions of rows without y, less a level."""
@@ -770,10 +755,10 @@ class SumsLearner:
         tables = []
         if view != "privileged":
             coef = model.coef[self.columns["decision"]]
-            tables.append((self.design.decision.filling, coef))
+            tables.append((self.design.decision, coef))
         if view != "decision" and self.design.privileged is not None:
             coef = model.coef[self.columns["privileged"]]
-            tables.append((self.design.privileged.filling, coef))
+            tables.append((self.design.privileged, coef))
         return GCVRidge().set_fitted(model, tables, flat=self.shape[1] == 1)
 
 

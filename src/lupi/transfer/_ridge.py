@@ -15,8 +15,8 @@ Nothing but centered sums of products is needed (G. H. Golub, M. Heath and G. Wa
 "Generalized cross-validation as a method for choosing a good ridge parameter",
 Technometrics 21, 1979). Several targets share one :math:`\alpha`.
 
-`ColumnSums`, `Filling` and `Limits` impute missing cells and replace cells of rows
-without y that are far beyond all others; `Moments` are the sums of products.
+`Columns` impute missing cells and replace cells of rows without y that are far beyond
+all others; `Moments` are the sums of products.
 """
 
 from __future__ import annotations
@@ -123,15 +123,29 @@ class ColumnSums:
         return np.where(deviation > _ROUNDING * np.abs(self.mean), deviation, 1.0)
 
 
-@dataclass(frozen=True)
-class Filling:
-    """Imputation by the mean of labelled rows; `marked` columns get an indicator."""
+# Histograms of distances from the mean have a bin per power of 2. The bins end a little
+# above it, as distances of exactly 1 or 2 units are common and rounded.
+_BINS, _LOWEST, _ABOVE = 256, -128, 1 + 2.0**-30
+# Share of the rows without y, at least one row, that may lie beyond the limits.
+_BEYOND = 0.001
 
-    value: np.ndarray
+
+@dataclass(frozen=True)
+class Columns:
+    """Imputation by the mean of labelled rows, and limits of cells of rows without y.
+
+    `marked` columns, which have missing cells, get an indicator. All labelled rows are
+    within the limits, and all but one of the rows without y, or one in a thousand: no
+    single row can move them. `reach` is the largest distance from the mean, a power of
+    2 in units of the standard deviation of labelled rows; None without limits.
+    """
+
+    mean: np.ndarray
     marked: np.ndarray
+    reach: Any = None
 
     @classmethod
-    def of(cls, sums: ColumnSums) -> Filling:
+    def of(cls, sums: ColumnSums) -> Columns:
         """Return the imputation of a table with these sums."""
         marked = np.flatnonzero(sums.missing)
         if sums.sparse and len(marked):
@@ -141,72 +155,53 @@ class Filling:
             )
         return cls(sums.mean, marked)
 
-    @property
-    def width(self) -> int:
-        """Number of columns, with the indicators."""
-        return len(self.value) + len(self.marked)
-
-    def apply(self, X: Any) -> Any:
-        """Return the imputed columns, followed by the indicators."""
-        if len(self.marked) == 0 and (sp.issparse(X) or not np.isnan(X).any()):
-            return X
-        missing = np.isnan(X)
-        return np.hstack([np.where(missing, self.value, X), missing[:, self.marked]])
-
-    def split(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the coefficient, and the summand of a missing cell, per column."""
-        slopes = coef[: len(self.value)]
-        missing = slopes * self.value[:, None]
-        missing[self.marked] += coef[len(self.value) :]
-        return slopes, missing
-
-
-# Histograms of distances from the mean have a bin per power of 2. The bins end a little
-# above it, as distances of exactly 1 or 2 units are common and rounded.
-_BINS, _LOWEST, _ABOVE = 256, -128, 1 + 2.0**-30
-# Share of the rows without y, at least one row, that may lie beyond the limits.
-_BEYOND = 0.001
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of the cells of rows without y, which no single row can move.
-
-    All labelled rows are within the limits, and all but one of the rows without y, or
-    one in a thousand. `reach` is the largest distance from the mean of labelled rows, a
-    power of 2 in units of their standard deviation.
-    """
-
-    center: np.ndarray
-    reach: np.ndarray
-
     @classmethod
-    def of(cls, tables: Parts, sums: ColumnSums) -> Limits:
-        """Compute the limits in one pass over the rows."""
-        unit = sums.deviation
+    def with_limits(cls, tables: Parts) -> Columns:
+        """Compute imputation and limits in two passes over the rows."""
+        sums: ColumnSums = tables.sum(ColumnSums.of)
+        columns, unit = cls.of(sums), sums.deviation
         known, unknown = tables.sum(_histograms, sums.mean, unit)
         beyond = np.cumsum(unknown[:, ::-1], axis=1)[:, ::-1] - unknown
         few = np.maximum(1.0, _BEYOND * unknown.sum(axis=1))
         last = np.argmax(beyond <= few[:, None], axis=1)
         largest = np.argmax(np.where(known > 0, np.arange(_BINS), -1), axis=1)
         power = np.maximum(last, largest) + _LOWEST + 1
-        return cls(sums.mean, unit * np.ldexp(_ABOVE, power))
+        return replace(columns, reach=unit * np.ldexp(_ABOVE, power))
 
-    def apply(self, X: Any) -> Any:
+    @property
+    def width(self) -> int:
+        """Number of columns, with the indicators."""
+        return len(self.mean) + len(self.marked)
+
+    def filled(self, X: Any) -> Any:
+        """Return the imputed columns, followed by the indicators."""
+        if len(self.marked) == 0 and (sp.issparse(X) or not np.isnan(X).any()):
+            return X
+        missing = np.isnan(X)
+        return np.hstack([np.where(missing, self.mean, X), missing[:, self.marked]])
+
+    def limited(self, X: Any) -> Any:
         """Return rows in which cells beyond the limits are replaced by the mean."""
         if not sp.issparse(X):
-            beyond = np.abs(X - self.center) > self.reach
-            return np.where(beyond, self.center, X) if beyond.any() else X
+            beyond = np.abs(X - self.mean) > self.reach
+            return np.where(beyond, self.mean, X) if beyond.any() else X
         cells = sp.coo_array(X)
-        center = self.center[cells.col]
-        beyond = np.abs(cells.data - center) > self.reach[cells.col]
-        data = np.where(beyond, center, cells.data)
+        mean = self.mean[cells.col]
+        beyond = np.abs(cells.data - mean) > self.reach[cells.col]
+        data = np.where(beyond, mean, cells.data)
         X = sp.csr_array((data, (cells.row, cells.col)), X.shape)
-        zeros = np.flatnonzero(np.abs(self.center) > self.reach)
+        zeros = np.flatnonzero(np.abs(self.mean) > self.reach)
         if len(zeros):  # cells that are not stored are beyond the limits
-            some, X = Limits(self.center[zeros], self.reach[zeros]), X.tolil()
-            X[:, zeros] = some.apply(X[:, zeros].toarray())
+            some, X = Columns(self.mean[zeros], zeros, self.reach[zeros]), X.tolil()
+            X[:, zeros] = some.limited(X[:, zeros].toarray())
         return X.tocsr()
+
+    def split(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficient, and the summand of a missing cell, per column."""
+        slopes = coef[: len(self.mean)]
+        missing = slopes * self.mean[:, None]
+        missing[self.marked] += coef[len(self.mean) :]
+        return slopes, missing
 
 
 def _histograms(
@@ -477,7 +472,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
         )
         weight = check_weight(sample_weight, X.shape[0], self)
         table = Table(X, weight, np.ones(X.shape[0], dtype=bool))
-        filling = Filling.of(ColumnSums.of(table))
+        columns = Columns.of(ColumnSums.of(table))
         if min(X.shape) > LARGEST:
             raise ValueError(
                 f"X has {X.shape[0]} rows and {X.shape[1]} columns. The default ridge "
@@ -485,20 +480,20 @@ class GCVRidge(RegressorMixin, BaseEstimator):
                 f"size, which must not exceed {LARGEST}. Give another student, such as "
                 "make_pipeline(TruncatedSVD(100), Ridge()), or fewer columns."
             )
-        filled = filling.apply(X)
+        filled = columns.filled(X)
         target = y.reshape(len(y), -1).astype(np.float64, copy=False)
         if filled.shape[0] <= filled.shape[1]:
             fit = ridge_from_rows(filled, target, weight)
         else:
             moments = Moments.of([filled, target], weight)
             fit = ridge_from_moments(moments, target.shape[1])
-        return self.set_fitted(fit, [(filling, fit.coef)], flat=y.ndim == 1)
+        return self.set_fitted(fit, [(columns, fit.coef)], flat=y.ndim == 1)
 
     def set_fitted(
-        self, fit: RidgeFit, tables: list[tuple[Filling, np.ndarray]], *, flat: bool
+        self, fit: RidgeFit, tables: list[tuple[Columns, np.ndarray]], *, flat: bool
     ) -> GCVRidge:
         """Set the fitted state from the coefficients of imputed tables."""
-        parts = [filling.split(coef) for filling, coef in tables]
+        parts = [columns.split(coef) for columns, coef in tables]
         slopes, missing = (np.vstack(part) for part in zip(*parts, strict=True))
         intercept = fit.level - fit.center @ fit.coef
         self.intercept_ = intercept[0] if flat else intercept
