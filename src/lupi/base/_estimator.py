@@ -120,7 +120,12 @@ class PrivilegedEstimator(Declared, BaseEstimator):
         self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
     ) -> Training:
         """Check the arguments of ``fit``."""
-        return self._validate_fit(X, y, privileged, sample_weight)
+        how = self._reading_options()
+        return self._validate_fit(X, y, privileged, sample_weight, **how)
+
+    def _reading_options(self) -> dict[str, Any]:
+        """Return the options of `_validate_fit`."""
+        return {}
 
     def _fit_training(self, training: Training) -> None:
         """Fit to checked arguments; subclasses define this method or ``fit``."""

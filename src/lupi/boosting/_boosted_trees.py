@@ -133,15 +133,12 @@ class BoostedTrees(PrivilegedEstimator):
         self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
     ) -> Training:
         """Check the arguments of ``fit``; X becomes float32, as trees need it."""
-        training = self._validate_fit(
-            X,
-            y,
-            privileged,
-            sample_weight,
-            dtype=np.float32,
-            allow_nan_X=get_tags(self).input_tags.allow_nan,
-        )
+        training = super()._read(X, y, privileged, sample_weight)
         return replace(training, X=readable_by_trees(training.X))
+
+    def _reading_options(self) -> dict[str, Any]:
+        nan = get_tags(self).input_tags.allow_nan
+        return {"dtype": np.float32, "allow_nan_X": nan}
 
     def _fit_training(self, training: Training) -> None:
         if is_classifier(self):

@@ -125,24 +125,13 @@ class Distillation(PrivilegedEstimator):
             return self.student
         return scaled(precise_ridge(), sparse=sparse)
 
-    def _read(
-        self, X: Any, y: Any, privileged: Any = None, sample_weight: Any = None
-    ) -> Training:
-        """Check the arguments of ``fit``.
-
-        A data frame is passed unchanged to a student or a teacher given by the user,
-        which may encode categories and impute missing values. For the default ones it
-        is converted to numbers, as arrays are.
-        """
+    def _reading_options(self) -> dict[str, Any]:
+        # A student given by the user may encode categories and impute missing values.
         own = self.student is not None
-        return self._validate_fit(
-            X,
-            y,
-            privileged,
-            sample_weight,
-            keep_data_frame=own,
-            allow_nan_X=own and takes_nan(self.student),
-        )
+        return {
+            "keep_data_frame": own,
+            "allow_nan_X": own and takes_nan(self.student),
+        }
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
         if self.teacher is None or not is_data_frame(privileged):

@@ -1,8 +1,9 @@
-"""Default estimators of the composed models, and checks of the user's estimators."""
+"""``fit`` with groups, default estimators, and checks of the user's estimators."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_regressor
@@ -13,8 +14,60 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
+from lupi.base import PrivilegedEstimator, Training, atomic_fit
 from lupi.base._metadata import fit_with, last_step
-from lupi.base._rows import take_rows
+from lupi.base._rows import read_groups, take_rows
+
+
+class GroupedEstimator(PrivilegedEstimator):
+    """Base of models that choose weights out of fold, with groups in the folds."""
+
+    @atomic_fit
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        privileged: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Fit all candidates and their weights.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Decision features.
+        y : array-like of shape (n_samples,)
+            Labels or targets; missing (NaN, None, NA) where the outcome is not known.
+        privileged : {array-like, sparse matrix, data frame} of shape \
+(n_samples, n_privileged), default=None
+            X*; a row of NaN is a row without it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group are kept together in every fold.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
+        """
+        self._fit_training(self._read(X, y, privileged, sample_weight, groups))
+        return self
+
+    def _read(
+        self,
+        X: Any,
+        y: Any,
+        privileged: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Training:
+        given = super()._read(X, y, privileged, sample_weight)
+        if groups is None:
+            return given
+        return replace(given, extra={"groups": read_groups(groups, given.n_rows)})
 
 
 def takes_nan(estimator: Any) -> bool:

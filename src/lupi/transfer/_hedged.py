@@ -59,10 +59,10 @@ and V. Vapnik, "Unifying distillation and privileged information", ICLR 2016.
 from __future__ import annotations
 
 import warnings
-from dataclasses import field, replace
+from dataclasses import field
 from math import ceil
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from joblib import Parallel
@@ -85,18 +85,16 @@ from lupi._parts import LocalParts, Parts
 from lupi.base import (
     ModelInfo,
     Privileged,
-    PrivilegedEstimator,
     PrivilegedTags,
     Training,
-    atomic_fit,
     check_privileged,
     class_weights,
 )
 from lupi.base._arguments import check_privileged_table, classes_of
 from lupi.base._estimator import ScoreClassifier, TargetRegressor
 from lupi.base._metadata import seeded
-from lupi.base._rows import is_data_frame, read_groups, refuse_text_columns
-from lupi.transfer._fitting import takes_nan
+from lupi.base._rows import is_data_frame, refuse_text_columns
+from lupi.transfer._fitting import GroupedEstimator, takes_nan
 from lupi.transfer._folds import folds_of, shuffle_generators
 from lupi.transfer._hedge import (
     ClassOutput,
@@ -141,7 +139,7 @@ HEDGED: dict[str, Any] = {
 
 
 @parameters
-class HedgedDistillation(PrivilegedEstimator):
+class HedgedDistillation(GroupedEstimator):
     """Base class of the classifier and the regressor."""
 
     teacher: Estimators = field(default=None, kw_only=False)
@@ -171,64 +169,18 @@ class HedgedDistillation(PrivilegedEstimator):
         factor = factor * (totals.sum() / (totals @ factor))
         return None if np.allclose(factor, 1.0, rtol=1e-12) else factor
 
-    @atomic_fit
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        privileged: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-    ) -> Self:
-        """Fit all candidates and their weights, and for classes the calibration.
+    def _reading_options(self) -> dict[str, Any]:
+        students = [pair.student for pair in self._pairs()]
+        return {
+            "keep_data_frame": not all(map(_is_ridge, students)),
+            "allow_nan_X": all(map(takes_nan, students)),
+        }
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            Labels or targets; missing (NaN, None, NA) where the outcome is not known.
-        privileged : {array-like, sparse matrix, data frame} of shape \
-(n_samples, n_privileged), default=None
-            X*; a row of NaN is a row without it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, of which only the ratios count.
-        groups : array-like of shape (n_samples,), default=None
-            Rows of one group are kept together in every fold.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
-        given = self._read(X, y, privileged, sample_weight, groups)
-        counted = given.weight[given.labelled] > 0
-        self._fit_parts(LocalParts([given.learnable()]), counted)
-        return self
-
-    def _read(
-        self,
-        X: Any,
-        y: Any,
-        privileged: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-    ) -> Training:
-        pairs = self._pairs()
-        given = self._validate_fit(
-            X,
-            y,
-            privileged,
-            sample_weight,
-            keep_data_frame=not all(_is_ridge(pair.student) for pair in pairs),
-            allow_nan_X=all(takes_nan(pair.student) for pair in pairs),
-        )
-        if any(_is_ridge(pair.student) for pair in pairs):
-            self._check_numbers(given.X)
-        if groups is None:
-            return given
-        return replace(given, extra={"groups": read_groups(groups, given.n_rows)})
+    def _fit_training(self, training: Training) -> None:
+        if any(_is_ridge(pair.student) for pair in self._pairs()):
+            self._check_numbers(training.X)
+        counted = training.weight[training.labelled] > 0
+        self._fit_parts(LocalParts([training.learnable()]), counted)
 
     def _fit_parts(self, training: Parts, counted: np.ndarray | None = None) -> None:
         """Fit to parts of `Training` whose rows have y, X* or both.
@@ -410,7 +362,7 @@ class HedgedDistillation(PrivilegedEstimator):
         if why is None:
             return (self.views,) if isinstance(self.views, str) else tuple(self.views)
         warnings.warn(
-            f"{type(self).__name__} is trained without X*. {why}.", stacklevel=5
+            f"{type(self).__name__} is trained without X*. {why}.", stacklevel=6
         )
         return ()
 

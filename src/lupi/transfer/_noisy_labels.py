@@ -68,7 +68,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -93,17 +93,15 @@ from lupi._parameters import (
 from lupi._words import argument
 from lupi.base import (
     ModelInfo,
-    PrivilegedEstimator,
     PrivilegedTags,
     Training,
-    atomic_fit,
     check_classes,
     class_weights,
 )
 from lupi.base._estimator import ScoreClassifier
 from lupi.base._metadata import seeded
-from lupi.base._rows import dense, n_rows_of, read_groups, take_rows
-from lupi.transfer._fitting import takes_nan
+from lupi.base._rows import dense, n_rows_of, take_rows
+from lupi.transfer._fitting import GroupedEstimator, takes_nan
 from lupi.transfer._folds import (
     folds_of,
     in_turn,
@@ -452,7 +450,7 @@ def _doubted(
 
 
 @parameters
-class NoisyLabelClassifier(ScoreClassifier, PrivilegedEstimator):
+class NoisyLabelClassifier(ScoreClassifier, GroupedEstimator):
     """Classifier for labels whose errors X* explains: who gave them, how, from what.
 
     The probability that a label is wrong is learned as a function of X*, together with
@@ -573,66 +571,46 @@ None, default=None
     )
     _privileged_state: ClassVar = ("label_quality_",)
 
-    @atomic_fit
-    def fit(
+    def _reading_options(self) -> dict[str, Any]:
+        own = self.student is not None
+        nan = own and takes_nan(self.student)
+        return {"keep_data_frame": own, "allow_nan_X": nan}
+
+    def _read(
         self,
         X: Any,
         y: Any,
-        *,
         privileged: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
-    ) -> Self:
-        """Fit the noise, the students and their weights.
+    ) -> Training:
+        given = super()._read(X, y, privileged, sample_weight, groups)
+        known_y = given.labelled
+        labels = check_classes(given.y[known_y], given.weight[known_y], self)
+        self.classes_ = labels.classes
+        known = self._known_answers(privileged, given.n_rows)
+        return replace(given, extra={**given.extra, "known": known})
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-        y : array-like of shape (n_samples,)
-            Labels, some of them wrong. Rows in which y is missing are left out.
-        privileged : {array-like, sparse matrix, data frame} of shape \
-(n_samples, n_privileged), default=None
-            X*: numbers that describe how each label was made, such as a column for
-            each annotator; a row of NaN is a row without it.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), default=None
-            Rows of one group are kept together in every fold.
-
-        Returns
-        -------
-        self : estimator
-            The fitted estimator.
-        """
-        own = self.student is not None
-        nan = own and takes_nan(self.student)
-        given = self._validate_fit(
-            X, y, privileged, sample_weight, keep_data_frame=own, allow_nan_X=nan
-        )
-        rows, keep = self._read_rows(given, privileged, groups)
+    def _fit_training(self, training: Training) -> None:
+        rows, keep = self._read_rows(training)
         student = None
-        if own:
+        if self.student is not None:
             student = seeded(self.student, self.random_state)
             ClassOutput(self.classes_).check(student, "student")
-        self._fit_candidates(rows, student, keep, given)
-        return self
+        self._fit_candidates(rows, student, keep, training)
 
-    def _read_rows(self, given: Training, privileged: Any, groups: Any) -> tuple:
+    def _read_rows(self, given: Training) -> tuple[_LabelledRows, np.ndarray]:
         """Return the labelled rows of positive weight, and their positions."""
         keep = given.labelled[given.weight[given.labelled] > 0]
         training = given.take(keep)
-        labels = check_classes(training.y, training.weight, self)
-        self.classes_, codes = labels.classes, labels.codes
-        weight = training.weight
-        known = self._known_answers(privileged, given.n_rows)[keep]
+        codes = np.searchsorted(self.classes_, training.y)
+        weight, known = training.weight, training.extra["known"]
         design = np.full((len(keep), self.n_privileged_features_in_ + 1), np.nan)
         if (table := training.privileged) is not None:
             design[:, 1:] = table.dense_full()
+        groups = training.extra.get("groups")
         if groups is None:
             groups = row_digests(training.X, codes, known, design)
-        else:
-            groups = read_groups(groups, given.n_rows)[keep]
         if table is not None:
             values = design[table.rows, 1:]
             self._noise_scaler = _scaler_of(values, weight[table.rows])
@@ -725,7 +703,7 @@ None, default=None
                 "kept. Increase max_iter or tol; students that change abruptly, such "
                 "as single trees, may not converge.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         if len(names) > 1 and rows.learned.any():
             self._set_noise(rows, last, scores, C["corrected"], a)
@@ -746,7 +724,7 @@ None, default=None
             f"{type(self).__name__}: a class has fewer than two distinct rows (or "
             "groups), so that no prediction is out of fold. The student is trained on "
             "the labels as they are.",
-            stacklevel=5,
+            stacklevel=6,
         )
         return []
 
@@ -876,14 +854,14 @@ None, default=None
                 "Or rows with "
                 "other X* are of other classes, given X: add to X what decides who "
                 "labels which rows.",
-                stacklevel=5,
+                stacklevel=6,
             )
         guesses = rows.learned & (a[:, 0] < 1 - AT_BOUND)
         if np.average(guesses, weights=rows.weight) > ROWS_AT_BOUND:
             warnings.warn(
                 f"{guesses.sum()} of {len(a)} labels are hardly better than guesses: "
                 "the rate of errors of their X* is near its bound. See label_noise.",
-                stacklevel=5,
+                stacklevel=6,
             )
 
     def label_noise(self, privileged: Any, *, level: float | None = None) -> Any:
