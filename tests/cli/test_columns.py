@@ -212,6 +212,22 @@ def test_a_target_that_depends_on_the_order_of_rows_is_named(
     assert "outcome depends on the order of the rows, as id does" in said
 
 
+def test_a_trend_is_neither_dropped_nor_taken_as_known_later(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    people = 5000.0 + np.cumsum(rng.uniform(50, 90, size=90)).round(1)
+    table = {"date": pd.date_range("2021-03-01", periods=90), "people": people}
+    table |= {"later": people + 300 * rng.normal(size=90), "other": rng.normal(size=90)}
+    table |= {"outcome": people / 9 + 3 * rng.normal(size=90)}
+    pd.DataFrame(table).to_csv("rows.csv", index=False)
+    found = scores("rows.csv")
+    assert found.at["people", "note"] == "the rows are sorted by it"
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--privileged later --time date" in said.partition("next lupi ")[2]
+
+
 def test_ordinary_numbers_and_categories_have_no_remarks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -63,6 +63,13 @@ def test_too_few_rows_come_with_their_number():
     assert "about 5,000 are needed to know" in steps("no evidence", rows_needed=5000)[0]
 
 
+def test_models_below_a_constant_prediction_need_other_columns():
+    scores = {HEDGED: {"without": np.full(2, -3.0)}}
+    result = of_scores(scores, constant=-1.0, possible={"train_size": 60})
+    assert "other columns that are known when predicting" in result.next_steps()[0]
+    assert "train_size" not in " ".join(result.next_steps())
+
+
 def test_columns_that_were_measured_are_not_asked_for():
     result = of_scores({HEDGED: {"without": np.zeros(2)}}, privileged=["cd4", "cd8"])
     result.verdict = Verdict("helps", "A.", "B.", HEDGED, {})

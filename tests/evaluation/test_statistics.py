@@ -45,6 +45,20 @@ def test_without_test_rows_it_is_the_ordinary_t_test():
     assert found["p_value"] == pytest.approx(expected)
 
 
+def test_variances_that_cancel_are_not_subtracted():
+    # Every split has the same score; its groups differ, in another way in each split.
+    groups = [[0.15, 0.05, 0.05, -0.25], [0.25, 0.15, -0.25, -0.15]]
+    groups = np.array([*groups, [-0.3, 0.3, 0.0, 0.0]]) + 0.9
+    found = line(np.full(3, 0.9), SMALL, groups)
+    rows = groups.mean(axis=0).var(ddof=1) / 4
+    rest = groups - groups.mean(axis=0)
+    interaction = (rest**2).sum() / 6 / 12
+    assert interaction < rows < 1.2 * interaction
+    assert found["difference_std_error"] == pytest.approx(np.sqrt(rows))
+    reach = stats.t.ppf(0.975, 3) * np.sqrt(rows)
+    assert found["low"] == pytest.approx(0.9 - reach)
+
+
 def test_small_training_sets_by_hand():
     groups = np.array([[0.1, 0.3, 0.2], [0.2, 0.5, 0.1], [0.0, 0.4, 0.2]])
     differences = groups.mean(axis=1)

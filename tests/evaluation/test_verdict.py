@@ -289,6 +289,10 @@ def test_of_few_splits_those_below_predicting_the_mean_are_named():
     assert "Below predicting the mean: oracle in split 2 (−0.970); a mean" in sentence
     # Its difference may be chance, and is not called a gain.
     assert "Whether a model that has X* when predicting gains is not known" in sentence
+    # Once is enough.
+    below = of_scores({"A": scores}, constants=[0.9] * 5, constant=0.9, **settings)
+    assert "is below that of predicting the mean" in below.verdict.sentence
+    assert "Below predicting" not in below.verdict.sentence
     several = {arm: np.tile(values, 2) for arm, values in scores.items()}
     more = of_scores({"A": several}, constants=[-0.1] * 10, **settings)
     assert "Below predicting" not in more.verdict.sentence

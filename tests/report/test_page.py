@@ -11,7 +11,7 @@ import pytest
 
 from lupi.evaluation import Comparison
 from lupi.report import Usage, notebook_html, render_html
-from tests.comparisons import ARMS, learning_curve, of_gains
+from tests.comparisons import ARMS, learning_curve, of_gains, of_scores
 
 SCRIPT = "<script>document.title='run'</script>"
 DAYS = {"time": "day"}
@@ -112,7 +112,7 @@ def test_facts_of_the_data_are_there(text):
     assert "200, of which 10 have no privileged information" in text
     assert "2: age and weight" in text
     assert "1: cd4" in text
-    assert "10 splits, about 180 training rows and 20 test rows" in text
+    assert "10 splits, 180 training rows and 20 test rows" in text
     assert "12 candidates for each arm, method and split, chosen by 3-fold" in text
     assert "on the training rows" in text
     boosting = "HistGradientBoostingClassifier (external baseline, 180 training rows)"
@@ -315,6 +315,14 @@ def test_more_rows_that_are_worse_and_the_highest_score_are_named(several):
     assert ("additional training rows do not improve it" in said) == several
     assert ("of the models without X* it has the highest score" in said) == several
     assert "compared again" not in said
+
+
+def test_a_model_that_is_kept_without_x_star_because_that_hurts():
+    result = of_scores({"A": {"without": np.linspace(0.6, 0.7, 10)}})
+    result.folds.loc[result.folds["arm"] == "with", "score"] -= 0.1
+    assert result.verdict.kind == "hurts"
+    said = Reader(render(result)).text
+    assert "A without X*, trained on all 100 outcomes: X* hurts." in said
 
 
 def test_an_interval_that_is_cut_says_so():

@@ -57,6 +57,7 @@ MOST_NOTES = 8
 COVERAGE = 0.9
 # Notes on columns that no model should use.
 FOLLOWS_ROWS = "follows the order of the rows"
+SORTED = "the rows are sorted by it"
 USELESS = (
     "always the same",
     "different in every row",
@@ -173,7 +174,8 @@ def _show_next_command(
     console: Console, request: Request, data: InputTable, scores: pd.DataFrame
 ) -> None:
     """Print the suspicious columns and the next command."""
-    useful = ~scores["note"].isin(USELESS)
+    # A trend in time is not known later.
+    useful = ~scores["note"].isin((*USELESS, SORTED, "a date"))
     marked = scores.loc[scores["suspicious"] & useful, "column"].tolist()
     useless = scores.loc[scores["note"].isin(USELESS), "column"]
     dates = scores.loc[scores["note"] == "a date", "column"]
@@ -198,8 +200,9 @@ def _show_next_command(
     kind = float if data.task == "regression" else object
     drifts = ordered_columns({data.target: pd.Series(data.y, dtype=kind)})[0]
     if drifts:
-        rows = scores.loc[scores["note"] == FOLLOWS_ROWS, "column"]
-        which = f", as {listed(rows, most=4)} does" if len(rows) else ""
+        rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
+        verb = "does" if len(rows) == 1 else "do"
+        which = f", as {listed(rows, most=4)} {verb}" if len(rows) else ""
         console.print(
             Text(
                 f"Careful: {data.target} depends on the order of the rows{which}. If "

@@ -590,7 +590,7 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
             lines.append(line | {name: outside[name] for name in names})
         if constant is not None:
             line = {"method": "constant prediction", "arm": "constant baseline"}
-            lines.append(line | {"score": constant})
+            lines.append(line | {"score": constant} | settings["also"])
         table = pd.DataFrame(lines).assign(n_train=settings["splits"]["n_train"])
         table["n_splits"] = settings["splits"]["n_splits"] - len(own.left_out)
         tables.append(table)

@@ -1064,9 +1064,14 @@ class Comparison:
         list of str
             Sentences, at least one.
         """
+        constant, best = self.settings.get("constant"), self.summary["without"].max()
         with option_names(command_line):
             return next_steps(
-                self.verdict, self.settings, self.methods, command_line=command_line
+                self.verdict,
+                self.settings,
+                self.methods,
+                useless=constant is not None and bool(best < constant),
+                command_line=command_line,
             )
 
     @property

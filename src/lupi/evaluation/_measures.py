@@ -130,9 +130,9 @@ def column_scores(
         "category", "text", "date", "identifier" or "constant"), ``n_values``,
         ``missing`` (a share of all rows), ``score`` (NaN for identifiers and
         constants), ``std`` over the folds, ``note`` (columns that have the same content
-        as y, that follow the order of the rows or have a different number in every row,
-        and dates), ``means_missing`` (values that probably mean missing, such as ``.``
-        among numbers or −99), ``suspicious``.
+        as y, that number the rows or have a different number in every row, by which the
+        rows are sorted, and dates), ``means_missing`` (values that probably mean
+        missing, such as ``.`` among numbers or −99), ``suspicious``.
 
     See Also
     --------
@@ -240,16 +240,18 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
         return "has the same content as the target"
     if kind == "date":
         return "a date"
-    if ordered_columns({"column": column.reset_index(drop=True)})[1] is not None:
-        return "follows the order of the rows"
-    if kind == "identifier":
-        return "different in every row"
+    unique = kind == "identifier"
     if kind == "number" and len(values) >= FEWEST_IDENTIFIERS:
         numbers = values.to_numpy(float)
         whole = not (numbers % 1).any() and len(np.unique(numbers)) == len(numbers)
-        if whole and np.ptp(numbers) < MOST_SPREAD * len(numbers):
-            return "different in every row"
-    return ""
+        unique = whole and np.ptp(numbers) < MOST_SPREAD * len(numbers)
+        steps = np.diff(numbers)
+        unique |= bool(steps[0]) and np.allclose(steps, steps[0])
+    if ordered_columns({"column": column.reset_index(drop=True)})[1] is not None:
+        return (
+            "follows the order of the rows" if unique else "the rows are sorted by it"
+        )
+    return "different in every row" if unique else ""
 
 
 def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:

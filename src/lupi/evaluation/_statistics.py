@@ -15,7 +15,8 @@ the training set, one of the test rows and their interaction, and
 
 where s_G² is the variance over the groups of the mean over the splits, and σ̂_e² the
 residual mean square. Both s²/J and s_G²/G contain σ_e²/(JG); adding them would count
-the interaction twice. The degrees of freedom are Satterthwaite's. Rows that two
+the interaction twice. The degrees of freedom are Satterthwaite's; where they are below
+2, because the terms cancel, the interaction is not subtracted. Rows that two
 training sets share are test rows of the other splits; their effect is part of s_G².
 
 *Large training sets* (the usual folds). Splits are tested on different rows, d_j =
@@ -64,6 +65,9 @@ MOST_LEFT_OUT = 0.4
 FEWEST_SPLITS = 8
 # Fewest windows of time whose variance is that of their scores, not of test rows.
 FEWEST_WINDOWS = 3
+
+# Fewest degrees of freedom from which the interaction is subtracted.
+FEWEST_FREEDOM = 2.0
 
 Kind = Literal["folds", "small training sets", "few labels", "time"]
 
@@ -192,6 +196,11 @@ def _of_common_test_rows(of_splits: float, table: np.ndarray) -> tuple[float, fl
         variance += rows - interaction
         parts += [(rows, n_groups - 1), (interaction, rest_freedom)]
     chance = sum(part**2 / freedom for part, freedom in parts)
+    fewest = min(FEWEST_FREEDOM, (min(n_splits, n_groups) - 1) / 2)
+    if variance**2 < fewest * chance:
+        # The parts cancel, so that their sum is not known: nothing is subtracted.
+        variance, parts = of_splits + rows, [parts[0], (rows, n_groups - 1)]
+        chance = sum(part**2 / freedom for part, freedom in parts)
     return variance, variance**2 / chance if chance > 0 else float(n_splits - 1)
 
 

@@ -488,6 +488,7 @@ class Study:
         sizes = _sizes(self.full_splits, kind, self.strata, self.has_y)
         sizes |= {"train_size": None, "labelled": None, "given": False}
         sizes["instead_of"] = self.settings["splits"]["n_train"]
+        sizes["n_folds"] = None if self.by_time else len(self.full_splits) // 2
         return replace(
             self,
             methods=[self.method(name) for name in names],

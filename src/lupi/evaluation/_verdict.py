@@ -532,6 +532,8 @@ def _failing_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
     constants = settings.get("constants") or []
     if settings["task"] == "classification" or len(constants) >= FEWEST_SPLITS:
         return ""
+    if constants and arms.scores["with"].mean() < np.mean(constants):
+        return ""  # said of the mean over the splits
     found = [
         f"{ARMS[arm].label} in split {number + 1} ({signed(score).removeprefix('+')})"
         for arm in ARMS
@@ -615,9 +617,13 @@ def next_steps(
     settings: Mapping[str, Any],
     methods: Sequence[str],
     *,
+    useless: bool,
     command_line: bool,
 ) -> list[str]:
-    """Return recommendations after a verdict, the most useful one first."""
+    """Return recommendations after a verdict, the most useful one first.
+
+    ``useless`` is whether all models are below a constant prediction.
+    """
     steps = []
     if verdict.leak:
         steps.append(
@@ -681,6 +687,9 @@ def next_steps(
                 how = "Call comparison.columns()"
             steps.append(f"{how} to see which columns the gain comes from.")
         return steps or ["Use the model: its predictions need X alone."]
+    if useless:
+        other = "Look for other columns that are known when predicting: no model"
+        return [*steps, f"{other} is better than a constant prediction."]
     if verdict.kind == "failed":
         return [*steps, "Remove the cause of the failures, or compare other methods."]
     if verdict.kind == "hurts":

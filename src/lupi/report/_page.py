@@ -407,7 +407,7 @@ def _timing(seconds: pd.Series) -> str:
     return (
         f"Total time of the search and fits on all splits: {duration(seconds.sum())} "
         f"({parts}). Splits run in parallel, and methods that are the same model "
-        "without X* share the arms without and oracle."
+        "without X* share the arms “without X*” and “oracle”."
     )
 
 

@@ -240,7 +240,7 @@ def split_words(settings: Mapping[str, Any]) -> str:
         folds = splits.get("n_folds")
         how = f"random splits ({folds} folds, repeated twice)" if folds else "splits"
         return (
-            f"{splits['n_splits']} {how}, about {n_train:,} training rows"
+            f"{splits['n_splits']} {how}, {training_rows(splits)} training rows"
             f"{rarest} and {n_test:,} test rows{grouped}"
         )
     hidden = ""
@@ -277,10 +277,11 @@ def choice_words(comparison: Comparison) -> str:
     else:
         highest = "; of the models without X* it has the highest score"
         size = " a model of this size" if full else ""
-        said = (
-            f"{method} without X*, {trained}: there is no evidence that X* "
-            f"helps{size}{highest * (len(scores) > 1)}"
+        hurts = (full or comparison).verdict.kind == "hurts"
+        why = (
+            f"X* hurts{size}" if hurts else f"there is no evidence that X* helps{size}"
         )
+        said = f"{method} without X*, {trained}: {why}{highest * (len(scores) > 1)}"
     return f"{said}. {expected_words(comparison)}"
 
 
@@ -334,7 +335,7 @@ def _caution_words(comparison: Comparison, line: pd.Series) -> str:
         said += (
             f" {outside['name']} of scikit-learn scores {number(outside['score'])} on "
             f"the same splits, a difference of {more} (95 % interval {low} to {high})"
-            f"{': use it instead' * ((outside.get('difference_low') or 0) > 0)}."
+            f"{': there it is better' * ((outside.get('difference_low') or 0) > 0)}."
         )
     small = comparison.table.set_index(["method", "arm"])["score"][comparison.choice]
     if full and small > line["score"]:
@@ -380,7 +381,7 @@ def score_lines(comparison: Comparison) -> list[list[str]]:
     """Return the table cells of methods and external baseline, at every size."""
     lines = []
     for own in sizes(comparison):
-        size = f" ({size_words(own)})" if own is not comparison else ""
+        size = f" ({size_words(own)})" if comparison.full_size else ""
         for line in own.summary.to_dict("records"):
             method, *cells = summary_cells(line)
             lines.append([method + size, *cells])
