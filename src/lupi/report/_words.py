@@ -14,6 +14,7 @@ from lupi._words import listed, signed
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._verdict import (
+    best_arm,
     loses_shuffled,
     measured_words,
     rarest_words,
@@ -355,14 +356,13 @@ def full_size_words(comparison: Comparison) -> str | None:
         return None
     said, several = str(full.verdict), len(comparison.methods)
     if several > len(full.methods):
-        names = [f"{comparison.verdict.method}, the method of the verdict,"]
+        best, arm = best_arm(comparison.summary, comparison.verdict)
+        highest = f"has the highest score {ARMS[arm].label}"
+        first = f"{comparison.verdict.method}, the method of the verdict,"
+        who = f"{first} which also {highest}, was"
         if len(full.methods) > 1:
-            best = full.methods[1]
-            names.append(f"{best}, which has the highest score without X*,")
-        said += (
-            f" Of the {several} methods only {listed(names)} "
-            f"{'was' if len(names) == 1 else 'were'} compared again."
-        )
+            who = f"{first} and {best}, which {highest}, were"
+        said += f" Of the {several} methods only {who} compared again."
     return said
 
 
@@ -394,7 +394,7 @@ def score_lines(comparison: Comparison) -> list[list[str]]:
 
 def baseline_words(comparison: Comparison) -> list[str]:
     """Return the scores of boosting and of a constant prediction, at every size."""
-    said, constants = [], []
+    said = []
     for own in sizes(comparison):
         settings = own.settings
         constant, outside = settings.get("constant"), settings.get("outside")
@@ -408,10 +408,8 @@ def baseline_words(comparison: Comparison) -> list[str]:
                 f"same splits{size}: {score}{error}"
                 f"{', below a constant prediction' * below}."
             )
-        if constant is None or constant in constants:
-            continue
-        constants.append(constant)
-        said.append(_constant_words(settings, size))
+        if constant is not None:
+            said.append(_constant_words(settings, size))
     return said
 
 
@@ -428,7 +426,7 @@ def _constant_words(settings: Mapping[str, Any], size: str) -> str:
         return f"{said}{score}."
     rate = settings.get("also", {}).get("accuracy")
     right = f", with an accuracy of {number(rate)}" if rate is not None else ""
-    return f"Predicting the most frequent class for every row {score}{right}."
+    return f"Predicting the most frequent class for every row{size} {score}{right}."
 
 
 def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
