@@ -56,11 +56,14 @@ class Solution:
     @cached_property
     def penalized(self) -> list[np.ndarray]:
         """``f_k`` on the training rows, without bias."""
-        penalized = self.problem.penalized(self.coefficients)
-        for k, w in enumerate(self.weights or ()):
-            if w is not None:
-                penalized[k] = self.problem.spaces[k].matrix @ w
-        return penalized
+        if self.weights is None:
+            return self.problem.penalized(self.coefficients)
+        return [
+            np.zeros(self.problem.length(k)) if w is None else f.space.matrix @ w
+            for k, (f, w) in enumerate(
+                zip(self.problem.functions, self.weights, strict=True)
+            )
+        ]
 
     def expansion(self, k: int, allowed: float) -> np.ndarray:
         """Return coefficients of function k, with which new rows are predicted.
@@ -197,7 +200,7 @@ class Solution:
         return float(self.biases[biased.index(k)]) if k in biased else 0.0
 
     @cached_property
-    def _shortfall(self) -> np.ndarray:
+    def shortfall(self) -> np.ndarray:
         """``r − Σ a∘t``, the slack or violation of a constraint if positive."""
         return self.problem.at_least - self.problem.margins(self.values)
 
@@ -218,7 +221,7 @@ class Solution:
     @cached_property
     def primal_value(self) -> float:
         """The objective with the optimal slacks for the functions."""
-        problem, short = self.problem, self._shortfall
+        problem, short = self.problem, self.shortfall
         value = 0.5 * self._norms[0].sum()
         for function, t in zip(problem.functions, self.values, strict=True):
             if function.cost is not None:
@@ -257,7 +260,7 @@ class Solution:
     @cached_property
     def primal_residual(self) -> float:
         """Largest violation of a hard constraint."""
-        hard, short = self._hard, self._shortfall
+        hard, short = self._hard, self.shortfall
         if not hard.any():
             return 0.0
         violation = np.where(self.problem.is_equality, np.abs(short), short)[hard]
@@ -285,7 +288,7 @@ class Solution:
             self.primal_residual * np.abs(self.multipliers + problem.offset)[hard].sum()
         )
         if self.primal_residual > 0:
-            violation = np.maximum(self._shortfall, 0.0)
+            violation = np.maximum(self.shortfall, 0.0)
             # Only the biases change the value of a row whose kernel is zero.
             least = max(FLATTEST * problem.hessian_diagonal.max(), np.finfo(float).tiny)
             curvature = np.maximum(problem.hessian_diagonal[hard], least)
@@ -298,7 +301,7 @@ class Solution:
         ):
             largest = max(unit, np.abs(self.values[k]).max(initial=0.0))
             gap += abs(missed) * largest / np.abs(problem.bases[k]).max()
-        worth = np.abs(self._shortfall) + unit
+        worth = np.abs(self.shortfall) + unit
         below = np.maximum(problem.lower - self.multipliers, 0.0)
         gap += below @ worth
         for room, sharing in zip(

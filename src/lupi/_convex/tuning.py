@@ -82,6 +82,8 @@ class Tuning:
     sample_share: float = 0.1
     smallest_sample: int = 100
     largest_sample: int = 50_000
+    # Share of the rows up to which those with violated hard constraints are added.
+    sifted_share: float = 0.35
     # Gap of the solution on the sample, which is only a start.
     sample_gap: float = 1e-4
     # Values of μ relative to the cost of a unit of slack, maximum number of Newton

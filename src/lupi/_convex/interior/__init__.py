@@ -28,6 +28,7 @@ import numpy as np
 from lupi._convex.interior.blocks import SHORTEST_STEP, solve_blocks
 from lupi._convex.interior.blocks.local import LocalRows
 from lupi._convex.interior.kernel import Barrier, KernelNewton
+from lupi._convex.interior.sifting import solve_sifted
 from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.linalg import (
     NotPositiveDefinite,
@@ -339,30 +340,33 @@ def _solve_in_blocks(
     devices = {space.device for space in spaces if isinstance(space, Features)}
     device = devices.pop() if len(devices) == 1 else "cpu"
     n_threads = min(allowed_threads(), MOST_THREADS) if device == "cpu" else 1
+    limits = {"tol": tol, "max_iter": max_iter}
     # A block is too small for the threads of BLAS.
-    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
-        rows = LocalRows(problem, pool if n_threads > 1 else None, device, tuning)
-        end = solve_blocks(
-            rows,
-            rows.layout,
-            tol=tol,
-            aim=tuning.block_aim(problem.n_rows, tol),
-            max_iter=max_iter,
-            tuning=tuning,
-        )
-    multipliers = rows.multipliers()
-    del rows  # frees memory of the size of the data for the certificate
-    solution = Solution(
-        problem,
-        multipliers,
-        problem.coefficients(multipliers),
-        end.biases,
-        end.n_iter,
-        end.converged,
-        "interior",
-        end.weights,
-    )
-    solution.converged = solution.is_optimal(tol)
+    with one_thread(), ThreadPoolExecutor(n_threads) as threads:
+        pool = threads if n_threads > 1 else None
+
+        def solve_rows(problem: Problem, *, aim: float, **limits) -> Solution:
+            rows = LocalRows(problem, pool, device, tuning)
+            end = solve_blocks(rows, rows.layout, aim=aim, tuning=tuning, **limits)
+            multipliers = rows.multipliers()
+            del rows  # frees memory of the size of the data for the certificate
+            solution = Solution(
+                problem,
+                multipliers,
+                problem.coefficients(multipliers),
+                end.biases,
+                end.n_iter,
+                end.converged,
+                "interior",
+                end.weights,
+            )
+            solution.converged = solution.is_optimal(limits["tol"])
+            return solution
+
+        solution = solve_sifted(problem, solve_rows, **limits, tuning=tuning)
+        if solution is None:
+            aim = tuning.block_aim(problem.n_rows, tol)
+            solution = solve_rows(problem, aim=aim, **limits)
     return solution
 
 

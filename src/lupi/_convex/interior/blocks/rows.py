@@ -341,7 +341,9 @@ class Block:
         """Return ``v_k`` for multipliers relative to their offset."""
         out = self.spread(multipliers)
         for k, cost in self.rest.items():
-            out[k] = out.get(k, 0.0) - cost
+            if k not in out:
+                out[k] = linalg.on_device(np.zeros(self.n_rows), self.device)
+            out[k] = out[k] - cost
         return out
 
     def project(self, vectors: dict[int, Any]) -> np.ndarray:
