@@ -60,7 +60,6 @@ def in_blocks(tuning, n_values):
     return replace(
         tuning,
         block_values=n_values,
-        threaded_block_values=n_values,
         device_block_values=n_values,
         fewest_block_rows=7,
     )
@@ -172,3 +171,98 @@ def test_a_limit_on_the_iterations_holds():
     full = solve(problem, tuning=FEW)
     assert full.converged
     assert full.n_iter <= 200
+
+
+def hard(name, n=2000, *, seed=0, form=np.asarray, device="cpu"):
+    """SVM+, a tube with two corrections, and SVM+ where some rows have a slack."""
+    rng = np.random.default_rng(seed)
+    X, P = rng.normal(size=(2, n, 4))
+    noise, one = rng.normal(size=n), np.ones(n)
+    target = 2 * X[:, 0] + noise
+    y = np.where(target > 0, 1.0, -1.0)
+    # What X* says about the errors, not exactly.
+    error = noise if name == "tube" else np.maximum(1 - 2 * y * X[:, 0], 0)
+    P[:, 1] = np.abs(error) + 0.1 * rng.random(n)
+    cost = rng.uniform(0.5, 2.0, n)
+    rows = np.sort(rng.choice(n, n - n // 20, replace=False))
+    if name != "partial":
+        rows = np.arange(n)
+    few, size = np.setdiff1d(np.arange(n), rows), np.ones(len(rows))
+    own = None if name != "partial" else rows
+
+    def correction():
+        space = Features(form(P[rows]), device)
+        return Function(space, 0.1, size, cost[rows], own)
+
+    functions, families = [Function(Features(form(X), device), 1.0, one)], []
+    if name == "tube":
+        for k, sign in ((1, -1.0), (2, 1.0)):
+            functions.append(correction())
+            families.append(Rows({0: sign * one, k: one}, sign * target - 0.1))
+            families.append(Rows({k: one}, 0 * one))
+        return Problem(n, functions, families)
+    functions.append(correction())
+    families = [Rows({0: y[rows], 1: size}, size, own), Rows({1: size}, 0 * size, own)]
+    if len(few):
+        zeta = Slack(linear=cost[few])
+        families.append(Rows({0: y[few]}, np.ones(len(few)), few, zeta))
+    return Problem(n, functions, families)
+
+
+HARD = ["all", "tube", "partial"]
+SIFTED = replace(Tuning(), many_rows=1000, smallest_sample=20, sample_share=0.05)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", HARD)
+def test_rows_whose_hard_constraints_hold_are_left_out(name, seed, form):
+    problem = hard(name, seed=seed, form=form)
+    some, every = solve(problem, tuning=SIFTED), solve(problem, tol=1e-9)
+    assert_same(some, every)
+    # Those of an interior point are all positive.
+    first = problem.slices[0]
+    assert (some.multipliers[first] > 0).mean() < 0.5
+    assert (every.multipliers[first] > 0).all()
+    assert np.linalg.norm(every.weights[0]) > 0.1
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_with_too_many_violated_constraints_all_rows_are_solved(name):
+    problem = hard(name)
+    none = replace(SIFTED, sifted_share=SIFTED.sample_share / 2)
+    solution = solve(problem, tuning=none)
+    assert_same(solution, solve(problem, tol=1e-9))
+    assert (solution.multipliers[problem.slices[0]] > 0).all()
+
+
+@pytest.mark.parametrize("name", HARD)
+@pytest.mark.usefixtures("elsewhere")
+def test_rows_that_are_left_out_are_touched_by_the_operations_alone(name):
+    there = solve(hard(name, device="elsewhere"), tuning=SIFTED)
+    assert_same(there, solve(hard(name), tuning=SIFTED))
+
+
+def test_a_row_that_is_unlike_all_others_is_not_left_out():
+    """Its value of X* is the only one of its column, and needs a constraint."""
+    problem = hard("all")
+    matrix = problem.functions[1].space.matrix
+    matrix[:, 3] = 0.0
+    matrix[7, 3] = -1e3
+    some, every = solve(problem, tuning=SIFTED), solve(problem, tol=1e-9)
+    assert_same(some, every)
+    assert some.primal_residual <= 1e-6
+
+
+def test_the_answer_of_some_rows_is_that_of_a_conic_solver():
+    problem = hard("all", n=1200)
+    X, P = (f.space.matrix for f in problem.functions)
+    y, cost = problem.families[0].on[0], problem.functions[1].cost
+    w, v, b, c = cp.Variable(4), cp.Variable(4), cp.Variable(), cp.Variable()
+    f, g = X @ w + b, P @ v + c
+    value = cp.sum_squares(w) / 2 + 0.1 * cp.sum_squares(v) / 2 + cost @ g
+    constraints = [cp.multiply(y, f) + g >= 1, g >= 0]
+    expected = cp.Problem(cp.Minimize(value), constraints).solve(solver="CLARABEL")
+    found = solve(problem, tol=1e-9, tuning=SIFTED)
+    assert (found.multipliers[problem.slices[0]] > 0).mean() < 0.5
+    assert found.primal_value == pytest.approx(expected, rel=1e-6)

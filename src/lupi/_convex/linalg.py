@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 RANK_TOLERANCE, LARGEST_INVERSE = 1e-15, 1e10
-SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE = 256, 128
+SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE, WEIGHTED_AT_ONCE = 256, 128, 2048
 # Number of rows in the sample from which a rank is estimated.
 RANK_SAMPLE = 128
 # Number of columns up to which products of single vectors are faster.
@@ -388,7 +388,11 @@ def projection(features: Any, values: Any) -> np.ndarray:
 def weighted_gram(first: Any, weight: Any, second: Any) -> np.ndarray:
     """Return ``Φᵀ diag(weight) Ψ`` on the host."""
     if isinstance(second, np.ndarray):
-        return np.asarray(first.T @ (second * weight[:, None]))
+        gram = np.zeros((first.shape[1], second.shape[1]))
+        for start in range(0, len(second), WEIGHTED_AT_ONCE):
+            part = slice(start, start + WEIGHTED_AT_ONCE)
+            gram += first[part].T @ (second[part] * weight[part, None])
+        return gram
     gram = first.T @ second.multiply(weight[:, None]).tocsr()
     return gram if isinstance(gram, np.ndarray) else gram.toarray()
 

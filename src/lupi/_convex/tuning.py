@@ -87,17 +87,15 @@ class Tuning:
     # Gap of the solution on the sample, which is only a start.
     sample_gap: float = 1e-4
     # Values of μ relative to the cost of a unit of slack, maximum number of Newton
-    # steps for each, and the gain per row, in units of μ, at which the next μ follows
-    # and at which the last one ends.
-    smoothed_path: tuple[float, ...] = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
-    smoothed_steps: int = 6
-    smoothed_gain: float = 0.1
-    last_smoothed_gain: float = 1e-3
+    # steps for each, and the gain per row, in units of μ, at which the next μ follows.
+    # A larger gain leaves more steps for the primal–dual method, at random.
+    smoothed_path: tuple[float, ...] = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
+    smoothed_steps: int = 12
+    smoothed_gain: float = 3e-3
     # Number of feature values in a block that fits into the cache with intermediate
-    # results (4096 rows of 20 + 20 features; measured between 1024 and 32768 rows).
-    # Threads need larger blocks, because the interpreter runs in one of them at a time.
-    block_values: int = 2**17
-    threaded_block_values: int = 2**19
+    # results (13 000 rows of 20 + 20 features; smaller blocks take time of the
+    # interpreter, which runs in one thread at a time: a quarter more with 2**17).
+    block_values: int = 2**19
     # The same on a GPU: large, but with memory left for scaled copies.
     device_block_values: int = 2**26
     fewest_block_rows: int = 512

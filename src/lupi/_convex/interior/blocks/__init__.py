@@ -170,8 +170,7 @@ class _Path:
             gain = float(downhill @ direction)
             if not np.isfinite(gain):
                 return 0
-            near = tuning.smoothed_gain if path else tuning.last_smoothed_gain
-            if gain <= near * mu * self.sums["rows"]:
+            if gain <= tuning.smoothed_gain * mu * self.sums["rows"]:
                 after = path.pop(0) if path else 0.0
                 if after:
                     tangent = downhill + (after - mu) * here.sums["unit"]

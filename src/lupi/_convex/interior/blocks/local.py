@@ -41,12 +41,8 @@ class LocalRows:
         self.kinds = _kinds(problem)
         self.blocks: list[RowState] = []
         self._of_kind: list[int] = []
-        if device != "cpu":
-            block_values = tuning.device_block_values
-        elif pool is None:
-            block_values = tuning.block_values
-        else:
-            block_values = tuning.threaded_block_values
+        on_host = device == "cpu"
+        block_values = tuning.block_values if on_host else tuning.device_block_values
         width = max(self.layout.size, 1)
         # With fewer rows than weights, sums of matrices would take most of the time.
         size = max(tuning.fewest_block_rows, width, block_values // width)
