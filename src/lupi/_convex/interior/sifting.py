@@ -83,6 +83,7 @@ def solve_sifted(
             coefficients=problem.coefficients(multipliers),
             n_iter=n_iter,
         )
+        del some, found, multipliers  # frees memory for the certificate
         if solution.is_optimal(tol):
             return solution
         short = np.full(n_rows, -np.inf)
@@ -90,6 +91,7 @@ def solve_sifted(
             at = slice(None) if family.rows is None else family.rows
             short[at] = np.maximum(short[at], solution.shortfall[part])
         short[kept] = -np.inf
+        del solution
         kept[np.argpartition(short, -n_sampled)[-n_sampled:]] = True
     return None
 
