@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from lupi._convex.piecewise import PiecewiseProblem, diagonal, solve_piecewise
+from lupi._convex.tuning import DEFAULT, Tuning
 
 Array = NDArray[np.float64]
 # Weights below this share of the largest are zero up to the accuracy of the solver.
@@ -119,6 +120,7 @@ def solve(
     penalize_intercept: bool = False,
     tol: float = 1e-10,
     max_iter: int = 200,
+    tuning: Tuning = DEFAULT,
 ) -> AdviceSolution:
     """Solve the problem of the module docstring."""
     n, p = rows.X.shape
@@ -150,7 +152,7 @@ def solve(
         up=np.concatenate([rows.cost, *losses.up]),
         down=np.concatenate([np.zeros(n), *losses.down]),
     )
-    solution = solve_piecewise(problem, tol, max_iter)
+    solution = solve_piecewise(problem, tol, max_iter, tuning)
     x = solution.x
     if unmentioned.any() and not squared:
         x[:p][np.abs(x[:p]) <= NEGLIGIBLE * np.abs(x[:p]).max(initial=0.0)] = 0.0
