@@ -210,6 +210,11 @@ def test_a_target_that_depends_on_the_order_of_rows_is_named(
     assert scores("rows.csv").at["id", "note"] == "follows the order of the rows"
     said = " ".join(capsys.readouterr().out.split())
     assert "outcome depends on the order of the rows, as id does" in said
+    # The row number predicts well, and is marked in the table.
+    table["outcome"] = np.arange(90) // 30
+    pd.DataFrame(table).to_csv("rows.csv", index=False)
+    assert scores("rows.csv").at["id", "suspicious"]
+    assert "No other column is suspicious" in capsys.readouterr().out
 
 
 def test_a_trend_is_neither_dropped_nor_taken_as_known_later(

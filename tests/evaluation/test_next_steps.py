@@ -70,6 +70,14 @@ def test_models_below_a_constant_prediction_need_other_columns():
     assert "train_size" not in " ".join(result.next_steps())
 
 
+def test_a_model_that_is_helped_with_all_outcomes_is_to_be_used():
+    result = of_scores({HEDGED: {"without": np.zeros(2)}})
+    better = of_scores({HEDGED: {"without": np.zeros(9), "with": np.ones(9)}})
+    result.settings["full_size"] = better.to_dict()
+    expected = "Use the model: with all 100 outcomes X* helps."
+    assert result.next_steps() == [expected]
+
+
 def test_columns_that_were_measured_are_not_asked_for():
     result = of_scores({HEDGED: {"without": np.zeros(2)}}, privileged=["cd4", "cd8"])
     result.verdict = Verdict("helps", "A.", "B.", HEDGED, {})

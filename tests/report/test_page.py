@@ -329,6 +329,16 @@ def test_a_model_that_is_kept_without_x_star_because_that_hurts():
     assert "A without X*, trained on all 100 outcomes: X* hurts." in said
 
 
+def test_an_interval_of_all_values_is_not_printed():
+    result = of_gains({"A": 0.0}, also={"accuracy": 0.5})
+    result.folds["also"] = [
+        {"accuracy": (float(split % 2), None)} for split in result.folds["split"]
+    ]
+    said = Reader(render(result)).text
+    assert "Its accuracy is 0.500 (too few rows for an interval)" in said
+    assert "class 0.500, too few rows for intervals (180 training rows)" in said
+
+
 def test_an_interval_that_is_cut_says_so():
     result = of_gains({"A": 0.0}, scoring="r2")
     assert "possible score" not in Reader(render(result)).text

@@ -191,10 +191,11 @@ def _show_next_command(
         )
         console.print(said)
     else:
+        other = "other " * bool(scores["suspicious"].any())
         console.print(
             Text(
-                "No column is suspicious. Give the columns that are known only later "
-                "as privileged."
+                f"No {other}column is suspicious. Give the columns that are known only "
+                "later as privileged."
             )
         )
     kind = float if data.task == "regression" else object
@@ -206,7 +207,7 @@ def _show_next_command(
         console.print(
             Text(
                 f"Careful: {data.target} depends on the order of the rows{which}. If "
-                "they are ordered in time, random splits are too optimistic."
+                "the rows are ordered in time, random splits are too optimistic."
             )
         )
     asked = replace(

@@ -370,7 +370,7 @@ def judge(
                 " A one-sided test at 5 % corresponds to the 90 % interval, which is "
                 "above zero."
             )
-        if best["gap_closed"] >= 1:
+        if best["with"] >= best["oracle"]:
             sentence += (
                 " A model that has X* when predicting does not score more "
                 f"({best['oracle']:.3f}).".replace("-", "−")
@@ -437,16 +437,16 @@ def judge(
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
-    if len(left_out):
-        n_splits = settings["splits"]["n_splits"]
-        sentence += (
-            f" All means are over {n_splits - len(left_out)} of {n_splits} splits; in "
-            "the others a score is an outlier."
-        )
     method = str(best["method"])
     sentence += _near_constant(method, scores, settings)
     sentence += _failing_splits(scores[method], settings)
-    sentence += _about_data(settings)
+    sentence += f" Measured on {measured_words(settings['splits'], left_out)}"
+    if left_out:
+        numbers = listed(str(number + 1) for number in left_out)
+        sentence += (
+            f"; in split{'s' * (len(left_out) > 1)} {numbers} a score is an outlier"
+        )
+    sentence += f".{_about_data(settings)}"
     leak = bool(ran["leak"].any())
     if leak:
         sentence += f" {LEAK_WORDS}"
@@ -484,7 +484,7 @@ def rarest_words(splits: Mapping[str, Any]) -> str:
     return f" ({low if low == high else f'{low} to {high}'} of class {label})"
 
 
-def measured_words(splits: Mapping[str, Any]) -> str:
+def measured_words(splits: Mapping[str, Any], left_out: Sequence[int]) -> str:
     """Return the number and the kind of the splits, and their training rows."""
     count = splits["n_splits"]
     kind = f"{'given' if splits.get('given') else 'random'} splits"
@@ -493,7 +493,9 @@ def measured_words(splits: Mapping[str, Any]) -> str:
             f"split{'s' * (count != 1)} by time ({splits['time']}), trained on the "
             "past and tested on the future,"
         )
-    return f"{count} {kind} with {training_rows(splits)} known outcomes in training"
+    part = f"{count - len(left_out)} of " * bool(left_out)
+    rows = f"{training_rows(splits)} known outcomes in training"
+    return f"{part}{count} {kind} with {rows}"
 
 
 def _near_constant(
@@ -550,15 +552,15 @@ def _failing_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
 
 def _about_data(settings: Mapping[str, Any]) -> str:
     """Return sentences on order, errors of labels, and X* that follows from X."""
-    said = f" Measured on {measured_words(settings['splits'])}."
+    said = ""
     ordered = settings.get("order", {}).get("columns", [])
     if ordered and settings["splits"]["kind"] != "time":
         verb = "depends" if len(ordered) == 1 else "depend"
         order = f" {listed(ordered, most=4)} {verb} on the order of the rows"
         if settings["target"] in ordered:
             said += (
-                f" Careful:{order}. If they are ordered in time, random splits are too "
-                "optimistic."
+                f" Careful:{order}. If the rows are ordered in time, random splits are "
+                "too optimistic."
             )
         else:
             said += f"{order}; no dependence of {settings['target']} on it was found."
@@ -687,6 +689,9 @@ def next_steps(
                 how = "Call comparison.columns()"
             steps.append(f"{how} to see which columns the gain comes from.")
         return steps or ["Use the model: its predictions need X alone."]
+    full = settings.get("full_size")
+    if full and full["verdict"]["kind"] == HELPS:
+        return [*steps, f"Use the model: with all {n_labelled:,} outcomes X* helps."]
     if useless:
         other = "Look for other columns that are known when predicting: no model"
         return [*steps, f"{other} is better than a constant prediction."]

@@ -294,7 +294,7 @@ def expected_words(comparison: Comparison) -> str:
     score = number(line["score"]) + interval_words(line, own.design.bounds)
     said = (
         f"Its expected {metric_name(own.settings['scoring'])} is {score}, measured on "
-        f"{measured_words(own.settings['splits'])}"
+        f"{measured_words(own.settings['splits'], own.left_out)}"
     )
     if full:
         few = training_rows(comparison.settings["splits"])
@@ -310,6 +310,8 @@ def interval_words(line: Mapping[str, Any], bounds: tuple[float, float]) -> str:
     """Return the interval of a score in parentheses; ends at its range are named."""
     if pd.isna(line["low"]):
         return ""
+    if (line["low"], line["high"]) == bounds:
+        return " (too few rows for an interval)"
     ends = zip((line["low"], line["high"]), bounds, ("lowest", "highest"), strict=True)
     cut = [name for end, bound, name in ends if end == bound]
     words = f", which ends at the {listed(cut)} possible score" if cut else ""
@@ -450,13 +452,17 @@ def second_words(comparison: Comparison) -> list[str]:
         return []
     table = comparison.table.set_index("method").loc[[method]].to_dict("records")
     for name, (what, guess) in _also(comparison.settings).items():
+        # An interval of all values is none.
+        ends = [(line[f"{name}_low"], line[f"{name}_high"]) for line in table]
+        known = not any(pd.isna(low) or (low, high) == (0, 1) for low, high in ends)
         scores = (
-            f"{ARMS[line['arm']].label} {number(line[name])} "
-            f"({number(line[f'{name}_low'])} to {number(line[f'{name}_high'])})"
-            for line in table
+            f"{ARMS[line['arm']].label} {number(line[name])}"
+            + f" ({number(low)} to {number(high)})" * known
+            for line, (low, high) in zip(table, ends, strict=True)
         )
+        how = "with 95 % intervals" if known else "too few rows for intervals"
         said.append(
-            f"{what[0].upper()}{what[1:]} of {method}, {guess}, with 95 % intervals "
+            f"{what[0].upper()}{what[1:]} of {method}, {guess}, {how} "
             f"({size_words(comparison)}): {', '.join(scores)}."
         )
     return said
