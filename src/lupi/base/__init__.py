@@ -2,9 +2,10 @@
 
 A new estimator derives from one of three classes. `PrivilegedClassifierBase` turns one
 method for binary problems into a classifier, `PrivilegedRegressorBase` turns one method
-into a regressor, and `PrivilegedEstimator` checks the arguments of a ``fit`` that the
-subclass defines and decorates with `atomic_fit`. A class with a ``__lupi_info__`` of
-type `ModelInfo` is listed, compared, saved and drawn like the models of the library.
+into a regressor, and `PrivilegedEstimator` checks the arguments of ``fit`` and calls
+``_fit_training``. A subclass that defines ``fit`` itself decorates it with
+`atomic_fit`. A class with a ``__lupi_info__`` of type `ModelInfo` is listed, compared,
+saved and drawn like the models of the library.
 
 - `_rows`: tables of any type, their rows, missing cells, text and index
 - `_arguments`: the checked arguments of ``fit``, such as ``Training``; labels, class

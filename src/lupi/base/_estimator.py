@@ -73,14 +73,11 @@ class PrivilegedEstimator(Declared, BaseEstimator):
     An estimator that counts the rows with X*:
 
     >>> import numpy as np
-    >>> from lupi.base import PrivilegedEstimator, atomic_fit
+    >>> from lupi.base import PrivilegedEstimator
     >>> class Counter(PrivilegedEstimator):
-    ...     @atomic_fit
-    ...     def fit(self, X, y, *, privileged=None, sample_weight=None):
-    ...         training = self._validate_fit(X, y, privileged, sample_weight)
+    ...     def _fit_training(self, training):
     ...         available = training.counted().privileged
     ...         self.n_available_ = 0 if available is None else len(available.rows)
-    ...         return self
     >>> X, P = [[0.0], [1.0], [2.0]], [[5.0], [np.nan], [6.0]]
     >>> Counter().fit(X, [0, 1, 1], privileged=P).n_available_
     2
