@@ -53,7 +53,7 @@ def test_columns_without_any_that_stands_out(files, capsys):
     assert main(words) == 0
     printed = capsys.readouterr().out
     assert "No column is suspicious" in printed
-    assert "--privileged COLS" in printed
+    assert "--privileged LATER_COLUMNS" in printed
 
 
 def test_of_many_columns_the_best_are_shown_and_all_are_written(
@@ -231,6 +231,22 @@ def test_a_trend_is_neither_dropped_nor_taken_as_known_later(
     assert found.at["people", "note"] == "the rows are sorted by it"
     said = " ".join(capsys.readouterr().out.split())
     assert "--privileged later --time date" in said.partition("next lupi ")[2]
+
+
+def test_rows_without_outcome_are_counted_and_not_warned_of(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": np.arange(90) // 9 + rng.normal(size=90)})
+    table = table.assign(b=rng.normal(size=90), outcome=rng.choice(["x", "y"], 90))
+    table.loc[60:, "outcome"] = None
+    table.loc[80:, "b"] = None
+    table.to_csv("rows.csv", index=False)
+    # A warning of rows that are not alike would be an error.
+    assert scores("rows.csv").at["b", "missing"] == pytest.approx(1 / 9)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "90 rows, of which 60 have an outcome and are scored." in said
 
 
 def test_ordinary_numbers_and_categories_have_no_remarks(tmp_path, monkeypatch):

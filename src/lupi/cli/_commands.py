@@ -221,7 +221,7 @@ def _show_next_command(
     if not _can_compare(asked) and _can_compare(replace(asked, time=None)):
         asked = replace(asked, time=None)
     if not (asked.privileged or asked.privileged_file) or not _can_compare(asked):
-        asked = replace(asked, privileged=["COLS"])
+        asked = replace(asked, privileged=["LATER_COLUMNS"])
     command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])
     console.print(Text.assemble(("\nnext    ", "dim"), command))
 
@@ -230,7 +230,8 @@ def _can_compare(request: Request) -> bool:
     """Return whether a comparison of these columns can begin."""
     try:
         data = read_data(request, methods=[], need_privileged=False)
-        plan_study(data, [DEFAULT_METHOD], {})
+        with collected_warnings():  # `lupi compare` says them
+            plan_study(data, [DEFAULT_METHOD], {})
     except InputError:
         return False
     return True
