@@ -30,9 +30,6 @@ class Parts(Protocol):
     def sum(self, function: Callable, *given: Any) -> Any:
         """Return the sum of the results: numbers, arrays, or tuples of these."""
 
-    def largest(self, function: Callable, *given: Any) -> Any:
-        """Return the elementwise maximum of the results."""
-
 
 class LocalParts:
     """Parts in the memory of this process.
@@ -68,23 +65,12 @@ class LocalParts:
         """Return the sum of the results."""
         return reduce(add, self.gather(function, *given))
 
-    def largest(self, function: Callable, *given: Any) -> Any:
-        """Return the elementwise maximum of the results."""
-        return reduce(maximum, self.gather(function, *given))
-
 
 def add(one: Any, other: Any) -> Any:
     """Return the sum of two numbers or arrays, or of tuples of these."""
     if isinstance(one, tuple):
         return tuple(map(add, one, other))
     return one + other
-
-
-def maximum(one: Any, other: Any) -> Any:
-    """Return the larger of two numbers, elementwise for arrays and tuples."""
-    if isinstance(one, tuple):
-        return tuple(map(maximum, one, other))
-    return np.maximum(one, other)
 
 
 # The multiples of it are spread over all 64-bit integers.

@@ -18,6 +18,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from operator import attrgetter
 from typing import Any
 
@@ -29,7 +30,7 @@ from dask.sizeof import sizeof
 from joblib._dask import DaskDistributedBackend
 from sklearn.base import clone
 
-from lupi._parts import add, maximum
+from lupi._parts import add
 from lupi.base import Privileged, Training, class_weights, missing_targets
 from lupi.base._arguments import classes_of
 from lupi.base._rows import n_rows_of
@@ -101,19 +102,10 @@ class DaskParts:
 
     def sum(self, function: Callable, *given: Any) -> Any:
         """Return the sum of the results."""
-        return self._reduced(add, self.map(function, *given).futures)
-
-    def largest(self, function: Callable, *given: Any) -> Any:
-        """Return the elementwise maximum of the results."""
-        return self._reduced(maximum, self.map(function, *given).futures)
-
-    def _reduced(self, combine: Callable, futures: list[Any]) -> Any:
+        futures = self.map(function, *given).futures
         while len(futures) > 1:
             groups = [futures[k : k + FAN_IN] for k in range(0, len(futures), FAN_IN)]
-            futures = [
-                self.client.submit(_combined, combine, *group, pure=False)
-                for group in groups
-            ]
+            futures = [self.client.submit(_sum, *one, pure=False) for one in groups]
         return futures[0].result()
 
     def where(self, chosen: Sequence[Any]) -> DaskParts:
@@ -122,10 +114,8 @@ class DaskParts:
         return DaskParts(self.client, [future for future, keep in pairs if keep])
 
 
-def _combined(combine: Callable, first: Any, *others: Any) -> Any:
-    for other in others:
-        first = combine(first, other)
-    return first
+def _sum(*parts: Any) -> Any:
+    return reduce(add, parts)
 
 
 # ------------------------------------------------------------------------- reading

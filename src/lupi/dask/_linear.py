@@ -216,7 +216,7 @@ def _with_middle_bias(
     matter near them.
     """
     states = rows.states
-    largest = float(states.largest(_largest_multiplier))
+    largest = max(states.gather(_largest_multiplier))
     sizes, scales, products = zip(*states.gather(_bias_columns, largest), strict=True)
     if determined(np.max(scales, axis=0), np.sum(products, axis=0)):
         return solution
@@ -235,9 +235,8 @@ def _with_middle_bias(
 
 
 def _largest_multiplier(state: State) -> float:
-    return max(
-        np.abs(own).max() for block in state.rows.blocks for own in block.distance
-    )
+    blocks = state.rows.blocks
+    return max(float(np.abs(own).max()) for block in blocks for own in block.distance)
 
 
 def _bias_columns(state: State, largest: float) -> tuple[np.ndarray, ...]:

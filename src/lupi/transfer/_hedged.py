@@ -667,7 +667,7 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
     __lupi_info__ = ModelInfo(**HEDGED, rank=2)
 
     def _finish(self, rows: Parts, cost: Parts, blend: Parts | None) -> None:
-        ends = rows.largest(_ends)
+        ends = np.max(rows.gather(_ends), axis=0)
         margin = _MARGIN * (ends[1] + ends[0])
         self.prediction_range_ = np.array([-ends[0] - margin, ends[1] + margin])
         if blend is not None:
