@@ -37,6 +37,18 @@ def signed(value: float) -> str:
     return text.replace("-", "−")
 
 
+def number(value: float) -> str:
+    """Return a score as `signed` does, without the sign +.
+
+    Examples
+    --------
+    >>> from lupi._words import number
+    >>> number(0.71234), number(-0.0001), number(float("nan"))
+    ('0.712', '−0.0001', '–')
+    """
+    return signed(value).removeprefix("+")
+
+
 def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> str:
     """Return names separated by commas, with a word before the last one.
 

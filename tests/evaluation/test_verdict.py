@@ -272,6 +272,9 @@ def test_no_share_of_a_gap_is_given_where_the_oracle_scores_less():
     said = f"A model that has X* when predicting does not score more ({oracle:.3f})."
     assert said in result.verdict.sentence
     assert "closes" not in result.verdict.sentence
+    # X* that explains errors of labels is of no use when predicting.
+    noisy = comparison({"A": (0.70, 0.80, 0.70, 0.70, 0.75)}, noisy=["A"])
+    assert "has X* when predicting" not in noisy.verdict.sentence
 
 
 def test_few_rows_of_a_class_are_in_the_headline():

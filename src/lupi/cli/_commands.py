@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline
 from lupi._atomic import write_atomically
 from lupi._optional import require
 from lupi._persistence import load_with_details, model_file
-from lupi._words import listed
+from lupi._words import listed, number
 from lupi.cli import InputError
 from lupi.cli._io import (
     InputTable,
@@ -49,7 +49,6 @@ from lupi.evaluation._order import ordered_columns
 from lupi.evaluation._scoring import choose_scorer, metric_name
 from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError, ModelVersionWarning
-from lupi.report._words import number
 
 N_FOLDS = 5
 MOST_NOTES = 8

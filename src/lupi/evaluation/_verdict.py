@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from lupi._words import argument, listed, signed
+from lupi._words import argument, listed, number, signed
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import (
@@ -370,10 +370,10 @@ def judge(
                 " A one-sided test at 5 % corresponds to the 90 % interval, which is "
                 "above zero."
             )
-        if best["with"] >= best["oracle"]:
+        if best["with"] >= best["oracle"] and not np.isnan(best["gap"]):
             sentence += (
                 " A model that has X* when predicting does not score more "
-                f"({best['oracle']:.3f}).".replace("-", "−")
+                f"({number(best['oracle'])})."
             )
         elif not np.isnan(best["gap_closed"]):
             sentence += (
@@ -387,7 +387,6 @@ def judge(
         if loses_shuffled(best):
             what = "The method loses, with shuffled X* as well"
             about = ": the loss is not specific to the content of X*"
-        shuffled = f"{best['shuffled']:.3f}".replace("-", "−")
         headline = (
             f"{what}: with X*, {best['method']} scores "
             f"{_scores(best, metric, 'without')}."
@@ -396,7 +395,7 @@ def judge(
         sentence = (
             f"The difference is {signed(best['difference'])} (95 % interval {low} to "
             f"{high}, p of a loss {_p(best['p_hurts'])}{corrected}){least}. With "
-            f"shuffled X* it scores {shuffled}{about}."
+            f"shuffled X* it scores {number(best['shuffled'])}{about}."
         )
     else:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
@@ -442,7 +441,7 @@ def judge(
     sentence += _failing_splits(scores[method], settings)
     sentence += f" Measured on {measured_words(settings['splits'], left_out)}"
     if left_out:
-        numbers = listed(str(number + 1) for number in left_out)
+        numbers = listed(str(split + 1) for split in left_out)
         sentence += (
             f"; in split{'s' * (len(left_out) > 1)} {numbers} a score is an outlier"
         )
@@ -471,8 +470,7 @@ def training_rows(splits: Mapping[str, Any]) -> str:
     low, high = splits.get("n_train_range") or (0, 0)
     if high > 1.1 * low > 0:
         return f"{low:,} to {high:,}"
-    whole = splits["n_train"] == round(splits["n_train"])
-    exact = low == high if low else whole
+    exact = low == high and splits["n_train"] == round(splits["n_train"])
     return f"{'' if exact else 'about '}{round(splits['n_train']):,}"
 
 
@@ -515,7 +513,7 @@ def _near_constant(
             elif level.interval()[0] <= constant:
                 near.append(name)
     what = "the mean" if settings["task"] == "regression" else "the most frequent class"
-    than = f"that of predicting {what} for every row ({constant:.3f})"
+    than = f"that of predicting {what} for every row ({number(constant)})"
     said = ""
     if below:
         useless = scores[best].level("with").mean < constant
@@ -526,7 +524,7 @@ def _near_constant(
         said += (
             f" The 95 % interval of the score {listed(near, most=4)} includes {than}."
         )
-    return said.replace("-", "−")
+    return said
 
 
 def _failing_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
@@ -537,10 +535,10 @@ def _failing_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
     if constants and arms.scores["with"].mean() < np.mean(constants):
         return ""  # said of the mean over the splits
     found = [
-        f"{ARMS[arm].label} in split {number + 1} ({signed(score).removeprefix('+')})"
+        f"{ARMS[arm].label} in split {split + 1} ({number(score)})"
         for arm in ARMS
-        for number, constant in enumerate(constants)
-        if (score := arms.scores[arm][number]) < constant
+        for split, constant in enumerate(constants)
+        if (score := arms.scores[arm][split]) < constant
     ]
     if not found:
         return ""
@@ -585,7 +583,7 @@ def _about_data(settings: Mapping[str, Any]) -> str:
 
 
 def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str) -> str:
-    error = signed(line[name + "_std_error"]).removeprefix("+")
+    error = number(line[f"{name}_std_error"])
     return f"{signed(line[name])} ± {error} (standard error)"
 
 
@@ -605,9 +603,9 @@ def _scores(
     line: Mapping[str, Any] | pd.Series, metric: str, control: str | None = None
 ) -> str:
     control = control or str(line["control"])
-    scores = f"{line['with']:.3f} {metric} instead of {line[control]:.3f}"
+    scores = f"{number(line['with'])} {metric} instead of {number(line[control])}"
     words = "" if control == "without" else "with "
-    return f"{scores.replace('-', '−')} {words}{ARMS[control].label}"
+    return f"{scores} {words}{ARMS[control].label}"
 
 
 def _p(value: float) -> str:

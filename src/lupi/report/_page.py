@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from lupi._optional import require
+from lupi._words import number
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_WINDOWS
@@ -43,7 +44,6 @@ from lupi.report._words import (
     gain_words,
     left_out_words,
     method_verdict,
-    number,
     parameter_value,
     score_lines,
     second_words,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lupi._words import listed, signed
+from lupi._words import listed, number, signed
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._verdict import (
@@ -65,17 +65,6 @@ def breakable(text: object) -> Markup:
 
     safe = escape(str(text))
     return Markup(_LONG.sub(lambda name: _SEAM.sub("<wbr>", name.group()), safe))
-
-
-def number(value: float) -> str:
-    """Return a score as `signed` does, without the sign +.
-
-    Examples
-    --------
-    >>> number(0.71234), number(-0.0001), number(float("nan"))
-    ('0.712', '−0.0001', '–')
-    """
-    return signed(value).removeprefix("+")
 
 
 def score_with_error(value: float, error: float, *, sign: bool = False) -> str:
