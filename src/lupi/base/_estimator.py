@@ -342,6 +342,9 @@ class DecisionClassifier(ClassifierMixin):
         ndarray of shape (n_samples,)
             Labels as they were in ``fit``.
         """
+        return self._predicted(X)
+
+    def _predicted(self, X: Any) -> np.ndarray:
         return self._labels(self.decision_function(X))
 
     def _labels(self, values: np.ndarray) -> np.ndarray:
@@ -396,6 +399,9 @@ class ScoreClassifier(DecisionClassifier):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
+        return self._probabilities(X)
+
+    def _probabilities(self, X: Any) -> np.ndarray:
         return softmax(self._scores(X), axis=1)
 
 

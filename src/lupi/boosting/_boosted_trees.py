@@ -180,9 +180,9 @@ class BoostedTrees(PrivilegedEstimator):
             last = np.column_stack([next(s, last[:, k]) for k, s in enumerate(stages)])
             yield last
 
-    def _predicted(self, raw: np.ndarray) -> np.ndarray:
+    def _outcomes(self, raw: np.ndarray) -> np.ndarray:
         """Return labels or targets; subclasses define it."""
-        raise TypeError(f"{type(self).__name__} does not define _predicted.")
+        raise TypeError(f"{type(self).__name__} does not define _outcomes.")
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Yield `predict` after each round.
@@ -197,7 +197,7 @@ class BoostedTrees(PrivilegedEstimator):
         ndarray of shape (n_samples,)
             Labels or targets predicted by the model of the first 1, 2, … rounds.
         """
-        return map(self._predicted, self._staged_raw(X))
+        return map(self._outcomes, self._staged_raw(X))
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -264,7 +264,7 @@ class BoostedTreesClassifier(DecisionClassifier, BoostedTrees):
         """
         return map(self._probabilities, self._staged_raw(X))
 
-    def _predicted(self, raw: np.ndarray) -> np.ndarray:
+    def _outcomes(self, raw: np.ndarray) -> np.ndarray:
         return self._labels(self._shaped(raw))
 
     def _shaped(self, raw: np.ndarray) -> np.ndarray:

@@ -806,11 +806,11 @@ class IPLRegressor(TargetRegressor, BaseIPL):
         rank=41,
     )
 
-    def _predicted(self, raw: np.ndarray) -> np.ndarray:
+    def _outcomes(self, raw: np.ndarray) -> np.ndarray:
         return raw[:, 0]
 
     def _targets(self, X: Any) -> np.ndarray:
-        return self._predicted(self._raw(X))
+        return self._outcomes(self._raw(X))
 
 
 @parameters

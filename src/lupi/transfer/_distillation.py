@@ -37,7 +37,6 @@ import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import loguniform
 from sklearn.base import (
-    ClassifierMixin,
     is_classifier,
     is_regressor,
 )
@@ -66,7 +65,7 @@ from lupi.base import (
     class_weights,
 )
 from lupi.base._arguments import check_privileged_table
-from lupi.base._estimator import TargetRegressor, probabilities_if
+from lupi.base._estimator import ScoreClassifier, TargetRegressor, probabilities_if
 from lupi.base._metadata import accepts, fit_with, last_step, seeded
 from lupi.base._rows import is_data_frame, side_by_side, take_rows
 from lupi.transfer._fitting import (
@@ -286,7 +285,7 @@ def _student_can(name: str):
 
 
 @parameters
-class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
+class GeneralizedDistillationClassifier(ScoreClassifier, Distillation):
     """Classifier trained on the soft labels of a teacher that has X*.
 
     The teacher is trained to predict y from X*. The student is trained to predict, from
@@ -480,39 +479,21 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
         """Return the scores of a student that is a regressor."""
         return regressor_scores(self.student_, X, len(self.classes_))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels.
+    decision_function = available_if(_student_can("decision_function"))(
+        ScoreClassifier.decision_function
+    )
+    predict_proba = probabilities_if(_student_can("predict_proba"))(
+        ScoreClassifier.predict_proba
+    )
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            One of ``classes_`` for every row.
-        """
+    def _predicted(self, X: Any) -> np.ndarray:
         X = self._validate_X(X)
         if not is_regressor(self.student_):
             accepted = accepted_classes(self.student_, self.classes_)
             return self.classes_[np.searchsorted(accepted, self.student_.predict(X))]
         return self.classes_[self._scores(X).argmax(axis=1)]
 
-    @available_if(_student_can("decision_function"))
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return predicted log-odds, or the student's own decision values.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            One column per class when there are more than two classes.
-        """
+    def _decisions(self, X: Any) -> np.ndarray:
         X = self._validate_X(X)
         if is_regressor(self.student_):
             return as_target(self._scores(X))
@@ -520,20 +501,7 @@ class GeneralizedDistillationClassifier(ClassifierMixin, Distillation):
             return self.student_.decision_function(X)
         return as_target(class_scores(self.student_, X, self.classes_))
 
-    @probabilities_if(_student_can("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Decision features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
+    def _probabilities(self, X: Any) -> np.ndarray:
         X = self._validate_X(X)
         if is_regressor(self.student_):
             return softmax(self._scores(X), axis=1)
