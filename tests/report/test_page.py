@@ -317,6 +317,17 @@ def test_more_rows_that_are_worse_and_the_highest_score_are_named(several):
     result.folds["score"] += 0.1 if several else -0.1
     said = Reader(render(at_full_size(result, full))).text
     assert ("additional training rows do not improve it" in said) == several
+    splits = result.settings["splits"]
+    for name in ("train_size", "labelled"):
+        splits |= {
+            "kind": "time",
+            "train_size": None,
+            "labelled": None,
+            name: 60,
+        } | DAYS
+        said = Reader(render(result)).text
+        latest = several and name == "train_size"
+        assert ("With 60, the latest, instead of all known" in said) == latest
     assert ("of the models without X* it has the highest score" in said) == several
     assert "compared again" not in said
 

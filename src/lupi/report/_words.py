@@ -332,7 +332,8 @@ def _caution_words(comparison: Comparison, line: pd.Series) -> str:
     small = comparison.table.set_index(["method", "arm"])["score"][comparison.choice]
     if full and small > line["score"]:
         splits = comparison.settings["splits"]
-        rows = f"{training_rows(splits)}{', the latest,' * (splits['kind'] == 'time')}"
+        latest = splits["kind"] == "time" and splits["train_size"]
+        rows = f"{training_rows(splits)}{', the latest,' * bool(latest)}"
         said += (
             f" With {rows} instead of all known outcomes it scores {number(small)}, "
             "which is more: here additional training rows do not improve it."
