@@ -34,7 +34,8 @@ LARGEST_COST_RATIO = 1e6
 # step need not be exact, and each refinement is a pass over the rows.
 REFINEMENTS, REFINED_RESIDUAL, EXACT_RESIDUAL = 2, 1e-5, 1e-10
 # Sum of the products of multipliers and slacks, relative to the objective, at which one
-# factor of each is zero up to rounding: few rows are solved up to there.
+# factor of each is zero up to rounding: few rows are solved up to there, and no rows
+# beyond, where the rest of the gap is rounding.
 VANISHING_PRODUCTS = 1e-20
 # Largest centering parameter: if the predictor is short, the reason is a few rows.
 MOST_CENTERING = 0.3
@@ -218,8 +219,11 @@ class _Path:
         products = np.inf
         few = aim < tol and self.sums["rows"] <= tuning.polished_size
         while n_iter < max_iter and (
-            best.relative_gap > aim
-            or (few and products > VANISHING_PRODUCTS * abs(best.primal_value))
+            best.relative_gap > tol
+            or (
+                products > VANISHING_PRODUCTS * abs(best.primal_value)
+                and (few or best.relative_gap > aim)
+            )
         ):
             try:
                 length = self._step(here, at_best, accuracy)
