@@ -10,7 +10,8 @@ linear slack and ``ζ`` that slack (the multiplier of w ≥ 0), the central path
 
 This module follows the path for functions given by Gram matrices, with the Newton
 steps of :mod:`.kernel`, up to a vertex. If they are given by features, the unknowns are
-the weights, and the rows are processed in blocks: see :mod:`.blocks`.
+the weights, and the rows are processed in blocks: see :mod:`.blocks`, and
+:mod:`.sifting` for many rows with hard constraints.
 
 References
 ----------
