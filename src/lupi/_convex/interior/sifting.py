@@ -45,6 +45,8 @@ def solve_sifted(
     ``solve_rows(some, tol=..., aim=..., max_iter=...)`` solves their problem.
     """
     n_rows = problem.n_rows
+    if n_rows < tuning.many_rows or problem.global_rows:
+        return None
     share = min(tuning.sample_share, tuning.largest_sample / n_rows)
     sample = np.zeros(n_rows, dtype=bool)
     sample[sampled(0, n_rows, share)] = True
@@ -52,11 +54,7 @@ def solve_sifted(
     own = [
         n_sampled if f.rows is None else sample[f.rows].sum() for f in problem.functions
     ]
-    if (
-        n_rows < tuning.many_rows
-        or problem.global_rows
-        or min(own) < tuning.smallest_sample
-    ):
+    if min(own) < tuning.smallest_sample:
         return None
     kept, n_iter = sample.copy(), 0
     for family in problem.families:
