@@ -58,11 +58,10 @@ class Solution:
         """``f_k`` on the training rows, without bias."""
         if self.weights is None:
             return self.problem.penalized(self.coefficients)
+        problem = self.problem
         return [
-            np.zeros(self.problem.length(k)) if w is None else f.space.matrix @ w
-            for k, (f, w) in enumerate(
-                zip(self.problem.functions, self.weights, strict=True)
-            )
+            np.zeros(problem.length(k)) if w is None else problem.spaces[k].matrix @ w
+            for k, w in enumerate(self.weights)
         ]
 
     def expansion(self, k: int, allowed: float) -> np.ndarray:

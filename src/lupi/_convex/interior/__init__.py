@@ -341,14 +341,17 @@ def _solve_in_blocks(
     devices = {space.device for space in spaces if isinstance(space, Features)}
     device = devices.pop() if len(devices) == 1 else "cpu"
     n_threads = min(allowed_threads(), MOST_THREADS) if device == "cpu" else 1
-    limits = {"tol": tol, "max_iter": max_iter}
     # A block is too small for the threads of BLAS.
     with one_thread(), ThreadPoolExecutor(n_threads) as threads:
         pool = threads if n_threads > 1 else None
 
-        def solve_rows(problem: Problem, *, aim: float, **limits) -> Solution:
+        def solve_rows(
+            problem: Problem, *, tol: float, aim: float, max_iter: int
+        ) -> Solution:
             rows = LocalRows(problem, pool, device, tuning)
-            end = solve_blocks(rows, rows.layout, aim=aim, tuning=tuning, **limits)
+            end = solve_blocks(
+                rows, rows.layout, tol=tol, aim=aim, max_iter=max_iter, tuning=tuning
+            )
             multipliers = rows.multipliers()
             del rows  # frees memory of the size of the data for the certificate
             solution = Solution(
@@ -361,13 +364,15 @@ def _solve_in_blocks(
                 "interior",
                 end.weights,
             )
-            solution.converged = solution.is_optimal(limits["tol"])
+            solution.converged = solution.is_optimal(tol)
             return solution
 
-        solution = solve_sifted(problem, solve_rows, **limits, tuning=tuning)
+        solution = solve_sifted(
+            problem, solve_rows, tol=tol, max_iter=max_iter, tuning=tuning
+        )
         if solution is None:
             aim = tuning.block_aim(problem.n_rows, tol)
-            solution = solve_rows(problem, aim=aim, **limits)
+            solution = solve_rows(problem, tol=tol, aim=aim, max_iter=max_iter)
     return solution
 
 

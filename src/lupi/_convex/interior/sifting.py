@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from lupi._convex.interior.blocks.local import restricted, sampled
-from lupi._convex.problem import Problem
+from lupi._convex.problem import Function, Problem
 from lupi._convex.solution import Solution
 from lupi._convex.tuning import Tuning
 
@@ -100,28 +100,28 @@ def _with_costs_of_all(
     """Return the problem of some rows, with one more row for the rest of the costs."""
     rows = np.flatnonzero(kept)
     n_rows, some = len(rows), restricted(problem, rows)
-    functions = []
+    functions: list[Function] = []
     for f, own in zip(problem.functions, some.functions, strict=True):
         at = rows if f.rows is None else np.flatnonzero(kept[f.rows])
         cost, rest, size = own.cost, np.zeros(problem.length(len(functions))), 0.0
-        if f.cost is not None:
+        if f.cost is not None and cost is not None:
             in_sample = sample[at if f.rows is None else f.rows[at]]
-            scale = np.abs(f.cost).sum() / (np.abs(own.cost[in_sample]).sum() or 1.0)
-            cost = np.where(in_sample, max(scale, 1.0), 1.0) * own.cost
+            scale = np.abs(f.cost).sum() / (np.abs(cost[in_sample]).sum() or 1.0)
+            cost = np.where(in_sample, max(scale, 1.0), 1.0) * cost
             rest += f.cost
             rest[at] -= cost
             size = np.abs(rest).sum()
             rest /= size or 1.0
             cost = np.append(cost, size)
         space, basis = own.space, own.basis
-        if space is not None:
+        if f.space is not None and space is not None:
             total = (rest @ f.space.matrix)[None]
             if isinstance(space.matrix, np.ndarray):
                 matrix = np.concatenate([space.matrix, total])
             else:
                 matrix = sparse.vstack([space.matrix, sparse.csr_array(total)], "csr")
             space = replace(f.space, matrix=matrix)
-        if basis is not None:
+        if f.basis is not None and basis is not None:
             basis = np.append(basis, rest @ f.basis)
         everywhere = None if own.rows is None else np.append(own.rows, n_rows)
         functions.append(
