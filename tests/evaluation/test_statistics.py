@@ -90,15 +90,39 @@ def test_folds_correct_the_variance_due_to_the_training_sets():
     # Rows that explain the whole spread leave the ordinary t-test.
     ordinary = line(differences, FOLDS, 100 * groups)
     assert ordinary["difference_std_error"] == pytest.approx(np.sqrt(spread / 5))
-    # Twenty splits pass over the rows four times; two are counted, one for a level.
+    # Twenty splits pass over the rows four times; two are counted.
     found = line(np.tile(differences, 4), FOLDS, np.tile(100 * groups, (4, 1)))
     spread = np.tile(differences, 4).var(ddof=1)
     assert found["difference_std_error"] == pytest.approx(np.sqrt(spread / 10))
-    assert found["std_error"] == pytest.approx(np.sqrt(spread / 5))
+    # The score of an arm depends on the same test rows in every pass.
+    testing *= 100**2
+    assert found["std_error"] == pytest.approx(np.sqrt(testing / 5))
 
 
-def found_greater(groups, splits):
-    """Return how often a mean is found above zero at 5 %, one table per experiment.
+def test_scores_of_small_training_sets_vary_with_rows_that_train_and_test():
+    groups = np.array([[0.1, 0.3, 0.2], [0.2, 0.5, 0.1], [0.0, 0.4, 0.2]])
+    found = line(groups.mean(axis=1), SMALL, groups)
+    splits, rows = (
+        groups.mean(axis=1).var(ddof=1) / 3,
+        groups.mean(axis=0).var(ddof=1) / 3,
+    )
+    error = np.sqrt(splits + rows + np.sqrt(splits * rows))
+    assert found["std_error"] == pytest.approx(error)
+
+
+def test_the_interval_of_a_score_has_its_level_where_folds_are_repeated():
+    # The score of a fold is the mean of its 20 rows of 100, in two passes; each is
+    # divided into 5 groups.
+    rng = np.random.default_rng(0)
+    rows = rng.normal(0.5, 0.1, size=(2000, 100))
+    again = rng.permuted(rows, axis=1)
+    groups = np.concatenate([rows, again], axis=1).reshape(2000, 10, 5, 4).mean(axis=3)
+    low, high = intervals(groups, FOLDS, "score", 0.95)
+    assert 0.945 <= np.mean((low <= 0.5) & (high >= 0.5)) <= 0.985
+
+
+def intervals(groups, splits, kind, confidence):
+    """Return the intervals of the arm *with*, one table of groups per experiment.
 
     The display has one interval per training size; here a size is an experiment.
     """
@@ -109,8 +133,13 @@ def found_greater(groups, splits):
     display = PrivilegedLearningCurveDisplay(
         np.array(many), scores, [design for _ in many], pseudo
     )
+    return display.intervals(kind, confidence)["with"][1:]
+
+
+def found_greater(groups, splits):
+    """Return how often a mean is found above zero at 5 %."""
     # The ends of a 90 % interval are one-sided bounds at 5 %.
-    _, low, _ = display.intervals("difference", 0.9)["with"]
+    low, _ = intervals(groups, splits, "difference", 0.9)
     return np.mean(low > 0)
 
 

@@ -28,9 +28,18 @@ Bengio (2003) propose the correlation ρ with ρ/(1 − ρ) = n_test/n_train. Th
 where σ̂_t² is the mean over the splits of the variance over the groups, divided by G.
 The formula of Nadeau and Bengio has σ_t² = 0: it attributes the whole variance to the
 overlapping training sets. Splits beyond the second pass over the rows test the same
-rows again and are not counted in J. The mean score of one arm, unlike a difference of
-two arms, depends on its test rows in the same way in every pass; only the first pass is
-counted there.
+rows again and are not counted in J.
+
+*The score of one arm*, unlike a difference of two arms, depends on its test rows in the
+same way in every pass, and P splits are one pass. Their variance is estimated by the
+jackknife, not by s², which has few degrees of freedom:
+
+    Var(d̄) = σ̂_t²/P + (1/J + n_test/n_train) · max(0, s² − σ̂_t²)        folds
+    Var(d̄) = s²/J + s_G²/G + √(s²/J · s_G²/G)             small training sets
+
+In small training sets nearly every row is a training row of one split and a test row of
+the others: a row that is predicted badly is a bad training row too, so that both parts
+are correlated. The correlation is put at 1/2. Degrees of freedom are Satterthwaite's.
 
 *Splits by time* are tested on different rows and treated as folds. One or two of them
 have the variance of their test rows only, that of blocks of consecutive rows divided by
@@ -51,6 +60,7 @@ procedure", Scandinavian Journal of Statistics 6 (1979), 65-70.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,6 +78,8 @@ FEWEST_WINDOWS = 3
 
 # Fewest degrees of freedom from which the interaction is subtracted.
 FEWEST_FREEDOM = 2.0
+# Correlation of the effects of rows as training rows and as test rows.
+ROWS_CORRELATION = 0.5
 
 Kind = Literal["folds", "small training sets", "few labels", "time"]
 
@@ -136,10 +148,12 @@ def corrected_contrast(
         table = np.asarray(groups, dtype=float)
         # A group without rows in some split has no pseudo-value there.
         table = table[:, ~np.isnan(table).any(axis=0)]
-        if table.shape[1] > 1 and design.kind not in ("folds", "time"):
-            variance, freedom = _of_common_test_rows(spread / n_splits, table)
+        if table.shape[1] > 1 and design.kind in ("folds", "time"):
+            variance, freedom = _of_folds(spread, table, design, paired=paired)
         elif table.shape[1] > 1:
-            variance = _of_folds(spread, n_splits, table, design, paired=paired)
+            variance, freedom = _of_common_test_rows(
+                spread / n_splits, table, paired=paired
+            )
     std_error = float(np.sqrt(variance))
     tests = _one_sided(mean, std_error, freedom)
     return Contrast(mean, std_error, freedom, *tests, bounds)
@@ -179,7 +193,9 @@ def _of_blocks(groups: ArrayLike | None) -> tuple[float, float]:
     return float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1.0
 
 
-def _of_common_test_rows(of_splits: float, table: np.ndarray) -> tuple[float, float]:
+def _of_common_test_rows(
+    of_splits: float, table: np.ndarray, *, paired: bool
+) -> tuple[float, float]:
     """Return variance and degrees of freedom where all splits share their test rows.
 
     ``of_splits`` is the variance of the mean over the splits.
@@ -190,29 +206,44 @@ def _of_common_test_rows(of_splits: float, table: np.ndarray) -> tuple[float, fl
     rest_freedom = (n_splits - 1) * (n_groups - 1)
     interaction = float((rest**2).sum()) / rest_freedom / (n_splits * n_groups)
     rows = float(over_splits.var(ddof=1)) / n_groups
-    parts = [(of_splits, n_splits - 1)]
+    parts = [(of_splits, n_splits - 1.0)]
+    both = [parts[0], (rows, n_groups - 1.0)]
+    if not paired:
+        variance = of_splits + rows + ROWS_CORRELATION * 2 * np.sqrt(of_splits * rows)
+        return variance, _freedom(variance, both)
     variance = of_splits
     if rows > interaction:
         variance += rows - interaction
-        parts += [(rows, n_groups - 1), (interaction, rest_freedom)]
-    chance = sum(part**2 / freedom for part, freedom in parts)
-    fewest = min(FEWEST_FREEDOM, (min(n_splits, n_groups) - 1) / 2)
-    if variance**2 < fewest * chance:
+        parts = [*both, (interaction, rest_freedom)]
+    freedom = _freedom(variance, parts)
+    if freedom < min(FEWEST_FREEDOM, (min(n_splits, n_groups) - 1) / 2):
         # The parts cancel, so that their sum is not known: nothing is subtracted.
-        variance, parts = of_splits + rows, [parts[0], (rows, n_groups - 1)]
-        chance = sum(part**2 / freedom for part, freedom in parts)
-    return variance, variance**2 / chance if chance > 0 else float(n_splits - 1)
+        variance = of_splits + rows
+        freedom = _freedom(variance, both)
+    return variance, freedom
 
 
 def _of_folds(
-    spread: float, n_splits: int, table: np.ndarray, design: Design, *, paired: bool
-) -> float:
-    """Return the variance where splits are tested on different rows."""
-    testing = float(table.var(axis=1, ddof=1).mean()) / table.shape[1]
+    spread: float, table: np.ndarray, design: Design, *, paired: bool
+) -> tuple[float, float]:
+    """Return variance and degrees of freedom where splits test different rows."""
+    n_splits, n_groups = table.shape
+    testing = float(table.var(axis=1, ddof=1).mean()) / n_groups
     a_pass = (design.n_train + design.n_test) / design.n_test
-    counted = min(n_splits, (2 if paired else 1) * a_pass)
     training = max(0.0, spread - testing)
-    return spread / counted + design.n_test / design.n_train * training
+    common = design.n_test / design.n_train * training
+    if paired:
+        return spread / min(n_splits, 2 * a_pass) + common, n_splits - 1.0
+    counted = min(n_splits, a_pass)
+    rows, sets = testing / counted, training / n_splits + common
+    parts = [(rows, counted * (n_groups - 1)), (sets, n_splits - 1.0)]
+    return rows + sets, _freedom(rows + sets, parts)
+
+
+def _freedom(variance: float, parts: Sequence[tuple[float, float]]) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of mean squares."""
+    chance = sum(part**2 / freedom for part, freedom in parts)
+    return variance**2 / chance if chance > 0 else parts[0][1]
 
 
 def _one_sided(mean: float, std_error: float, freedom: float) -> tuple[float, float]:
