@@ -10,8 +10,7 @@ linear slack and ``ζ`` that slack (the multiplier of w ≥ 0), the central path
 
 This module follows the path for functions given by Gram matrices, with the Newton
 steps of :mod:`.kernel`, up to a vertex. If they are given by features, the unknowns are
-the weights, and the rows are processed in blocks: see :mod:`.blocks`, and
-:mod:`.sifting` for many rows with hard constraints.
+the weights, and the rows are processed in blocks: see :mod:`.blocks`.
 
 References
 ----------
@@ -27,9 +26,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lupi._convex.interior.blocks import SHORTEST_STEP, solve_blocks
-from lupi._convex.interior.blocks.local import LocalRows
+from lupi._convex.interior.blocks.local import LocalRows, solve_sifted
 from lupi._convex.interior.kernel import Barrier, KernelNewton
-from lupi._convex.interior.sifting import solve_sifted
 from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.linalg import (
     NotPositiveDefinite,
