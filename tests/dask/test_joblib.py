@@ -7,12 +7,14 @@ import cloudpickle
 import joblib
 import numpy as np
 import pytest
+from distributed import Client
 from distributed.comm.tcp import TCP
 from sklearn.model_selection import GridSearchCV
 
 import lupi
 from lupi.dask import JoblibBackend
 from lupi.evaluation import compare
+from tests.dask.conftest import start_cluster
 from tests.marks import KILL
 
 
@@ -42,8 +44,22 @@ def test_a_comparison_sends_the_data_once(processes, sent):
         compare(X, y, P, methods=["HedgedDistillationClassifier"], cv=2, n_candidates=1)
     work, *pieces = sent
     assert work < X.nbytes + P.nbytes + 100_000  # splits, and what a study is
-    assert len(pieces) == 8
-    assert max(pieces) < 5_000
+    assert 0 < len(pieces) <= 8  # joblib sends several at once if they are short
+    assert sum(pieces) < 8 * 5_000
+
+
+def test_a_comparison_on_one_worker_runs_here():
+    X, P, y = draw(60)
+    method = {"methods": ["HedgedDistillationClassifier"], "cv": 2, "n_candidates": 1}
+    expected = compare(X, y, P, **method)
+    with (
+        start_cluster(1, processes=False) as cluster,
+        Client(cluster, set_as_default=False) as one,
+        one.as_current(),
+        joblib.parallel_config(backend="dask"),
+    ):
+        found = compare(X, y, P, **method)
+    assert str(found.verdict) == str(expected.verdict)
 
 
 def test_fits_from_sums_are_not_sent_to_a_cluster(client, at_submit):

@@ -80,7 +80,8 @@ def run_all(
     file = None if checkpoint is None else Checkpoint(checkpoint, identity, fields)
     done = {} if file is None else file.read()
     waiting = {key: piece for key, piece in pieces.items() if key not in done}
-    work = _sent_once(work)
+    if joblib.effective_n_jobs(n_jobs) > 1:
+        work = _sent_once(work)
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
     results = parallel(
         delayed(_run_one)(work, key, piece) for key, piece in waiting.items()
