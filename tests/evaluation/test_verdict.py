@@ -229,6 +229,16 @@ def test_an_interval_of_a_score_ends_with_its_range(scoring, low, high):
     assert shown.at["with", "high"] == table.at["with", "high"]
 
 
+def test_an_accuracy_is_known_as_well_as_that_of_its_rows_at_most():
+    # Every row is predicted to be of the frequent class: 523 of 602 rows.
+    scores, rows = {"without": np.full(10, 523 / 602)}, {"n_tested": 602}
+    result = of_scores({"A": scores}, scoring="accuracy", splits=rows)
+    shown = result.table.set_index("arm").loc["without"]
+    assert shown[["low", "high"]].tolist() == pytest.approx([0.839, 0.893], abs=5e-4)
+    gain = result.intervals("difference").set_index("arm").loc["with"]
+    assert (gain["low"], gain["high"]) == (0, 0)
+
+
 def test_rounding_does_not_hide_a_sign():
     jitter = 0.0002 * np.linspace(-1, 1, 10)
     scores = {"without": np.full(10, 0.7), "with": 0.7001 + jitter}

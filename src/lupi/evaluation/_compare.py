@@ -46,7 +46,7 @@ from lupi.evaluation._order import (
 )
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
-from lupi.evaluation._scoring import score_bounds
+from lupi.evaluation._scoring import design_for
 from lupi.evaluation._splits import Split, evenly_mixed, of_rows
 from lupi.evaluation._statistics import (
     Contrast,
@@ -961,9 +961,10 @@ class Comparison:
     @property
     def design(self) -> Design:
         """The sizes and the kind of the splits."""
+        names = ("n_train", "n_test", "kind", "n_tested")
         splits = self.settings["splits"]
-        bounds = score_bounds(self.settings["scoring"])
-        return Design(splits["n_train"], splits["n_test"], splits["kind"], bounds)
+        design = Design(**{name: splits[name] for name in names if name in splits})
+        return design_for(self.settings["scoring"], design)
 
     @cached_property
     def left_out(self) -> list[int]:
@@ -1022,7 +1023,7 @@ class Comparison:
             ]
             score, groups = zip(*found, strict=True)
             folds = self.folds.assign(score=score, group_scores=groups)
-            design = replace(self.design, bounds=score_bounds(name))
+            design = design_for(name, self.design)
             levels = score_intervals(self._arm_scores(folds, design), "score", 0.95)
             names = {"value": name, "low": f"{name}_low", "high": f"{name}_high"}
             levels = levels.rename(columns=names)

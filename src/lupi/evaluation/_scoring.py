@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn.metrics import (
 
 from lupi._words import argument
 from lupi.evaluation._methods import Task
+from lupi.evaluation._statistics import Design
 
 Scorer = Callable[..., float]
 Score = Callable[[np.ndarray], float]
@@ -134,6 +136,12 @@ def score_bounds(scoring: str) -> tuple[float, float]:
         if scoring.startswith(names) and scoring in get_scorer_names():
             return bounds
     return -np.inf, np.inf
+
+
+def design_for(scoring: str, design: Design) -> Design:
+    """Return a design with the range of a score, and whether it is a share."""
+    share = scoring == "accuracy"
+    return replace(design, bounds=score_bounds(scoring), share=share)
 
 
 def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:

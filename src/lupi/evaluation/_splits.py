@@ -56,11 +56,10 @@ def describe_splits(splits: Sequence[Split], kind: Kind | None = None) -> Design
     """
     n_train = float(np.mean([len(split.train) for split in splits]))
     n_test = float(np.mean([len(split.test) for split in splits]))
-    if kind in ("few labels", "time"):
-        return Design(n_train, n_test, kind)
-    if n_train < n_test:
-        return Design(n_train, n_test, "small training sets")
-    return Design(n_train, n_test, "folds")
+    if kind not in ("few labels", "time"):
+        kind = "small training sets" if n_train < n_test else "folds"
+    n_tested = len(np.unique(np.concatenate([split.test for split in splits])))
+    return Design(n_train, n_test, kind, n_tested=n_tested)
 
 
 def outer_splits(

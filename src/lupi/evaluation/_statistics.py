@@ -88,13 +88,17 @@ Kind = Literal["folds", "small training sets", "few labels", "time"]
 class Design:
     """Mean number of training and test rows of a split, and the kind of splits.
 
-    Training rows without y are not counted. ``bounds`` is the range of the score.
+    Training rows without y are not counted. ``bounds`` is the range of the score,
+    ``n_tested`` the number of rows that are test rows of some split, and ``share``
+    whether the score is the share of them that is predicted correctly.
     """
 
     n_train: float
     n_test: float
     kind: Kind = "folds"
     bounds: tuple[float, float] = (-np.inf, np.inf)
+    n_tested: int = 0
+    share: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ class Contrast:
     """A mean over splits, its standard error, and one-sided p-values.
 
     ``freedom`` is the number of degrees of freedom of the standard error, and
-    ``bounds`` the range of the mean.
+    ``bounds`` the range of the mean. ``n_trials`` is the number of rows of which the
+    mean is a share; 0 if it is none.
     """
 
     mean: float
@@ -111,11 +116,19 @@ class Contrast:
     p_greater: float
     p_less: float
     bounds: tuple[float, float] = (-np.inf, np.inf)
+    n_trials: int = 0
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return Student's interval around the mean, inside its range."""
+        """Return Student's interval around the mean, inside its range.
+
+        That of a share contains Wilson's interval.
+        """
         reach = interval_factor(confidence, self.freedom) * self.std_error
         low, high = np.clip([self.mean - reach, self.mean + reach], *self.bounds)
+        if self.n_trials:
+            hits = stats.binomtest(round(self.mean * self.n_trials), self.n_trials)
+            wilson = hits.proportion_ci(confidence, "wilson")
+            low, high = np.fmin(low, wilson.low), np.fmax(high, wilson.high)
         return float(low), float(high)
 
 
@@ -136,11 +149,13 @@ def corrected_contrast(
     n_splits = len(differences)
     mean = float(differences.mean())
     low, high = design.bounds
-    bounds = (low - high, high - low) if paired else (low, high)
+    range_and_rows: tuple[tuple[float, float], int] = (low - high, high - low), 0
+    if not paired:
+        range_and_rows = (low, high), design.n_tested * design.share
     if n_splits < (FEWEST_WINDOWS if design.kind == "time" else 2):
         std_error, freedom = _of_blocks(groups)
         tests = _one_sided(mean, std_error, freedom)
-        return Contrast(mean, std_error, freedom, *tests, bounds)
+        return Contrast(mean, std_error, freedom, *tests, *range_and_rows)
     spread = float(differences.var(ddof=1))
     variance = (1 / n_splits + design.n_test / design.n_train) * spread
     freedom = n_splits - 1.0
@@ -156,7 +171,7 @@ def corrected_contrast(
             )
     std_error = float(np.sqrt(variance))
     tests = _one_sided(mean, std_error, freedom)
-    return Contrast(mean, std_error, freedom, *tests, bounds)
+    return Contrast(mean, std_error, freedom, *tests, *range_and_rows)
 
 
 def outlying_splits(scores: ArrayLike) -> np.ndarray:

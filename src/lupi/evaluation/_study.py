@@ -54,9 +54,9 @@ from lupi.evaluation._scoring import (
     best_score,
     choose_scorer,
     constant_model,
+    design_for,
     rare_scorer,
     reliability,
-    score_bounds,
     score_rows,
 )
 from lupi.evaluation._splits import (
@@ -154,7 +154,7 @@ class Study:
     def design(self) -> Design:
         """The sizes and the kind of the splits."""
         design = describe_splits(self.splits, self.settings["splits"]["kind"])
-        return replace(design, bounds=score_bounds(self.settings["scoring"]))
+        return design_for(self.settings["scoring"], design)
 
     @property
     def by_time(self) -> bool:
@@ -937,6 +937,7 @@ def _sizes(
         "n_train": design.n_train,
         "n_train_range": (min(sizes), max(sizes)),
         "n_test": design.n_test,
+        "n_tested": design.n_tested,
         "rarest": rarest,
     }
 
