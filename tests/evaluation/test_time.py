@@ -176,9 +176,14 @@ def ordered(**columns):
     )
 
 
+def order_of(result):
+    """Return the columns that depend on the order of the rows, and the time."""
+    return {name: result.settings["order"][name] for name in ("columns", "time")}
+
+
 def test_noise_does_not_depend_on_the_order_of_rows():
     result = ordered()
-    assert result.settings["order"] == {"columns": [], "time": None}
+    assert order_of(result) == {"columns": [], "time": None}
     assert "order" not in result.verdict.sentence
 
 
@@ -187,22 +192,44 @@ def test_a_trend_and_autocorrelation_name_the_split_by_time():
     walk = np.cumsum(rng.normal(size=200))
     result = ordered(admitted=np.arange(200.0), y=walk)
     order = {"columns": ["admitted", "y"], "time": "admitted"}
-    assert result.settings["order"] == order
+    assert order_of(result) == order
     assert "admitted and y depend on the order of the rows" in result.verdict.sentence
     assert "--time admitted." in result.next_steps(command_line=True)[0]
     assert "time=table['admitted']." in result.next_steps()[0]
     # A privileged column cannot be the time.
     later = ordered(later=np.arange(200.0), y=walk)
-    assert later.settings["order"] == {"columns": ["later", "y"], "time": None}
+    assert order_of(later) == {"columns": ["later", "y"], "time": None}
     # Without a column that is the order, the number of the row is.
     waves = ordered(y=np.sin(np.arange(200) / 5))
-    assert waves.settings["order"] == {"columns": ["y"], "time": None}
+    assert order_of(waves) == {"columns": ["y"], "time": None}
     assert "--time row-number." in waves.next_steps(command_line=True)[0]
     # Where y does not depend on it, random splits are not too optimistic.
     sorted_x = ordered(x=np.sin(np.arange(200) / 5))
     said = "x depends on the order of the rows; no dependence of y on it was found."
     assert said in str(sorted_x.verdict)
     assert "--time" not in " ".join(sorted_x.next_steps(command_line=True))
+
+
+def test_the_target_is_tested_for_the_order_of_rows_by_itself():
+    drift = np.linspace(-1, 1, 200)
+    noise = {f"x{k}": np.random.default_rng(k).normal(size=200) for k in range(20)}
+    late = noise | {"x": np.arange(200.0)}
+
+    def said(strength):
+        y = strength * drift + np.random.default_rng(51).normal(size=200)
+        result = ordered(**late, y=y)
+        return result.settings["order"]["p_target"], str(result.verdict)
+
+    # Over 23 columns the limit would be p = 0.0004.
+    p, words = said(0.5)
+    assert 0.0005 < p < 0.01
+    assert "Careful: x and y depend on the order of the rows" in words
+    p, words = said(0.42)
+    assert 0.01 < p < 0.05
+    assert "x depends on the order of the rows; whether y does is not certain" in words
+    p, words = said(0.0)
+    assert p > 0.05
+    assert "no dependence of y on it was found" in words
 
 
 def test_the_order_of_rows_is_tested_for_every_category(rows):
@@ -221,7 +248,7 @@ def test_a_date_suggests_the_split_by_time():
     dates = pd.Series(pd.date_range("2024-01-01", periods=200).astype(str))
     dates = dates.sample(frac=1, random_state=0, ignore_index=True)
     result = ordered(admitted=dates)
-    assert result.settings["order"] == {"columns": [], "time": "admitted"}
+    assert order_of(result) == {"columns": [], "time": "admitted"}
     assert "--time admitted." in result.next_steps(command_line=True)[0]
 
 

@@ -41,6 +41,7 @@ from lupi.evaluation._order import (
     columns_of,
     computable_columns,
     date_columns,
+    order_of_rows,
     ordered_columns,
     read_time,
 )
@@ -341,14 +342,20 @@ def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
     y = pd.Series(study.y).where(study.has_y).infer_objects()
     y = y if study.strata is None else y.astype(object)  # numbers may be classes
     columns = {**known, **dict(columns_of(study.privileged, later))}
-    ordered, order = ordered_columns({**columns, study.settings["target"]: y})
+    ordered, order = ordered_columns(columns)
+    # The target decides what is said of the order, and is tested by itself.
+    of_target, _ = ordered_columns({study.settings["target"]: y})
     dates = [name for name in date_columns(study.X) if not known[name].isna().any()]
     # The column of a time is no feature, and there must be others.
     found = [name for name in [*dates, order] if name in known and len(names) > 1]
     column, rows = next(iter(found), None), np.arange(len(y), dtype=float)
     times = read_time(known[column], len(y), column)[0] if column else rows
     return constant | {
-        "order": {"columns": ordered, "time": column},
+        "order": {
+            "columns": [*ordered, *of_target],
+            "time": column,
+            "p_target": order_of_rows(y)[1],
+        },
         "possible": study.possible(times),
         "computable": computable_columns(study.X, study.privileged, later),
     }

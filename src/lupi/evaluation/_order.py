@@ -2,7 +2,7 @@
 
 Rows of a table are often in the order of time. Random splits then train on the future
 of their test rows, and a column that drifts with time, even the number of the row,
-seems to help. `ordered_columns` tests every column for a trend (Spearman's correlation
+seems to help. `order_of_rows` tests a column for a trend (Spearman's correlation
 with the number of the row) and for autocorrelation (of the ranks of neighbouring rows),
 and a column of categories by the indicators of its categories.
 """
@@ -92,33 +92,44 @@ def date_columns(table: Any) -> list[str]:
     return [str(name) for name in table if as_dates(table[name]) is not None]
 
 
-def ordered_columns(tables: dict[str, Any]) -> tuple[list[str], str | None]:
+def ordered_columns(columns: dict[str, Any]) -> tuple[list[str], str | None]:
     """Return the columns that depend on the order of the rows, and one that is it.
 
-    ``tables`` has tables with their column names: ``{"age": column, ...}``.
+    The level is that of the tests of all columns together.
     """
-    found, order = [], None
-    for name, column in tables.items():
-        values = _codes(column)
-        known = np.flatnonzero(~np.isnan(values))
-        if len(known) < FEWEST_ROWS or np.ptp(values[known]) == 0:
-            continue
-        ranks = stats.rankdata(values[known])
-        levels = np.unique(ranks)
-        parts = ranks[:, None]
-        if _has_categories(column) and len(levels) <= MOST_CATEGORIES:
-            parts = (parts == levels).astype(float)
-        parts = parts - parts.mean(axis=0)
-        near = np.sum(parts[1:] * parts[:-1]) / np.sum(parts**2)
-        trends = (known - known.mean()) @ parts / np.linalg.norm(parts, axis=0)
-        trend = np.abs(trends).max() / np.linalg.norm(known - known.mean())
-        tail = LEVEL / (4 * len(tables) * parts.shape[1])
-        chance = stats.norm.isf(tail) / np.sqrt(len(known))
-        if max(trend, abs(near)) > max(SMALLEST, chance):
-            found.append(name)
-        if abs(np.corrcoef(ranks, known)[0, 1]) > COMPUTABLE and order is None:
-            order = name
-    return found, order
+    found = {name: order_of_rows(column) for name, column in columns.items()}
+    ordered = [
+        name
+        for name, (size, p, _) in found.items()
+        if size > SMALLEST and p * len(columns) < LEVEL
+    ]
+    return ordered, next((name for name, each in found.items() if each[2]), None)
+
+
+def order_of_rows(column: pd.Series) -> tuple[float, float, bool]:
+    """Return the correlation of a column with the order of the rows, and its p-value.
+
+    The third value is whether the column is the order.
+    """
+    values = _codes(column)
+    known = np.flatnonzero(~np.isnan(values))
+    if len(known) < FEWEST_ROWS or np.ptp(values[known]) == 0:
+        return 0.0, 1.0, False
+    ranks = stats.rankdata(values[known])
+    levels = np.unique(ranks)
+    parts = ranks[:, None]
+    if _has_categories(column) and len(levels) <= MOST_CATEGORIES:
+        # One of two categories is known from the other.
+        parts = (parts == levels[: len(levels) if len(levels) > 2 else 1]).astype(float)
+    parts = parts - parts.mean(axis=0)
+    near = np.sum(parts[1:] * parts[:-1]) / np.sum(parts**2)
+    trends = (known - known.mean()) @ parts / np.linalg.norm(parts, axis=0)
+    trend = np.abs(trends).max() / np.linalg.norm(known - known.mean())
+    size = max(trend, abs(near))
+    # Two tests of two sides each, of every category.
+    p = 4 * parts.shape[1] * stats.norm.sf(size * np.sqrt(len(known)))
+    is_order = abs(np.corrcoef(ranks, known)[0, 1]) > COMPUTABLE
+    return float(size), float(min(1.0, p)), bool(is_order)
 
 
 def _has_categories(column: pd.Series) -> bool:

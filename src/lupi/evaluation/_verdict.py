@@ -561,7 +561,11 @@ def _about_data(settings: Mapping[str, Any]) -> str:
                 "too optimistic."
             )
         else:
-            said += f"{order}; no dependence of {settings['target']} on it was found."
+            p, target = settings["order"].get("p_target", 1.0), settings["target"]
+            found = f"; no dependence of {target} on it was found"
+            if p < SIGNIFICANCE:
+                found = f"; whether {target} does is not certain (p {_p(p)})"
+            said += f"{order}{found}."
     if settings.get("noisy") and settings.get("n_clean") is None:
         said += (
             " If labels are wrong, those of the test rows are, too: all scores and "
