@@ -135,6 +135,28 @@ def test_rows_needed_are_not_extrapolated_from_little(oracle, spread, n_splits, 
     assert "rows are needed" not in str(result.verdict)
 
 
+def test_an_oracle_that_loses_bounds_nothing():
+    result = quiet((0.7, 0.7, 0.7, 0.7, 0.67), 0.003)
+    assert result.summary["gap_upper"][0] < 0.01
+    assert not result.verdict.nothing_to_gain
+    said = (
+        "A model that has X* when predicting loses 0.030 ± 0.001 (standard error), so"
+    )
+    assert f"{said} that it does not show what can be gained." in str(result.verdict)
+    # One that loses next to nothing is equal to the model without X*.
+    assert quiet((0.7, 0.7, 0.7, 0.7, 0.699), 0.003).verdict.nothing_to_gain
+
+
+def test_a_gain_that_may_not_be_negligible_is_something_to_gain():
+    result = quiet((0.7, 0.7, 0.7, 0.7, 0.7), 0.003)
+    method = result.folds["arm"] == "with"
+    result.folds.loc[method, "score"] += np.linspace(-0.05, 0.05, 10)
+    assert result.summary["gap_upper"][0] < 0.01 < result.summary["gain_high"][0]
+    assert not result.verdict.nothing_to_gain
+    assert "nothing to gain" not in str(result.verdict)
+    assert "the interval of the gain itself reaches further" in str(result.verdict)
+
+
 def test_what_is_negligible_can_be_chosen():
     result = quiet((0.7, 0.7, 0.7, 0.7, 0.7), 0.03)
     assert not result.verdict.nothing_to_gain
@@ -302,7 +324,10 @@ def test_of_few_splits_those_below_predicting_the_mean_are_named():
     sentence = result.verdict.sentence
     assert "Below predicting the mean: oracle in split 2 (−0.970); a mean" in sentence
     # Its difference may be chance, and is not called a gain.
-    assert "Whether a model that has X* when predicting gains is not known" in sentence
+    assert (
+        "Whether a model that has X* when predicting gains is not known: it loses"
+        in sentence
+    )
     # Once is enough.
     below = of_scores({"A": scores}, constants=[0.9] * 5, constant=0.9, **settings)
     assert "is below that of predicting the mean" in below.verdict.sentence

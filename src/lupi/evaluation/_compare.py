@@ -202,7 +202,8 @@ def compare(
         booleans and up to 10 distinct whole numbers are classes.
     negligible : float, default=0.01
         Largest gain of the score that is negligible. There is "nothing to gain" if the
-        gain of the oracle is at most this, with 95 % confidence.
+        gain and that of the oracle are at most this, with 95 % confidence, and the
+        oracle does not lose more than this.
     checkpoint : path-like, default=None
         File of finished pieces of work. An interrupted run continues from there and
         gives the same result.
@@ -1003,10 +1004,10 @@ class Comparison:
         one-sided p-values, corrected over the methods by Holm. ``difference`` is *with*
         minus *without*, ``gap`` is *oracle* minus *without* and ``gap_upper`` its 95 %
         upper bound.
-        ``nothing_to_gain`` is True for methods without evidence whose bound is
-        negligible; ``rows_needed`` is the number of rows needed to know whether X*
-        could help at all, if at least eight splits establish neither a gap nor its
-        absence.
+        ``nothing_to_gain`` is True for methods without evidence whose bound and
+        ``gain_high`` are negligible and whose oracle does not lose; ``rows_needed`` is
+        the number of rows needed to know whether X* could help at all, if at least
+        eight splits establish neither a gap nor its absence.
         """
         return summarise(self._scores, self.settings)
 

@@ -6,8 +6,9 @@ the true difference to any control, so that its interval has the smallest of the
 lower and the smallest of the three upper ends; its p-value is the largest of the three
 one-sided p-values, corrected by Holm over the methods. A method *helps* when its gain
 is significant, and *hurts* when it is worse than *without*. Otherwise there is *no
-evidence* that it helps, for one of three reasons: there is *nothing to gain* (the 95 %
-upper bound of the gain of the oracle is negligible), there are *too few rows to tell*
+evidence* that it helps, for one of three reasons: there is *nothing to gain* (the upper
+ends of the gain and of that of the oracle are negligible, and the oracle does not lose:
+one that does shows nothing of what can be gained), there are *too few rows to tell*
 (the oracle seems to gain, and neither that nor its absence is established), or the
 method does not achieve the gain of the oracle.
 """
@@ -127,7 +128,12 @@ def summarise(
     table["verdict"] = [_kind(line) for line in table.to_dict("records")]
     none = table["verdict"] == NO_EVIDENCE
     negligible = table["gap_upper"] <= settings["negligible"]
-    table["nothing_to_gain"] = none & negligible
+    table["nothing_to_gain"] = (
+        none
+        & negligible
+        & (table["gain_high"] <= settings["negligible"])
+        & (table["gap"] >= -settings["negligible"])
+    )
     # From few splits, of a loss of the oracle, or where the method itself is known to
     # gain next to nothing, the number of rows would not be an answer; nor is it for
     # small training sets, which stay small in a larger table.
@@ -303,8 +309,9 @@ class Verdict:
         True when a model that has X* when predicting is perfect and the one without
         it is not: X* then likely contains the target.
     nothing_to_gain : bool
-        True when there is no evidence that X* helps, and the gain of a model that has
-        X* when predicting is negligible, with 95 % confidence.
+        True when there is no evidence that X* helps, and the gain and that of a model
+        that has X* when predicting, which does not lose, are negligible, with 95 %
+        confidence.
     rows_needed : int or None
         Approximate number of rows needed to know whether a model that has X* when
         predicting gains, if there are too few.
@@ -413,26 +420,41 @@ def judge(
         oracle = ""
         if len(told):
             widest = told.loc[told["gap"].idxmax()]
-            gap = _plus_minus(widest, "gap")
+            lost = bool(widest["gap"] < 0)
+            error = number(widest["gap_std_error"])
+            gap = number(-widest["gap"]) if lost else signed(widest["gap"])
+            gap += f" ± {error} (standard error)"
+            bound = signed(told["gap_upper"].max())
             whose = f" (the oracle of {widest['method']})" * several
-            oracle = f"model that has X* when predicting{whose} gains"
+            oracle = f"model that has X* when predicting{whose}"
+            verb = "loses" if lost else "gains"
         if not oracle:
             pass
         elif ran["nothing_to_gain"].all():
             nothing = True
             headline = headline.removesuffix(".") + ", and nothing to gain."
-            sentence += (
-                f" A {oracle} {gap}, with 95 % confidence at most "
-                f"{signed(ran['gap_upper'].max())}."
+            gains = (
+                "; with 95 % confidence it gains" if lost else ", with 95 % confidence"
             )
+            sentence += f" A {oracle} {verb} {gap}{gains} at most {bound}."
+        elif (told["gap_upper"] <= settings["negligible"]).all():
+            shown = (
+                f", with 95 % confidence at most {bound}; the interval of the gain "
+                "itself reaches further"
+            )
+            if lost:
+                shown = ", so that it does not show what can be gained"
+            sentence += f" A {oracle} {verb} {gap}{shown}."
         elif not (ran["p_gap"] <= SIGNIFICANCE).any():
-            sentence += f" Whether a {oracle} is not known: {gap}."
+            sentence += (
+                f" Whether a {oracle} gains is not known: {'it loses ' * lost}{gap}."
+            )
             if ran["rows_needed"].notna().any():
                 headline = headline.removesuffix(".") + ": too few rows to tell."
                 rows = int(ran["rows_needed"].max())
                 sentence += f" About {rows:,} rows are needed to know it."
         else:
-            sentence += f" A {oracle} {gap}, so that a gain is possible."
+            sentence += f" A {oracle} gains {gap}, so that a gain is possible."
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
@@ -584,11 +606,6 @@ def _about_data(settings: Mapping[str, Any]) -> str:
             "least 0.99), so that no later measurement is needed."
         )
     return said
-
-
-def _plus_minus(line: Mapping[str, Any] | pd.Series, name: str) -> str:
-    error = number(line[f"{name}_std_error"])
-    return f"{signed(line[name])} ± {error} (standard error)"
 
 
 def _gain(line: Mapping[str, Any] | pd.Series, corrected: str) -> str:
