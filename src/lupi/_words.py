@@ -12,29 +12,39 @@ from typing import Any
 TINY = 1e-6
 
 
-def signed(value: float) -> str:
+def signed(value: float, *beside: float) -> str:
     """Return a difference with its sign, to three decimals; a dash for NaN.
 
-    Smaller values have as many decimals as their first digit needs.
+    Smaller values have as many decimals as their first digit needs, or that of a value
+    ``beside``, or of a tenth of their range.
 
     Examples
     --------
-    >>> from lupi._words import signed
+    >>> from lupi._words import signed, together
     >>> signed(0.0312), signed(-0.00032), signed(-1234.5), signed(float("nan"))
     ('+0.031', '−0.0003', '−1,234', '–')
     >>> signed(0.0), signed(-1e-9)
     ('+0.000', '+0.000')
+    >>> together(0.0005, -0.0007, 0.0011), together(-0.002, -0.004, 0.0003)
+    (['+0.0005', '−0.0007', '+0.0011'], ['−0.0020', '−0.0040', '+0.0003'])
     """
     if value is None or math.isnan(value):
         return "–"
     if abs(value) >= 100:
         text = f"{value:+,.4g}"
     else:
-        small = TINY <= abs(value) < 0.0005
-        digits = -int(f"{value:.0e}".partition("e")[2]) if small else 3
+        values = [each for each in (value, *beside) if each is not None]
+        sizes = [*map(abs, values), (max(values) - min(values)) / 10]
+        small = [each for each in sizes if TINY <= each < 0.0005]
+        digits = -int(f"{min(small):.0e}".partition("e")[2]) if small else 3
         # Adding zero turns −0.0 into 0.0.
         text = f"{round(value, digits) + 0.0:+.{digits}f}"
     return text.replace("-", "−")
+
+
+def together(*values: float) -> list[str]:
+    """Return a difference and its interval, with one number of decimals."""
+    return [signed(each, *values) for each in values]
 
 
 def number(value: float) -> str:

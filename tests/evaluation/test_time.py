@@ -132,8 +132,12 @@ def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
         if len(hidden):
             assert time[train].max() < time[hidden].min()
         assert max(time[train].max(), *time[hidden], 0) < time[test].min()
-    said = "20 earlier training rows, the latest before those whose outcome is hidden"
-    assert said in render_html(result)
+    counts = [len(split.unlabelled) for split in result.study.splits]
+    page = render_html(result)
+    said = "20 earlier training rows with an outcome (the latest before those whose"
+    assert said in page
+    assert f" and {min(counts)} to {max(counts)} without, and" in page
+    assert "and, with X*, " in result.verdict.sentence
 
 
 @pytest.mark.parametrize(

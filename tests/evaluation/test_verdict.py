@@ -265,7 +265,13 @@ def test_rounding_does_not_hide_a_sign():
     jitter = 0.0002 * np.linspace(-1, 1, 10)
     scores = {"without": np.full(10, 0.7), "with": 0.7001 + jitter}
     sentence = of_scores({"A": scores}).verdict.sentence
-    assert "is +0.0001 (95 % interval −0.0" in sentence
+    line = of_scores({"A": scores}).summary.iloc[0]
+    gain, low, high = (
+        f"{line[name]:+.5f}".replace("-", "−")
+        for name in ("gain", "gain_low", "gain_high")
+    )
+    # All three have the decimals that the smallest needs.
+    assert f"is {gain} (95 % interval {low} to {high}, one" in sentence
 
 
 def test_a_one_sided_test_is_explained_beside_an_interval_that_contains_zero():
@@ -284,7 +290,13 @@ def test_a_score_below_a_constant_prediction_is_named():
     assert "score without X* is below that of predicting" in low.verdict.sentence
     none = comparison({"A": (-0.2, -0.1, -0.2, -0.2, 0.3)}, constant=0.0)
     assert "without X* and with X* is below" in none.verdict.sentence
-    assert "the model is of no use" in none.verdict.sentence
+    high = none.table.set_index("arm").at["with", "high"]
+    for constant, expected in (
+        (high + 1e-6, "the model is of no use"),
+        (high - 1e-6, "the model is not shown to be better than a constant prediction"),
+    ):
+        found = comparison({"A": (-0.2, -0.1, -0.2, -0.2, 0.3)}, constant=constant)
+        assert expected in found.verdict.sentence
     high = comparison({"A": (0.7, 0.8, 0.7, 0.7, 0.9)}, constant=0.5)
     assert "below" not in str(high.verdict)
     assert "includes" not in str(high.verdict)
@@ -322,19 +334,19 @@ def test_of_few_splits_those_below_predicting_the_mean_are_named():
     settings = {"task": "regression", "scoring": "r2"}
     result = of_scores({"A": scores}, constants=[-0.1] * 5, **settings)
     sentence = result.verdict.sentence
-    assert "Below predicting the mean: oracle in split 2 (−0.970); a mean" in sentence
+    assert (
+        "Better than a constant prediction in 5 (without X*), 5 (with X*) and 4 "
+        "(oracle) of 5 splits" in sentence
+    )
+    assert "split 2: 0.600, 0.600, −0.970, −0.100; split 3" in sentence
     # Its difference may be chance, and is not called a gain.
     assert (
         "Whether a model that has X* when predicting gains is not known: it loses"
         in sentence
     )
-    # Once is enough.
-    below = of_scores({"A": scores}, constants=[0.9] * 5, constant=0.9, **settings)
-    assert "is below that of predicting the mean" in below.verdict.sentence
-    assert "Below predicting" not in below.verdict.sentence
     several = {arm: np.tile(values, 2) for arm, values in scores.items()}
     more = of_scores({"A": several}, constants=[-0.1] * 10, **settings)
-    assert "Below predicting" not in more.verdict.sentence
+    assert "Better than a constant" not in more.verdict.sentence
 
 
 def test_the_claim_is_the_weakest_difference_corrected_over_methods():

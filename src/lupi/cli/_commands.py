@@ -6,7 +6,7 @@ import io
 import shlex
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -304,6 +304,12 @@ def run_predict(
         ranks = [repr(name) for name in others if name != f"probability of {only}"]
         how = f"; rank the rows by {listed(ranks, 'or', most=4)}" if ranks else ""
         more.append(f"every prediction is '{only}'{how}.")
+    found = details.get("comparison")
+    measured = found if isinstance(found, dict) else {}
+    if f"{COVERAGE:.0%} low" in predictions:
+        more.append(_coverage_words(measured))
+    if measured.get("below"):
+        more.append(str(measured["below"]))
     written = pd.concat([kept, predictions], axis=1)
     show_notes(console, notes + more)
     if to_pipe:
@@ -400,10 +406,14 @@ def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns, index=X.index)
 
 
+def _inner(model: Any) -> Any:
+    last = model[-1] if isinstance(model, Pipeline) else model
+    return getattr(last, "estimator_", last)
+
+
 def _interval(model: Any, X: pd.DataFrame) -> dict[str, np.ndarray]:
     """Return the ends of prediction intervals, if the model has them."""
-    last = model[-1] if isinstance(model, Pipeline) else model
-    inner = getattr(last, "estimator_", last)
+    inner = _inner(model)
     if not hasattr(inner, "predict_interval"):
         return {}
     rows = model[:-1].transform(X) if isinstance(model, Pipeline) else X
@@ -413,6 +423,15 @@ def _interval(model: Any, X: pd.DataFrame) -> dict[str, np.ndarray]:
         # Too few labelled rows for this coverage.
         return {}
     return {f"{COVERAGE:.0%} low": low, f"{COVERAGE:.0%} high": high}
+
+
+def _coverage_words(measured: Mapping[str, Any]) -> str:
+    """Return for which rows the prediction intervals have their coverage."""
+    later = ", and fewer if rows change with time" * bool(measured.get("by_time"))
+    return (
+        f"the prediction intervals contain {COVERAGE:.0%} of the outcomes of rows that "
+        f"are like the training rows{later}."
+    ).replace("%", " %")
 
 
 def _write(predictions: pd.DataFrame, out: Path) -> None:
@@ -570,7 +589,8 @@ def run_card(model_path: Path, *, out: Path, force: bool) -> None:
     prepare_file(out, force=force)
     card = Card(model, template=None, model_diagram=False)
     try:
-        card.add(**_card_sections(details, model_path.name))
+        intervals = hasattr(_inner(model), "predict_interval")
+        card.add(**_card_sections(details, model_path.name, intervals))
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise InputError(
             f"{model_path} has details that are not those of lupi: {error}."
@@ -582,7 +602,9 @@ def run_card(model_path: Path, *, out: Path, force: bool) -> None:
     console.print(Text(f"Model card written to {out}"))
 
 
-def _card_sections(details: dict[str, Any], file: str) -> dict[str, str]:
+def _card_sections(
+    details: dict[str, Any], file: str, intervals: bool
+) -> dict[str, str]:
     """Return the text of a model card, by heading."""
     features, privileged = details.get("features", []), details.get("privileged", [])
     n_outcomes = details.get("n_outcomes")
@@ -628,6 +650,9 @@ def _card_sections(details: dict[str, Any], file: str) -> dict[str, str]:
         parts += measured["baselines"]
         scores = "\n\n".join(part for part in parts if part)
         limits += measured["limits"]
+    if intervals:
+        words = _coverage_words(measured or {})
+        limits.append(words[0].upper() + words[1:])
     return {
         "Model description": f"{trained} File: `{file}`.",
         "Model description/Intended use": (

@@ -45,7 +45,7 @@ from lupi.evaluation._compare import column_groups, read_json, run
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._running import Checkpoint, to_plain
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._study import FIELDS, Study
+from lupi.evaluation._study import FIELDS, Study, unlike_words
 from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage, write_html
@@ -53,6 +53,7 @@ from lupi.report._words import (
     GAIN_COLUMNS,
     arm_meanings,
     baseline_words,
+    below_words,
     choice_words,
     data_facts,
     expected_words,
@@ -67,6 +68,7 @@ from lupi.report._words import (
     summary_cells,
     warning_words,
 )
+from lupi.transfer._propensity import WARN_ABOVE
 
 # The demonstration: number of rows with an outcome, and a method without a search.
 DEMO_LABELS = 60
@@ -238,8 +240,10 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     limits = []
     if settings["splits"]["kind"] != "time":
         limits.append("The splits were random: scores on later rows may be lower.")
-    if settings["labels"]["n_unlabelled"]:
+    labels = settings["labels"]
+    if labels["n_unlabelled"]:
         limits.append("Scores are those of rows whose outcome is known.")
+        limits += [unlike_words(labels)] * bool(labels["auc"] > WARN_ABOVE)
     return {
         "method": method,
         "metric": metric_name(settings["scoring"]),
@@ -249,6 +253,8 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
         "scores": scores,
         "baselines": [*baseline_words(comparison), *second_words(comparison)],
         "limits": limits,
+        "below": below_words(comparison),
+        "by_time": settings["splits"]["kind"] == "time",
     }
 
 
@@ -591,8 +597,11 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
         if constant is not None:
             line = {"method": "constant prediction", "arm": "constant baseline"}
             lines.append(line | {"score": constant} | settings["also"])
-        table = pd.DataFrame(lines).assign(n_train=settings["splits"]["n_train"])
-        table["n_splits"] = settings["splits"]["n_splits"] - len(own.left_out)
+        splits = settings["splits"]
+        low, high = splits["n_train_range"]
+        table = pd.DataFrame(lines).assign(n_train=splits["n_train"])
+        table = table.assign(n_train_min=low, n_train_max=high)
+        table["n_splits"] = splits["n_splits"] - len(own.left_out)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 

@@ -1073,13 +1073,15 @@ class Comparison:
         list of str
             Sentences, at least one.
         """
-        constant, best = self.settings.get("constant"), self.summary["without"].max()
+        own = self.full_size or self
+        constant, best = own.settings.get("constant"), own.summary["without"].max()
         with option_names(command_line):
             return next_steps(
                 self.verdict,
                 self.settings,
                 self.methods,
-                useless=constant is not None and bool(best < constant),
+                below=constant is not None and bool(best < constant),
+                kept="with" if self.verdict.kind == "failed" else self.choice[1],
                 command_line=command_line,
             )
 

@@ -485,7 +485,8 @@ class Study:
         """Return the study of some methods at the size of the final model."""
         assert self.full_splits is not None
         kind: Kind | None = "time" if self.by_time else None
-        sizes = _sizes(self.full_splits, kind, self.strata, self.has_y)
+        rows = self.has_y, self.has_privileged
+        sizes = _sizes(self.full_splits, kind, self.strata, *rows, self.drawn["times"])
         sizes |= {"train_size": None, "labelled": None, "given": False}
         sizes["instead_of"] = self.settings["splits"]["n_train"]
         sizes["n_folds"] = None if self.by_time else len(self.full_splits) // 2
@@ -614,7 +615,7 @@ def plan(
     if labelled is not None:
         kind = "few labels"
         _check_few_labels(labelled, unlabelled, train_size, cv)
-    times = _read_times(n_rows, time, outcome_time, cv)
+    times, dated = _read_times(n_rows, time, outcome_time, cv)
     if times is not None:
         kind = "time"
     clean = None
@@ -672,11 +673,12 @@ def plan(
         "features": column_names(X, "x"),
         "privileged": [] if privileged is None else column_names(privileged, "x*"),
         "splits": {
-            **_sizes(splits, kind, strata, has_y),
+            **_sizes(splits, kind, strata, has_y, has_privileged, times),
             "n_folds": n_folds_of(cv, train_size, labelled, times),
             "train_size": train_size,
             "labelled": labelled,
             "time": None if times is None else str(getattr(time, "name", "time")),
+            "dated": dated,
             "n_times": None if times is None else len(np.unique(times[0][has_y])),
             "n_windows": None if times is None else cv or DEFAULT_WINDOWS,
             "given": not isinstance(cv, int | np.integer | None),
@@ -854,15 +856,17 @@ def _read_target(
     return values, has_y, task
 
 
-def _read_times(n_rows: int, time: Any, outcome_time: Any, cv: Any) -> Times | None:
-    """Return the times of the rows and of their outcomes; None without times."""
+def _read_times(
+    n_rows: int, time: Any, outcome_time: Any, cv: Any
+) -> tuple[Times | None, bool]:
+    """Return the times of rows and outcomes, if given, and whether they are dates."""
     if time is None:
         if outcome_time is not None:
             raise ValueError(
                 f"{argument('outcome_time')} was given without {argument('time')}; "
                 "give the times of the rows as well."
             )
-        return None
+        return None, False
     if cv is not None and not isinstance(cv, int | np.integer):
         raise ValueError(
             f"{argument('time')} makes its own splits; give cv as the number of "
@@ -884,14 +888,14 @@ def _read_times(n_rows: int, time: Any, outcome_time: Any, cv: Any) -> Times | N
             f"{argument('time')} is the same in every row; give times that differ."
         )
     if outcome_time is None:
-        return times, None
+        return (times, None), dated
     known_at, known_dated = read_time(outcome_time, n_rows, argument("outcome_time"))
     if known_dated != dated:
         raise ValueError(
             f"{argument('time')} and {argument('outcome_time')} must both be dates or "
             "both be numbers."
         )
-    return times, known_at
+    return (times, known_at), dated
 
 
 def _check_few_labels(labelled: Any, unlabelled: Any, train_size: Any, cv: Any) -> None:
@@ -919,12 +923,23 @@ def _sizes(
     kind: Kind | None,
     strata: np.ndarray | None,
     has_y: np.ndarray,
+    has_privileged: np.ndarray,
+    times: Times | None,
 ) -> dict[str, Any]:
     """Return the kind, the number and the sizes of splits.
 
-    ``rarest`` is the rarest class, with its fewest and most training rows of a split.
+    ``rarest`` is the rarest class, with its fewest and most training rows of a split,
+    and ``windows`` has the first and the last time of the test rows of each split.
     """
-    design, sizes = describe_splits(splits, kind), [len(one.train) for one in splits]
+    design, windows = describe_splits(splits, kind), None
+    sizes = {
+        "n_train": [len(one.train) for one in splits],
+        "n_unlabelled": [int(has_privileged[one.unlabelled].sum()) for one in splits],
+        "n_test": [len(one.test) for one in splits],
+    }
+    if times is not None:
+        tested = (times[0][one.test] for one in splits)
+        windows = [[float(part.min()), float(part.max())] for part in tested]
     rarest = None
     if strata is not None:
         classes, counts = np.unique(strata[has_y], return_counts=True)
@@ -934,10 +949,10 @@ def _sizes(
     return {
         "kind": design.kind,
         "n_splits": len(splits),
-        "n_train": design.n_train,
-        "n_train_range": (min(sizes), max(sizes)),
-        "n_test": design.n_test,
+        **{name: float(np.mean(each)) for name, each in sizes.items()},
+        **{f"{name}_range": (min(each), max(each)) for name, each in sizes.items()},
         "n_tested": design.n_tested,
+        "windows": windows,
         "rarest": rarest,
     }
 
@@ -951,13 +966,16 @@ def _describe_labels(
     times: Times | None,
 ) -> dict[str, Any]:
     """Count the rows with y, and measure how the rows without y differ."""
-    count = int(has_y.sum())
-    hidden = float(np.mean([has_privileged[one.unlabelled].sum() for one in splits]))
+    count, usable = int(has_y.sum()), has_privileged & ~has_y
+    used = [int(usable[one.unlabelled].sum()) for one in splits]
     labels: dict[str, Any] = {
         "n_labelled": count,
         "n_unlabelled": len(has_y) - count,
-        "n_usable": int((has_privileged & ~has_y).sum()),
-        "n_train_unlabelled": hidden,
+        "n_usable": int(usable.sum()),
+        "n_used_range": (min(used), max(used)),
+        "n_train_unlabelled": float(
+            np.mean([has_privileged[one.unlabelled].sum() for one in splits])
+        ),
         "auc": np.nan,
     }
     if count < len(has_y):
@@ -972,8 +990,9 @@ def _describe_labels(
             labels["auc"] = label_propensity(X, target, privileged=privileged).auc
         if labels["auc"] > WARN_ABOVE:
             warnings.warn(
-                f"{unlike_words(labels)} Examine the columns in which they differ, and "
-                "consider sample_weight=label_propensity(...).sample_weight.",
+                f"{unlike_words(labels)} Examine the columns in which they differ. "
+                "From Python, compare(..., sample_weight=lupi.transfer.label_propensity"
+                "(X, y, privileged=privileged).sample_weight) weights the rows.",
                 stacklevel=4,
             )
     return labels

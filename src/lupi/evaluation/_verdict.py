@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from lupi._words import argument, listed, number, signed
+from lupi._words import argument, listed, number, signed, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import (
@@ -79,6 +79,7 @@ class ArmScores:
         self.scores: dict[str, np.ndarray] = {}
         self.groups: dict[str, np.ndarray | None] = {}
         self.seconds: dict[str, float] = {}
+        self.n_unlabelled = folds.get("n_unlabelled", pd.Series(0.0)).max()
         for arm, part in folds.sort_values("split").groupby("arm"):
             self.seconds[arm] = float(part["seconds"].sum())
             part = part[~part["split"].isin(left_out)]
@@ -398,9 +399,10 @@ def judge(
             f"{what}: with X*, {best['method']} scores "
             f"{_scores(best, metric, 'without')}."
         )
-        low, high = signed(best["difference_low"]), signed(best["difference_high"])
+        names = ("difference", "difference_low", "difference_high")
+        loss, low, high = together(*best[list(names)])
         sentence = (
-            f"The difference is {signed(best['difference'])} (95 % interval {low} to "
+            f"The difference is {loss} (95 % interval {low} to "
             f"{high}, p of a loss {_p(best['p_hurts'])}{corrected}){least}. With "
             f"shuffled X* it scores {number(best['shuffled'])}{about}."
         )
@@ -460,8 +462,9 @@ def judge(
         sentence += f" It hurts {listed(hurt)}."
     method = str(best["method"])
     sentence += _near_constant(method, scores, settings)
-    sentence += _failing_splits(scores[method], settings)
-    sentence += f" Measured on {measured_words(settings['splits'], left_out)}"
+    sentence += _few_splits(scores[method], settings)
+    used = scores[method].n_unlabelled > 0
+    sentence += f" Measured on {measured_words(settings['splits'], left_out, used)}"
     if left_out:
         numbers = listed(str(split + 1) for split in left_out)
         sentence += (
@@ -481,19 +484,35 @@ def _size(settings: Mapping[str, Any]) -> str:
     splits = settings["splits"]
     if splits.get("instead_of"):
         total, few = settings["labels"]["n_labelled"], round(splits["instead_of"])
-        return f"With all {total:,} known outcomes instead of {few:,}, "
+        each = f"{training_rows(splits)} of them in training in each split"
+        return f"With all {total:,} known outcomes ({each}) instead of {few:,}, "
     if splits["train_size"] or splits.get("labelled"):
         return f"With {training_rows(splits)} known outcomes{rarest_words(splits)}, "
     return ""
 
 
-def training_rows(splits: Mapping[str, Any]) -> str:
-    """Return the number of training rows with y, as a range if it varies."""
-    low, high = splits.get("n_train_range") or (0, 0)
-    if high > 1.1 * low > 0:
+def training_rows(splits: Mapping[str, Any], name: str = "n_train") -> str:
+    """Return the number of training rows with y, or of others, as a range if it varies.
+
+    ``name`` is "n_train", "n_unlabelled" or "n_test".
+    """
+    low, high = splits.get(f"{name}_range") or (0, 0)
+    if high > 1.1 * low:
         return f"{low:,} to {high:,}"
-    exact = low == high and splits["n_train"] == round(splits["n_train"])
-    return f"{'' if exact else 'about '}{round(splits['n_train']):,}"
+    exact = low == high and splits[name] == round(splits[name])
+    return f"{'' if exact else 'about '}{round(splits[name]):,}"
+
+
+def window_words(splits: Mapping[str, Any]) -> list[str]:
+    """Return the times of the test rows of every split by time."""
+
+    def words(time: float) -> str:
+        if splits.get("dated"):
+            return str((pd.Timestamp(0) + pd.Timedelta(days=time)).date())
+        return f"{time:.10g}"
+
+    windows = splits.get("windows") or []
+    return [" to ".join(dict.fromkeys(map(words, ends))) for ends in windows]
 
 
 def rarest_words(splits: Mapping[str, Any]) -> str:
@@ -504,8 +523,13 @@ def rarest_words(splits: Mapping[str, Any]) -> str:
     return f" ({low if low == high else f'{low} to {high}'} of class {label})"
 
 
-def measured_words(splits: Mapping[str, Any], left_out: Sequence[int]) -> str:
-    """Return the number and the kind of the splits, and their training rows."""
+def measured_words(
+    splits: Mapping[str, Any], left_out: Sequence[int], unlabelled: bool
+) -> str:
+    """Return the number and the kind of the splits, and their training rows.
+
+    ``unlabelled`` is whether the model is trained on rows without an outcome as well.
+    """
     count = splits["n_splits"]
     kind = f"{'given' if splits.get('given') else 'random'} splits"
     if splits["kind"] == "time":
@@ -515,6 +539,9 @@ def measured_words(splits: Mapping[str, Any], left_out: Sequence[int]) -> str:
         )
     part = f"{count - len(left_out)} of " * bool(left_out)
     rows = f"{training_rows(splits)} known outcomes in training"
+    if unlabelled:
+        more = training_rows(splits, "n_unlabelled")
+        rows += f" and, with X*, {more} rows without an outcome"
     return f"{part}{count} {kind} with {rows}"
 
 
@@ -538,10 +565,11 @@ def _near_constant(
     than = f"that of predicting {what} for every row ({number(constant)})"
     said = ""
     if below:
-        useless = scores[best].level("with").mean < constant
+        level = scores[best].level("with")
         who = best if len(scores) > 1 else "the model"
-        of_no_use = f": {who} is of no use" * useless
-        said = f" The score {listed(below, most=4)} is below {than}{of_no_use}."
+        use = f": {who} {use_words(level.interval()[1], constant)}"
+        use *= int(level.mean < constant)
+        said = f" The score {listed(below, most=4)} is below {than}{use}."
     if near:
         said += (
             f" The 95 % interval of the score {listed(near, most=4)} includes {than}."
@@ -549,24 +577,35 @@ def _near_constant(
     return said
 
 
-def _failing_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
-    """Name scores below those of the mean, if the splits are too few for outliers."""
+def use_words(high: float, constant: float) -> str:
+    """Return what a score below a constant prediction says of a model."""
+    if high < constant:
+        return "is of no use"
+    return "is not shown to be better than a constant prediction"
+
+
+def _few_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
+    """Return the scores in every split beside a constant, if the splits are few."""
     constants = settings.get("constants") or []
-    if settings["task"] == "classification" or len(constants) >= FEWEST_SPLITS:
+    if not 1 < len(constants) < FEWEST_SPLITS:
         return ""
-    if constants and arms.scores["with"].mean() < np.mean(constants):
-        return ""  # said of the mean over the splits
-    found = [
-        f"{ARMS[arm].label} in split {split + 1} ({number(score)})"
-        for arm in ARMS
-        for split, constant in enumerate(constants)
-        if (score := arms.scores[arm][split]) < constant
-    ]
-    if not found:
+    windows = window_words(settings["splits"])
+    names = windows or [f"split {split + 1}" for split in range(len(constants))]
+    scores = {
+        ARMS[arm].label: arms.scores[arm] for arm in ("without", "with", "oracle")
+    }
+    better = {name: int((line > constants).sum()) for name, line in scores.items()}
+    if not windows and min(better.values()) == len(constants):
         return ""
+    counts = listed(f"{count} ({name})" for name, count in better.items())
+    each = (
+        f"{name}: {', '.join(map(number, line))}"
+        for name, *line in zip(names, *scores.values(), constants, strict=True)
+    )
     return (
-        f" Below predicting the mean: {listed(found, most=4)}; a mean over "
-        f"{len(constants)} splits depends on each of them."
+        f" Better than a constant prediction in {counts} of {len(names)} "
+        f"{'windows' if windows else 'splits'}, on each of which a mean over so few "
+        f"depends. Scores {', '.join([*scores, 'constant'])}: {'; '.join(each)}."
     )
 
 
@@ -611,10 +650,10 @@ def _about_data(settings: Mapping[str, Any]) -> str:
 def _gain(line: Mapping[str, Any] | pd.Series, corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
     beside = ", which the interval is not" if corrected else ""
-    low, high = signed(line["gain_low"]), signed(line["gain_high"])
+    gain, low, high = together(line["gain"], line["gain_low"], line["gain_high"])
     return (
         "The gain, the smallest of the differences to without X*, shuffled X* and X as "
-        f"X*, is {signed(line['gain'])} (95 % interval {low} to {high}, one-sided p "
+        f"X*, is {gain} (95 % interval {low} to {high}, one-sided p "
         f"{_p(line['p_helps'])}{corrected}{beside}); both ends and p are the least "
         "favourable of the three"
     )
@@ -633,17 +672,25 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
+def _why_without(full: Mapping[str, Any]) -> str:
+    """Return why the model of all outcomes is one without X*."""
+    kinds = {HURTS: "X* hurts", HELPS: "it has the highest score"}
+    return kinds.get(full["verdict"]["kind"], "there is no evidence that X* helps")
+
+
 def next_steps(
     verdict: Verdict,
     settings: Mapping[str, Any],
     methods: Sequence[str],
     *,
-    useless: bool,
+    below: bool,
+    kept: str,
     command_line: bool,
 ) -> list[str]:
     """Return recommendations after a verdict, the most useful one first.
 
-    ``useless`` is whether all models are below a constant prediction.
+    ``below`` is whether all models are below a constant prediction, and ``kept`` the
+    arm of the model to use.
     """
     steps = []
     if verdict.leak:
@@ -684,7 +731,16 @@ def next_steps(
         other_methods.append(
             f"Try {name}, which gives X* little weight where it does not help."
         )
+    full = settings.get("full_size")
+    own = full["settings"] if full else settings
+    outside, constant = own.get("outside") or {}, own.get("constant")
     if verdict.kind == "helps":
+        if kept == "without" and full:
+            steps.append(
+                f"Use the model: it is trained without X*, because with all "
+                f"{n_labelled:,} known outcomes {_why_without(full)}. Where only "
+                f"{training_rows(splits)} are known, fit {verdict.method} with X*."
+            )
         if drawn and possible.get("all") and not settings.get("full_size"):
             how = f"Compare without {argument(drawn, splits[drawn])}"
             if not command_line:
@@ -708,12 +764,19 @@ def next_steps(
                 how = "Call comparison.columns()"
             steps.append(f"{how} to see which columns the gain comes from.")
         return steps or ["Use the model: its predictions need X alone."]
-    full = settings.get("full_size")
     if full and full["verdict"]["kind"] == HELPS:
         return [*steps, f"Use the model: with all {n_labelled:,} outcomes X* helps."]
-    if useless:
+    low = outside.get("low", np.nan)
+    if below and constant is not None and pd.notna(low) and low > constant:
+        return [
+            *steps,
+            f"Use {outside['name']} of scikit-learn with X alone: it is better than a "
+            f"constant prediction ({number(outside['score'])} instead of "
+            f"{number(constant)}), and the methods compared are not shown to be.",
+        ]
+    if below:
         other = "Look for other columns that are known when predicting: no model"
-        return [*steps, f"{other} is better than a constant prediction."]
+        return [*steps, f"{other} is shown to be better than a constant prediction."]
     if verdict.kind == "failed":
         return [*steps, "Remove the cause of the failures, or compare other methods."]
     if verdict.kind == "hurts":

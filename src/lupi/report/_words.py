@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lupi._words import listed, number, signed
+from lupi._words import listed, number, signed, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._verdict import (
@@ -19,6 +19,8 @@ from lupi.evaluation._verdict import (
     measured_words,
     rarest_words,
     training_rows,
+    use_words,
+    window_words,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ SUMMARY_COLUMNS = (
     *("method", *(arm.label for arm in ARMS.values())),
     *("gain", "p", "gap closed"),
 )
+# Windows whose times are said.
+MOST_WINDOWS = 7
 # Splits that are left out of all means are marked.
 MARK = "†"
 HOLM_WORDS = (
@@ -42,8 +46,8 @@ GAIN_WORDS = {
     ),
     "p": "one-sided, of a gain: the largest p-value of these differences",
     "gap closed": (
-        "the gain divided by the gain of the oracle, if X* helps and that is "
-        "significant and larger"
+        "the gain as a share of the possible gain, “oracle” minus “without X*”; shown "
+        "where X* helps and the oracle is significantly better than that"
     ),
 }
 GAIN_COLUMNS = ("alone", "left out", "contribution")
@@ -116,9 +120,9 @@ def share(value: float) -> str:
 
 def summary_cells(line: Mapping[str, Any]) -> list[str]:
     """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
-    gain = signed(line["gain"])
+    gain, low, high = together(line["gain"], line["gain_low"], line["gain_high"])
     if not pd.isna(line["gain_low"]):
-        gain += f"\n({signed(line['gain_low'])} to {signed(line['gain_high'])})"
+        gain += f"\n({low} to {high})"
     return [
         str(line["method"]),
         *(number(line[arm]) for arm in ARMS),
@@ -204,12 +208,13 @@ def parameter_value(value: Any) -> str:
 def split_words(settings: Mapping[str, Any]) -> str:
     """Return a description of the splits."""
     splits = settings["splits"]
-    unlabelled = settings["labels"]["n_train_unlabelled"]
-    n_train, n_test = round(splits["n_train"]), round(splits["n_test"])
+    rows, n_test = training_rows(splits), training_rows(splits, "n_test")
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
-    rarest = rarest_words(splits)
+    rarest, hidden, known = rarest_words(splits), "", ""
+    if splits.get("n_unlabelled"):
+        known = " with an outcome"
+        hidden = f" and {training_rows(splits, 'n_unlabelled')} without"
     if splits["kind"] == "time":
-        hidden = f" ({round(unlabelled):,} more without an outcome)" * (unlabelled > 0)
         number = splits["n_splits"]
         windows = "one split" if number == 1 else f"{number} windows"
         asked, times = splits.get("n_windows", number), splits.get("n_times")
@@ -221,24 +226,23 @@ def split_words(settings: Mapping[str, Any]) -> str:
         if splits["train_size"]:
             rarest = f", the latest of them{rarest}"
         elif splits["labelled"]:
-            rarest = f", the latest before those whose outcome is hidden{rarest}"
+            rarest = f" (the latest before those whose outcome is hidden){rarest}"
+        tested = listed(window_words(splits), most=MOST_WINDOWS)
         return (
-            f"{windows} by time ({splits['time']}): {training_rows(splits)} earlier "
-            f"training rows{rarest}{hidden} and {n_test:,} later test rows{grouped}"
+            f"{windows} by time ({splits['time']}): {rows} earlier training rows{known}"
+            f"{rarest}{hidden}, and {n_test} later test rows{grouped}"
+            f"{f' ({tested})' * bool(tested)}"
         )
     if splits["kind"] == "folds" or splits.get("n_folds"):
         folds = splits.get("n_folds")
         how = f"random splits ({folds} folds, repeated twice)" if folds else "splits"
         return (
-            f"{splits['n_splits']} {how}, {training_rows(splits)} training rows"
-            f"{rarest} and {n_test:,} test rows{grouped}"
+            f"{splits['n_splits']} {how}, {rows} training rows{known}{rarest}{hidden}, "
+            f"and {n_test} test rows{grouped}"
         )
-    hidden = ""
-    if splits["kind"] == "few labels":
-        hidden = f", {round(unlabelled):,} training rows without an outcome"
     return (
-        f"{splits['n_splits']} random splits with {n_train:,} training rows{rarest}"
-        f"{hidden} and {n_test:,} test rows{grouped}"
+        f"{splits['n_splits']} random splits, {rows} training rows{known}{rarest}"
+        f"{hidden}, and {n_test} test rows{grouped}"
     )
 
 
@@ -281,9 +285,11 @@ def expected_words(comparison: Comparison) -> str:
     own = full or comparison
     line = own.table.set_index(["method", "arm"]).loc[comparison.choice]
     score = number(line["score"]) + interval_words(line, own.design.bounds)
+    folds = own.folds.set_index(["method", "arm"]).loc[[comparison.choice]]
+    used = bool(folds["n_unlabelled"].max() > 0)
     said = (
         f"Its expected {metric_name(own.settings['scoring'])} is {score}, measured on "
-        f"{measured_words(own.settings['splits'], own.left_out)}"
+        f"{measured_words(own.settings['splits'], own.left_out, used)}"
     )
     if full:
         few = training_rows(comparison.settings["splits"])
@@ -293,6 +299,24 @@ def expected_words(comparison: Comparison) -> str:
         score = number(line[name]) + interval_words(ends, (0.0, 1.0))
         said += f". Its {what} is {score}, {guess}"
     return f"{said}.{_caution_words(comparison, line)}"
+
+
+def below_words(comparison: Comparison) -> str:
+    """Return a sentence on a kept model that may be no better than a constant."""
+    own = comparison.full_size or comparison
+    constant = own.settings.get("constant")
+    line = own.table.set_index(["method", "arm"]).loc[comparison.choice]
+    if constant is None or min(line["score"], line["low"]) > constant:
+        return ""
+    task = own.settings["task"]
+    what = "mean" if task == "regression" else "most frequent class"
+    below = "is below" if line["score"] < constant else "has an interval that includes"
+    return (
+        f"The {metric_name(own.settings['scoring'])} of the model "
+        f"({number(line['score'])}) {below} the score of predicting the {what} for "
+        f"every row ({number(constant)}): the model "
+        f"{use_words(line['high'], constant)}."
+    )
 
 
 def interval_words(line: Mapping[str, Any], bounds: tuple[float, float]) -> str:
@@ -311,19 +335,11 @@ def _caution_words(comparison: Comparison, line: pd.Series) -> str:
     """Return sentences on what is better than the model that is kept, or may be."""
     full = comparison.full_size
     settings = (full or comparison).settings
-    constant, outside = settings.get("constant"), settings.get("outside")
-    said = ""
-    if constant is not None and min(line["score"], line["low"]) <= constant:
-        what = "mean" if settings["task"] == "regression" else "most frequent class"
-        below = line["score"] < constant
-        said = (
-            f" {'That is below' if below else 'The interval includes'} the score of "
-            f"predicting the {what} for every row ({number(constant)}): the model "
-            f"{'is' if below else 'may be'} of no use."
-        )
+    outside, useless = settings.get("outside"), below_words(comparison)
+    said = f" {useless}" * bool(useless)
     if outside and outside["score"] > line["score"]:
         names = ("difference", "difference_low", "difference_high")
-        more, low, high = (signed(outside.get(name)) for name in names)
+        more, low, high = together(*map(outside.get, names))
         said += (
             f" {outside['name']} of scikit-learn scores {number(outside['score'])} on "
             f"the same splits, a difference of {more} (95 % interval {low} to {high})"
@@ -468,10 +484,8 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     labels = settings["labels"]
     if labels["n_unlabelled"]:
         rows += (
-            f"; {labels['n_unlabelled']:,} have no outcome, of which "
-            f"{labels.get('n_usable', labels['n_unlabelled']):,} have X* and are "
-            "training rows of the methods that can use them, in the arms with X*; none "
-            "is a test row"
+            f"; {labels['n_unlabelled']:,} have no outcome and are no test rows: "
+            f"{_used_words(labels, settings['splits'])}"
         )
     target = f"{settings['target']} ({settings['task']}"
     if settings.get("classes"):
@@ -504,6 +518,28 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Splits", split_words(settings)),
         ("Search", candidates),
     ]
+
+
+def _used_words(labels: Mapping[str, Any], splits: Mapping[str, Any]) -> str:
+    """Return how many rows without an outcome are training rows."""
+    usable = labels.get("n_usable", labels["n_unlabelled"])
+    low, high = labels.get("n_used_range", (usable, usable))
+    if not high:
+        later = splits["kind"] == "time" and usable and not splits.get("grouped")
+        why = (
+            "not earlier than test rows"
+            if later
+            else "without X*"
+            if not usable
+            else ""
+        )
+        return f"none is a training row{f' (all are {why})' * bool(why)}"
+    count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return (
+        f"{count} of them{', which have X*,' * (usable < labels['n_unlabelled'])} are "
+        "training rows of each split, for the methods that can use them, in the arms "
+        "with X*"
+    )
 
 
 def method_verdict(line: Mapping[str, Any]) -> str:
