@@ -206,14 +206,50 @@ def test_rows_without_an_outcome_train_and_are_never_tested(
     # Rows without outcome are training rows where they have X*.
     usable = int(table.loc[100:, "count_week_20"].notna().sum())
     assert 0 < usable < 60
-    assert f"of which {usable} have X* and are training rows" in said
-    used = stored.folds.loc[stored.folds["arm"] == "with", "n_unlabelled"].mean()
-    rows = r"2 random splits with 20 training rows \(\d+( to \d+)? of class .*?\), "
-    assert re.search(f"{rows}{round(used)} training rows without", said)
+    assert f"{usable} of them, which have X*, are training rows of each split" in said
+    used = stored.folds.loc[stored.folds["arm"] == "with", "n_unlabelled"]
+    low, high = stored.settings["splits"]["n_unlabelled_range"]
+    assert (low, high) == (used.min(), used.max())
+    rows = r"2 random splits, 20 training rows with an outcome \(\d+( to \d+)? of class"
+    assert re.search(rf"{rows} .*?\) and (about )?\d+ without, and", said)
     assert stored.settings["labels"]["n_unlabelled"] == 60
     assert stored.settings["splits"]["labelled"] == 20
     assert "60 have no outcome" in (tmp_path / "lupi-report/report.html").read_text(
         encoding="utf-8"
+    )
+
+
+def test_a_split_by_time_says_which_rows_and_models_it_is_about(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(140, 3)), columns=["x", "later", "y"])
+    table["year"] = 1980 + np.arange(140) // 7
+    table.loc[table["year"] > 1996, "y"] = np.nan
+    table.to_csv("table.csv", index=False)
+    roles = ["compare", "table.csv", "-t", "y", "-p", "later", "--time", "year"]
+    assert main([*roles, "--quick", "--cv", "2", "-j", "1"]) == 0
+    said = words(capsys).replace("│ ", "")
+    # Rows that are later than all test rows train nothing.
+    assert "21 have no outcome and are no test rows: none is a training row" in said
+    assert "(1988 to 1991 and 1992 to 1996)" in said
+    stored = Comparison.from_json("lupi-report/results.json")
+    assert (stored.folds["n_unlabelled"] == 0).all()
+    found = pd.read_csv("lupi-report/results.csv")
+    assert (found["n_train_min"] == 56).all()
+    assert (found["n_train_max"] == 84).all()
+    table.to_csv("new.csv", index=False)
+    below = "not shown to be better than a constant prediction"
+    assert below in said
+    assert main(["predict", "lupi-report/model.skops", "new.csv"]) == 0
+    said = words(capsys)
+    assert "rows that are like the training rows, and fewer if rows change" in said
+    assert below in said
+    assert main(["card", "lupi-report/model.skops", "-o", "card.md"]) == 0
+    card = (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert (
+        "- The prediction intervals contain 90 % of the outcomes of rows that" in card
     )
 
 

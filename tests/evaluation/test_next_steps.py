@@ -70,6 +70,26 @@ def test_models_below_a_constant_prediction_need_other_columns():
     assert "train_size" not in " ".join(result.next_steps())
 
 
+def test_boosting_that_is_better_than_a_constant_prediction_is_to_be_used():
+    scores = {HEDGED: {"without": np.full(2, -3.0)}}
+    outside = {"name": "Boosting", "score": 0.5, "low": 0.2}
+    result = of_scores(scores, constant=0.0, outside=outside)
+    (step,) = result.next_steps()
+    assert step.startswith("Use Boosting of scikit-learn with X alone: it is better")
+    result.settings["outside"]["low"] = -0.1
+    assert "other columns that are known" in result.next_steps()[0]
+
+
+def test_a_model_without_x_star_is_called_so_where_few_outcomes_are_helped():
+    few = {"without": np.zeros(9), "with": np.ones(9)}
+    result = of_scores({HEDGED: few}, splits={"labelled": 60, "n_train": 60.0})
+    full = of_scores({HEDGED: {"without": np.zeros(9)}})
+    result.settings["full_size"] = full.to_dict()
+    step = result.next_steps()[0]
+    assert "it is trained without X*, because with all 100 known outcomes there" in step
+    assert step.endswith(f"Where only 60 are known, fit {HEDGED} with X*.")
+
+
 def test_a_model_that_is_helped_with_all_outcomes_is_to_be_used():
     result = of_scores({HEDGED: {"without": np.zeros(2)}})
     better = of_scores({HEDGED: {"without": np.zeros(9), "with": np.ones(9)}})

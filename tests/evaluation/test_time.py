@@ -61,6 +61,7 @@ def test_dates_in_any_notation_are_times(rows):
     for dates in (days, days.strftime("%d.%m.%Y %H:%M"), days.strftime("%Y/%m/%d")):
         found = run(rows, time=pd.Series(dates, name="visit"))
         assert found.settings["splits"]["time"] == "visit"
+        assert "2024-02-20 to 2024-03-10" in found.verdict.sentence
         for split, other in zip(found.study.splits, expected, strict=True):
             np.testing.assert_array_equal(split.test, other.test)
 

@@ -387,6 +387,15 @@ def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
         assert f"{sentence}frequent class for every row ({constant:.3f})" in said
 
 
+@pytest.mark.parametrize(
+    ("kind", "share"), [("folds", "6 %"), ("few labels", "8 %"), ("time", None)]
+)
+def test_the_share_of_false_positives_is_that_of_measured_splits(kind, share):
+    said = Reader(render(of_gains(splits={"kind": kind} | DAYS))).text
+    assert ("Where the true difference is zero" in said) == (share is not None)
+    assert share is None or f"{share} of such tests are significant" in said
+
+
 def test_a_leak_that_is_found_at_full_size_is_named():
     full = of_gains({"SVCPlus": 0.0})
     full.folds.loc[full.folds["arm"] == "oracle", "score"] = 1.0
