@@ -99,6 +99,21 @@ def test_folds_correct_the_variance_due_to_the_training_sets():
     assert found["std_error"] == pytest.approx(np.sqrt(testing / 5))
 
 
+def test_windows_of_time_correct_for_the_training_rows_in_common():
+    groups = np.array([[0.1, 0.3], [0.2, 0.5], [0.0, 0.4], [0.3, 0.3], [0.1, 0.0]])
+    differences = np.array([0.2, 0.4, 0.1, 0.3, 0.0])
+    spread = differences.var(ddof=1)
+    training = spread - groups.var(axis=1, ddof=1).mean() / 2
+    sizes = {"kind": "time", "n_train": 60.0, "n_test": 220.0}
+    for overlap in (0.0, 0.3, 1.0):
+        found = line(differences, sizes | {"overlap": overlap}, groups)
+        expected = np.sqrt(spread / 5 + overlap * training)
+        assert found["difference_std_error"] == pytest.approx(expected)
+        # Windows are tested on different rows, so that a score has the same variance.
+        assert found["std_error"] == pytest.approx(expected)
+        assert freedom_of(found) == pytest.approx(4, abs=0.01)
+
+
 def test_scores_of_small_training_sets_vary_with_rows_that_train_and_test():
     groups = np.array([[0.1, 0.3, 0.2], [0.2, 0.5, 0.1], [0.0, 0.4, 0.2]])
     found = line(groups.mean(axis=1), SMALL, groups)

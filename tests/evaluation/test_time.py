@@ -137,8 +137,23 @@ def test_few_labels_are_older_than_the_rows_whose_outcome_is_hidden(rows):
     page = render_html(result)
     said = "20 earlier training rows with an outcome (the latest before those whose"
     assert said in page
+    assert "outcome is hidden, at most half of the earlier rows)" in page
     assert f" and {min(counts)} to {max(counts)} without, and" in page
     assert "and, with X*, " in result.verdict.sentence
+
+
+def test_windows_of_few_labels_are_trained_on_different_rows(rows):
+    # There are fewer rows than are hidden at most.
+    result = run(rows, FirstColumnOfAll(), time=rows["time"], labelled=10)
+    splits = result.study.splits
+    for train, _, hidden in splits:
+        earlier = (rows["time"] < rows["time"][hidden].max()).sum() + 1
+        assert len(train) == 10
+        assert len(hidden) == earlier // 2
+    assert len({tuple(split.train) for split in splits}) == len(splits) == 5
+    assert result.settings["splits"]["overlap"] < 0.2
+    expanding = run(rows, FirstColumnOfAll(), time=rows["time"])
+    assert expanding.settings["splits"]["overlap"] == 1
 
 
 @pytest.mark.parametrize(

@@ -969,7 +969,7 @@ class Comparison:
     @property
     def design(self) -> Design:
         """The sizes and the kind of the splits."""
-        names = ("n_train", "n_test", "kind", "n_tested")
+        names = ("n_train", "n_test", "kind", "n_tested", "overlap")
         splits = self.settings["splits"]
         design = Design(**{name: splits[name] for name in names if name in splits})
         return design_for(self.settings["scoring"], design)

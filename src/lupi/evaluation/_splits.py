@@ -7,6 +7,7 @@ Rows without y whose group has test rows are left out of that split.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -59,7 +60,13 @@ def describe_splits(splits: Sequence[Split], kind: Kind | None = None) -> Design
     if kind not in ("few labels", "time"):
         kind = "small training sets" if n_train < n_test else "folds"
     n_tested = len(np.unique(np.concatenate([split.test for split in splits])))
-    return Design(n_train, n_test, kind, n_tested=n_tested)
+    pairs = combinations([split.train for split in splits], 2) if kind == "time" else ()
+    overlaps = [
+        len(np.intersect1d(one, other)) / min(len(one), len(other))
+        for one, other in pairs
+    ]
+    overlap = float(np.mean(overlaps)) if overlaps else 1.0
+    return Design(n_train, n_test, kind, n_tested=n_tested, overlap=overlap)
 
 
 def outer_splits(
@@ -368,8 +375,9 @@ def time_splits(
 
     Rows whose outcome is known at or after the first test row (``known_at``) are
     training rows without y. ``train_size`` keeps the latest rows with y, and
-    ``labelled`` the latest ones before the rows without y, at most ``unlabelled``,
-    whose y is hidden. Training rows of a group that is tested are left out.
+    ``labelled`` the latest ones before the rows whose y is hidden: the later half, at
+    most ``unlabelled``, so that windows differ in their training rows with y. Training
+    rows of a group that is tested are left out.
     """
     rows = np.flatnonzero(has_y)
     order = rows[np.argsort(time[rows], kind="stable")]
@@ -386,7 +394,7 @@ def time_splits(
             seen &= known_at[past] < start
         train, hidden = past[seen], past[~seen]
         if labelled is not None:
-            most = min(unlabelled, len(train) - labelled)
+            most = min(unlabelled, len(train) // 2, len(train) - labelled)
             if most >= 0:
                 train, more = np.split(train, [len(train) - most])
                 train, hidden = train[-labelled:], np.r_[more, hidden]

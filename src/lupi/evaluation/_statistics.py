@@ -41,7 +41,10 @@ In small training sets nearly every row is a training row of one split and a tes
 the others: a row that is predicted badly is a bad training row too, so that both parts
 are correlated. The correlation is put at 1/2. Degrees of freedom are Satterthwaite's.
 
-*Splits by time* are tested on different rows and treated as folds. One or two of them
+*Splits by time* are tested on different rows and treated as folds of one pass, with
+n_test/n_train, at most 1, times the mean share of training rows that two windows have
+in common (of those of the smaller one): 1 for expanding windows, 0 for training sets of
+a given size that are disjoint, which leaves the ordinary t-test. One or two of them
 have the variance of their test rows only, that of blocks of consecutive rows divided by
 the number of blocks: it says nothing about other training sets.
 
@@ -90,7 +93,8 @@ class Design:
 
     Training rows without y are not counted. ``bounds`` is the range of the score,
     ``n_tested`` the number of rows that are test rows of some split, and ``share``
-    whether the score is the share of them that is predicted correctly.
+    whether the score is the share of them that is predicted correctly. ``overlap`` is
+    the mean share of training rows that two windows of time have in common.
     """
 
     n_train: float
@@ -99,6 +103,13 @@ class Design:
     bounds: tuple[float, float] = (-np.inf, np.inf)
     n_tested: int = 0
     share: bool = False
+    overlap: float = 1.0
+
+    @property
+    def common(self) -> float:
+        """Ratio ρ/(1 − ρ) of the correlation of the training sets."""
+        ratio = self.n_test / self.n_train
+        return min(1.0, ratio) * self.overlap if self.kind == "time" else ratio
 
 
 @dataclass(frozen=True)
@@ -157,7 +168,7 @@ def corrected_contrast(
         tests = _one_sided(mean, std_error, freedom)
         return Contrast(mean, std_error, freedom, *tests, *range_and_rows)
     spread = float(differences.var(ddof=1))
-    variance = (1 / n_splits + design.n_test / design.n_train) * spread
+    variance = (1 / n_splits + design.common) * spread
     freedom = n_splits - 1.0
     if groups is not None:
         table = np.asarray(groups, dtype=float)
@@ -244,9 +255,11 @@ def _of_folds(
     """Return variance and degrees of freedom where splits test different rows."""
     n_splits, n_groups = table.shape
     testing = float(table.var(axis=1, ddof=1).mean()) / n_groups
-    a_pass = (design.n_train + design.n_test) / design.n_test
+    a_pass = float(n_splits)
+    if design.kind == "folds":
+        a_pass = (design.n_train + design.n_test) / design.n_test
     training = max(0.0, spread - testing)
-    common = design.n_test / design.n_train * training
+    common = design.common * training
     if paired:
         return spread / min(n_splits, 2 * a_pass) + common, n_splits - 1.0
     counted = min(n_splits, a_pass)

@@ -952,6 +952,7 @@ def _sizes(
         **{name: float(np.mean(each)) for name, each in sizes.items()},
         **{f"{name}_range": (min(each), max(each)) for name, each in sizes.items()},
         "n_tested": design.n_tested,
+        "overlap": design.overlap,
         "windows": windows,
         "rarest": rarest,
     }

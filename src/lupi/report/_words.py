@@ -226,7 +226,10 @@ def split_words(settings: Mapping[str, Any]) -> str:
         if splits["train_size"]:
             rarest = f", the latest of them{rarest}"
         elif splits["labelled"]:
-            rarest = f" (the latest before those whose outcome is hidden){rarest}"
+            rarest = (
+                " (the latest before those whose outcome is hidden, at most half of "
+                f"the earlier rows){rarest}"
+            )
         tested = listed(window_words(splits), most=MOST_WINDOWS)
         return (
             f"{windows} by time ({splits['time']}): {rows} earlier training rows{known}"
