@@ -270,6 +270,10 @@ def test_a_date_suggests_the_split_by_time():
     result = ordered(admitted=dates)
     assert order_of(result) == {"columns": [], "time": "admitted"}
     assert "--time admitted." in result.next_steps(command_line=True)[0]
+    # So does a column of years, and not one of a number of years.
+    years = np.random.default_rng(0).integers(1990, 2010, size=200)
+    assert order_of(ordered(birth_year=years))["time"] == "birth_year"
+    assert order_of(ordered(years_employed=years - 1990))["time"] is None
 
 
 def test_what_can_be_computed_from_x_needs_no_later_measurement():

@@ -306,12 +306,12 @@ def run_predict(
         more.append(f"every prediction is '{only}'{how}.")
     found = details.get("comparison")
     measured = found if isinstance(found, dict) else {}
-    if f"{COVERAGE:.0%} low" in predictions:
-        more.append(_coverage_words(measured))
     if measured.get("below"):
         more.append(str(measured["below"]))
     written = pd.concat([kept, predictions], axis=1)
     show_notes(console, notes + more)
+    if f"{COVERAGE:.0%} low" in predictions:
+        console.print(Text(_coverage_words(measured), "dim"))
     if to_pipe:
         sys.stdout.write(to_csv(written))
         return
@@ -429,7 +429,7 @@ def _coverage_words(measured: Mapping[str, Any]) -> str:
     """Return for which rows the prediction intervals have their coverage."""
     later = ", and fewer if rows change with time" * bool(measured.get("by_time"))
     return (
-        f"the prediction intervals contain {COVERAGE:.0%} of the outcomes of rows that "
+        f"The prediction intervals contain {COVERAGE:.0%} of the outcomes of rows that "
         f"are like the training rows{later}."
     ).replace("%", " %")
 
@@ -651,8 +651,7 @@ def _card_sections(
         scores = "\n\n".join(part for part in parts if part)
         limits += measured["limits"]
     if intervals:
-        words = _coverage_words(measured or {})
-        limits.append(words[0].upper() + words[1:])
+        limits.append(_coverage_words(measured or {}))
     return {
         "Model description": f"{trained} File: `{file}`.",
         "Model description/Intended use": (

@@ -86,10 +86,22 @@ def read_time(values: Any, n_rows: int, name: str) -> tuple[np.ndarray, bool]:
 
 
 def date_columns(table: Any) -> list[str]:
-    """Return the names of the columns of a data frame that are dates."""
+    """Return the names of the columns of a data frame that are dates or years."""
     if not isinstance(table, pd.DataFrame):
         return []
-    return [str(name) for name in table if as_dates(table[name]) is not None]
+    return [
+        str(name)
+        for name in table
+        if as_dates(table[name]) is not None or _is_year(str(name), table[name])
+    ]
+
+
+def _is_year(name: str, column: pd.Series) -> bool:
+    if "year" not in name.lower() or not pd.api.types.is_numeric_dtype(column):
+        return False
+    years = column.dropna()
+    whole = years.between(1800, 2100) & (years % 1 == 0)
+    return len(years) > 0 and bool(whole.all())
 
 
 def ordered_columns(columns: dict[str, Any]) -> tuple[list[str], str | None]:

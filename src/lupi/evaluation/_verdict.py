@@ -787,7 +787,10 @@ def next_steps(
             "whether a model that has X* when predicting gains."
         )
     if verdict.nothing_to_gain:
-        steps.append("Look for other columns: these add almost nothing to X.")
+        steps.append(
+            f"Look for other columns: with {training_rows(splits)} training rows these "
+            "add almost nothing to X."
+        )
     elif not verdict.rows_needed:
         steps += other_methods
     steps += fewer

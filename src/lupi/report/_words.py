@@ -506,7 +506,7 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     alike = []
     if not pd.isna(auc):
         words = f"AUC {auc:.2f} of a classifier of rows with and without an outcome"
-        alike = [("Missing at random?", f"{words}; 0.5 means at random")]
+        alike = [("Missing at random?", f"{words}; 0.5 or less means at random")]
     features = f"{len(known)}: {listed(known, most=12)}"
     time = settings["splits"].get("time")
     if time is not None and time not in known:
@@ -538,6 +538,7 @@ def _used_words(labels: Mapping[str, Any], splits: Mapping[str, Any]) -> str:
         )
         return f"none is a training row{f' (all are {why})' * bool(why)}"
     count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    count = "all" if low == labels["n_unlabelled"] else count
     return (
         f"{count} of them{', which have X*,' * (usable < labels['n_unlabelled'])} are "
         "training rows of each split, for the methods that can use them, in the arms "
