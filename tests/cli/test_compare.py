@@ -232,7 +232,7 @@ def test_a_split_by_time_says_which_rows_and_models_it_is_about(
     assert main([*roles, "--quick", "--cv", "2", "-j", "1"]) == 0
     said = words(capsys).replace("│ ", "")
     # Rows that are later than all test rows train nothing.
-    assert "21 have no outcome and are no test rows: none is a training row" in said
+    assert "21 have no outcome and are no test rows: none is a training row, be" in said
     assert "(1988 to 1991 and 1992 to 1996)" in said
     stored = Comparison.from_json("lupi-report/results.json")
     assert (stored.folds["n_unlabelled"] == 0).all()

@@ -528,15 +528,9 @@ def _used_words(labels: Mapping[str, Any], splits: Mapping[str, Any]) -> str:
     usable = labels.get("n_usable", labels["n_unlabelled"])
     low, high = labels.get("n_used_range", (usable, usable))
     if not high:
-        later = splits["kind"] == "time" and usable and not splits.get("grouped")
-        why = (
-            "not earlier than test rows"
-            if later
-            else "without X*"
-            if not usable
-            else ""
-        )
-        return f"none is a training row{f' (all are {why})' * bool(why)}"
+        later = splits["kind"] == "time" and not splits.get("grouped")
+        why = ", because none is earlier than test rows" * later
+        return f"none is a training row{why if usable else ', because none has X*'}"
     count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     count = "all" if low == labels["n_unlabelled"] else count
     return (
