@@ -246,7 +246,7 @@ def test_rows_without_outcome_are_counted_and_not_warned_of(
     # A warning of rows that are not alike would be an error.
     assert scores("rows.csv").at["b", "missing"] == pytest.approx(1 / 9)
     said = " ".join(capsys.readouterr().out.split())
-    assert "90 rows, of which 60 have an outcome and are scored." in said
+    assert "of which 60 have an outcome and are scored (missing: of all)." in said
 
 
 def test_ordinary_numbers_and_categories_have_no_remarks(tmp_path, monkeypatch):

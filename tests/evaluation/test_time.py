@@ -213,7 +213,7 @@ def test_a_trend_and_autocorrelation_name_the_split_by_time():
     result = ordered(admitted=np.arange(200.0), y=walk)
     order = {"columns": ["admitted", "y"], "time": "admitted"}
     assert order_of(result) == order
-    assert "admitted and y depend on the order of the rows" in result.verdict.sentence
+    assert "y and admitted depend on the order of the rows" in result.verdict.sentence
     assert "--time admitted." in result.next_steps(command_line=True)[0]
     assert "time=table['admitted']." in result.next_steps()[0]
     # A privileged column cannot be the time.
@@ -243,7 +243,7 @@ def test_the_target_is_tested_for_the_order_of_rows_by_itself():
     # Over 23 columns the limit would be p = 0.0004.
     p, words = said(0.5)
     assert 0.0005 < p < 0.01
-    assert "Careful: x and y depend on the order of the rows" in words
+    assert "Careful: y and x depend on the order of the rows" in words
     p, words = said(0.42)
     assert 0.01 < p < 0.05
     assert "x depends on the order of the rows; whether y does is not certain" in words

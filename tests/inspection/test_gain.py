@@ -40,7 +40,8 @@ def test_scores_and_intervals_are_those_of_the_folds():
     assert "helps" in display.ax_.get_yticklabels()[1].get_text()
     assert display.ax_.get_xlabel() == "AUC (95% interval)"
     title = display.figure_.get_suptitle().replace("\n", " ")
-    assert title == comparison.verdict.sentence
+    assert title.endswith(comparison.verdict.headline)
+    assert title.startswith(f"event, {comparison.verdict.method}: ")
 
 
 def test_differences_are_paired():

@@ -123,7 +123,7 @@ def _show_columns(
     drawn = f" of {MOST_ROWS:,} rows drawn" if known > MOST_ROWS else ""
     rows = f"{len(data.y):,} rows"
     if known < len(data.y):
-        rows += f", of which {known:,} have an outcome and are scored"
+        rows += f", of which {known:,} have an outcome and are scored (missing: of all)"
     console.print(
         Text(
             f"{rows}. Score: {name} of a small tree on this column only, "
@@ -429,8 +429,8 @@ def _coverage_words(measured: Mapping[str, Any]) -> str:
     """Return for which rows the prediction intervals have their coverage."""
     later = ", and fewer if rows change with time" * bool(measured.get("by_time"))
     return (
-        f"The prediction intervals contain {COVERAGE:.0%} of the outcomes of rows that "
-        f"are like the training rows{later}."
+        f"The prediction intervals contain {COVERAGE:.0%} of the outcomes, on average "
+        f"over rows that are like the training rows{later}."
     ).replace("%", " %")
 
 

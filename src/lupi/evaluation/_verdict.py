@@ -615,6 +615,7 @@ def _about_data(settings: Mapping[str, Any]) -> str:
     ordered = settings.get("order", {}).get("columns", [])
     if ordered and settings["splits"]["kind"] != "time":
         verb = "depends" if len(ordered) == 1 else "depend"
+        ordered = sorted(ordered, key=lambda name: name != settings["target"])
         order = f" {listed(ordered, most=4)} {verb} on the order of the rows"
         if settings["target"] in ordered:
             said += (
@@ -709,7 +710,10 @@ def next_steps(
             time = f"--time {shlex.quote(column or ROW_NUMBER)}"
         else:
             time = "time=range(len(y))" if column is None else f"time=table[{column!r}]"
-        steps.append(f"Train on the past and test on the future: {time}.")
+        steps.append(
+            "If the rows are ordered in time, train on the past and test on the "
+            f"future: {time}."
+        )
     drawn = "train_size" if splits["train_size"] else "labelled"
     drawn = drawn if splits["train_size"] or splits.get("labelled") else ""
     hedged = any(name.startswith("HedgedDistillation") for name in methods)

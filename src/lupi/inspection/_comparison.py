@@ -149,7 +149,7 @@ class GainDisplay:
         display = cls(
             table=table,
             verdicts={method: verdicts[method] for method in table["method"].unique()},
-            sentence=comparison.verdict.sentence,
+            sentence=_title(comparison),
             axis_label=f"{what} ({confidence:.0%} interval)",
             kind=kind,
             splits=_split_values(comparison, kind) if splits else None,
@@ -239,6 +239,14 @@ def _marks(
     ends = np.nan_to_num([value - low, high - value])
     size = {"markersize": 7, "elinewidth": 1.8, "capsize": 3}
     return ax.errorbar(value, heights, xerr=ends, label=label, **size, **look)
+
+
+def _title(comparison: Comparison) -> str:
+    """Return target, method and verdict, also that with all known outcomes."""
+    verdict, full = comparison.verdict, comparison.full_size
+    about = [str(comparison.settings["target"]), *filter(None, [verdict.method])]
+    said = [verdict.headline] + ([] if full is None else [full.verdict.headline])
+    return f"{', '.join(about)}: {' '.join(said)}"
 
 
 def _split_values(comparison: Comparison, kind: str) -> pd.DataFrame:
