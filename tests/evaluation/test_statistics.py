@@ -221,7 +221,7 @@ def test_outlying_splits_are_left_out():
 
 def test_at_most_two_fifths_of_the_splits_are_left_out():
     scores = {arm: np.linspace(0.1, 0.2, 10) for arm in ARMS}
-    for split, arm in enumerate(ARMS):
+    for split, arm in enumerate(("without", *ARMS[:4])):
         scores[arm] = scores[arm].copy()
         scores[arm][split] = -10.0 * (split + 1)
     result = of_scores({"A": scores})

@@ -232,6 +232,15 @@ def test_all_means_of_a_comparison_are_over_the_same_splits():
     said = "Measured on 9 of 10 random splits with 90 known outcomes in training; in"
     assert f"{said} split 4 a score is an outlier." in result.verdict.sentence
     assert result.to_dict()["left_out"] == [3]
+    assert result.outliers == {("A", "without"): {3: -3.5}}
+
+
+def test_an_outlier_of_the_oracle_leaves_no_split_out():
+    result = comparison({"A": (0.3, 0.4, 0.3, 0.3, 0.9)})
+    oracle = (result.folds["arm"] == "oracle") & (result.folds["split"] == 3)
+    result.folds.loc[oracle, "score"] = 0.1
+    assert result.left_out == []
+    assert (result.table["n_splits"] == 10).all()
 
 
 @pytest.mark.parametrize(

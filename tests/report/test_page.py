@@ -421,7 +421,37 @@ def test_splits_that_are_left_out_are_named_with_the_means_of_all():
     mean = result.folds.loc[without, "score"].mean()
     assert "† Split 4 is left out of all means, tests and baselines" in said
     assert f"SVCPlus scores {mean:.3f} without X*" in said
+    assert "(without X* −3.000 in split 4)" in said
     assert "4†" in said
+    assert re.search(r"\d of these 9 splits are better with X\*", said)
+
+
+def test_splits_that_are_left_out_at_full_size_are_named_too():
+    full = of_gains({"SVCPlus": 0.05})
+    shuffled = full.folds["arm"] == "shuffled"
+    full.folds.loc[shuffled & (full.folds["split"] == 1), "score"] = -2.0
+    result = at_full_size(of_gains({"SVCPlus": 0.05}, splits={"n_train": 60.0}), full)
+    said = Reader(render(result)).text
+    assert said.count("† Split 2 is left out") == 1
+    assert "baselines (180 training rows)" in said
+    assert "(shuffled X* −2.000 in split 2)" in said
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ((0.3, 0.45), ", below a constant prediction."),
+        ((0.3, 0.6), ", not shown to be better than a constant prediction."),
+    ],
+    ids=["below", "near"],
+)
+def test_a_baseline_is_below_a_constant_if_its_interval_is(ends, words):
+    outside = {"name": "Boosting", "score": 0.4, "std_error": 0.05}
+    outside |= dict(zip(("low", "high"), ends, strict=True))
+    # Differences to the kept model.
+    outside |= dict.fromkeys(("difference", "difference_low", "difference_high"), -0.1)
+    result = of_gains({"SVCPlus": 0.05}, outside=outside, constant=0.5)
+    assert f"(standard error){words}" in Reader(render(result)).text
 
 
 def test_the_model_without_privileged_information_is_named():

@@ -144,9 +144,12 @@ def run_compare(
         comparison.settings["made"] |= _remember(asked, out)
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
-        if not asked["no_model"] and comparison.at_full_size(n_jobs=jobs) is not None:
-            words = str(full_size_words(comparison))
-            console.print(Text.assemble(("all rows ", "dim"), words))
+        full = None if asked["no_model"] else comparison.at_full_size(n_jobs=jobs)
+        if full is not None:
+            verdict = str(full_size_words(comparison))
+            console.print(Text.assemble(("all rows ", "dim"), verdict))
+            for words in left_out_words(full):
+                console.print(Text(words))
         _baselines(console, comparison, jobs)
         model = None
         if not asked["no_model"]:
@@ -236,7 +239,8 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     for own in sizes(comparison):
         levels = own.intervals().replace({"arm": labels})
         levels = levels[levels["method"] == method]
-        scores[split_words(own.settings)] = levels.to_dict("records")
+        words = split_words(own.settings, len(own.left_out))
+        scores[words] = levels.to_dict("records")
     limits = []
     if settings["splits"]["kind"] != "time":
         limits.append("The splits were random: scores on later rows may be lower.")
@@ -251,7 +255,11 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
         "full_size": full_size_words(comparison),
         "expected": expected_words(comparison),
         "scores": scores,
-        "baselines": [*baseline_words(comparison), *second_words(comparison)],
+        "baselines": [
+            *left_out_words(comparison),
+            *baseline_words(comparison),
+            *second_words(comparison),
+        ],
         "limits": limits,
         "below": below_words(comparison),
         "by_time": settings["splits"]["kind"] == "time",

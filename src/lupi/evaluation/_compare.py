@@ -50,9 +50,11 @@ from lupi.evaluation._running import run_all, to_plain
 from lupi.evaluation._scoring import design_for
 from lupi.evaluation._splits import Split, evenly_mixed, of_rows
 from lupi.evaluation._statistics import (
+    FAR,
     Contrast,
     Design,
     corrected_contrast,
+    distances,
     outlying_splits,
 )
 from lupi.evaluation._study import FIELDS, Piece, Study, plan
@@ -315,10 +317,16 @@ def _assemble(
 
 
 def _left_out(folds: pd.DataFrame) -> list[int]:
-    """Return the splits that are left out of all means; failed methods do not count."""
-    scores = folds.pivot(index=["method", "arm"], columns="split", values="score")
-    numbers = outlying_splits(scores[scores.notna().all(axis=1)].to_numpy(float))
+    """Return the splits that are left out of all means."""
+    numbers = outlying_splits(_judged_scores(folds).to_numpy(float))
     return [int(number) for number in numbers]
+
+
+def _judged_scores(folds: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of all arms but the oracle, without failed methods."""
+    folds = folds[folds["arm"] != "oracle"]
+    scores = folds.pivot(index=["method", "arm"], columns="split", values="score")
+    return scores[scores.notna().all(axis=1)]
 
 
 def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
@@ -978,10 +986,22 @@ class Comparison:
     def left_out(self) -> list[int]:
         """Numbers of the splits that are left out of all means, tests and intervals.
 
-        In these splits the score of an arm lies beyond the quartiles of its scores by
-        more than five of their ranges, because a model extrapolates, say.
+        In these splits the score of an arm other than the oracle lies beyond the
+        quartiles of its scores by more than five of their ranges, because a model
+        extrapolates, say.
         """
         return _left_out(self.folds)
+
+    @property
+    def outliers(self) -> dict[tuple[str, str], dict[int, float]]:
+        """Scores that are outliers in ``left_out``, by split, by method and arm."""
+        scores = _judged_scores(self.folds)
+        far = distances(scores) > FAR
+        found = {
+            key: {split: line[split] for split in self.left_out if is_far[split]}
+            for (key, line), is_far in zip(scores.iterrows(), far, strict=True)
+        }
+        return {key: splits for key, splits in found.items() if splits}
 
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:

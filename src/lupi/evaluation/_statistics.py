@@ -49,10 +49,10 @@ have the variance of their test rows only, that of blocks of consecutive rows di
 the number of blocks: it says nothing about other training sets.
 
 *Outliers.* A model that extrapolates can have a score of −3 on one split, which a mean
-does not survive. Splits in which the score of an arm lies beyond its quartiles by more
-than five of their ranges are left out of all means and differences of the comparison
-(`outlying_splits`). The rule treats all arms alike, so that the level of the tests does
-not change.
+does not survive. Splits in which the score of an arm other than the oracle lies beyond
+its quartiles by more than five of their ranges are left out of all means and
+differences of the comparison (`outlying_splits`). The rule treats these arms alike, so
+that the level of the tests does not change.
 
 References
 ----------
@@ -185,8 +185,16 @@ def corrected_contrast(
     return Contrast(mean, std_error, freedom, *tests, *range_and_rows)
 
 
+def distances(scores: ArrayLike) -> np.ndarray:
+    """Return how far scores lie beyond the quartiles of their row, in their ranges."""
+    scores = np.asarray(scores, dtype=float)
+    low, high = np.quantile(scores, (0.25, 0.75), axis=1, keepdims=True)
+    beyond = np.maximum(low - scores, scores - high)
+    return np.divide(beyond, high - low, out=np.zeros_like(scores), where=high > low)
+
+
 def outlying_splits(scores: ArrayLike) -> np.ndarray:
-    """Return the splits that are left out of all means, from the scores of all arms.
+    """Return the splits that are left out of all means, from the scores of the arms.
 
     In these splits the score of an arm lies beyond its quartiles by more than five of
     their ranges. At most two fifths of the splits are left out, the farthest first.
@@ -201,11 +209,7 @@ def outlying_splits(scores: ArrayLike) -> np.ndarray:
     n_splits = scores.shape[-1]
     if n_splits < FEWEST_SPLITS or not len(scores):
         return np.array([], dtype=int)
-    low, high = np.quantile(scores, (0.25, 0.75), axis=1, keepdims=True)
-    beyond = np.maximum(low - scores, scores - high)
-    distance = np.divide(
-        beyond, high - low, out=np.zeros_like(scores), where=high > low
-    ).max(axis=0)
+    distance = distances(scores).max(axis=0)
     farthest = np.argsort(-distance, kind="stable")[: int(MOST_LEFT_OUT * n_splits)]
     return np.sort(farthest[distance[farthest] > FAR])
 

@@ -259,15 +259,17 @@ def _method(
         none = {"gains": None, "curve": None, "reliability": None}
         return part | {"charts": []} | none
     wide = folds.pivot(index="split", columns="arm", values="score")
-    better = int((wide["with"] > wide["without"]).sum())
+    used = wide.drop(index=comparison.left_out)
+    better = int((used["with"] > used["without"]).sum())
     kept = " over the splits that are not left out" * bool(comparison.left_out)
     return part | {
         "charts": _score_charts(comparison, name, index),
         "gains": _gain_chart(comparison, name, index),
         "gains_note": (
             "Differences to the same model without X*: one dot per split, and the mean"
-            f"{kept} with its 95 % interval. {better} of {len(wide)} splits are better "
-            "with X*."
+            f"{kept} with its 95 % interval. {better} of "
+            f"{'these ' * bool(comparison.left_out)}{len(used)} splits are better with "
+            "X*."
         ),
         "splits": [
             [

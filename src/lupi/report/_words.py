@@ -133,23 +133,39 @@ def summary_cells(line: Mapping[str, Any]) -> list[str]:
 
 
 def left_out_words(comparison: Comparison) -> list[str]:
-    """Return which splits are left out, and the means over all splits."""
-    if not comparison.left_out:
-        return []
-    folds = comparison.folds
-    if comparison.verdict.method is not None:
-        folds = folds[folds["method"] == comparison.verdict.method]
-    means = folds.groupby("arm")["score"].mean()
-    scores = listed(f"{number(means[arm])} {ARMS[arm].label}" for arm in ARMS)
-    numbers = listed(str(split + 1) for split in comparison.left_out)
-    total = comparison.settings["splits"]["n_splits"]
-    several = len(comparison.left_out) > 1
-    which = f"Splits {numbers} of {total} are" if several else f"Split {numbers} is"
-    return [
-        f"{MARK} {which} left out of all means, tests and baselines: the score of an "
-        "arm is more than five interquartile ranges away from its other splits. With "
-        f"all {total} splits, {comparison.verdict.method} scores {scores}."
-    ]
+    """Return which splits are left out, why, and the means over all, at every size."""
+    said = []
+    for own in sizes(comparison):
+        if not own.left_out:
+            continue
+        size = f" ({size_words(own)})" * (comparison.full_size is not None)
+        folds, method = own.folds, own.verdict.method
+        if method is not None:
+            folds = folds[folds["method"] == method]
+        means = folds.groupby("arm")["score"].mean()
+        scores = listed(f"{number(means[arm])} {ARMS[arm].label}" for arm in ARMS)
+        numbers = listed(str(split + 1) for split in own.left_out)
+        total = own.settings["splits"]["n_splits"]
+        several = len(own.left_out) > 1
+        which = f"Splits {numbers} of {total} are" if several else f"Split {numbers} is"
+        said.append(
+            f"{MARK} {which} left out of all means, tests and baselines{size}: the "
+            "score of an arm is more than five interquartile ranges away from its "
+            f"other splits ({listed(_far_words(own), most=4)}). With all {total} "
+            f"splits, {method} scores {scores}."
+        )
+    return said
+
+
+def _far_words(comparison: Comparison) -> list[str]:
+    """Return the arms whose scores are outliers, with these scores."""
+    found = []
+    for (method, arm), far in comparison.outliers.items():
+        name = f"{method} " * (len(comparison.methods) > 1) + ARMS[arm].label
+        scores = listed(number(score) for score in far.values())
+        splits = listed(str(split + 1) for split in far)
+        found.append(f"{name} {scores} in split{'s' * (len(far) > 1)} {splits}")
+    return found
 
 
 def gain_words(comparison: Comparison) -> dict[str, str]:
@@ -205,8 +221,11 @@ def parameter_value(value: Any) -> str:
     return str(value)
 
 
-def split_words(settings: Mapping[str, Any]) -> str:
-    """Return a description of the splits."""
+def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
+    """Return a description of the splits, and of how many of them are used."""
+    if n_left_out:
+        used = settings["splits"]["n_splits"] - n_left_out
+        return f"{used} of {split_words(settings)}"
     splits = settings["splits"]
     rows, n_test = training_rows(splits), training_rows(splits, "n_test")
     grouped = ", rows of a group kept together" if splits.get("grouped") else ""
@@ -413,15 +432,27 @@ def baseline_words(comparison: Comparison) -> list[str]:
         if outside:
             score = score_with_error(outside["score"], outside["std_error"])
             error = "" if pd.isna(outside["std_error"]) else " (standard error)"
-            below = constant is not None and outside["score"] < constant
             said.append(
                 f"{outside['name']} of scikit-learn, with its defaults, on X and the "
                 f"same splits{size}: {score}{error}"
-                f"{', below a constant prediction' * below}."
+                f"{_beside_constant(outside, constant)}."
             )
         if constant is not None:
             said.append(_constant_words(settings, size))
     return said
+
+
+def _beside_constant(outside: Mapping[str, Any], constant: float | None) -> str:
+    """Return how a baseline compares with a constant; empty if it is better."""
+    if constant is None:
+        return ""
+    low, high = (
+        outside["score"] if pd.isna(outside.get(end)) else outside[end]
+        for end in ("low", "high")
+    )
+    if high < constant:
+        return ", below a constant prediction"
+    return ", not shown to be better than a constant prediction" * (low <= constant)
 
 
 def _constant_words(settings: Mapping[str, Any], size: str) -> str:
