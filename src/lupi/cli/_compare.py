@@ -144,10 +144,10 @@ def run_compare(
         comparison.settings["made"] |= _remember(asked, out)
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
-        full = None if asked["no_model"] else comparison.at_full_size(n_jobs=jobs)
-        if full is not None:
+        if not asked["no_model"] and comparison.at_full_size(n_jobs=jobs) is not None:
             verdict = str(full_size_words(comparison))
             console.print(Text.assemble(("all rows ", "dim"), verdict))
+            full = sizes(comparison)[-1]
             for words in left_out_words(full):
                 console.print(Text(words))
         _baselines(console, comparison, jobs)
