@@ -101,6 +101,25 @@ def test_the_card_of_the_model_has_verdict_scores_and_limits(compared):
     assert f"event {share:.1%}".replace("%", " %") in card
 
 
+def test_the_card_counts_and_names_the_splits_that_are_left_out(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + 0.01 * rng.normal(size=60)
+    # The two folds that test this row have an R² that is far below the others.
+    y[7] += 1.5
+    table = pd.DataFrame({"x": X[:, 0], "later": X[:, 1], "y": y})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    words = ["compare", "table.csv", "-t", "y", "-p", "later", "--quick", "-j", "1"]
+    words += ["--methods", "generalized-distillation-regressor", "--n-candidates", "1"]
+    assert main(words) == 0
+    assert main(["card", "lupi-report/model.skops", "-o", "card.md"]) == 0
+    card = (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert "Regressor: 8 of 10 random splits (5 folds, repeated twice)" in card
+    assert re.search(r"† Splits \d+ and \d+ of 10 are left out", card)
+    assert "With all 10 splits, GeneralizedDistillationRegressor scores" in card
+
+
 def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
     table = clinic(120)[["age", "ward", "count_week_20", "outcome"]].dropna()
     table.to_csv(tmp_path / "table.csv", index=False)
