@@ -267,9 +267,7 @@ def test_a_split_by_time_says_which_rows_and_models_it_is_about(
     assert below in said
     assert main(["card", "lupi-report/model.skops", "-o", "card.md"]) == 0
     card = (tmp_path / "card.md").read_text(encoding="utf-8")
-    assert (
-        "- The prediction intervals contain 90 % of the outcomes of rows that" in card
-    )
+    assert "- The prediction intervals contain 90 % of the outcomes, on average" in card
 
 
 def test_time_splits_the_past_from_the_future(tmp_path, monkeypatch, capsys):
