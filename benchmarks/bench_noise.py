@@ -263,7 +263,7 @@ def cover(seed, n=5000):
             data.data, data.target, privileged=data.privileged
         )
     found, low, high = model.label_noise(np.eye(6), level=0.95)
-    return (low <= rates) & (rates <= high), found, high - low, model.C_["corrected"]
+    return (low <= rates) & (rates <= high), found, high - low, model.C_["noise"]
 
 
 def coverage(replicas, jobs):

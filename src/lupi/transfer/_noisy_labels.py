@@ -29,7 +29,9 @@ scores :math:`b + W x`. With X* standardized too (q columns), it minimizes
 C is that of the same model without noise, which has the best likelihood of held-out
 labels, or the smallest larger one within a standard error of the best with noise: the
 best itself varies more. The last term, with the log-odds :math:`b_0` of the
-labels, keeps a rare class from being explained as noise altogether.
+labels, keeps a rare class from being explained as noise altogether. The hedge takes W
+of a model within two standard errors: a larger C can fit errors of the few labels of a
+rare class, and labels out of fold, wrong themselves, hardly show it.
 
 **Gradient.** With :math:`r_i = a_{k_i} / P(k_i \mid x_i, x^*_i)`, the posterior
 probability of an answer, :math:`\log P` has the derivatives :math:`(1 - r) ([k = k_i] -
@@ -400,15 +402,15 @@ def _log_probabilities(output: ClassOutput, model: Any, X: Any) -> np.ndarray:
 # Hedge -------------------------------------------------------------------------------
 
 
-def _within_error(values: np.ndarray, rows: _LabelledRows) -> int:
-    """Return the first candidate whose log-likelihood is within an error of the best.
+def _within_errors(values: np.ndarray, rows: _LabelledRows, errors: float) -> int:
+    """Return the first candidate whose log-likelihood is within errors of the best.
 
-    The error is the standard error of the difference of the two, summed over rows.
+    An error is the standard error of the difference of the two, summed over rows.
     """
     total = rows.weight.sum()
     loss = values[np.argmax(values @ rows.weight)] - values
     error = (loss - loss @ rows.weight[:, None] / total) ** 2 @ rows.weight
-    return int(np.argmax(loss @ rows.weight <= np.sqrt(error)))
+    return int(np.argmax(loss @ rows.weight <= errors * np.sqrt(error)))
 
 
 def _hedge(
@@ -507,7 +509,8 @@ None, default=None
     weights_ : dict from candidate to float
         Weights of ``"labels"`` and ``"corrected"``, which sum to 1.
     coef_, intercept_, C_ : ndarray, ndarray, dict from candidate to float
-        The weighted model, and the chosen C. Only with ``student=None``.
+        The weighted model, and the chosen C, also that of ``"noise"``. Only with
+        ``student=None``.
     students_ : dict from candidate to estimator
         The fitted students. Only where one is given.
     n_iter_, converged_ : int, bool
@@ -656,7 +659,7 @@ None, default=None
         folds = self._outer_folds(rows, keep, given) if student is None or noisy else []
         names = names if folds else names[:1]
         hedged = self.hedge and len(names) > 1
-        C, held = dict.fromkeys(names, 1.0), {}
+        C, held = dict.fromkeys([*names, "noise"], 1.0), {}
         shares, slopes = {names[-1]: 1.0}, {names[-1]: (1.0, 0.0)}
         if student is None:
             self._scaler = _scaler_of(rows.X, rows.weight)
@@ -666,13 +669,18 @@ None, default=None
                 grid = GRID[best:]
                 pairs = self._out_of_fold(rows, student, name, folds, grid)
                 values = np.array([_log_likelihood(*pair, rows) for pair in pairs])
-                top = int(np.argmax(values @ rows.weight))
-                best = _within_error(values, rows) if name == "corrected" else top
-                C[name], held[name] = grid[best], pairs[best]
+                best = noise = int(np.argmax(values @ rows.weight))
+                if name == "corrected":
+                    noise = _within_errors(values, rows, 1.0)
+                    best = _within_errors(values, rows, 2.0) if hedged else noise
+                C[name], C["noise"] = grid[best], grid[noise]
+                held[name] = pairs[best][0], pairs[noise][1]
         if hedged:
             shares, slopes = _hedge(held, rows)
         models = {n: self._train(rows, student, n, (C[n],))[0] for n in names}
         self.weights_, self._slopes, last = shares, slopes, models[names[-1]]
+        if C["noise"] != C[names[-1]]:
+            last = self._train(rows, student, names[-1], (C["noise"],))[0]
         soft = {"labels": rows.labels}
         if len(names) > 1:
             scores = 0 * rows.labels if held else last.state
@@ -706,7 +714,7 @@ None, default=None
                 stacklevel=5,
             )
         if len(names) > 1 and rows.learned.any():
-            self._set_noise(rows, last, scores, C["corrected"], a)
+            self._set_noise(rows, last, scores, C["noise"], a)
 
     def _outer_folds(
         self, rows: _LabelledRows, keep: np.ndarray, given: Training
