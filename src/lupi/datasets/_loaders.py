@@ -257,16 +257,10 @@ def load_german_credit(*, as_frame: bool = False) -> Bunch:
             "foreign_worker": table.pop("foreign_worker"),
         }
     )
-    names = list(sensitive.columns)
     if not as_frame:
         table = pd.get_dummies(table, dtype=float)
-        sensitive = pd.DataFrame(
-            {
-                "sex": (sensitive["sex"] == "female").astype(float),
-                "age": sensitive["age"].astype(float),
-                "foreign_worker": (sensitive["foreign_worker"] == "yes").astype(float),
-            }
-        )
+        sensitive["sex"] = sensitive["sex"] == "female"
+        sensitive["foreign_worker"] = sensitive["foreign_worker"] == "yes"
     return make_bunch(
         table,
         sensitive,
@@ -274,7 +268,7 @@ def load_german_credit(*, as_frame: bool = False) -> Bunch:
         as_frame=as_frame,
         description=read_description(),
         target_names=["bad", "good"],
-        sensitive_feature_names=names,
+        sensitive_feature_names=list(sensitive.columns),
     )
 
 
