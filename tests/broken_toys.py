@@ -306,8 +306,6 @@ class MustBeAsked(TaughtClassifier):
 
 @breaks(
     "check_grid_search",
-    "check_cross_validate",
-    "check_learning_curve",
     "check_pipeline",
     "check_calibration",
 )

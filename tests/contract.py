@@ -24,9 +24,7 @@ OF_THE_FAMILY = {
     "check_unlabelled_rows_are_refused_or_used",
     # Tools of scikit-learn that slice X* and pass it on.
     "check_calibration",
-    "check_cross_validate",
     "check_grid_search",
-    "check_learning_curve",
     "check_pipeline",
 }
 # What a model that only defines its problem can get wrong.

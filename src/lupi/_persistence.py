@@ -397,72 +397,46 @@ def without_privileged(model: BaseEstimator) -> BaseEstimator:
 
 
 # ------------------------------------------------------------------------------ types
-# Decision trees are arrays of child indices that scikit-learn follows unchecked;
-# skops leaves them out for that reason. They are listed because every
-# index is checked below before a tree is used.
-TREE_TYPES = ("sklearn.tree._tree.Tree",)
-
-# Parts of a fitted skrub.TableVectorizer: its steps, its predicates of column types,
-# and time zones.
-TABLE_TYPES = (
-    "datetime.timedelta",
-    "datetime.timezone",
-    "numpy.dtype",
-    "pandas.DatetimeTZDtype",
-    "pandas.core.dtypes.dtypes.DatetimeTZDtype",
-    "skrub._apply_to_cols.ApplyToCols",
-    "skrub._apply_to_each_col.ApplyToEachCol",
-    "skrub._check_input.CheckInputDataFrame",
-    "skrub._clean_categories.CleanCategories",
-    "skrub._clean_null_strings.CleanNullStrings",
-    "skrub._dataframe._common.is_any_date",
-    "skrub._dataframe._common.is_bool",
-    "skrub._dataframe._common.is_categorical",
-    "skrub._dataframe._common.is_duration",
-    "skrub._dataframe._common.is_numeric",
-    "skrub._dataframe._common.is_object",
-    "skrub._dataframe._common.is_string",
-    "skrub._datetime_encoder.DatetimeEncoder",
-    "skrub._drop_uninformative.DropUninformative",
-    "skrub._duration_to_float.DurationToFloat",
-    "skrub._string_encoder.StringEncoder",
-    "skrub._table_vectorizer.PassThrough",
-    "skrub._table_vectorizer.ShortReprDict",
-    "skrub._table_vectorizer.TableVectorizer",
-    "skrub._table_vectorizer._created_by_predicate",
-    "skrub._to_datetime.ToDatetime",
-    "skrub._to_float.ToFloat",
-    "skrub._to_str.ToStr",
-    "skrub.selectors._base.All",
-    "skrub.selectors._base.And",
-    "skrub.selectors._base.Cols",
-    "skrub.selectors._base.Filter",
-    "skrub.selectors._base.Inv",
-    "skrub.selectors._base.Or",
-    "skrub.selectors._base.Sub",
-    "skrub.selectors._selectors._cardinality_below",
-    "zoneinfo.ZoneInfo",
+# Names of types and functions by module, besides `search_types`. Those of skrub,
+# pandas and time zones are parts of a fitted skrub.TableVectorizer. Sparse arrays are
+# read without pickle; skops trusts only their base classes. It leaves out decision
+# trees, as scikit-learn follows their indices unchecked; these are checked below.
+_FOREIGN = {
+    "datetime": "timedelta timezone",
+    "numpy": "dtype",
+    "pandas": "DatetimeTZDtype",
+    "pandas.core.dtypes.dtypes": "DatetimeTZDtype",
+    "scipy.sparse._csc": "csc_array csc_matrix",
+    "scipy.sparse._csr": "csr_array csr_matrix",
+    "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration",
+    "sklearn.metrics._scorer": "_PassthroughScorer _Scorer",
+    "sklearn.tree._tree": "Tree",
+    "sklearn.utils._metadata_requests": "MetadataRequest MethodMetadataRequest",
+    "skrub._apply_to_cols": "ApplyToCols",
+    "skrub._apply_to_each_col": "ApplyToEachCol",
+    "skrub._check_input": "CheckInputDataFrame",
+    "skrub._clean_categories": "CleanCategories",
+    "skrub._clean_null_strings": "CleanNullStrings",
+    "skrub._dataframe._common": (
+        "is_any_date is_bool is_categorical is_duration is_numeric is_object is_string"
+    ),
+    "skrub._datetime_encoder": "DatetimeEncoder",
+    "skrub._drop_uninformative": "DropUninformative",
+    "skrub._duration_to_float": "DurationToFloat",
+    "skrub._string_encoder": "StringEncoder",
+    "skrub._table_vectorizer": (
+        "PassThrough ShortReprDict TableVectorizer _created_by_predicate"
+    ),
+    "skrub._to_datetime": "ToDatetime",
+    "skrub._to_float": "ToFloat",
+    "skrub._to_str": "ToStr",
+    "skrub.selectors._base": "All And Cols Filter Inv Or Sub",
+    "skrub.selectors._selectors": "_cardinality_below",
+    "zoneinfo": "ZoneInfo",
+}
+FOREIGN_TYPES = frozenset(
+    f"{module}.{name}" for module, names in _FOREIGN.items() for name in names.split()
 )
-
-# Sparse arrays are read without pickle; skops trusts only their base classes.
-SPARSE_TYPES = (
-    "scipy.sparse._csc.csc_array",
-    "scipy.sparse._csc.csc_matrix",
-    "scipy.sparse._csr.csr_array",
-    "scipy.sparse._csr.csr_matrix",
-)
-
-# Parts of fitted searches and calibrations of scikit-learn, besides `search_types`.
-SEARCH_TYPES = (
-    "sklearn.calibration._CalibratedClassifier",
-    "sklearn.calibration._SigmoidCalibration",
-    "sklearn.metrics._scorer._PassthroughScorer",
-    "sklearn.metrics._scorer._Scorer",
-    "sklearn.utils._metadata_requests.MetadataRequest",
-    "sklearn.utils._metadata_requests.MethodMetadataRequest",
-)
-
-FOREIGN_TYPES = TREE_TYPES + TABLE_TYPES + SPARSE_TYPES + SEARCH_TYPES
 
 
 def search_types() -> Iterator[str]:
@@ -503,8 +477,8 @@ def check_model(model: Any) -> None:
     for part, owner in parts_of(model):
         if isinstance(part, Tree):
             must_fit(isinstance(owner, BaseDecisionTree), "a tree belongs to no model")
-        for kinds, check in CHECKS:
-            if isinstance(part, kinds):
+        for kinds, attribute, check in CHECKS:
+            if isinstance(part, kinds) and hasattr(part, attribute):
                 check(part)
         if hasattr(part, "__dict__") and not isinstance(part, type):
             check_shapes(part)
@@ -572,7 +546,7 @@ def check_new_generator(generator: Any) -> None:
 
 def check_k_means(model: Any) -> None:
     """Check the number of threads, which OpenMP starts without checking."""
-    must_fit(0 < getattr(model, "_n_threads", 1) <= 4096, "the number of threads")
+    must_fit(0 < model._n_threads <= 4096, "the number of threads")
 
 
 def check_tree_state(arguments: tuple, state: Mapping[str, Any]) -> None:
@@ -610,9 +584,7 @@ def depth_of(left: np.ndarray, right: np.ndarray) -> int:
 
 def check_decision_tree(model: Any) -> None:
     """Check that a tree has the width that its model compares with X."""
-    tree = getattr(model, "tree_", None)
-    if tree is None:
-        return
+    tree = model.tree_
     must_fit(
         isinstance(tree, Tree)
         and tree.n_features == model.n_features_in_
@@ -626,9 +598,7 @@ def check_gradient_boosting(model: Any) -> None:
 
     An `init` other than the default could itself be unchecked; it is refused.
     """
-    trees = getattr(model, "estimators_", None)
-    if trees is None:
-        return
+    trees = model.estimators_
     width, count = model.n_features_in_, model.n_trees_per_iteration_
     sound = isinstance(trees, np.ndarray) and trees.ndim == 2 and len(trees)
     must_fit(sound and trees.shape[1] == count, "the number of trees")
@@ -644,9 +614,7 @@ def check_gradient_boosting(model: Any) -> None:
 
 def check_forest(model: Any) -> None:
     """Check the widths of the trees of a forest, which validates X once."""
-    trees = getattr(model, "estimators_", None)
-    if trees is None:
-        return
+    trees = model.estimators_
     widths = [model.n_features_in_] * len(trees)
     if isinstance(model, IsolationForest) and model._max_features != widths[0]:
         widths = list(map(len, model.estimators_features_))
@@ -665,8 +633,6 @@ def must_have_width(trees: Any, widths: list[int]) -> None:
 
 def check_neighbors(model: Any) -> None:
     """Check the rows and the labels of nearest neighbors."""
-    if not hasattr(model, "_fit_X"):
-        return
     name, rows = type(model).__name__, model._fit_X
     must_fit(
         rows.shape == (model.n_samples_fit_, model.n_features_in_)
@@ -686,8 +652,6 @@ def check_neighbors(model: Any) -> None:
 
 def check_libsvm(model: Any) -> None:
     """Check the arrays of a support vector machine of scikit-learn."""
-    if not hasattr(model, "_n_support"):
-        return
     name, width = type(model).__name__, model.n_features_in_
     counts, support, vectors = model._n_support, model.support_, model.support_vectors_
     n_classes = len(model.classes_) if is_classifier(model) else 2
@@ -723,8 +687,6 @@ def check_libsvm(model: Any) -> None:
 
 def check_one_hot(encoder: Any) -> None:
     """Check that the columns of a one-hot encoder are those of its categories."""
-    if not hasattr(encoder, "_n_features_outs"):
-        return
     must_fit(
         encoder._n_features_outs == encoder._compute_n_features_outs()
         and len(encoder.categories_) == encoder.n_features_in_,
@@ -734,23 +696,22 @@ def check_one_hot(encoder: Any) -> None:
 
 def check_vocabulary(vectorizer: Any) -> None:
     """Check that the columns of a vocabulary are inside of its table."""
-    words = getattr(vectorizer, "vocabulary_", None)
-    if words is None:
-        return
+    words = vectorizer.vocabulary_
     columns = sorted(words.values())
     must_fit(columns == list(range(len(words))), "the columns of a vocabulary")
 
 
-CHECKS: tuple[tuple[Any, Callable[[Any], None]], ...] = (
-    ((sp.sparray, sp.spmatrix), check_sparse),
-    (np.random.RandomState, check_generator),
-    (np.random.Generator, check_new_generator),
-    (_BaseKMeans, check_k_means),
-    (BaseDecisionTree, check_decision_tree),
-    (BaseGradientBoosting, check_gradient_boosting),
-    ((BaseForest, IsolationForest), check_forest),
-    (NeighborsBase, check_neighbors),
-    (BaseLibSVM, check_libsvm),
-    (OneHotEncoder, check_one_hot),
-    (CountVectorizer, check_vocabulary),
+# Types, the attribute that fitted ones have, and their check.
+CHECKS: tuple[tuple[Any, str, Callable[[Any], None]], ...] = (
+    ((sp.sparray, sp.spmatrix), "__class__", check_sparse),
+    (np.random.RandomState, "__class__", check_generator),
+    (np.random.Generator, "__class__", check_new_generator),
+    (_BaseKMeans, "_n_threads", check_k_means),
+    (BaseDecisionTree, "tree_", check_decision_tree),
+    (BaseGradientBoosting, "estimators_", check_gradient_boosting),
+    ((BaseForest, IsolationForest), "estimators_", check_forest),
+    (NeighborsBase, "_fit_X", check_neighbors),
+    (BaseLibSVM, "_n_support", check_libsvm),
+    (OneHotEncoder, "_n_features_outs", check_one_hot),
+    (CountVectorizer, "vocabulary_", check_vocabulary),
 )

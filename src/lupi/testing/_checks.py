@@ -10,27 +10,20 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    StratifiedKFold,
-    cross_validate,
-    learning_curve,
-)
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import check_is_fitted
 
 from lupi._optional import installed
 from lupi._words import listed
@@ -192,6 +185,15 @@ def _differ(ours: Any, theirs: Any, X: Any, message: str) -> None:
     assert not np.allclose(values, _outputs(theirs, X), rtol=1e-6, atol=1e-8), message
 
 
+def _refused(method: Callable[[Any], Any], X: Any) -> bool:
+    """Return whether a method raises a ValueError."""
+    try:
+        method(X)
+    except ValueError:
+        return True
+    return False
+
+
 # The interface: arguments, state, copies.
 
 
@@ -228,11 +230,7 @@ def check_predicting_takes_no_privileged(data: Task) -> None:
         if name != "score":
             assert len(method(data.X_new)) == len(data.X_new)
     wide = np.hstack([data.X, data.P])
-    try:
-        model.predict(wide)
-    except ValueError:
-        return
-    raise AssertionError(
+    assert _refused(model.predict, wide), (
         "predict accepts a table with the privileged features appended; it should "
         f"refuse {wide.shape[1]} features after a fit on {data.X.shape[1]}."
     )
@@ -256,20 +254,18 @@ def check_privileged_has_an_effect(data: Task) -> None:
 def check_fit_changes_nothing_it_is_given(data: Task) -> None:
     """Check that ``fit`` does not change parameters and data."""
     data = data.without_P_in(np.array([0, 7]))
-    given = {"X": data.X, "y": data.y, "P": data.P, "weight": np.ones(len(data.y))}
-    before = {name: array.copy() for name, array in given.items()}
-    model = data.ready()
-    parameters = {name: repr(value) for name, value in model.get_params().items()}
-    objects = model.get_params(deep=False)
-    model.fit(data.X, data.y, privileged=data.P, sample_weight=given["weight"])
-    for name, array in given.items():
-        assert np.array_equal(array, before[name], equal_nan=True), (
-            f"fit changed {name}."
-        )
-    for name, value in model.get_params(deep=False).items():
-        assert value is objects[name], f"fit replaced the parameter {name}."
-    for name, value in model.get_params().items():
-        assert repr(value) == parameters[name], f"fit changed the parameter {name}."
+    weight, model = np.ones(len(data.y)), data.ready()
+    given = {"X": data.X, "y": data.y, "privileged": data.P, "sample_weight": weight}
+
+    def content() -> dict[str, Any]:
+        everything = given | model.get_params()
+        return {name: joblib.hash(value) for name, value in everything.items()}
+
+    before = content()
+    model.fit(data.X, data.y, privileged=data.P, sample_weight=weight)
+    after = content()
+    changed = sorted(name for name in before if before[name] != after.get(name))
+    assert not changed, f"fit changed {listed(changed)}."
 
 
 def check_fit_is_repeatable(data: Task) -> None:
@@ -323,15 +319,9 @@ def check_failed_refit_keeps_the_model(data: Task) -> None:
 
 
 def check_clone_and_pickle(data: Task) -> None:
-    """Check that a clone is unfitted with equal parameters, and a pickle predicts."""
+    """Check that a clone and a pickle give the same model."""
     model = data.fitted()
     copy = clone(model)
-    try:
-        check_is_fitted(copy)
-    except ValueError:  # NotFittedError
-        pass
-    else:
-        raise AssertionError("A clone of a fitted estimator counts as fitted.")
     copy.fit(data.X, data.y, privileged=data.P)
     data.agree(copy, model, "A fitted clone and the estimator")
     back = pickle.loads(pickle.dumps(model))
@@ -675,12 +665,9 @@ def check_feature_names(data: Task) -> None:
         assert names == list(table.columns), (
             f"{attribute} is {names}, expected {list(table.columns)}."
         )
-    try:
-        model.predict(X[X.columns[::-1]])
-    except ValueError:
-        pass
-    else:
-        raise AssertionError("predict accepts the columns of X in another order.")
+    assert _refused(model.predict, X[X.columns[::-1]]), (
+        "predict accepts the columns of X in another order."
+    )
     model.fit(data.X, data.y, privileged=data.P)
     assert not hasattr(model, "privileged_feature_names_in_"), (
         "privileged_feature_names_in_ survives a fit on a table without names."
@@ -815,15 +802,18 @@ def _folds(data: Task) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _fitted_folds(data: Task) -> list[Any]:
-    folds = _folds(data)
-    return [data.take(train).fitted() for train, _ in folds]
+    return [data.take(train).fitted() for train, _ in _folds(data)]
 
 
-def _routings() -> Iterator[tuple[AbstractContextManager[None], str]]:
-    """Yield configurations of scikit-learn, and their descriptions."""
+def _check_tool(
+    data: Task, what: str, fit: Callable[[bool], Any], expected: list[Any]
+) -> None:
+    """Compare outputs of a tool with those expected, with routing off and on."""
     for routing in (False, True):
-        name = f"with routing {'on' if routing else 'off'}"
-        yield config_context(enable_metadata_routing=routing), name
+        with config_context(enable_metadata_routing=routing):
+            outputs = fit(routing)
+        for ours, theirs in zip(outputs, expected, strict=True):
+            data.same(ours, theirs, f"{what} with routing {'on' if routing else 'off'}")
 
 
 def _mean_output(estimator: Any, X: Any, y: Any = None) -> float:
@@ -840,40 +830,25 @@ def check_requested_by_default(data: Task) -> None:
 
 
 def check_grid_search(data: Task) -> None:
-    """Check that `GridSearchCV` fits folds and best model with their rows of X*."""
+    """Check that `GridSearchCV` fits folds and best model with their rows of X*.
+
+    `cross_validate` and `learning_curve` fit a fold by the same function.
+    """
     data = data.partial()
-    folds, best = _folds(data), data.fitted()
-    by_hand = [
+    folds = _folds(data)
+    scores = [
         _mean_output(model, data.X[test])
         for model, (_, test) in zip(_fitted_folds(data), folds, strict=True)
     ]
-    for configured, routing in _routings():
-        with configured:
-            search = GridSearchCV(data.ready(), {}, cv=folds, scoring=_mean_output)
-            search.fit(data.X, data.y, privileged=data.P)
-            scores = [search.cv_results_[f"split{k}_test_score"][0] for k in range(2)]
-            what = f"GridSearchCV {routing}"
-            data.same(scores, by_hand, what)
-            data.agree(search, best, what)
 
+    def fit(routing: bool) -> tuple[Any, Any]:
+        search = GridSearchCV(data.ready(), {}, cv=folds, scoring=_mean_output)
+        search.fit(data.X, data.y, privileged=data.P)
+        scores = [search.cv_results_[f"split{k}_test_score"][0] for k in range(2)]
+        return scores, _outputs(search, data.X_new)
 
-def check_cross_validate(data: Task) -> None:
-    """Check that `cross_validate` fits every fold with its rows of X*."""
-    data = data.partial()
-    by_hand = _fitted_folds(data)
-    for configured, routing in _routings():
-        with configured:
-            models = cross_validate(
-                data.ready(),
-                data.X,
-                data.y,
-                cv=_folds(data),
-                params={"privileged": data.P},
-                return_estimator=True,
-                error_score="raise",
-            )["estimator"]
-            for model, expected in zip(models, by_hand, strict=True):
-                data.agree(model, expected, f"cross_validate {routing}")
+    expected = [scores, _outputs(data.fitted(), data.X_new)]
+    _check_tool(data, "GridSearchCV", fit, expected)
 
 
 def check_pipeline(data: Task) -> None:
@@ -881,41 +856,14 @@ def check_pipeline(data: Task) -> None:
     data = data.partial()
     scaler = StandardScaler().fit(data.X)
     by_hand = data.fitted(X=scaler.transform(data.X))
-    expected = _outputs(by_hand, scaler.transform(data.X_new))
-    names = ("model__privileged", "privileged")
-    for name, (configured, routing) in zip(names, _routings(), strict=True):
-        with configured:
-            model = Pipeline(
-                [("scale", StandardScaler()), ("model", data.ready())]
-            ).fit(data.X, data.y, **{name: data.P})
-            ours = _outputs(model, data.X_new)
-            data.same(ours, expected, f"Pipeline {routing}")
 
+    def fit(routing: bool) -> list[np.ndarray]:
+        model = Pipeline([("scale", StandardScaler()), ("model", data.ready())])
+        name = "privileged" if routing else "model__privileged"
+        return [_outputs(model.fit(data.X, data.y, **{name: data.P}), data.X_new)]
 
-def check_learning_curve(data: Task) -> None:
-    """Check that `learning_curve` takes the rows of X* for every training size."""
-    data = data.partial()
-    folds, sizes = _folds(data), [20, 30]
-    by_hand = [
-        [
-            _mean_output(data.take(train[:size]).fitted(), data.X[test])
-            for train, test in folds
-        ]
-        for size in sizes
-    ]
-    for configured, routing in _routings():
-        with configured:
-            _, _, scores = learning_curve(
-                data.ready(),
-                data.X,
-                data.y,
-                cv=folds,
-                train_sizes=sizes,
-                scoring=_mean_output,
-                params={"privileged": data.P},
-                error_score="raise",
-            )
-            data.same(scores, by_hand, f"learning_curve {routing}")
+    expected = [_outputs(by_hand, scaler.transform(data.X_new))]
+    _check_tool(data, "Pipeline", fit, expected)
 
 
 @classifiers_only
@@ -929,12 +877,12 @@ def check_calibration(data: Task) -> None:
     ):
         return
     data = data.partial()
-    folds, by_hand = _folds(data), _fitted_folds(data)
-    for configured, routing in _routings():
-        with configured:
-            calibrated = CalibratedClassifierCV(data.ready(), cv=folds)
-            calibrated.fit(data.X, data.y, privileged=data.P)
-            parts = calibrated.calibrated_classifiers_
-            for part, expected in zip(parts, by_hand, strict=True):
-                what = f"CalibratedClassifierCV {routing}"
-                data.agree(part.estimator, expected, what)
+
+    def fit(routing: bool) -> list[np.ndarray]:
+        model = CalibratedClassifierCV(data.ready(), cv=_folds(data))
+        model.fit(data.X, data.y, privileged=data.P)
+        parts = model.calibrated_classifiers_
+        return [_outputs(part.estimator, data.X_new) for part in parts]
+
+    expected = [_outputs(model, data.X_new) for model in _fitted_folds(data)]
+    _check_tool(data, "CalibratedClassifierCV", fit, expected)
