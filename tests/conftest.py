@@ -6,6 +6,8 @@ import re
 import pytest
 from hypothesis import settings
 
+from tests.drawing import undrawn as nothing_is_drawn
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Timing on a shared machine says nothing, and a failure must come back on the next run.
@@ -20,3 +22,10 @@ def pytest_collection_modifyitems(items):
     ]
     if changing:
         raise pytest.UsageError(f"Give these parameters an id: {', '.join(changing)}")
+
+
+@pytest.fixture(scope="module")
+def undrawn():
+    """Leave the figures of a file of tests undrawn."""
+    with nothing_is_drawn():
+        yield

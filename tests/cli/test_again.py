@@ -13,6 +13,8 @@ import pytest
 from lupi.cli import main
 from tests.cli.tables import clinic
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 EVERYTHING = [
     *["table.csv", "-t", "outcome", "-p", "count*", "remark*", "--drop", "ward"],
     *["complaint", "--time", "admitted", "--methods", "hedged-distillation"],

@@ -9,6 +9,8 @@ import pytest
 from lupi.cli import main
 from tests.cli.tables import SWIFT, clinic
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 LATER = ["count_week_20", "remark_week_20"]
 # Text takes most of the time, and is scored in tests/evaluation.
 TABLE = clinic().drop(columns=["complaint", "admitted"])

@@ -13,6 +13,9 @@ from lupi.cli import main
 from lupi.evaluation import Comparison
 from tests.cli.tables import PLAIN, SHORT, SWIFT, clinic, lupi_here
 
+# The comparison that most tests read is drawn: its fixture is that of the session.
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 KNOWN = ["age", "ward"]
 LATER = ["count_week_20", "remark_week_20"]
 
@@ -35,6 +38,7 @@ def test_it_prints_the_data_the_table_and_the_verdict(compared):
     for word in ("without", "with", "shuffled", "oracle", "gain", "verdict"):
         assert word in said
     assert "Which privileged column helps?" in said
+    assert "with --columns" not in said
     assert "baseline HistGradientBoostingClassifier" in said
     assert "lupi-report/report.html" in said.splitlines()[-1]
 
@@ -124,7 +128,7 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
     table = clinic(120)[["age", "ward", "count_week_20", "outcome"]].dropna()
     table.to_csv(tmp_path / "table.csv", index=False)
     words = ["compare", "table.csv", "-t", "outcome", "-p", "count*", "--quick"]
-    words += ["--labelled", "30", "--cv", "2", "-j", "1", "--columns"]
+    words += ["--labelled", "30", "--cv", "2", "-j", "1"]
     done = lupi_here(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "lupi-report"
@@ -143,7 +147,6 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
             assert f"training rows): {score} (standard error)" in text
     assert "With all" in full.verdict.headline
     assert "instead of 30, " in full.verdict.headline
-    assert "with --columns" not in said
     found = pd.read_csv(folder / "results.csv")
     assert (found["arm"] == "external baseline").sum() == 2
     constant = found[found["arm"] == "constant baseline"]

@@ -15,24 +15,31 @@ from lupi.cli import main
 from tests.cli.tables import clinic, command, environment, lupi_here
 from tests.marks import KILL, posix
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 ASK = [
     *("compare", "table.csv", "--target", "outcome", "--privileged", "count_week_20"),
-    *("--methods", "generalized-distillation-classifier", "--cv", "2"),
-    *("--n-candidates", "2", "--inner-cv", "2", "--no-model", "--quick"),
+    *("--cv", "2", "--n-candidates", "2", "--inner-cv", "2", "--no-model", "--quick"),
 ]
+# Takes long enough to be stopped by another process.
+LONG = [*ASK, "--methods", "generalized-distillation-classifier", "--jobs"]
+BRIEF = [*ASK, "--methods", "svc-plus", "--jobs", "1"]
 
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("whole")
-    write_table(folder)
+    return run_to_the_end(tmp_path_factory.mktemp("whole"), [*LONG, "1"])
+
+
+def run_to_the_end(folder, words, n=160):
+    write_table(folder, n)
     with chdir(folder):
-        assert main([*ASK, "--jobs", "1"]) == 0
+        assert main(words) == 0
     return results(folder)
 
 
-def write_table(folder):
-    table = clinic()[["age", "count_week_20", "outcome"]]
+def write_table(folder, n=160):
+    table = clinic(n)[["age", "count_week_20", "outcome"]]
     table.to_csv(folder / "table.csv", index=False)
 
 
@@ -48,23 +55,52 @@ def results(folder):
     return stored
 
 
-# `tests/evaluation/test_long_work.py` interrupts and kills runs in the slow tests.
+def ends_the_same(folder, words, uninterrupted):
+    """Run again after an interruption, which left some of the eight pieces."""
+    checkpoint = folder / "lupi-report" / "unfinished.jsonl"
+    assert [path.name for path in checkpoint.parent.iterdir()] == [checkpoint.name]
+    kept = lines_in(checkpoint) - 1
+    assert 3 <= kept < 8
+    again = lupi_here(*words, cwd=folder)
+    assert again.returncode == 0
+    assert f"{kept} pieces of an interrupted run are kept" in again.stdout
+    assert results(folder) == uninterrupted
+    assert not checkpoint.exists()
+
+
+def test_an_interrupted_run_goes_on(tmp_path, tmp_path_factory, monkeypatch):
+    uninterrupted = run_to_the_end(tmp_path_factory.mktemp("whole"), BRIEF, 60)
+    write_table(tmp_path, 60)
+    sync, written = os.fsync, []
+
+    def interrupt(file):
+        """Press Ctrl-C when the third piece is on the disk, after the first line."""
+        sync(file)
+        written.append(file)
+        if len(written) == 4:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", interrupt)
+        stopped = lupi_here(*BRIEF, cwd=tmp_path)
+    assert stopped.returncode == 130
+    assert stopped.stderr.startswith("lupi: interrupted; finished work is kept in")
+    assert stopped.stderr.count("\n") == 1
+    ends_the_same(tmp_path, BRIEF, uninterrupted)
+
+
+# Each process takes seconds to load its libraries.
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize(
-    ("stop", "jobs"),
-    [
-        (signal.SIGINT, 1),
-        # Each process takes seconds to load its libraries.
-        pytest.param(signal.SIGINT, 2, marks=pytest.mark.slow),
-        pytest.param(KILL, 1, marks=pytest.mark.slow),
-    ],
+    ("stop", "jobs"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (KILL, 1)]
 )
-def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
+def test_stop_a_process_and_resume(stop, jobs, uninterrupted, tmp_path):
     write_table(tmp_path)
     checkpoint = tmp_path / "lupi-report" / "unfinished.jsonl"
     with open(tmp_path / "stderr", "w+") as errors:
         running = subprocess.Popen(
-            [*command(), *ASK, "--jobs", str(jobs)],
+            [*command(), *LONG, str(jobs)],
             cwd=tmp_path,
             env=environment(),
             stdout=subprocess.DEVNULL,
@@ -85,17 +121,7 @@ def test_stop_in_the_middle_and_resume(stop, jobs, uninterrupted, tmp_path):
     if stop == signal.SIGINT:
         assert said.startswith("lupi: interrupted; finished work is kept in")
         assert said.count("\n") == 1
-    assert [path.name for path in (tmp_path / "lupi-report").iterdir()] == [
-        "unfinished.jsonl"
-    ]
-    kept = lines_in(checkpoint) - 1
-    assert 3 <= kept < 8
-
-    again = lupi_here(*ASK, "--jobs", 1, cwd=tmp_path)
-    assert again.returncode == 0
-    assert f"{kept} pieces of an interrupted run are kept" in again.stdout
-    assert results(tmp_path) == uninterrupted
-    assert not checkpoint.exists()
+    ends_the_same(tmp_path, [*LONG, "1"], uninterrupted)
 
 
 @pytest.mark.slow
@@ -111,7 +137,7 @@ def test_an_equal_run_that_ends_first_takes_nothing_away(
 
     monkeypatch.setattr(os, "replace", end_first)
     monkeypatch.chdir(tmp_path)
-    assert main([*ASK, "--jobs", "1"]) == 0
+    assert main([*LONG, "1"]) == 0
     assert results(tmp_path) == uninterrupted
 
 
@@ -126,7 +152,7 @@ def test_an_unfinished_run_of_another_question_is_kept_apart(tmp_path):
     (folder / "unfinished.jsonl").write_text(
         '{"format": "lupi-checkpoint-1", "study": "another"}\n'
     )
-    refused = lupi_here(*ASK, cwd=tmp_path)
+    refused = lupi_here(*BRIEF, cwd=tmp_path)
     assert refused.returncode == 2
     assert "unfinished comparison with other data or settings" in refused.stderr
     assert "another" in (folder / "unfinished.jsonl").read_text(encoding="utf-8")

@@ -104,6 +104,7 @@ def test_refusals(tmp_path, monkeypatch, capsys, words, sentence):
     assert [path.name for path in tmp_path.iterdir()] == ["tickets.csv"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_compare_tests_on_rows_known_to_be_right(tmp_path):
     table = clinic().assign(checked=["yes", "no"] * 80)
     table.to_csv(tmp_path / "table.csv", index=False)

@@ -9,11 +9,13 @@ import pytest
 
 from tests.cli.tables import lupi_here
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 # One method without a search, few splits.
 SWIFT = ["--quick", "--no-model", "--cv", "2", "--jobs", "1", "--n-candidates", "1"]
 
 
-def table(n=100):
+def table(n=80):
     """Return a table with times, groups and targets of several kinds."""
     rng = np.random.default_rng(0)
     first = rng.normal(size=n)
@@ -51,10 +53,10 @@ def suggestions(said):
     ("target", "options"),
     [
         ("number", []),
-        ("sorted", ["--drop", "day"]),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
             for case in (
+                ("sorted", ["--drop", "day"]),
                 ("number", ["--time", "day"]),
                 ("number", ["--labelled", "30"]),
                 ("two", ["--group", "ward"]),

@@ -12,6 +12,7 @@ import pytest
 from lupi.evaluation import Comparison
 from lupi.report import Usage, notebook_html, render_html
 from tests.comparisons import ARMS, learning_curve, of_gains, of_scores
+from tests.drawing import undrawn
 
 SCRIPT = "<script>document.title='run'</script>"
 DAYS = {"time": "day"}
@@ -66,6 +67,13 @@ def comparison():
 
 def render(comparison):
     return render_html(comparison, Usage("patients.csv", "out/model.skops"), CURVES)
+
+
+def read(comparison, *how):
+    """Return the text of a page, whose charts are not drawn."""
+    with undrawn():
+        page = render_html(comparison, *how) if how else render(comparison)
+    return Reader(page).text
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +213,7 @@ def test_a_page_without_evidence_names_the_model_that_was_saved():
     commands = {"SVCPlus": "lupi fit patients.csv --method svc-plus"}
     usage = Usage("patients.csv", "out/model.skops", commands)
     curves = {"SVCPlus": learning_curve("SVCPlus", tuned=False)}
-    text = Reader(render_html(comparison, usage, curves)).text
+    text = read(comparison, usage, curves)
     assert "There is no evidence that the privileged information" in text
     assert (
         "is SVCPlus without X*, trained on all 100 outcomes: there is no evidence"
@@ -276,7 +284,7 @@ def test_the_saved_model_has_the_score_of_its_own_size():
     small = {"kind": "few labels", "n_train": 60.0, "labelled": 60}
     full = of_gains({"SVCPlus": 0.0})
     result = at_full_size(of_gains({"SVCPlus": 0.05}, splits=small), full)
-    said = Reader(render(result)).text
+    said = read(result)
     without = full.table.set_index("arm").loc["without"]
     low, high = f"{without['low']:.3f}", f"{without['high']:.3f}"
     assert (
@@ -301,7 +309,7 @@ def test_both_sizes_have_their_baselines_and_the_method_of_the_second_is_explain
         each.settings["outside"] = {"name": "Boosting", "score": score}
         each.settings["outside"] |= {"std_error": 0.01, "difference": 0.15}
         each.settings["outside"] |= {"difference_low": -0.1, "difference_high": 0.4}
-    said = Reader(render(at_full_size(result, full))).text
+    said = read(at_full_size(result, full))
     assert "(60 training rows): 0.400 ± 0.010 (standard error), below a const" in said
     assert "(180 training rows): 0.800 ± 0.010 (standard error)." in said
     assert "0.800 on the same splits, a difference of +0.150 (95 % interval" in said
@@ -316,7 +324,7 @@ def test_more_rows_that_are_worse_and_the_highest_score_are_named(several):
     full = of_gains(dict.fromkeys(names, 0.0))
     result = of_gains(dict.fromkeys(names, 0.0), splits={"n_train": 60.0})
     result.folds["score"] += 0.1 if several else -0.1
-    said = Reader(render(at_full_size(result, full))).text
+    said = read(at_full_size(result, full))
     assert ("additional training rows do not improve it" in said) == several
     splits = result.settings["splits"]
     for name in ("train_size", "labelled"):
@@ -326,7 +334,7 @@ def test_more_rows_that_are_worse_and_the_highest_score_are_named(several):
             "labelled": None,
             name: 60,
         } | DAYS
-        said = Reader(render(result)).text
+        said = read(result)
         latest = several and name == "train_size"
         assert ("With 60, the latest, instead of all known" in said) == latest
     assert ("of the models without X* it has the highest score" in said) == several
@@ -337,7 +345,7 @@ def test_a_model_that_is_kept_without_x_star_because_that_hurts():
     result = of_scores({"A": {"without": np.linspace(0.6, 0.7, 10)}})
     result.folds.loc[result.folds["arm"] == "with", "score"] -= 0.1
     assert result.verdict.kind == "hurts"
-    said = Reader(render(result)).text
+    said = read(result)
     assert "A without X*, trained on all 100 outcomes: X* hurts." in said
 
 
@@ -346,17 +354,17 @@ def test_an_interval_of_all_values_is_not_printed():
     result.folds["also"] = [
         {"accuracy": (float(split % 2), None)} for split in result.folds["split"]
     ]
-    said = Reader(render(result)).text
+    said = read(result)
     assert "Its accuracy is 0.500 (too few rows for an interval)" in said
     assert "class 0.500, too few rows for intervals (180 training rows)" in said
 
 
 def test_an_interval_that_is_cut_says_so():
     result = of_gains({"A": 0.0}, scoring="r2")
-    assert "possible score" not in Reader(render(result)).text
+    assert "possible score" not in read(result)
     result = of_gains({"A": 0.0}, scoring="r2")
     result.folds["score"] += 0.5 * (-1.0) ** result.folds["split"]
-    said = Reader(render(result)).text
+    said = read(result)
     assert "to 1.000, which ends at the highest possible score)" in said
 
 
@@ -378,7 +386,7 @@ def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
         constant += score
         settings = {"constant": constant, "outside": outside | {"score": score + 0.1}}
     result.settings.update(settings)
-    said = Reader(render(result)).text
+    said = read(result)
     better = f"Boosting of scikit-learn scores {score + 0.1:.3f} on the same splits"
     assert (better in said) == (sentence is not None)
     shown = "the model is not shown to be better than a constant prediction." in said
@@ -391,7 +399,7 @@ def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
     ("kind", "share"), [("folds", "6 %"), ("few labels", "8 %"), ("time", None)]
 )
 def test_the_share_of_false_positives_is_that_of_measured_splits(kind, share):
-    said = Reader(render(of_gains(splits={"kind": kind} | DAYS))).text
+    said = read(of_gains(splits={"kind": kind} | DAYS))
     assert ("Where the true difference is zero" in said) == (share is not None)
     assert share is None or f"{share} of such tests are significant" in said
 
@@ -401,7 +409,7 @@ def test_a_leak_that_is_found_at_full_size_is_named():
     full.folds.loc[full.folds["arm"] == "oracle", "score"] = 1.0
     result = at_full_size(of_gains({"SVCPlus": 0.05}), full)
     assert not result.verdict.leak
-    assert "contains the target itself (a leak)" in Reader(render(result)).text
+    assert "contains the target itself (a leak)" in read(result)
 
 
 def test_a_share_of_the_gap_is_shown_where_privileged_information_helps():
@@ -417,7 +425,7 @@ def test_splits_that_are_left_out_are_named_with_the_means_of_all():
     result = of_gains({"SVCPlus": 0.05})
     without = result.folds["arm"] == "without"
     result.folds.loc[without & (result.folds["split"] == 3), "score"] = -3.0
-    said = Reader(render(result)).text
+    said = read(result)
     mean = result.folds.loc[without, "score"].mean()
     assert "† Split 4 is left out of all means, tests and baselines" in said
     assert f"SVCPlus scores {mean:.3f} without X*" in said
@@ -431,7 +439,7 @@ def test_splits_that_are_left_out_at_full_size_are_named_too():
     shuffled = full.folds["arm"] == "shuffled"
     full.folds.loc[shuffled & (full.folds["split"] == 1), "score"] = -2.0
     result = at_full_size(of_gains({"SVCPlus": 0.05}, splits={"n_train": 60.0}), full)
-    said = Reader(render(result)).text
+    said = read(result)
     assert said.count("† Split 2 is left out") == 1
     assert "baselines (180 training rows)" in said
     assert "(shuffled X* −2.000 in split 2)" in said
@@ -451,21 +459,21 @@ def test_a_baseline_is_below_a_constant_if_its_interval_is(ends, words):
     # Differences to the kept model.
     outside |= dict.fromkeys(("difference", "difference_low", "difference_high"), -0.1)
     result = of_gains({"SVCPlus": 0.05}, outside=outside, constant=0.5)
-    assert f"(standard error){words}" in Reader(render(result)).text
+    assert f"(standard error){words}" in read(result)
 
 
 def test_the_model_without_privileged_information_is_named():
     models = {"SVCPlus": "a support vector machine"}
     result = of_gains({"SVCPlus": 0.05}, base_models=models)
     said = "the same model, trained without X* (a support vector machine)"
-    assert said in Reader(render(result)).text
+    assert said in read(result)
 
 
 def test_the_mean_of_the_past_is_not_that_of_the_future():
     settings = {"task": "regression", "scoring": "r2", "constant": -0.755}
     result = of_gains({"SVRPlus": 0.05}, **settings)
-    random = Reader(render(result)).text
+    random = read(result)
     assert "test row (180 training rows) scores −0.755." in random
     result = of_gains({"SVRPlus": 0.05}, **settings, splits={"kind": "time"} | DAYS)
     said = "rows) scores −0.755: R² is measured from the mean of the later"
-    assert said in Reader(render(result)).text
+    assert said in read(result)
