@@ -1,10 +1,17 @@
-"""Figures that are made and not drawn, where a test reads the words alone."""
+"""Charts that are left empty, where a test reads the words alone."""
 
 import io
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 EMPTY = '<svg><g id="empty"></g></svg>'
+
+
+def _plot_nothing(display, ax=None, **options):
+    from matplotlib.figure import Figure
+
+    display.ax_, display.figure_ = ax, Figure() if ax is None else ax.figure
+    return display
 
 
 def _save_nothing(figure, file, **options):
@@ -13,6 +20,12 @@ def _save_nothing(figure, file, **options):
 
 @contextmanager
 def undrawn():
-    """Write an empty image for every figure: drawing is half of a report's time."""
-    with patch("matplotlib.figure.Figure.savefig", _save_nothing):
+    """Leave displays and images empty: charts take most of the time of a report."""
+    from lupi import inspection
+
+    with ExitStack() as stack:
+        for name in inspection.__all__:
+            display = getattr(inspection, name)
+            stack.enter_context(patch.object(display, "plot", _plot_nothing))
+        stack.enter_context(patch("matplotlib.figure.Figure.savefig", _save_nothing))
         yield
