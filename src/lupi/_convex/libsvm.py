@@ -1,5 +1,7 @@
 """Plain SVMs by LIBSVM, through scikit-learn, and starts of other problems.
 
+Gram matrices on a GPU stay there: the SVM is then solved by the proximal method.
+
 LIBSVM stores kernel rows in single precision, so that with large costs the relative gap
 of its solution remains at 1e-5 or more, whatever its tolerance. If it is too large, the
 solution is the start of the proximal method, which needs few steps from there.
@@ -61,7 +63,7 @@ class SVM:
         function, structure = problem.functions[0], problem.structure
         space, basis = function.space, function.basis
         if (
-            not (isinstance(space, Gram) and is_on_host(space.matrix))
+            not isinstance(space, Gram)
             or function.weight != 1.0
             or function.cost is not None
             or basis is None
@@ -108,6 +110,11 @@ class SVM:
             )
         cost = cost.max(axis=1)
         return cls(problem, target, cost, epsilon, members, numbers) if suited else None
+
+    @property
+    def is_on_host(self) -> bool:
+        """Whether LIBSVM can be given the Gram matrix."""
+        return is_on_host(self.problem.spaces[0].matrix)
 
     @property
     def is_exact(self) -> bool:
@@ -261,7 +268,17 @@ def solve_libsvm(
             solution.n_iter += n_iter
         solution.converged = solution.is_optimal(tol)
         return solution
-    by_number, bias, _ = svm.solve(tuning.first_violation, budget)
+    leaves = problem.structure.leaves
+    is_near = problem.slacks or any(_is_flexible(problem, k, tuning) for k in leaves)
+    if not (is_near or svm.is_on_host):
+        return solve_proximal(problem, **options)
+    if svm.is_on_host:
+        by_number, bias, _ = svm.solve(tuning.first_violation, budget)
+    else:
+        plain = svm.alone()
+        exact = solve_proximal(plain.problem, **options | {"tol": tuning.first_gap})
+        by_number, bias = np.zeros(2 * problem.n_rows), exact.biases[0]
+        by_number[plain.numbers] = exact.multipliers
     if (by_number < (1.0 - FREE_DISTANCE) * svm.cost.repeat(2)).all():
         # Without slacks, the SVM is the solution if there are no other constraints.
         plain = svm.alone()
@@ -274,8 +291,7 @@ def solve_libsvm(
         if solution.is_optimal(enough):
             solution.converged = True
             return solution
-    leaves = problem.structure.leaves
-    if not (problem.slacks or any(_is_flexible(problem, k, tuning) for k in leaves)):
+    if not is_near:
         return solve_proximal(problem, **options)
     start = svm.point(by_number, bias, 0)
     return solve_proximal(problem, start=start, share=tuning.proximal, **options)

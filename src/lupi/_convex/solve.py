@@ -101,6 +101,8 @@ def _attempts(
             yield partial(_solve_other, features), most
         suited = unsuited_for_faces(problem) is None
         svm = SVM.of(problem, tuning) if suited else None
+        if svm is not None and svm.is_exact and not svm.is_on_host:
+            svm = None  # solved by the proximal method
         if svm is not None:
             limit = tuning.max_libsvm_steps if svm.is_exact else tuning.max_faces
             yield partial(solve_libsvm, svm), limit

@@ -109,6 +109,8 @@ class Tuning:
     # precision does not allow: the proximal method follows.
     first_violation: float = 1e-2
     least_violation: float = 5e-6
+    # Relative gap of the proximal method in place of LIBSVM, on a GPU.
+    first_gap: float = 1e-2
     # Relative size of the kernel of a function that counts as flexible as slacks.
     flexible: float = 100.0
     # Cost in place of that of hard constraints, times the mean of K_ii.
@@ -138,6 +140,9 @@ class Tuning:
     short_step: float = 0.2
     sharpening: float = 0.1
     least_proximal: float = 1e-9
+    # Value to which it is reduced where that is easy: with 1e-6 the faces of problems
+    # with 20 000 rows alternate.
+    narrowest: float = 1e-4
     # Factor by which the term increases, permanently, if the factors are inaccurate,
     # and how often that may happen.
     loosening: float = 30.0

@@ -521,7 +521,8 @@ class _Proximal:
         elif short:
             self.share = min(self.share * tuning.widening, self.usual)
         elif easy:
-            self.share = max(self.share * self.narrowing, self.least)
+            narrow = max(self.share * self.narrowing, tuning.narrowest, self.least)
+            self.share = min(self.share, narrow)
         return self.share != before
 
     def widen(self) -> bool:
@@ -637,6 +638,11 @@ def solve_proximal(
             if precisions:
                 state.use(precisions.pop(0))
             elif proximal.widen():
+                state.set_ridge(proximal.ridge())
+            elif failures < tuning.max_failures and proximal.share < proximal.usual:
+                # The faces alternate, because the term was reduced too far.
+                failures += 1
+                proximal.loosen()
                 state.set_ridge(proximal.ridge())
             else:
                 break
