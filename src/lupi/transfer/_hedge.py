@@ -28,6 +28,7 @@ parts, the moments of the parts are added.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -60,6 +61,7 @@ from lupi.transfer._ridge import (
 LABELS = "labels"
 UNLABELLED = -1
 Kept = frozenset[int]
+NO_TEACHERS: Mapping[int, Any] = {}
 # Largest number of units that are assigned to folds in turn.
 _FEW = 10_000
 # A column that hardly varies on the training rows of a model but elsewhere does (a rare
@@ -144,7 +146,7 @@ class ClassOutput(Output):
         """Fit to known labels."""
         if is_regressor(model):
             return super().fit(model, table, target, weight)
-        codes = self.full(target).argmax(axis=1)
+        codes = self.codes(target)
         if np.all(codes == codes[0]):
             # Most classifiers cannot be fitted to a single class.
             return DummyClassifier().fit(table, self.classes[codes])
@@ -402,15 +404,6 @@ def _fold_of_key(keys: np.ndarray, n_folds: int, salt: int) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class TrainingSet:
-    """Training rows: a fold, and the teacher of a view that predicts the target."""
-
-    fold: int
-    view: str = ""
-    teacher: Any = None
-
-
-@dataclass(frozen=True)
 class Candidates:
     """Students, by candidate, and their teachers, by view."""
 
@@ -425,28 +418,27 @@ def fit_candidates(
     parallel: Parallel,
 ) -> list[Candidates]:
     """Fit all candidates once for each set of folds in `keeps`."""
-    needed = {}
-    for kept in keeps:
-        for fold in sorted(kept):
-            # With two folds of which one is held out, no other fold is left.
-            needed[kept, fold] = kept - {fold} or kept
-        needed[kept, UNLABELLED] = kept
-    keys = list(dict.fromkeys((v, kept) for v in views for kept in needed.values()))
+    # The teacher of each fold. With two folds of which one is held out, no other fold
+    # is left.
+    needed = {
+        kept: {fold: kept - {fold} or kept for fold in sorted(kept)}
+        | {UNLABELLED: kept}
+        for kept in keeps
+    }
+    sets = dict.fromkeys(kept for folds in needed.values() for kept in folds.values())
+    keys = [(view, kept) for view in views for kept in sets]
     fitted = parallel(delayed(learner.fit_teacher)(view, kept) for view, kept in keys)
     teachers = dict(zip(keys, fitted, strict=True))
 
-    student_sets = []
+    def taught(view: str, kept: Kept) -> dict[int, Any]:
+        return {fold: teachers[view, one] for fold, one in needed[kept].items()}
+
+    calls = []
     for kept in keeps:
-        folds = sorted(kept)
-        student_sets.append([TrainingSet(fold) for fold in folds])
+        calls.append(delayed(learner.fit_student)(kept))
         for view in views:
-            student_sets.append(
-                [
-                    TrainingSet(fold, view, teachers[view, needed[kept, fold]])
-                    for fold in [*folds, UNLABELLED]
-                ]
-            )
-    students = iter(parallel(delayed(learner.fit_student)(one) for one in student_sets))
+            calls.append(delayed(learner.fit_student)(kept, view, taught(view, kept)))
+    students = iter(parallel(calls))
     return [
         Candidates(
             {name: next(students) for name in (LABELS, *views)},
@@ -484,32 +476,31 @@ class EstimatorLearner:
         table, weight = self._view(view, index), self._weight(index, target)
         return self.output.fit(clone(self.teacher), table, target, weight)
 
-    def fit_student(self, training_sets: list[TrainingSet]) -> Any:
-        """Return a student of X."""
-        soft = training_sets[0].teacher is not None
-        parts = [self._rows_of(training_set) for training_set in training_sets]
-        index, target, classes = (
-            np.concatenate(part) for part in zip(*parts, strict=True)
-        )
-        table = take_rows(self.X, index)
-        fit = self.output.fit_soft if soft else self.output.fit
-        return fit(clone(self.student), table, target, self._weight(index, classes))
+    def fit_student(
+        self, kept: Kept, view: str = "", teachers: Mapping[int, Any] = NO_TEACHERS
+    ) -> Any:
+        """Return a student of y, or of the teachers of each fold."""
+        folds = teachers or dict.fromkeys(sorted(kept))
+        parts = [self._rows_of(fold, view, one) for fold, one in folds.items()]
+        index, target, classes = map(np.concatenate, zip(*parts, strict=True))
+        table, weight = take_rows(self.X, index), self._weight(index, classes)
+        fit = self.output.fit_soft if teachers else self.output.fit
+        return fit(clone(self.student), table, target, weight)
 
-    def _rows_of(self, training_set: TrainingSet) -> tuple[Any, Any, Any]:
-        """Return the row numbers and targets of a training set, and its classes."""
-        rows, teacher = self.rows, training_set.teacher
-        if training_set.fold == UNLABELLED:
-            index, known = rows.unlabelled, None
+    def _rows_of(self, fold: int, view: str, teacher: Any) -> tuple[Any, Any, Any]:
+        """Return the row numbers of a fold, the student's targets, and the classes."""
+        rows = self.rows
+        if fold == UNLABELLED:
+            index, known = rows.unlabelled, rows.target[:0]
         else:
-            chosen = self.fold == training_set.fold
+            chosen = self.fold == fold
             if teacher is not None:
                 chosen &= rows.taught
             index, known = rows.labelled[chosen], rows.target[chosen]
-        target = rows.target[:0] if known is None else known
+        target = known
         if teacher is not None and len(index):
-            table = self._view(training_set.view, index)
-            target = self.output.values(teacher, table)
-        return index, target, target if known is None else known
+            target = self.output.values(teacher, self._view(view, index))
+        return index, target, target if fold == UNLABELLED else known
 
     def out_of_fold(self, held_out: list[Candidates]) -> LocalParts:
         """Return predictions by the candidates that left a row's fold out."""
@@ -719,17 +710,18 @@ class SumsLearner:
         parts = [(self._taught[fold], self.known) for fold in sorted(kept)]
         return self._fit(parts, view, self._least)
 
-    def fit_student(self, training_sets: list[TrainingSet]) -> RidgeFit:
-        """Return a student of X."""
-        parts = []
-        for training_set in training_sets:
-            fold, teacher = training_set.fold, training_set.teacher
-            if teacher is None:
-                parts.append((self._plain[fold], self.known))
-            parts.append((self._taught[fold], teacher or self.known))
-        of_labels = training_sets[0].teacher is None
-        least = self._least_of_labels if of_labels else self._least
-        return self._fit(parts, "decision", least)
+    def fit_student(
+        self, kept: Kept, view: str = "", teachers: Mapping[int, Any] = NO_TEACHERS
+    ) -> RidgeFit:
+        """Return a student of y, or of the teachers of each fold."""
+        if teachers:
+            parts = [(self._taught[fold], one) for fold, one in teachers.items()]
+            return self._fit(parts, "decision", self._least)
+        sets = (
+            rows[fold] for fold in sorted(kept) for rows in (self._plain, self._taught)
+        )
+        parts = [(rows, self.known) for rows in sets]
+        return self._fit(parts, "decision", self._least_of_labels)
 
     def out_of_fold(self, held_out: list[Candidates]) -> Parts:
         """Return predictions by the candidates that left a row's fold out."""
