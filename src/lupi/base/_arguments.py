@@ -26,6 +26,7 @@ from sklearn.utils.multiclass import (
 from lupi._parts import Parts
 from lupi.base._rows import (
     dense,
+    is_data_frame,
     list_rows,
     missing_cells,
     missing_values,
@@ -138,6 +139,7 @@ def check_privileged(
     estimator: Any = None,
     *,
     allow_partial: bool = False,
+    keep_data_frame: bool = False,
 ) -> Privileged | None:
     """Read `privileged`; refuse what is not a table of numbers.
 
@@ -151,6 +153,9 @@ def check_privileged(
         Named in error messages.
     allow_partial : bool, default=False
         Whether single missing values are allowed; otherwise they are refused.
+    keep_data_frame : bool, default=False
+        Whether the values of a data frame are those of another estimator: they are
+        neither checked nor converted to numbers.
 
     Returns
     -------
@@ -169,8 +174,12 @@ def check_privileged(
     """
     if privileged is None:
         return None
-    values = _as_matrix(privileged, name_of(estimator))
-    check_shape(values, n_rows, name_of(estimator))
+    name = name_of(estimator)
+    if keep_data_frame and is_data_frame(privileged):
+        check_shape(privileged, n_rows, name)
+        return _available(privileged, name, allow_partial)
+    values = _as_matrix(privileged, name)
+    check_shape(values, n_rows, name)
     # As in scikit-learn, a finite sum shows in one pass that all values are finite. If
     # the sum overflows, the full check below follows.
     entries = values.data if sp.issparse(values) else values
@@ -180,31 +189,20 @@ def check_privileged(
     infinite = np.unique((abs(values) == np.inf).nonzero()[0])
     if len(infinite):
         raise ValueError(
-            f"{name_of(estimator)} found infinite values in privileged: "
+            f"{name} found infinite values in privileged: "
             f"{list_rows(infinite)}. Replace them by finite numbers, or make the whole "
             "row NaN if its privileged information is not available."
         )
-    return _available(values, _nan_counts(values), estimator, allow_partial)
+    return _available(values, name, allow_partial)
 
 
-def check_privileged_table(
-    table: Any, n_rows: int, estimator: Any = None, *, allow_partial: bool
-) -> Privileged | None:
-    """Check the shape of a data frame X* whose values another estimator reads."""
-    check_shape(table, n_rows, name_of(estimator))
-    n_missing = missing_cells(table).sum(axis=1)
-    return _available(table, n_missing, estimator, allow_partial)
-
-
-def _available(
-    table: Any, n_missing: np.ndarray, estimator: Any, allow_partial: bool
-) -> Privileged | None:
+def _available(table: Any, name: str, allow_partial: bool) -> Privileged | None:
     """Return the rows with values; refuse those of which some values are missing."""
-    n_rows, n_columns = table.shape
+    (n_rows, n_columns), n_missing = table.shape, _n_missing(table)
     partial = np.flatnonzero((n_missing > 0) & (n_missing < n_columns))
     if len(partial) and not allow_partial:
         raise ValueError(
-            f"{name_of(estimator)} found NaN in part of a privileged row: "
+            f"{name} found NaN in part of a privileged row: "
             f"{list_rows(partial)} of privileged. A row of {n_columns} values is "
             "either complete or NaN throughout, which means not available. Impute the "
             "single values (for example in lupi.compose.TransformedPrivileged) or make "
@@ -244,9 +242,7 @@ def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
     if not sp.issparse(table) and not hasattr(table, "shape"):
         table = np.asarray(table, dtype=object)
     check_shape(table, table.shape[0] if len(table.shape) else 0, name_of(estimator))
-    if sp.issparse(table):
-        return _nan_counts(table.tocsr()) == table.shape[1]
-    return np.all(missing_cells(table), axis=1)
+    return _n_missing(table) == table.shape[1]
 
 
 def _as_matrix(privileged: Any, name: str) -> Any:
@@ -308,12 +304,12 @@ def check_shape(values: Any, n_rows: int, name: str) -> None:
         )
 
 
-def _nan_counts(values: Any) -> np.ndarray:
-    """Return the number of NaN values in each row."""
-    if not sp.issparse(values):
-        return np.isnan(values).sum(axis=1)
-    row_of = np.repeat(np.arange(values.shape[0]), np.diff(values.indptr))
-    return np.bincount(row_of[np.isnan(values.data)], minlength=values.shape[0])
+def _n_missing(table: Any) -> np.ndarray:
+    """Return the number of missing values in each row."""
+    if not sp.issparse(table):
+        return missing_cells(table).sum(axis=1)
+    cells = sp.coo_array(table)
+    return np.bincount(cells.row[np.isnan(cells.data)], minlength=table.shape[0])
 
 
 @dataclass(frozen=True)
@@ -776,14 +772,9 @@ def class_weights(
     """
     if class_weight is None:
         return np.ones(len(classes))
-    if isinstance(class_weight, str) and class_weight == "balanced":
+    if isinstance(class_weight, str):  # "balanced"
         total = np.bincount(codes, weights=weight, minlength=len(classes))
         return weight.sum() / (len(classes) * total)
-    if not isinstance(class_weight, Mapping):
-        raise ValueError(
-            'class_weight must be None, "balanced" or a dict from class label to '
-            f"weight, but got {class_weight!r}."
-        )
     known = classes.tolist()
     unknown = [label for label in class_weight if label not in known]
     if unknown:
@@ -843,11 +834,6 @@ def binary_problems(
     [0 1] [-1.  1.]
     [1 2] [ 1. -1.]
     """
-    if multi_class not in ("ovo", "ovr"):
-        raise ValueError(
-            f'multi_class must be "ovo" (one against one) or "ovr" (one against the '
-            f"rest), but got {multi_class!r}."
-        )
     if n_classes == 2 or multi_class == "ovr":
         all_rows = np.arange(len(y_codes))
         positive = [1] if n_classes == 2 else range(n_classes)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array
+from sklearn.utils._indexing import _get_column_indices
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
@@ -161,37 +162,25 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
 
 def column_positions(columns: Any, table: Any) -> np.ndarray:
     """Return the positions of the chosen columns, ascending and without repeats."""
-    n_columns, named = table.shape[1], feature_names(table)
-    names = [] if named is None else named.tolist()
-    key: Any
+    names = feature_names(table)
+    if isinstance(columns, Iterable) and not hasattr(columns, "dtype"):
+        columns = columns if isinstance(columns, str) else list(columns)
     try:
-        if isinstance(columns, slice):
-            start, stop = columns.start, columns.stop
-            start = _position(start, names) if isinstance(start, str) else start
-            stop = _position(stop, names) + 1 if isinstance(stop, str) else stop
-            key = slice(start, stop, columns.step)
-        else:
-            several = isinstance(columns, Iterable) and not isinstance(columns, str)
-            chosen = list(columns) if several else [columns]
-            if len({isinstance(one, bool | np.bool_) for one in chosen}) > 1:
-                raise ValueError("it mixes a mask with positions or names")
-            if all(isinstance(one, str) for one in chosen):
-                chosen = [_position(name, names) for name in chosen]
-            key = np.array(chosen) if chosen else np.empty(0, dtype=int)
-        return np.unique(np.arange(n_columns)[key])
-    except (IndexError, TypeError, ValueError) as error:
-        known = f"the columns {names}" if names else f"{n_columns} unnamed columns"
+        if (
+            isinstance(columns, list)
+            and len({type(one) is bool for one in columns}) > 1
+        ):
+            raise ValueError("it mixes a mask with positions or names")
+        return np.unique(np.array(_get_column_indices(table, columns), dtype=int))
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        known = f"{table.shape[1]} unnamed columns"
+        if names is not None:
+            known = f"the columns {names.tolist()}"
         raise ValueError(
             f"columns={columns!r} does not choose columns of X, which has {known}: "
             f"{error}. Give names, positions, a mask, a slice, or a function that "
             "returns one of these."
         ) from error
-
-
-def _position(name: str, names: list[str]) -> int:
-    if names.count(name) != 1:
-        raise ValueError(f"{names.count(name)} columns have the name {name!r}")
-    return names.index(name)
 
 
 def _as_table(X: Any) -> Any:

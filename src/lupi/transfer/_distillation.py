@@ -62,9 +62,9 @@ from lupi.base import (
     PrivilegedTags,
     Training,
     check_classes,
+    check_privileged,
     class_weights,
 )
-from lupi.base._arguments import check_privileged_table
 from lupi.base._estimator import ScoreClassifier, TargetRegressor, probabilities_if
 from lupi.base._metadata import accepts, fit_with, last_step, seeded
 from lupi.base._rows import is_data_frame, side_by_side, take_rows
@@ -133,10 +133,12 @@ class Distillation(PrivilegedEstimator):
         }
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
-        if self.teacher is None or not is_data_frame(privileged):
-            return super()._read_privileged(privileged, n_rows)
-        return check_privileged_table(
-            privileged, n_rows, self, allow_partial=takes_nan(self.teacher)
+        return check_privileged(
+            privileged,
+            n_rows,
+            self,
+            allow_partial=is_data_frame(privileged) and takes_nan(self.teacher),
+            keep_data_frame=self.teacher is not None,
         )
 
     def _learnable(self, training: Training) -> Training:

@@ -90,7 +90,7 @@ from lupi.base import (
     check_privileged,
     class_weights,
 )
-from lupi.base._arguments import check_privileged_table, classes_of
+from lupi.base._arguments import classes_of
 from lupi.base._estimator import ScoreClassifier, TargetRegressor
 from lupi.base._metadata import seeded
 from lupi.base._rows import is_data_frame, refuse_text_columns
@@ -336,11 +336,13 @@ class HedgedDistillation(GroupedEstimator):
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
         teachers = [pair.teacher for pair in self._pairs()]
-        partial = all(map(takes_nan, teachers))
-        own = not all(map(_is_ridge, teachers))
-        table = own and is_data_frame(privileged)
-        read = check_privileged_table if table else check_privileged
-        return read(privileged, n_rows, self, allow_partial=partial)
+        return check_privileged(
+            privileged,
+            n_rows,
+            self,
+            allow_partial=all(map(takes_nan, teachers)),
+            keep_data_frame=not all(map(_is_ridge, teachers)),
+        )
 
     def _usable_views(
         self, rows: Parts, n_taught: int, n_folds: int
