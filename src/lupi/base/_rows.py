@@ -229,32 +229,11 @@ def refuse_other_index(X: Any, privileged: Any, name: str) -> None:
     if not (has_index(X) and has_index(privileged)):
         return
     ours, theirs = X.index, privileged.index
-    if ours.equals(theirs):
-        return
-    absent = ours[~ours.isin(theirs)]
-    if len(absent) == 0 and ours.is_unique and theirs.is_unique:
-        remedy = "Pass privileged.loc[X.index]."
-    elif 0 < len(absent) < len(ours) and theirs.is_unique:
-        remedy = (
-            f"{len(absent)} of the {len(ours)} labels of X are not in privileged, "
-            f"{_shown(absent[0])} for one. Pass privileged.reindex(X.index), which "
-            "makes them rows of NaN, without privileged information, or leave them out "
-            "of X and pass privileged.loc[X.index]."
+    if not ours.equals(theirs):
+        raise ValueError(
+            f"{name} got privileged with another index than X: "
+            f"{_index_difference(ours, theirs)}"
         )
-    else:
-        remedy = (
-            "Give both the same labels, so that privileged.loc[X.index] finds each row "
-            "once."
-        )
-    if len(ours) == len(theirs):
-        remedy += (
-            " If the rows are in the same order despite their labels, pass "
-            "privileged.set_axis(X.index)."
-        )
-    raise ValueError(
-        f"{name} got privileged with another index than X: {_difference(ours, theirs)} "
-        f"{remedy}"
-    )
 
 
 def aligned(X: Any, privileged: Any) -> Any:
@@ -277,28 +256,35 @@ def aligned(X: Any, privileged: Any) -> Any:
                 "Make the labels unique, or pass privileged.set_axis(X.index) if the "
                 "rows are in the same order."
             )
-    known = ours.isin(theirs)
-    if not known.all() and not theirs.isin(ours).all():
-        raise ValueError(
-            f"X and privileged have different indexes: {_difference(ours, theirs)} "
-            f"{int((~known).sum())} labels of X are not in privileged, and others of "
-            "privileged are not in X. Pass privileged.reindex(X.index) to match rows "
-            "by label (those that are not found have no privileged information), or "
-            "privileged.set_axis(X.index) if the rows are in the same order."
-        )
+    if not ours.isin(theirs).all() and not theirs.isin(ours).all():
+        difference = _index_difference(ours, theirs)
+        raise ValueError(f"X and privileged have different indexes: {difference}")
     return privileged.reindex(ours)
 
 
-def _difference(ours: Any, theirs: Any) -> str:
-    """Return a sentence that states the first difference of two indexes."""
+def _index_difference(ours: Any, theirs: Any) -> str:
+    """Return the first difference of two indexes, and what to do about it."""
     if len(ours) != len(theirs):
-        return f"{len(theirs)} rows for {len(ours)} rows of X."
-    row, mine, other = next(
-        (row, mine, other)
-        for row, (mine, other) in enumerate(zip(ours, theirs, strict=True))
-        if type(mine) is not type(other) or bool(mine != other)
+        first = f"{len(theirs)} rows for {len(ours)} rows of X."
+    else:
+        row, mine, other = next(
+            (row, mine, other)
+            for row, (mine, other) in enumerate(zip(ours, theirs, strict=True))
+            if type(mine) is not type(other) or bool(mine != other)
+        )
+        first = f"row {row} is {_shown(mine)} in X and {_shown(other)} in privileged."
+    absent = ours[~ours.isin(theirs)]
+    match = "Pass privileged.loc[X.index] to match rows by label."
+    if len(absent):
+        match = (
+            f"{len(absent)} of the {len(ours)} labels of X are not in privileged, "
+            f"{_shown(absent[0])} for one. Pass privileged.reindex(X.index) to match "
+            "rows by label; these rows then have no privileged information."
+        )
+    return (
+        f"{first} {match} Pass privileged.set_axis(X.index) if the rows are in the "
+        "same order."
     )
-    return f"row {row} is {_shown(mine)} in X and {_shown(other)} in privileged."
 
 
 def _shown(label: Any) -> str:
