@@ -309,6 +309,9 @@ def test_weights_that_do_not_fit_are_refused():
         model.partial_fit([[1.0, 2.0]], [0])
 
 
+# The plain reading is compared with what numba compiles; what is not compiled is used
+# by `tests/packaging/test_core.py`.
+@pytest.mark.slow
 def test_without_numba_the_result_is_the_same():
     script = (
         "import sys; sys.modules['numba'] = None\n"

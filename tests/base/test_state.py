@@ -74,17 +74,23 @@ CASES = [
         (getattr(lupi, name)(), {"privileged": P})
         for name in (
             "SVCPlus",
-            "SVCDeltaPlus",
             "MarginTransferSVC",
+            "SVRPlus",
+            "LinearSVCPlus",
+            "KnowledgeTransferClassifier",
+            "GeneralizedDistillationClassifier",
+        )
+    ],
+    # They share `fit` with one of those above.
+    *[
+        pytest.param(getattr(lupi, name)(), {"privileged": P}, marks=pytest.mark.slow)
+        for name in (
+            "SVCDeltaPlus",
             "DeviationSVCPlus",
             "UnifiedSVC",
             "L2SVCPlus",
-            "SVRPlus",
-            "LinearSVCPlus",
             "LinearSVCDeltaPlus",
             "LinearSVRPlus",
-            "KnowledgeTransferClassifier",
-            "GeneralizedDistillationClassifier",
             "GeneralizedDistillationRegressor",
         )
     ],

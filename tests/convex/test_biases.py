@@ -64,8 +64,7 @@ def whole_programme(problem, values):
 
 
 @pytest.mark.parametrize("kinds", [1, 64])
-@pytest.mark.parametrize("distance", [0.0, 0.5, 30.0])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(("seed", "distance"), [(0, 0.5), (1, 30.0)])
 @pytest.mark.parametrize("name", LINEAR)
 def test_midpoint_is_that_of_the_whole_programme(name, seed, distance, kinds):
     problem = problems()[name]

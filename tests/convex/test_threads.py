@@ -110,7 +110,7 @@ def test_limits_are_restored_after_an_error(libraries):
 
 
 def test_fits_in_threads_leave_the_libraries_as_they_were():
-    """Eight overlapping fits, with the libraries of this process."""
+    """Overlapping fits, with the libraries of this process."""
     libraries = threads._blas()
     before = numbers(libraries)
     for library in libraries:
@@ -121,10 +121,10 @@ def test_fits_in_threads_leave_the_libraries_as_they_were():
     y = X[:, 0] + rng.normal(size=60) > 0
 
     def fit():
-        for _ in range(3):
+        for _ in range(2):
             SVCPlus().fit(X, y, privileged=P)
 
-    workers = [threading.Thread(target=fit) for _ in range(8)]
+    workers = [threading.Thread(target=fit) for _ in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:

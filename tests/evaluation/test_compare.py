@@ -22,6 +22,8 @@ from lupi.report import render_html
 from tests.comparisons import FirstColumn
 from tests.toys import TaughtClassifier
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 TAUGHT = Method(
     "Taught",
     "classification",
@@ -54,16 +56,16 @@ def scores(result, arm, method=None):
 
 
 def test_arms_are_what_a_plain_reading_gives(data):
-    splits = list(StratifiedKFold(4).split(data.data, data.target))
+    splits = list(StratifiedKFold(2).split(data.data, data.target))
     result = quick(
-        data, cv=splits, n_candidates=4, inner_cv=3, random_state=5, scoring="roc_auc"
+        data, cv=splits, n_candidates=4, inner_cv=2, random_state=5, scoring="roc_auc"
     )
     alphas = [0.1, 1.0, 10.0, 100.0]
     scorer = get_scorer("roc_auc")
     for arm in ("without", "with", "oracle"):
         expected = []
         for split, (train, test) in enumerate(splits):
-            inner = StratifiedKFold(3, shuffle=True, random_state=5 + split)
+            inner = StratifiedKFold(2, shuffle=True, random_state=5 + split)
             folds = list(inner.split(train, data.target[train]))
             means = [
                 np.mean(

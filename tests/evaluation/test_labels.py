@@ -25,6 +25,8 @@ from lupi.transfer import (
 )
 from tests.comparisons import FirstColumn, FirstColumnOfAll, of_scores
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -250,7 +252,7 @@ def test_rows_that_differ_from_the_labelled_ones_are_told(data):
 
 
 def test_the_final_model_learns_from_rows_without_y(data, partly):
-    result = run(data, partly, HedgedDistillationClassifier())
+    result = run(data, partly, HedgedDistillationClassifier(n_repeats=1))
     name = "HedgedDistillationClassifier"
     model = result.best_estimator(method=name)
     # By hand: both tables standardized on all rows.
@@ -260,7 +262,7 @@ def test_the_final_model_learns_from_rows_without_y(data, partly):
     X = scaler.transform(data.data)
     P = StandardScaler().fit_transform(data.privileged[order])
     seed = model.named_steps["model"].estimator.random_state
-    plain = HedgedDistillationClassifier(random_state=seed)
+    plain = HedgedDistillationClassifier(n_repeats=1, random_state=seed)
     plain.fit(X[order], partly[order], privileged=P)
     np.testing.assert_allclose(
         model.predict_proba(data.data), plain.predict_proba(X), rtol=1e-8
@@ -274,9 +276,8 @@ def test_the_final_model_learns_from_rows_without_y(data, partly):
 def test_regression(data):
     y = data.data[:, 0] + data.privileged[:, 0]
     y[::2] = np.nan
-    result = compare(
-        data.data, y, data.privileged, methods=HedgedDistillationRegressor(), cv=3
-    )
+    model = HedgedDistillationRegressor(n_repeats=1)
+    result = compare(data.data, y, data.privileged, methods=model, cv=3)
     assert result.failures == {}
     assert result.settings["task"] == "regression"
     assert result.folds["score"].notna().all()
@@ -416,7 +417,8 @@ def test_what_the_curve_does_not_reach_is_said():
 
 
 def test_the_interval_holds_the_sizes_that_do_not_differ(data):
-    result = run(data, data.target, HedgedDistillationClassifier(), labelled=24, cv=5)
+    model = HedgedDistillationClassifier(cv=2, n_repeats=1)
+    result = run(data, data.target, model, labelled=24, cv=3)
     (found,) = result.learning_curves().values()
     assert found.compared == 24
     worth = found.worth()

@@ -19,6 +19,8 @@ from lupi.report import render_html
 from tests.comparisons import FirstColumn, FirstNumber
 from tests.toys import TaughtClassifier
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 N = 80
 rng = np.random.default_rng(0)
 X = rng.normal(size=(N, 2))
@@ -67,7 +69,7 @@ def test_scores_of_one_class_take_the_last_of_two_whatever_it_is_called(name):
     of_numbers, of_words = (lines(scored(y, scoring=name)) for y in (Y, words))
     assert of_numbers == of_words
     if name == "f1":
-        model, table, test = held_out(scored(), 0)
+        model, table, test = held_out(scored(scoring="f1"), 0)
         assert of_words[0][0] == f1_score(Y[test], model.predict(table))
 
 
@@ -91,19 +93,21 @@ def share(model, X, y, sample_weight=None):
     return np.average(model.predict(X) == y, weights=sample_weight)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
-    ("scoring", "model"),
+    ("scoring", "model", "weighted"),
     [
-        ("roc_auc", FirstColumn()),
-        ("roc_auc", Rounded()),
-        ("accuracy", FirstColumn()),
-        ("neg_log_loss", Rounded()),
-        (make_scorer(accuracy_score, greater_is_better=False), FirstColumn()),
-        (make_scorer(accuracy_score, normalize=False), FirstColumn()),
-        (make_scorer(roc_auc_score, response_method="predict"), FirstColumn()),
-        (make_scorer(roc_auc_score, response_method="predict_proba"), Rounded()),
-        pytest.param(share, FirstColumn(), id="a function"),
+        ("roc_auc", FirstColumn(), False),
+        ("roc_auc", FirstColumn(), True),
+        ("roc_auc", Rounded(), True),
+        ("accuracy", FirstColumn(), False),
+        ("accuracy", FirstColumn(), True),
+        ("neg_log_loss", Rounded(), True),
+        (make_scorer(accuracy_score, greater_is_better=False), FirstColumn(), True),
+        (make_scorer(accuracy_score, normalize=False), FirstColumn(), True),
+        (make_scorer(roc_auc_score, response_method="predict"), FirstColumn(), True),
+        (make_scorer(roc_auc_score, response_method="predict_proba"), Rounded(), True),
+        pytest.param(share, FirstColumn(), False, id="a function"),
+        pytest.param(share, FirstColumn(), True, id="a function of weights"),
     ],
     ids=str,
 )

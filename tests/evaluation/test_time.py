@@ -9,6 +9,8 @@ from lupi.evaluation import compare
 from lupi.report import render_html
 from tests.comparisons import FirstColumn, FirstColumnOfAll, FirstNumber
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 
 @pytest.fixture
 def rows():
@@ -260,7 +262,7 @@ def test_the_order_of_rows_is_tested_for_every_category(rows):
     result = ordered(ward=np.array(["a", "b", "c"])[late], size=late)
     assert result.settings["order"]["columns"] == ["ward"]
     # Classes are categories, whatever their names.
-    result = run(rows | {"y": late[40:160]}, methods="svc-plus", cv=2, n_candidates=1)
+    result = run(rows | {"y": late[40:160]}, cv=2)
     assert result.settings["order"]["columns"] == ["y"]
 
 

@@ -92,6 +92,8 @@ def brought_by(extra):
     return own
 
 
+# `make docs` in a new environment, a part of `.ci/run`, sees the same.
+@pytest.mark.slow
 def test_every_documented_module_is_imported_with_the_extra_of_the_site():
     found = run_without(set(EXTRAS) - brought_by("docs"), DOCUMENTED)
     assert "documented objects" in found

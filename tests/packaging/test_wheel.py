@@ -102,6 +102,8 @@ def test_wheel_says_what_it_is(wheel):
     assert "lupi = lupi.cli:main" in archive.read(f"{info}/entry_points.txt").decode()
 
 
+# The content of the wheel is compared with the source by the tests above.
+@pytest.mark.slow
 def test_wheel_works_in_a_clean_environment(clean):
     program = """
 import lupi
@@ -121,6 +123,7 @@ print(lupi.__file__, len(model.predict(X)))
     assert n_predicted == "120"
 
 
+@pytest.mark.slow
 def test_command_line_is_installed(clean):
     shown = run(clean / "lupi", "--version", folder=clean)
     assert lupi.__version__ in shown

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.testing import check_privileged_estimator
 from lupi.transfer import GeneralizedDistillationClassifier
+from tests.contract import check_own
 from tests.marks import slow
 
 PRECISE = LogisticRegression(tol=1e-10, max_iter=10_000)
@@ -350,15 +351,17 @@ def test_scikit_learn_contract(estimator):
     check_estimator(estimator, on_skip=None)
 
 
+def test_own_checks():
+    check_own(GeneralizedDistillationClassifier(cv=2))
+
+
 @pytest.mark.parametrize(
     "estimator",
-    [
+    slow(
         GeneralizedDistillationClassifier(cv=2),
-        *slow(
-            GeneralizedDistillationClassifier(),
-            GeneralizedDistillationClassifier(teacher_view="both", cv=None),
-        ),
-    ],
+        GeneralizedDistillationClassifier(),
+        GeneralizedDistillationClassifier(teacher_view="both", cv=None),
+    ),
 )
 def test_privileged_contract(estimator):
     check_privileged_estimator(estimator)

@@ -28,7 +28,7 @@ import lupi
 from lupi import NoisyLabelClassifier
 from lupi.datasets import load_table, make_noisy_labels
 from lupi.testing import check_privileged_estimator
-from tests.contract import check_core
+from tests.contract import check_own, check_scikit_learn_core
 from tests.marks import slow
 
 RATES = (0.02, 0.1, 0.2, 0.3, 0.4)
@@ -53,7 +53,9 @@ def gain(model, plain, data):
 
 
 def test_core():
-    check_core(NoisyLabelClassifier(cv=2))
+    model = NoisyLabelClassifier(cv=2)
+    check_scikit_learn_core(model)
+    check_own(model)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +234,7 @@ def test_swapped_classes_swap_the_predictions():
 
 def test_planted_rates_of_annotators():
     data = make_noisy_labels(3000, n_features=5, rates=RATES, random_state=0)
-    model = quiet(NoisyLabelClassifier(), data)
+    model = quiet(NoisyLabelClassifier(cv=2), data)
     found, low, high = model.label_noise(np.eye(5), level=0.999)
     assert np.all((low < RATES) & (high > RATES))
     assert np.all((low < found) & (found < high) & (high <= 0.5))
@@ -249,8 +251,10 @@ def test_planted_rates_of_sources_that_favor_a_class():
         3000, n_classes=3, reason="sources", rates=(0.1, 0.3, 0.5), random_state=0
     )
     with pytest.warns(UserWarning, match="noise='classwise'"):
-        NoisyLabelClassifier().fit(data.data, data.target, privileged=data.privileged)
-    model = quiet(NoisyLabelClassifier(noise="classwise"), data)
+        NoisyLabelClassifier(cv=2).fit(
+            data.data, data.target, privileged=data.privileged
+        )
+    model = quiet(NoisyLabelClassifier(noise="classwise", cv=2), data)
     # Source m gives class m whatever is true: it is wrong for the other classes alone.
     planted = np.array([0.1, 0.3, 0.5])[:, None] * (1 - np.eye(3))
     found, low, high = model.label_noise(np.eye(3), level=0.95)
@@ -265,13 +269,14 @@ def test_rates_stay_below_those_of_a_guess():
     liar = data.privileged[:, 2] == 1
     data.target[liar] = (data.truth[liar] + 1) % 3
     with pytest.warns(UserWarning, match="hardly better than guesses"):
-        model = NoisyLabelClassifier().fit(
+        model = NoisyLabelClassifier(cv=2).fit(
             data.data, data.target, privileged=data.privileged
         )
     rates = model.label_noise(np.eye(3))
     assert 0.6 < rates[2] <= 2 / 3
     two = make_noisy_labels(600, reason="sources", rates=(0.5, 0.5), random_state=0)
-    both = quiet(NoisyLabelClassifier(noise="classwise"), two).label_noise(np.eye(2))
+    model = quiet(NoisyLabelClassifier(noise="classwise", cv=2), two)
+    both = model.label_noise(np.eye(2))
     assert np.all(both.sum(axis=1) <= 1)
 
 
@@ -351,7 +356,7 @@ def test_queues_of_one_class_are_detected():
     for seed in range(3):
         X, y, P = queues(seed, "class")
         with pytest.warns(UserWarning, match="beyond the noise"):
-            model = NoisyLabelClassifier().fit(X, y, privileged=P)
+            model = NoisyLabelClassifier(cv=2).fit(X, y, privileged=P)
         assert model.independence_pvalue_ < 0.001
 
 
@@ -632,8 +637,8 @@ def test_saved_models_predict_the_same(tmp_path):
 def test_probabilities_are_those_of_the_true_class():
     # Calibrated against the truth, not against the labels, a third of which are wrong.
     data = make_noisy_labels(4000, rates=(0.1, 0.3, 0.5), random_state=0)
-    model = quiet(NoisyLabelClassifier(), data)
-    plain = NoisyLabelClassifier().fit(data.data, data.target)
+    model = quiet(NoisyLabelClassifier(cv=2), data)
+    plain = NoisyLabelClassifier(cv=2).fit(data.data, data.target)
     row = np.arange(4000)
 
     def loss(one):
