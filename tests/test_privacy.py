@@ -42,7 +42,9 @@ def fitted(model, **more):
 NOT_ALONE = {"PrivilegedColumns", "TransformedPrivileged"}
 NO_PRIVILEGED = {"HardMarginSVC", "KnowledgeBasedSVC", "Adviceptron"}
 MODELS = {
-    kind.__name__: lambda kind=kind: fitted(kind())
+    kind.__name__: lambda kind=kind: fitted(
+        kind(**TREES) if hasattr(kind(), "n_estimators") else kind()
+    )
     for kind in models.MODELS
     if kind.__name__ not in NOT_ALONE | NO_PRIVILEGED
 }
@@ -110,11 +112,12 @@ def test_a_file_holds_no_row_of_the_privileged_table(tmp_path, name):
     assert values_found(unpacked(path)) == 0
     table = np.hstack([X, P]) if name == "columns" else X
     loaded = lupi.load(path)
+    assert type(loaded) is type(model)
     np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
-    if hasattr(model, "decision_function"):
-        np.testing.assert_array_equal(
-            loaded.decision_function(table), model.decision_function(table)
-        )
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(model, method):
+            ours, theirs = getattr(loaded, method)(table), getattr(model, method)(table)
+            np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize(

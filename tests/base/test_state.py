@@ -131,7 +131,7 @@ def test_an_interrupted_refit_leaves_the_model_as_it_was(estimator, arguments):
     copy.fit(*again[:2], **again[2])  # what is imported or compiled is so from here on
     copy = pickle.loads(pickle.dumps(model))
     total = run(lambda: copy.fit(*again[:2], **again[2]), 0)
-    for at in np.unique(np.linspace(1, 0.95 * total, 4).astype(int)):
+    for at in np.unique(np.linspace(1, 0.95 * total, 3).astype(int)):
         with pytest.raises(Interrupted):
             run(lambda: model.fit(*again[:2], **again[2]), at)
         now, outputs = snapshot(model)

@@ -50,7 +50,8 @@ def test_a_comparison_sends_the_data_once(processes, sent):
 
 def test_a_comparison_on_one_worker_runs_here():
     X, P, y = draw(60)
-    method = {"methods": ["HedgedDistillationClassifier"], "cv": 2, "n_candidates": 1}
+    model = lupi.HedgedDistillationClassifier(cv=2, n_repeats=1)
+    method = {"methods": [model], "cv": 2, "n_candidates": 1}
     expected = compare(X, y, P, **method)
     with (
         start_cluster(1, processes=False) as cluster,

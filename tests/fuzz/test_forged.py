@@ -24,6 +24,8 @@ def test_every_estimator_is_fuzzed():
     assert {one.__name__ for one in models if issubclass(one, BaseEstimator)} <= kinds
 
 
+# `tests/test_persistence.py` forges files by hand, in this process.
+@pytest.mark.slow
 def test_forged_files_do_no_harm():
     outcomes = fuzz(saved_models(QUICK), range(30))
     assert bad(outcomes) == []

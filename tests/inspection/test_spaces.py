@@ -250,7 +250,7 @@ def test_refusals_are_sentences(plane):
 
 def test_many_rows_have_small_markers_and_no_numbers():
     sizes, numbers = [], []
-    for n in (60, 400):
+    for n in (40, 400):
         plane = make_plane("overlapping", n, random_state=0)
         model = SVCPlus().fit(plane.data, plane.target, privileged=plane.privileged)
         display = SpacesDisplay.from_estimator(

@@ -6,7 +6,7 @@ from tests.oracle.checks import assert_optimal, fitted
 from tests.oracle.models import CASES
 
 PROBLEMS = [
-    pytest.param(name, seed, marks=() if seed % 20 == 3 else pytest.mark.slow)
+    pytest.param(name, seed, marks=() if seed % 25 == 3 else pytest.mark.slow)
     for name in CASES
     for seed in range(200 if name == "SVCPlus" else 100)
 ]

@@ -7,6 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi.svm import SVCDeltaPlus, SVCPlus, SVRPlus, UnifiedSVC
+from tests.marks import slow
 from tests.oracle.checks import fitted
 from tests.oracle.extremes import extreme
 from tests.oracle.models import CASES
@@ -87,7 +88,7 @@ def test_functions_that_vanish_are_stored_as_zero(model, objective):
         assert model.objective_ == pytest.approx(40 * objective, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, *slow(1)])
 @pytest.mark.parametrize("name", ["SVCPlus", "FairSVCDeltaPlus", "UnifiedSVC"])
 def test_what_is_said_to_have_converged_is_stored_within_tol(name, seed):
     """Weights over twelve decades: rounding errors of a sum may cost more than tol."""

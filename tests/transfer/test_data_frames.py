@@ -321,12 +321,12 @@ def test_tables_of_the_wrong_shape_are_refused(tables):
 def test_searches_slice_the_tables(tables, routing):
     X, y, P = tables
     model = GeneralizedDistillationClassifier(
-        reads_P(LogisticRegression()), reads_X(LogisticRegression()), cv=3
+        reads_P(LogisticRegression()), reads_X(LogisticRegression()), cv=2
     )
     with sklearn.config_context(enable_metadata_routing=routing):
-        search = GridSearchCV(model, {"imitation_weight": [0.0, 0.5]}, cv=3)
+        search = GridSearchCV(model, {"imitation_weight": [0.0, 0.5]}, cv=2)
         assert search.fit(X, y, privileged=P).best_score_ > 0.6
-        scores = cross_val_score(model, X, y, params={"privileged": P}, cv=3)
+        scores = cross_val_score(model, X, y, params={"privileged": P}, cv=2)
         assert scores.mean() > 0.6
 
 

@@ -179,20 +179,15 @@ def test_sparse_equals_dense():
     )
 
 
+TEACHERS = [LinearSVC(), RandomForestClassifier(10, random_state=0), Ridge(), SVR()]
+STUDENTS = [RandomForestClassifier(5, random_state=0)]
+STUDENTS += [make_pipeline(StandardScaler(), SVR()), None]
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
-    "teacher",
-    [LinearSVC(), RandomForestClassifier(10, random_state=0), Ridge(), SVR(), None],
-    ids=lambda e: type(e).__name__,
-)
-@pytest.mark.parametrize(
-    "student",
-    [
-        SVR(),
-        RandomForestClassifier(5, random_state=0),
-        make_pipeline(StandardScaler(), SVR()),
-        None,
-    ],
+    ("teacher", "student"),
+    [*((each, SVR()) for each in TEACHERS), *((None, each) for each in STUDENTS)],
     ids=lambda e: type(e).__name__,
 )
 def test_any_teacher_and_any_student(teacher, student, n_classes):

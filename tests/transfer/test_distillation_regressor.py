@@ -45,12 +45,12 @@ def test_a_teacher_of_a_later_state_helps_when_rows_are_few():
         X, y, P = draw(20, seed)
         y = y + 2 * rng.normal(size=20)
         X_new, truth = draw(500, 1000 + seed)[:2]
-        model = GeneralizedDistillationRegressor(imitation_weight=1)
+        model = GeneralizedDistillationRegressor(Ridge(), Ridge(), imitation_weight=1)
         alone.append(model.fit(X, y).score(X_new, truth))
         taught.append(model.fit(X, y, privileged=P).score(X_new, truth))
         mixed = P[rng.permutation(20)]
         shuffled.append(model.fit(X, y, privileged=mixed).score(X_new, truth))
-    # Measured: 0.27 with a standard error of 0.05 over the 60 seeds.
+    # Measured: 0.25 with a standard error of 0.05 over the 60 seeds.
     gain = np.subtract(taught, alone)
     assert gain.mean() > 4 * gain.std(ddof=1) / np.sqrt(60)
     assert np.mean(taught) > np.mean(shuffled) + 0.1
