@@ -236,7 +236,8 @@ def _with_middle_bias(
 
 def _largest_multiplier(state: State) -> float:
     blocks = state.rows.blocks
-    return max(float(np.abs(own).max()) for block in blocks for own in block.distance)
+    families = [family for block in blocks for family in block.families]
+    return max(float(np.abs(family.distance).max()) for family in families)
 
 
 def _bias_columns(state: State, largest: float) -> tuple[np.ndarray, ...]:

@@ -129,7 +129,7 @@ class _Path:
             self.theta[weights] = pull[weights] / penalty[weights]
         slope = self.rows.total(RowState.slope, self.theta).sums["slope"]
         floor = max(slope / self.sums["multipliers"], 1e-3 * self.unit)
-        self.rows.total(RowState.open, self.theta, float(floor))
+        self.rows.total(RowState.open, float(floor))
 
     def start_smoothed(self, max_iter: int) -> int:
         """Start near the end of the path; return the steps, 0 if it failed."""

@@ -118,8 +118,8 @@ class LocalRows:
         out = np.empty(self._n_multipliers)
         for number, block in zip(self._of_kind, self.blocks, strict=True):
             places = self.kinds[number].places(block.part)
-            for at, own in zip(places, block.multipliers, strict=True):
-                out[at] = to_host(own)
+            for at, family in zip(places, block.families, strict=True):
+                out[at] = to_host(family.multipliers)
         return out
 
     def sample(self, n_rows: int) -> Problem:

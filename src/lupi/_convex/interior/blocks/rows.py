@@ -18,7 +18,7 @@ is three passes:
 - `correct` returns the longest corrector step and a part of the residual of the weights
   equations; it is repeated if the residual is too large.
 
-Arrays are never changed in place, so that a shallow copy of a block keeps its state.
+Arrays are never changed in place: a copy of a block shares them and keeps its state.
 
 In the smoothed problem every row is on the central path. For given functions, the
 barrier problem then separates into one problem per row::
@@ -37,6 +37,7 @@ complementarity problems", Computational Optimization and Applications 5, 1996.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Protocol
@@ -154,13 +155,15 @@ class RowBlocks(Protocol):
         """Return the problem of about this many rows, with costs scaled up."""
 
 
-@dataclass(frozen=True, eq=False)
-class Family:
-    """One constraint per row; see :mod:`lupi._convex.problem` for the notation.
+@dataclass(eq=False)
+class FamilyRows:
+    """One constraint per row of a block; see :mod:`lupi._convex.problem`.
 
     ``offset`` is the offset of its multipliers, None for zero. ``squared`` is the cost
     of a squared slack, ``slack`` the number of the linear one; ``bend`` is the diagonal
-    of the dual if there is no slack.
+    of the dual if there is no slack. The other fields are its part of the iterate:
+    multipliers relative to the offset, their distance to the lower bound, and the
+    second-order term and the change of the multipliers of a step.
     """
 
     on: dict[int, Any]
@@ -170,15 +173,31 @@ class Family:
     equality: bool
     bend: Any
     slack: int | None
+    multipliers: Any = None
+    distance: Any = None
+    margin: Any = None
+    gradient: Any = None
+    diagonal: Any = None
+    second: Any = None
+    step: Any = None
 
 
-@dataclass(frozen=True, eq=False)
-class Linear:
-    """Linear slacks: their cost, the bound of the multipliers, and the families."""
+@dataclass(eq=False)
+class SlackRows:
+    """One linear slack per row of a block, with the numbers of its families.
+
+    ``limit`` is the bound of the multipliers, ``room`` their distance to it, ``value``
+    the slack. A pair of families has the barrier ``weight`` and the determinant of D.
+    """
 
     cost: Any
     limit: Any
     members: tuple[int, ...]
+    room: Any = None
+    value: Any = None
+    second: Any = None
+    weight: Any = None
+    determinant: Any = None
 
 
 def times(coefficient: Any, values: Any) -> Any:
@@ -232,7 +251,7 @@ class Block:
             for k, space in problem.spaces.items()
         }
         self.slacks = [
-            Linear(cut(cost), cut(limit), tuple(members))
+            SlackRows(cut(cost), cut(limit), tuple(members))
             for cost, limit, members in zip(
                 problem.slack_costs, problem.limits, problem.sharing, strict=True
             )
@@ -253,7 +272,7 @@ class Block:
                 bend = linalg.on_device(bend, device)
             offset = problem.offset[flat][part].copy()
             self.families.append(
-                Family(
+                FamilyRows(
                     {names[k]: cut(a) for k, a in family.on.items()},
                     cut(np.asarray(family.at_least, dtype=float)),
                     self._compact(offset) if offset.any() else None,
@@ -394,19 +413,17 @@ def _squares(matrix: Any) -> np.ndarray:
 
 
 class RowState(Block):
-    """A block with its part of the iterate, and the passes over it.
+    """A block with its part of the iterate, and the passes over it."""
 
-    ``multipliers`` are relative to the offset, ``distance`` to their lower bound. Lists
-    have an entry per family, or per linear slack.
-    """
+    _best: list | None = None
+    _aim: tuple[float, float]
 
-    multipliers: list
-    distance: list
-    margin: list
-    room: list
-    slack: list
-    _best: tuple | None = None
-    _step: tuple
+    def __copy__(self) -> RowState:
+        new = object.__new__(RowState)
+        new.__dict__.update(self.__dict__)
+        new.families = [copy(family) for family in self.families]
+        new.slacks = [copy(slack) for slack in self.slacks]
+        return new
 
     def measure(self, unit: float, least: float) -> Totals:
         """Set the largest right-hand side and the least curvature."""
@@ -416,64 +433,62 @@ class RowState(Block):
     # ---------------------------------------------------------------- start
     def begin(self, multipliers: list) -> Totals:
         """Set multipliers inside their bounds; return their functions."""
-        self.multipliers = [linalg.on_device(own, self.device) for own in multipliers]
-        self.distance = self._from_bounds(self.multipliers)
-        self.room = self._headroom()
-        return Totals({"pull": self.project(self.coefficients(self.multipliers))})
+        for f, own in zip(self.families, multipliers, strict=True):
+            f.multipliers = f.distance = linalg.on_device(own, self.device)
+            if f.offset is not None:
+                f.distance = f.multipliers + f.offset
+        for slack in self.slacks:
+            slack.room = self._headroom(slack)
+        return Totals({"pull": self._pull()})
 
-    def _from_bounds(self, multipliers: list) -> list:
-        return [
-            own if f.offset is None else own + f.offset
-            for own, f in zip(multipliers, self.families, strict=True)
-        ]
+    def _headroom(self, slack: SlackRows) -> Any:
+        return slack.limit - sum(f.multipliers for f in self._of(slack))
 
-    def _headroom(self) -> list:
-        return [
-            slack.limit - sum(self.multipliers[q] for q in slack.members)
-            for slack in self.slacks
-        ]
+    def _of(self, slack: SlackRows) -> list[FamilyRows]:
+        """Return the families that share a slack."""
+        return [self.families[q] for q in slack.members]
+
+    def _pull(self) -> np.ndarray:
+        """Return ``Φ̃ᵀ v``."""
+        return self.project(self.coefficients([f.multipliers for f in self.families]))
 
     def slope(self, theta: np.ndarray) -> Totals:
-        """Return the sum of the absolute derivatives of the dual."""
-        sums = [abs(g).sum() for g in self._by(theta)]
-        return Totals({"slope": float(linalg.numbers(sums).sum())})
+        """Set the gradient; return the sum of its absolute values."""
+        self._set_gradient(theta)
+        sums = [abs(f.gradient).sum() for f in self.families]
+        return Totals({"slope": _sum(sums)})
 
-    def open(self, theta: np.ndarray, floor: float) -> Totals:
+    def open(self, floor: float) -> Totals:
         """Set slacks and margins such that, where possible, stationarity holds."""
-        gradient = self._by(theta)
-        self.slack = []
         for slack in self.slacks:
-            most = self._most([-g for g in gradient], slack.members)
-            self.slack.append(most.clip(min=0.0) + floor)
-        self.margin = [
-            0.0 if f.equality else self._with_slack(g, f).clip(min=floor)
-            for g, f in zip(gradient, self.families, strict=True)
-        ]
+            most = _most([-f.gradient for f in self._of(slack)])
+            slack.value = most.clip(min=0.0) + floor
+        for f in self.families:
+            f.margin = 0.0 if f.equality else self._with_slack(f).clip(min=floor)
         return Totals()
 
-    def _most(self, values: list, members: tuple[int, ...]) -> Any:
-        """Return the elementwise maximum over some families."""
-        most = values[members[0]]
-        for q in members[1:]:
-            most = linalg.maximum(most, values[q])
-        return most
+    def _with_slack(self, family: FamilyRows) -> Any:
+        """Return the gradient plus the linear slack."""
+        if family.slack is None:
+            return family.gradient
+        return family.gradient + self.slacks[family.slack].value
 
-    def _with_slack(self, values: Any, family: Family) -> Any:
-        return values if family.slack is None else values + self.slack[family.slack]
+    def _set_gradient(self, theta: np.ndarray) -> dict[int, Any]:
+        """Set ``Σ_k a_qk t_k − r_q + λ_q/q``, the negative gradient of the dual.
 
-    def _by(self, theta: np.ndarray) -> list:
-        """Return ``Σ_k a_qk t_k − r_q + λ_q/q``, the negative gradient of the dual."""
-        margins = self.margins(self.values(theta))
-        return self._gradient(margins)
+        The values ``t_k`` are returned.
+        """
+        values = self.values(theta)
+        for f, excess in zip(self.families, self._excess(values), strict=True):
+            f.gradient = excess
+            if f.squared is not None:
+                f.gradient = excess + f.multipliers / f.squared
+        return values
 
-    def _gradient(self, margins: list) -> list:
-        out = []
-        for margin, family, own in zip(
-            margins, self.families, self.multipliers, strict=True
-        ):
-            g = minus(margin, family.at_least)
-            out.append(g if family.squared is None else g + own / family.squared)
-        return out
+    def _excess(self, values: dict[int, Any]) -> list:
+        """Return ``Σ_k a_qk t_k − r_q`` for every family."""
+        margins = zip(self.margins(values), self.families, strict=True)
+        return [minus(margin, family.at_least) for margin, family in margins]
 
     # ------------------------------------------------------------------ steps
     def factorize(self, theta: np.ndarray, length: float, keep: bool) -> Totals:
@@ -482,119 +497,99 @@ class RowState(Block):
         ``keep`` stores the multipliers of the previous point for `recall`.
         """
         if keep:
-            self._best = self.multipliers, self.distance
+            self._best = [(f.multipliers, f.distance) for f in self.families]
         if length > 0.0:
             self._move(length)
-        values = self.values(theta)
-        self.gradient = self._gradient(self.margins(values))
+        values = self._set_gradient(theta)
         self._set_barrier()
         totals = self._certificate(values) + self._newton()
-        right = self._invert([-g for g in self.gradient])
+        right = self._invert([-f.gradient for f in self.families])
         totals.sums["right"] = self.project(self.spread(right))
         return totals
 
     def recall(self) -> Totals:
         """Restore the multipliers of the best point."""
         if self._best is not None:
-            self.multipliers, self.distance = self._best
+            for f, best in zip(self.families, self._best, strict=True):
+                f.multipliers, f.distance = best
         return Totals()
 
     def _move(self, length: float) -> None:
-        step, target, share = self._step
-        margin, room, slack = self._changes(step, *self._centers(target, share))
-
-        def moved(values, changes):
-            return [
-                value + length * change
-                for value, change in zip(values, changes, strict=True)
-            ]
-
-        distance = moved(self.distance, step)
-        self.multipliers = [
-            far if f.offset is None else own + length * change
-            for own, change, far, f in zip(
-                self.multipliers, step, distance, self.families, strict=True
+        margin, room, slack = self._changes(*self._centers(*self._aim))
+        for f, change in zip(self.families, margin, strict=True):
+            f.distance = f.distance + length * f.step
+            f.multipliers = (
+                f.distance if f.offset is None else f.multipliers + length * f.step
             )
-        ]
-        self.distance, self.margin = distance, moved(self.margin, margin)
-        self.room, self.slack = moved(self.room, room), moved(self.slack, slack)
+            f.margin = f.margin + length * change
+        for one, change, gained in zip(self.slacks, room, slack, strict=True):
+            one.room = one.room + length * change
+            one.value = one.value + length * gained
 
     def _set_barrier(self) -> None:
         """Set D: a diagonal, and 2 × 2 blocks for constraints that share a slack."""
-        self.diagonal = []
-        for family, far, z in zip(
-            self.families, self.distance, self.margin, strict=True
-        ):
-            if not family.equality:
-                entry = z.clip(min=LEAST_MARGIN * self.unit) / far
-            elif family.squared is not None:
-                entry = 0.0 * far
+        for f in self.families:
+            if not f.equality:
+                f.diagonal = f.margin.clip(min=LEAST_MARGIN * self.unit) / f.distance
+            elif f.squared is not None:
+                f.diagonal = 0.0 * f.distance
             else:
                 # A share of the curvature in place of the barrier: the residual that
                 # it leaves is removed by the next step.
-                entry = EQUALITY_SHARE * family.bend.clip(min=self.least)
-            if family.squared is not None:
-                entry = entry + 1.0 / family.squared
-            self.diagonal.append(entry)
-        self.coupled = []
-        for linear, w, zeta in zip(self.slacks, self.room, self.slack, strict=True):
-            weight = zeta / w
-            if len(linear.members) == 1:
-                (q,) = linear.members
-                self.diagonal[q] = self.diagonal[q] + weight
+                f.diagonal = EQUALITY_SHARE * f.bend.clip(min=self.least)
+            if f.squared is not None:
+                f.diagonal = f.diagonal + 1.0 / f.squared
+        for slack in self.slacks:
+            weight = slack.value / slack.room
+            if len(slack.members) == 1:
+                (f,) = self._of(slack)
+                f.diagonal = f.diagonal + weight
                 continue
-            one, two = linear.members
-            first, second = self.diagonal[one], self.diagonal[two]
-            determinant = first * second + weight * (first + second)
-            self.coupled.append((one, two, weight, determinant))
+            first, second = (f.diagonal for f in self._of(slack))
+            slack.weight = weight
+            slack.determinant = first * second + weight * (first + second)
 
     def _invert(self, right: list) -> list:
         """Return ``D⁻¹ right``."""
         out = [None] * len(right)
         # (D + s·11ᵀ)⁻¹ of a pair in a form without cancellation.
-        for one, two, weight, determinant in self.coupled:
-            apart = weight * (right[one] - right[two])
-            out[one] = (self.diagonal[two] * right[one] + apart) / determinant
-            out[two] = (self.diagonal[one] * right[two] - apart) / determinant
+        for slack in self._pairs:
+            (one, two), (first, second) = slack.members, self._of(slack)
+            apart = slack.weight * (right[one] - right[two])
+            out[one] = (second.diagonal * right[one] + apart) / slack.determinant
+            out[two] = (first.diagonal * right[two] - apart) / slack.determinant
         return [
-            p / d if paired is None else paired
-            for p, d, paired in zip(right, self.diagonal, out, strict=True)
+            p / f.diagonal if paired is None else paired
+            for p, f, paired in zip(right, self.families, out, strict=True)
         ]
 
-    def _product(self, step: list) -> list:
-        """Return ``D step``."""
-        out = [d * own for d, own in zip(self.diagonal, step, strict=True)]
-        for one, two, weight, _ in self.coupled:
-            both = weight * (step[one] + step[two])
-            out[one], out[two] = out[one] + both, out[two] + both
-        return out
+    @property
+    def _pairs(self) -> list[SlackRows]:
+        """The slacks that two families share."""
+        return [slack for slack in self.slacks if len(slack.members) == 2]
 
     def _newton(self) -> Totals:
         """Return the matrix of the weights, and ``Φ̃ᵀ v``."""
         curvature: dict[tuple[int, int], Any] = {}
-        weights: dict[tuple[int, ...], list] = {
-            (one, two): rest for one, two, *rest in self.coupled
-        }
+        pairs = {slack.members: slack for slack in self._pairs}
         for members, coupling in self.coupling.items():
-            if len(members) == 1:
-                inverse = 1.0 / self.diagonal[members[0]]
+            first, *others = (self.families[q].diagonal for q in members)
+            if not others:
+                inverse = 1.0 / first
                 terms = {at: times(a, inverse) for at, a in coupling.items()}
             else:
-                weight, determinant = weights[members]
+                pair, (second,) = pairs[members], others
                 terms = {
                     at: _combined(
-                        (of_first, self.diagonal[members[1]]),
-                        (of_second, self.diagonal[members[0]]),
-                        (of_both, weight),
+                        (of_first, second), (of_second, first), (of_both, pair.weight)
                     )
-                    / determinant
+                    / pair.determinant
                     for at, (of_first, of_second, of_both) in coupling.items()
                 }
             for at, term in terms.items():
                 before = curvature.get(at)
                 curvature[at] = term if before is None else before + term
-        pull = self.project(self.coefficients(self.multipliers))
-        return Totals({"matrix": self.gram(curvature), "pull": pull})
+        return Totals({"matrix": self.gram(curvature), "pull": self._pull()})
 
     def predict(self, direction: np.ndarray, at_best: bool = False) -> Totals:
         """Compute the predictor step and its products.
@@ -605,37 +600,40 @@ class RowState(Block):
             self._best = None
         across = self.margins(self.values(direction))
         step = self._invert(
-            [-(g + m) for g, m in zip(self.gradient, across, strict=True)]
+            [-(f.gradient + m) for f, m in zip(self.families, across, strict=True)]
         )
-        right, unit, products, fastest = [], [], [], []
-        for q, family in enumerate(self.families):
-            if family.equality:
-                right.append(0.0)
-                unit.append(0.0)
-                continue
-            ratio = step[q] / self.distance[q]
-            right.append(ratio * (1.0 + ratio) * self.margin[q])
-            unit.append(1.0 / self.distance[q])
+        products, fastest = [], []
+        for f, change in zip(self.families, step, strict=True):
+            f.second = 0.0
+            if not f.equality:
+                ratio = change / f.distance
+                f.second = ratio * (1.0 + ratio) * f.margin
+                fastest += [(-ratio).max(), 1.0 + ratio.max()]
+                products.append(-(f.distance @ f.second))
+        right = [f.second for f in self.families]
+        for slack in self.slacks:
+            ratio = -sum(step[q] for q in slack.members) / slack.room
+            slack.second = ratio * (1.0 + ratio) * slack.value
             fastest += [(-ratio).max(), 1.0 + ratio.max()]
-            products.append(-(self.distance[q] @ right[q]))
-        self.second, self.second_of_slack = list(right), []
-        for linear, w, zeta in zip(self.slacks, self.room, self.slack, strict=True):
-            ratio = -sum(step[q] for q in linear.members) / w
-            bend = ratio * (1.0 + ratio) * zeta
-            fastest += [(-ratio).max(), 1.0 + ratio.max()]
-            products.append(-(w @ bend))
-            self.second_of_slack.append(bend)
-            for q in linear.members:
-                right[q] = right[q] - bend
-                unit[q] = unit[q] - 1.0 / w
+            products.append(-(slack.room @ slack.second))
+            for q in slack.members:
+                right[q] = right[q] - slack.second
         return Totals(
             {
                 "second": self.project(self.spread(self._invert(right))),
-                "unit": self.project(self.spread(self._invert(unit))),
-                "products": float(linalg.numbers(products).sum()),
+                "unit": self._unit_pull(),
+                "products": _sum(products),
             },
-            {"fastest": float(linalg.numbers(fastest).max(initial=0.0))},
+            {"fastest": _peak(fastest)},
         )
+
+    def _unit_pull(self) -> np.ndarray:
+        """Return the derivative of ``Φ̃ᵀ v`` by τ."""
+        unit = [0.0 if f.equality else 1.0 / f.distance for f in self.families]
+        for slack in self.slacks:
+            for q in slack.members:
+                unit[q] = unit[q] - 1.0 / slack.room
+        return self.project(self.spread(self._invert(unit)))
 
     def correct(
         self,
@@ -653,71 +651,61 @@ class RowState(Block):
         across = self.margins(self.values(direction))
         centers, centers_of_slack = self._centers(target, share)
         right = [
-            center - g - m
-            for center, g, m in zip(centers, self.gradient, across, strict=True)
+            center - f.gradient - m
+            for center, f, m in zip(centers, self.families, across, strict=True)
         ]
-        for linear, center in zip(self.slacks, centers_of_slack, strict=True):
-            for q in linear.members:
+        for slack, center in zip(self.slacks, centers_of_slack, strict=True):
+            for q in slack.members:
                 right[q] = right[q] - center
-        if change is None:
-            step = self._invert(right)
-        else:
-            held = self._step[0]
-            missed = [
-                p - product - m
-                for p, product, m in zip(
-                    right,
-                    self._product(held),
-                    self.margins(self.values(change)),
-                    strict=True,
-                )
-            ]
-            step = [
-                own + refined
-                for own, refined in zip(held, self._invert(missed), strict=True)
-            ]
-        margin, room, slack = self._changes(step, centers, centers_of_slack)
-        bounded = [q for q, family in enumerate(self.families) if not family.equality]
-        pairs = [(step[q], self.distance[q]) for q in bounded]
-        pairs += [(margin[q], self.margin[q]) for q in bounded]
-        pairs += [
-            *zip(room, self.room, strict=True),
-            *zip(slack, self.slack, strict=True),
-        ]
-        fastest = [(-(change / value)).max() for change, value in pairs]
-        self._step = step, target, share
+        if change is not None:
+            right = self._missed(right, self.margins(self.values(change)))
+        for f, own in zip(self.families, self._invert(right), strict=True):
+            f.step = own if change is None else f.step + own
+        self._aim = target, share
+        margin, room, slack = self._changes(centers, centers_of_slack)
+        pairs = []
+        for f, dz in zip(self.families, margin, strict=True):
+            if not f.equality:
+                pairs += [(f.step, f.distance), (dz, f.margin)]
+        for one, dw, dz in zip(self.slacks, room, slack, strict=True):
+            pairs += [(dw, one.room), (dz, one.value)]
         return Totals(
-            {"pull": self.project(self.spread(step))},
-            {"fastest": float(linalg.numbers(fastest).max(initial=0.0))},
+            {"pull": self.project(self.spread([f.step for f in self.families]))},
+            {"fastest": _peak([(-(change / value)).max() for change, value in pairs])},
         )
+
+    def _missed(self, right: list, across: list) -> list:
+        """Return the residual of the last step: ``right − D step − across``."""
+        products = [f.diagonal * f.step for f in self.families]
+        for slack in self._pairs:
+            first, second = self._of(slack)
+            both = slack.weight * (first.step + second.step)
+            for q in slack.members:
+                products[q] = products[q] + both
+        return [
+            p - product - m
+            for p, product, m in zip(right, products, across, strict=True)
+        ]
 
     def _centers(self, target: float, share: float) -> tuple[list, list]:
         """Return ``τ/λ`` and ``τ/w`` with a share of the second-order terms."""
         centers = [
-            0.0 if family.equality else share * second + target / far
-            for family, second, far in zip(
-                self.families, self.second, self.distance, strict=True
-            )
+            0.0 if f.equality else share * f.second + target / f.distance
+            for f in self.families
         ]
-        centers_of_slack = [
-            share * second + target / w
-            for second, w in zip(self.second_of_slack, self.room, strict=True)
-        ]
-        return centers, centers_of_slack
+        return centers, [share * s.second + target / s.room for s in self.slacks]
 
-    def _changes(self, step: list, centers: list, centers_of_slack: list) -> tuple:
-        """Return the changes of z, w and ζ along a step of the multipliers."""
+    def _changes(self, centers: list, centers_of_slack: list) -> tuple:
+        """Return the changes of z, w and ζ along the step of the multipliers."""
         margin = [
-            0.0 if family.equality else center - z * (1.0 + change / far)
-            for family, center, z, change, far in zip(
-                self.families, centers, self.margin, step, self.distance, strict=True
-            )
+            0.0 if f.equality else center - f.margin * (1.0 + f.step / f.distance)
+            for f, center in zip(self.families, centers, strict=True)
         ]
-        room = [-sum(step[q] for q in linear.members) for linear in self.slacks]
+        room = [-sum(f.step for f in self._of(slack)) for slack in self.slacks]
         slack = [
-            center - zeta * (1.0 + change / w)
-            for center, zeta, change, w in zip(
-                centers_of_slack, self.slack, room, self.room, strict=True
+            center - one.value * (1.0 + change / one.room)
+            for one, center, change in zip(
+                self.slacks, centers_of_slack, room, strict=True
             )
         ]
         return margin, room, slack
@@ -728,65 +716,49 @@ class RowState(Block):
         primal, dual, products, stationarity = [], [], [], []
         hard, violation, gain, lost = [], [], [], []
         short = []
-        for family, g, own, far, z in zip(
-            self.families,
-            self.gradient,
-            self.multipliers,
-            self.distance,
-            self.margin,
-            strict=True,
-        ):
-            missing = -g if family.squared is None else own / family.squared - g
+        for f in self.families:
+            own, missing = f.multipliers, -f.gradient
+            dual.append(self.dot(f.at_least, own))
+            if f.squared is not None:
+                missing = own / f.squared - f.gradient
+                dual.append(-0.5 * (own @ (own / f.squared)))
+                needed = missing if f.equality else missing.clip(min=0.0)
+                primal.append(0.5 * (needed @ (f.squared * needed)))
             short.append(missing)
-            dual.append(self.dot(family.at_least, own))
-            if family.squared is not None:
-                dual.append(-0.5 * (own @ (own / family.squared)))
-                needed = missing if family.equality else missing.clip(min=0.0)
-                primal.append(0.5 * (needed @ (family.squared * needed)))
-            if family.bend is not None:
-                off = abs(missing) if family.equality else missing
-                hard.append(abs(far).sum())
+            if f.bend is not None:
+                off = abs(missing) if f.equality else missing
+                hard.append(abs(f.distance).sum())
                 violation.append(off.max())
                 over = off.clip(min=0.0)
-                over = 0.5 * over * over / family.bend.clip(min=self.least)
+                over = 0.5 * over * over / f.bend.clip(min=self.least)
                 gain.append(over.max())
-            off = abs(self._with_slack(g, family) - z)
-            stationarity.append(off.max())
-            if not family.equality:
-                products.append(far @ z)
-        for linear, w, zeta, left in zip(
-            self.slacks, self.room, self.slack, self._headroom(), strict=True
-        ):
-            needed = self._most(short, linear.members)
-            primal.append(self.dot(linear.cost, needed.clip(min=0.0)))
-            products.append(w @ zeta)
+            stationarity.append(abs(self._with_slack(f) - f.margin).max())
+            if not f.equality:
+                products.append(f.distance @ f.margin)
+        for slack in self.slacks:
+            needed = _most([short[q] for q in slack.members])
+            primal.append(self.dot(slack.cost, needed.clip(min=0.0)))
+            products.append(slack.room @ slack.value)
             worth = abs(needed) + self.unit
-            lost.append((-left).clip(min=0.0) @ worth)
+            lost.append((-self._headroom(slack)).clip(min=0.0) @ worth)
         for k, cost in self.cost.items():
             primal.append(self.dot(cost, values[k]))
         largest = [
             abs(values[k]).max() if k in values else 0.0
             for k in range(len(self.layout.spans))
         ]
-
-        def sum_of(terms):
-            return float(linalg.numbers(terms).sum())
-
-        def peak_of(terms):
-            return float(linalg.numbers(terms).max(initial=0.0))
-
         return Totals(
             {
-                "primal": sum_of(primal),
-                "dual": sum_of(dual),
-                "products": sum_of(products),
-                "hard": sum_of(hard),
-                "lost": sum_of(lost),
+                "primal": _sum(primal),
+                "dual": _sum(dual),
+                "products": _sum(products),
+                "hard": _sum(hard),
+                "lost": _sum(lost),
             },
             {
-                "stationarity": peak_of(stationarity),
-                "violation": peak_of(violation),
-                "gain": peak_of(gain),
+                "stationarity": _peak(stationarity),
+                "violation": _peak(violation),
+                "gain": _peak(gain),
                 "values": linalg.numbers(largest),
             },
         )
@@ -797,55 +769,46 @@ class RowState(Block):
 
         ``unit`` is the derivative of ``Φ̃ᵀ v`` by μ.
         """
-        excess = self._excess(theta)
-        self.distance, self.margin, self.room, self.slack = self._balanced(excess, mu)
-        self.multipliers = [
-            far if f.offset is None else far - f.offset
-            for far, f in zip(self.distance, self.families, strict=True)
-        ]
+        excess = self._excess(self.values(theta))
+        margins, slacks = self._balanced(excess, mu)
+        for slack, value in zip(self.slacks, slacks, strict=True):
+            slack.value, slack.room = value, mu / value
+        for f, z in zip(self.families, margins, strict=True):
+            f.margin, f.distance = z, mu / z
+            f.multipliers = f.distance
+            if f.offset is not None:
+                f.multipliers = f.distance - f.offset
         self._set_barrier()
         totals = self._newton()
-        unit = [1.0 / far for far in self.distance]
-        for linear, w in zip(self.slacks, self.room, strict=True):
-            for q in linear.members:
-                unit[q] = unit[q] - 1.0 / w
-        totals.sums["unit"] = self.project(self.spread(self._invert(unit)))
+        totals.sums["unit"] = self._unit_pull()
         return totals
 
     def slope_at(
         self, theta: np.ndarray, direction: np.ndarray, length: float, mu: float
     ) -> Totals:
         """Return the slope at a length along a direction, without the norms."""
-        excess, moved = self._excess(theta), self.values(direction)
+        excess, moved = self._excess(self.values(theta)), self.values(direction)
         across = self.margins(moved)
         ahead = [x + length * dx for x, dx in zip(excess, across, strict=True)]
         terms = [self.dot(cost, moved[k]) for k, cost in self.cost.items()]
-        for far, dx in zip(self._balanced(ahead, mu)[0], across, strict=True):
-            terms.append(-(far @ dx))
-        return Totals({"slope": float(linalg.numbers(terms).sum())})
+        for z, dx in zip(self._balanced(ahead, mu)[0], across, strict=True):
+            terms.append(-((mu / z) @ dx))
+        return Totals({"slope": _sum(terms)})
 
-    def _excess(self, theta: np.ndarray) -> list:
-        margins = self.margins(self.values(theta))
-        return [
-            minus(margin, family.at_least)
-            for margin, family in zip(margins, self.families, strict=True)
-        ]
-
-    def _balanced(self, excess: list, mu: float) -> tuple[list, list, list, list]:
-        """Return λ, z, w and ζ of every row, from ``Σ a_k t_k − r``."""
+    def _balanced(self, excess: list, mu: float) -> tuple[list, list]:
+        """Return z and ζ of every row on the path, from ``Σ a_k t_k − r``."""
         margin: list[Any] = [None] * len(excess)
         slacks = []
-        for linear in self.slacks:
-            over = [excess[q] for q in linear.members]
-            low = self._most([-x for x in excess], linear.members).clip(min=0.0)
+        for slack in self.slacks:
+            over = [excess[q] for q in slack.members]
+            low = _most([-x for x in over]).clip(min=0.0)
             # Relative to the largest, to avoid cancellation.
             shifts = [low, *(g + low for g in over)]
-            root = self._root(shifts, times(linear.cost, 1.0 / mu))
+            root = self._root(shifts, times(slack.cost, 1.0 / mu))
             slacks.append(low + root)
-            for q, h in zip(linear.members, shifts[1:], strict=True):
+            for q, h in zip(slack.members, shifts[1:], strict=True):
                 margin[q] = h + root
-        rooms = [mu / slack for slack in slacks]
-        return [mu / z for z in margin], margin, rooms, slacks
+        return margin, slacks
 
     def _root(self, shifts: list, total: Any) -> Any:
         """Return x > 0 with ``Σ 1/(h + x) = total``, for h ≥ 0 with minimum 0.
@@ -865,6 +828,19 @@ class RowState(Block):
             if linalg.numbers([moved.max()])[0] <= 0.0:
                 break
         return root
+
+
+def _most(values: list) -> Any:
+    """Return the elementwise maximum of some vectors."""
+    return reduce(linalg.maximum, values)
+
+
+def _sum(terms: list) -> float:
+    return float(linalg.numbers(terms).sum())
+
+
+def _peak(terms: list) -> float:
+    return float(linalg.numbers(terms).max(initial=0.0))
 
 
 def _combined(*terms: tuple[Any, Any]) -> Any:
