@@ -215,10 +215,8 @@ class Problem:
                 self.rest_costs[k] = rest if rest.any() else None
                 break
         self.lower = np.where(self.is_equality, -np.inf, -self.offset)
-        self.limits = [
-            cost - sum(self.offset[self.slices[q]] for q in sharing)
-            for cost, sharing in zip(self.slack_costs, self.sharing, strict=True)
-        ]
+        both = zip(self.slack_costs, self.by_slack(self.offset), strict=True)
+        self.limits = [cost - total for cost, total in both]
 
     @staticmethod
     def _local(rows: np.ndarray | None, among: np.ndarray | None):
@@ -269,12 +267,27 @@ class Problem:
             for v, c in zip(spread, self.rest_costs, strict=True)
         ]
 
+    def by_slack(self, multipliers: np.ndarray) -> list[np.ndarray]:
+        """Return ``Σ λ_q`` over the families of every linear slack."""
+        return [
+            np.sum([multipliers[self.slices[q]] for q in sharing], axis=0)
+            for sharing in self.sharing
+        ]
+
     def headroom(self, multipliers: np.ndarray) -> list[np.ndarray]:
         """Return ``d_s − Σ λ_q ≥ 0`` for every linear slack."""
-        return [
-            limit - sum(multipliers[self.slices[q]] for q in sharing)
-            for limit, sharing in zip(self.limits, self.sharing, strict=True)
-        ]
+        both = zip(self.limits, self.by_slack(multipliers), strict=True)
+        return [limit - total for limit, total in both]
+
+    def with_slacks(
+        self, vector: np.ndarray, slacks: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """Return a vector of the multipliers plus the linear slacks that they share."""
+        out = vector.copy()
+        for slack, sharing in zip(slacks, self.sharing, strict=True):
+            for q in sharing:
+                out[self.slices[q]] += slack
+        return out
 
     def balance(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
         """Return ``e_k·v_k`` for every function with a basis; 0 if dual feasible."""

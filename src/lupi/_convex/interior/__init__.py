@@ -21,11 +21,11 @@ Optimization 2(4), 1992.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from lupi._convex.interior.blocks import SHORTEST_STEP, solve_blocks
+from lupi._convex.interior.blocks import SHORTEST_STEP, longest_step, solve_blocks
 from lupi._convex.interior.blocks.local import LocalRows, solve_sifted
 from lupi._convex.interior.kernel import Barrier, KernelNewton
 from lupi._convex.interior.start import starting_multipliers
@@ -48,20 +48,12 @@ VERTEX_ROUNDING = 1e-10
 SMALL_CURVATURE = 1e-6
 
 
-@dataclass(eq=False)
-class PathEnd:
-    """The slacks of the last point of the path: λ above its bound, z, w and ζ."""
-
-    distance: np.ndarray
-    margin: np.ndarray
-    room: list[np.ndarray]
-    slack: list[np.ndarray]
-
-
 def polish(
-    solution: Solution, end: PathEnd, newton: KernelNewton, enough: float
+    solution: Solution, end: np.ndarray, newton: KernelNewton, enough: float
 ) -> Solution:
     """Return the vertex near the solution if its gap is smaller or at most `enough`.
+
+    ``end`` are the factors of the pairs at the last point of the path.
 
     At the end of the path one factor of every pair vanishes: a multiplier λ or the
     margin z of its constraint, the distance w to the bound of a slack or the slack ζ
@@ -72,14 +64,15 @@ def polish(
     smaller gap. Kernels of low rank do not determine the multipliers.
     """
     problem = solution.problem
+    (distance, *rooms), (margin, *slacks) = (_apart(problem, part) for part in end)
     largest = np.ones(problem.size)
     for part in problem.slices:
-        largest[part] = np.abs(end.distance[part]).max(initial=0.0) or 1.0
+        largest[part] = np.abs(distance[part]).max(initial=0.0) or 1.0
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
-    zero = ~problem.is_equality & (end.distance / largest < end.margin / unit)
+    zero = ~problem.is_equality & (distance / largest < margin / unit)
     full = [
         w / cost.max() < z / unit
-        for w, z, cost in zip(end.room, end.slack, problem.slack_costs, strict=True)
+        for w, z, cost in zip(rooms, slacks, problem.slack_costs, strict=True)
     ]
     best = solution
     for _ in range(MOST_VERTEX_GUESSES):
@@ -185,19 +178,10 @@ def _vertex(solution, zero, full, newton) -> Solution:
             - problem.at_least
             + problem.curvature * multipliers
         )
-        for sharing, slack, room, tie in zip(
-            problem.sharing,
-            slacks,
-            problem.headroom(multipliers),
-            tied,
-            strict=True,
-        ):
-            if len(sharing) > 1:
-                # The slack is the multiplier of Σλ = d.
-                slack -= np.where(tie > 0, tie * room, 0.0)
-                for q in sharing:
-                    gradient[problem.slices[q]] += slack
-        right = np.where(fixed, 0.0, -gradient)
+        # A slack that ties multipliers is the multiplier of Σλ = d.
+        rooms = zip(slacks, tied, problem.headroom(multipliers), strict=True)
+        slacks = [slack - tie * room for slack, tie, room in rooms]
+        right = np.where(fixed, 0.0, -problem.with_slacks(gradient, slacks))
         balance = problem.balance(newton.coefficients)
         if np.abs(right).max() <= VERTEX_RESIDUAL * unit:
             break
@@ -219,76 +203,64 @@ def _vertex(solution, zero, full, newton) -> Solution:
 MOST_THREADS = 2
 
 
-class _Iterate:
-    """λ and z of the constraints, w and ζ of the linear slacks, and the biases b.
+def _apart(problem: Problem, pairs: np.ndarray) -> list[np.ndarray]:
+    """Return the part of the constraints, and those of every linear slack."""
+    sizes = [problem.size, *map(len, problem.limits)]
+    return np.split(pairs, np.cumsum(sizes)[:-1])
 
-    ``multipliers`` are relative to the offset, ``distance`` to their lower bound.
+
+class _Iterate:
+    """Multipliers relative to the offset, biases, and the pairs of complementarity.
+
+    The rows of ``pairs`` are the two factors: λ above its bound and w, then z and ζ.
+    They are updated by each step: recomputing d − Σλ would cancel close to the bound.
+    The multipliers of equalities are not ``bounded``.
     """
 
     def __init__(self, problem: Problem, newton: KernelNewton):
         self.problem, self.newton = problem, newton
         self.multipliers = starting_multipliers(problem)
         self.biases = np.zeros(len(problem.biased))
-        self.distance = self.multipliers + problem.offset
         newton.start(self.multipliers)
-        # Updated by each step, as the distance from the lower bound is: recomputing
-        # d − Σλ would cancel close to the bound.
-        self.room = problem.headroom(self.multipliers)
         # Any positive values are allowed; stationarity holds where possible.
         gradient = self._gradient()
         floor = max(np.abs(gradient).mean(), 1e-3 * np.abs(problem.at_least).max())
-        self.slack = [
+        slacks = [
             np.maximum.reduce([-gradient[problem.slices[q]] for q in sharing]).clip(0.0)
             + floor
             for sharing in problem.sharing
         ]
-        self.margin = np.where(
-            problem.is_equality, 0.0, np.maximum(self._with_slack(gradient), floor)
+        margin = np.maximum(problem.with_slacks(gradient, slacks), floor)
+        margin[problem.is_equality] = 0.0
+        distance = self.multipliers + problem.offset
+        self.pairs = np.array(
+            [
+                np.concatenate([distance, *problem.headroom(self.multipliers)]),
+                np.concatenate([margin, *slacks]),
+            ]
         )
-
-    @property
-    def values(self) -> list[np.ndarray]:
-        return self.problem.values(self.newton.penalized, self.biases)
+        self.bounded = np.ones(self.pairs.shape[1], dtype=bool)
+        self.bounded[: problem.size] = ~problem.is_equality
 
     def _gradient(self) -> np.ndarray:
         problem = self.problem
         return (
-            problem.margins(self.values)
+            problem.margins(problem.values(self.newton.penalized, self.biases))
             - problem.at_least
             + problem.curvature * self.multipliers
         )
 
-    def _with_slack(self, vector: np.ndarray) -> np.ndarray:
-        """Return ``vector + ζ`` for families with a linear slack."""
-        out = vector.copy()
-        for slack, sharing in zip(self.slack, self.problem.sharing, strict=True):
-            for q in sharing:
-                out[self.problem.slices[q]] += slack
-        return out
-
     def stationarity(self) -> np.ndarray:
-        return self._with_slack(self._gradient()) - self.margin
+        margin, *slacks = _apart(self.problem, self.pairs[1])
+        return self.problem.with_slacks(self._gradient(), slacks) - margin
 
     def products(self) -> float:
         """Return the sum of the products of multipliers and slacks."""
-        total = self.distance @ self.margin
-        for room, slack in zip(self.room, self.slack, strict=True):
-            total += room @ slack
-        return float(total)
+        return float(self.pairs[0] @ self.pairs[1])
 
     def complementarity(self) -> float:
         """Return μ: the mean product of a multiplier and its slack."""
-        count = int((~self.problem.is_equality).sum())
-        return self.products() / (count + sum(room.size for room in self.room))
-
-    def end(self) -> PathEnd:
-        """Return a copy of the slacks, for `polish`."""
-        return PathEnd(
-            self.distance.copy(),
-            self.margin.copy(),
-            [w.copy() for w in self.room],
-            [z.copy() for z in self.slack],
-        )
+        return self.products() / int(self.bounded.sum())
 
     def solution(self, n_iter: int, converged: bool) -> Solution:
         newton = self.newton
@@ -404,7 +376,7 @@ def _along_path(
         stalled = 0 if merit < 0.9 * lowest else stalled + 1
         lowest = min(lowest, merit)
         if candidate.relative_gap < best.relative_gap:
-            best, end = candidate, state.end()
+            best, end = candidate, state.pairs.copy()
         if best.is_optimal(aims[0]):
             aims.pop(0)
             if len(shares) > 1 and end is not None:
@@ -429,84 +401,44 @@ def _along_path(
 
 def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
     """Take one Mehrotra step in place; return its length."""
-    problem = state.problem
-    free = problem.is_equality
-    safe = np.where(free, 1.0, state.distance)
-    barrier = Barrier(
-        diagonal=problem.curvature + np.where(free, 0.0, state.margin / safe),
-        shared=[z / w for z, w in zip(state.slack, state.room, strict=True)],
-    )
-    newton.factorize(barrier)
+    problem, bounded = state.problem, state.bounded
+    first, second = np.where(bounded, state.pairs, [[1.0], [0.0]])
+    weight, *shared = _apart(problem, second / first)
+    newton.factorize(Barrier(problem.curvature + weight, shared))
     stationarity = state.stationarity()
     balance = problem.balance(newton.coefficients)
     mu = state.complementarity()
 
-    def direction(on_multipliers, on_room, *, refine):
-        right = -stationarity - np.where(free, 0.0, on_multipliers / safe)
-        for missed, room, sharing in zip(
-            on_room, state.room, problem.sharing, strict=True
-        ):
-            for q in sharing:
-                right[problem.slices[q]] += missed / room
+    def direction(missed: np.ndarray, *, refine: bool):
+        """Return the changes of both factors, with products − missed, and biases."""
+        on_rows, *on_slacks = _apart(problem, np.where(bounded, missed / first, 0.0))
+        right = problem.with_slacks(-stationarity - on_rows, on_slacks)
         step, biases = newton.solve(right, -balance, refine=refine)
-        margin = np.where(free, 0.0, (-on_multipliers - state.margin * step) / safe)
-        room = [
-            -sum(step[problem.slices[q]] for q in sharing)
-            for sharing in problem.sharing
-        ]
-        slack = [
-            (-missed - z * dw) / w
-            for missed, z, dw, w in zip(
-                on_room, state.slack, room, state.room, strict=True
-            )
-        ]
-        return step, margin, room, slack, biases
+        change = np.concatenate([step, *(-total for total in problem.by_slack(step))])
+        other = np.where(bounded, (-missed - second * change) / first, 0.0)
+        return np.array([change, other]), biases
 
-    products = state.distance * state.margin
-    room_products = [w * z for w, z in zip(state.room, state.slack, strict=True)]
-    step, margin, room, slack, _ = direction(products, room_products, refine=False)
-    length = _step_length(state, step, margin, room, slack)
-    after = (state.distance + length * step)[~free] @ (state.margin + length * margin)[
-        ~free
-    ]
-    count = int((~free).sum())
-    for w, z, dw, dz in zip(state.room, state.slack, room, slack, strict=True):
-        after += (w + length * dw) @ (z + length * dz)
-        count += w.size
-    target = mu * min(max(after / count / mu, 0.0), 1.0) ** 3
-    step, margin, room, slack, biases = direction(
-        products + step * margin - target,
-        [
-            p + dw * dz - target
-            for p, dw, dz in zip(room_products, room, slack, strict=True)
-        ],
-        refine=True,
+    products = first * second
+    changes, _ = direction(products, refine=False)
+    ahead = state.pairs + _step_length(state, changes) * changes
+    after = float((ahead[0] * ahead[1])[bounded].mean())
+    target = mu * min(max(after / mu, 0.0), 1.0) ** 3
+    changes, biases = direction(
+        products + changes[0] * changes[1] - target, refine=True
     )
-    length = min(1.0, to_boundary * _step_length(state, step, margin, room, slack))
+    length = min(1.0, to_boundary * _step_length(state, changes))
     if not np.isfinite(length):
         raise FloatingPointError("the Newton step is not finite")
+    step = changes[0, : problem.size]
     state.multipliers += length * step
-    state.distance += length * step
-    state.margin += length * margin
+    state.pairs += length * changes
     state.biases += length * biases
     newton.advance(length, step)
-    for w, dw, z, dz in zip(state.room, room, state.slack, slack, strict=True):
-        w += length * dw
-        z += length * dz
     return length
 
 
-def _step_length(state, step, margin, room, slack) -> float:
+def _step_length(state: _Iterate, changes: np.ndarray) -> float:
     """Return the longest step that keeps all slacks positive; it may exceed one."""
-    bounded = ~state.problem.is_equality
-    pairs = [
-        (state.distance[bounded], step[bounded]),
-        (state.margin[bounded], margin[bounded]),
-        *zip(state.room, room, strict=True),
-        *zip(state.slack, slack, strict=True),
-    ]
-    fastest = max(
-        (float((-change / value).max()) for value, change in pairs if value.size),
-        default=0.0,
-    )
-    return 1.0 / fastest if fastest > 1.0 / 1e3 else 1e3
+    bounded = state.bounded
+    fastest = (-changes[:, bounded] / state.pairs[:, bounded]).max(initial=0.0)
+    return longest_step(float(fastest))

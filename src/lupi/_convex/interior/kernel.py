@@ -530,11 +530,8 @@ class KernelNewton:
         problem = self.problem
         out = problem.margins(problem.penalized(problem.spread(step)))
         out += self.barrier.diagonal * step
-        for sharing, weight in zip(problem.sharing, self.barrier.shared, strict=True):
-            total = weight * sum(step[problem.slices[q]] for q in sharing)
-            for q in sharing:
-                out[problem.slices[q]] += total
-        return out
+        both = zip(self.barrier.shared, problem.by_slack(step), strict=True)
+        return problem.with_slacks(out, [weight * total for weight, total in both])
 
     def solve(
         self, right: np.ndarray, balance: np.ndarray, *, refine: bool

@@ -268,7 +268,7 @@ class _Path:
         wanted = penalty * self.theta - here.sums["pull"]
         right = here.sums["right"] - wanted
         predictor = self.rows.total(RowState.predict, factor.solve(right), at_best)
-        length = _step_length(predictor.peaks["fastest"])
+        length = longest_step(predictor.peaks["fastest"])
         # (λ + l dλ)(z + l dz) summed, where z dλ + λ dz = −λz.
         after = (1.0 - length) * here.sums["products"]
         after += length**2 * predictor.sums["products"]
@@ -291,7 +291,7 @@ class _Path:
                 break
             change = factor.solve(missed)
         self.direction = direction
-        reached = _step_length(corrector.peaks["fastest"])
+        reached = longest_step(corrector.peaks["fastest"])
         length = min(1.0, self.tuning.step_to_boundary * reached)
         if not np.isfinite(length):
             raise FloatingPointError("the Newton step is not finite")
@@ -323,8 +323,11 @@ class _Path:
         )
 
 
-def _step_length(fastest: float) -> float:
-    """Return the longest step that keeps all slacks positive; it may exceed one."""
+def longest_step(fastest: float) -> float:
+    """Return the longest step that keeps all slacks positive; it may exceed one.
+
+    ``fastest`` is the largest decrease of one relative to its value.
+    """
     return 1.0 / fastest if fastest > 1.0 / 1e3 or np.isnan(fastest) else 1e3
 
 
