@@ -26,7 +26,7 @@ from lupi.transfer import (
     GeneralizedDistillationClassifier,
     GeneralizedDistillationRegressor,
 )
-from tests.contract import check_core
+from tests.contract import check_scikit_learn_core
 from tests.toys import TaughtClassifier
 
 STUDENT = GeneralizedDistillationClassifier()
@@ -262,7 +262,7 @@ def test_contracts_with_quick_stages():
     selector = SelectFromModel(RidgeClassifier(), threshold="median")
     quick = LUFeClassifier(TaughtClassifier(), selector)
     # On three classes, the accuracy of a line is below that of this check.
-    check_core(quick, left_out=("check_classifiers_train",))
+    check_scikit_learn_core(quick, left_out=("check_classifiers_train",))
     check_privileged_estimator(quick)
 
 

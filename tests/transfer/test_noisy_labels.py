@@ -387,14 +387,14 @@ def test_gain_with_annotators_and_none_with_shuffled_ones():
         data = make_noisy_labels(
             250, n_features=8, rates=(0.0, 0.05, 0.48), random_state=seed
         )
-        plain = NoisyLabelClassifier().fit(data.data, data.target)
-        real.append(gain(quiet(NoisyLabelClassifier(), data), plain, data))
+        plain = NoisyLabelClassifier(cv=2).fit(data.data, data.target)
+        real.append(gain(quiet(NoisyLabelClassifier(cv=2), data), plain, data))
         other = np.random.default_rng(seed).permutation(data.privileged)
-        model = quiet(NoisyLabelClassifier(), data, privileged=other)
+        model = quiet(NoisyLabelClassifier(cv=2), data, privileged=other)
         shuffled.append(gain(model, plain, data))
     assert np.mean(real) > 0.01
     assert np.mean(shuffled) > -0.01
-    # Measured: 0.0100 with a standard error of 0.0019 over the six seeds.
+    # Measured: 0.0138 with a standard error of 0.0041 over the six seeds.
     difference = np.subtract(real, shuffled)
     assert difference.mean() > 3 * difference.std(ddof=1) / np.sqrt(6)
 
