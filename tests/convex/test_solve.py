@@ -346,6 +346,20 @@ def test_equations_of_faces_solved_in_other_ways_lead_to_the_same_minimum(
     assert solution.primal_value == pytest.approx(reference.primal_value, rel=2 * TOL)
 
 
+@pytest.mark.parametrize("single_size", [1, 10**9])
+@pytest.mark.parametrize("name", NAMES)
+def test_factors_of_low_rank_lead_to_the_same_minimum(name, single_size, monkeypatch):
+    problem = problems(n=120)[name]
+    reference = solve(problem, solver="interior", tol=TOL)
+    monkeypatch.setattr("lupi._convex.problem.FACTORED_SIZE", 1)
+    problem = problems(n=120)[name]
+    assert all(space.factor.shape[1] <= 6 for space in problem.spaces.values())
+    tuning = replace(Tuning(), single_size=single_size)
+    solution = solve(problem, solver="proximal", tol=TOL, tuning=tuning)
+    assert solution.converged
+    assert solution.primal_value == pytest.approx(reference.primal_value, rel=2 * TOL)
+
+
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("name", ["hard", "shared slack", "hinge"])
 def test_kernels_beyond_single_precision_are_solved_all_the_same(name, scale):

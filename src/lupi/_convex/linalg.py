@@ -24,8 +24,8 @@ from scipy.linalg import blas, lapack
 
 RANK_TOLERANCE, LARGEST_INVERSE = 1e-15, 1e10
 SYMMETRISED_AT_ONCE, GATHERED_AT_ONCE, WEIGHTED_AT_ONCE = 256, 128, 2048
-# Number of rows in the sample from which a rank is estimated.
-RANK_SAMPLE = 128
+# Numbers of rows in the samples from which a rank is estimated.
+RANK_SAMPLES = (128, 512)
 # Number of columns up to which products of single vectors are faster.
 FEW_COLUMNS = 4
 
@@ -181,20 +181,27 @@ def pivoted_factor(matrix: np.ndarray) -> np.ndarray:
 
 
 def estimated_rank(matrix: np.ndarray) -> float:
-    """Estimate the number of columns of `pivoted_factor` from a sample of the rows.
+    """Estimate the number of columns of `pivoted_factor` from samples of the rows.
 
-    The pivots of smooth kernels decrease exponentially; those of the sample are
-    extrapolated to the size of rounding errors.
+    The pivots of smooth kernels decrease exponentially after the first ones; those of a
+    sample are extrapolated to the size of rounding errors. A larger sample follows if
+    the rank of the first seems to be low, since factors of high rank take long.
     """
-    rows = np.linspace(0, len(matrix) - 1, min(len(matrix), RANK_SAMPLE)).astype(int)
-    sample = block(matrix, rows, rows)
-    largest = float(np.diagonal(sample).max(initial=0.0))
-    factor, _, rank, _ = lapack.dpstrf(sample, tol=RANK_TOLERANCE * largest, lower=1)
-    half = RANK_SAMPLE // 2
-    if rank <= half or len(matrix) <= RANK_SAMPLE:
-        return rank
-    decrease = np.log(largest) - 2 * np.log(factor[half, half])
-    return half * -np.log(RANK_TOLERANCE) / max(decrease, 1e-3)
+    estimate = 0.0
+    for size in RANK_SAMPLES:
+        rows = np.linspace(0, len(matrix) - 1, min(len(matrix), size)).astype(int)
+        sample = block(matrix, rows, rows)
+        largest = float(np.diagonal(sample).max(initial=0.0))
+        least = RANK_TOLERANCE * largest
+        factor, _, rank, _ = lapack.dpstrf(sample, tol=least, lower=1)
+        half, quarter = size // 2, size // 4
+        if rank <= half or len(matrix) <= size:
+            return rank
+        first, last = 2 * np.log(np.diagonal(factor)[[quarter, half]])
+        estimate = half + half / 2 * (last - np.log(least)) / max(first - last, 1e-3)
+        if estimate >= len(matrix):
+            break
+    return estimate
 
 
 @singledispatch

@@ -38,7 +38,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import row_norms
 
-from lupi._convex.linalg import diagonal, symmetric_product
+from lupi._convex.linalg import (
+    diagonal,
+    estimated_rank,
+    is_on_host,
+    pivoted_factor,
+    symmetric_product,
+)
+
+# Size from which a factor of low rank is used, and its columns as a share of the rows.
+FACTORED_SIZE, LOW_RANK = 500, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +66,26 @@ class Gram:
         """``K_ii`` of every row."""
         return diagonal(self.matrix)
 
+    @cached_property
+    def estimated_rank(self) -> float:
+        """The estimated rank of a matrix on the host."""
+        return estimated_rank(self.matrix)
+
+    @cached_property
+    def factor(self) -> np.ndarray | None:
+        """Φ with ``K = ΦΦᵀ`` up to rounding if the rank is low, otherwise None."""
+        most = LOW_RANK * self.size
+        if not is_on_host(self.matrix) or self.size < FACTORED_SIZE:
+            return None
+        if self.estimated_rank > most:
+            return None
+        factor = pivoted_factor(self.matrix)
+        return factor if factor.shape[1] <= most else None
+
     def apply(self, coefficients: np.ndarray) -> np.ndarray:
         """Return ``K v``."""
+        if self.factor is not None:
+            return self.factor @ (self.factor.T @ coefficients)
         return symmetric_product(self.matrix, coefficients)
 
 

@@ -17,7 +17,6 @@ from functools import partial
 from lupi._convex.interior import solve_interior
 from lupi._convex.libsvm import SVM, solve_libsvm
 from lupi._convex.linalg import (
-    estimated_rank,
     is_on_host,
     is_stored,
     limit_threads,
@@ -142,7 +141,7 @@ def in_low_rank(problem: Problem, tuning: Tuning) -> Problem | None:
     def is_low(ranks: list[float]) -> bool:
         return sum(ranks) <= together * n and max(ranks) <= tuning.low_rank_each * n
 
-    if not is_low([estimated_rank(s.matrix) for s in problem.spaces.values()]):
+    if not is_low([space.estimated_rank for space in problem.spaces.values()]):
         return None
     low = in_features(problem)
     ranks = [space.matrix.shape[1] for space in low.spaces.values()]

@@ -62,8 +62,13 @@ class Centered:
         gram, basis = cast(Gram, function.space).matrix, function.basis
         self.mean: np.ndarray | None = None
         self.matrix = in_precision(gram, function.weight, dtype)
+        self.factor = cast(Gram, function.space).factor
+        if self.factor is not None:
+            self.factor = self.factor / np.sqrt(function.weight)
         if dtype != np.float64 and basis is not None:
             square = basis @ basis
+            if self.factor is not None:
+                self.factor -= np.outer(basis / square, basis @ self.factor)
             mean = symmetric_product(gram, basis) / (square * function.weight)
             self.mean = mean
             half = mean - 0.5 * (mean @ basis) / square * basis
@@ -105,12 +110,22 @@ class FaceLeaf:
 
         S_NN = P_NN⁻¹ − D,   S_GN = −D P_GN P_NN⁻¹,   S_GG = D − D (P/P_NN) D
 
-    with ``P/P_NN = P_GG − P_GN P_NN⁻¹ P_NG``. Several vectors may be given as the rows
-    of a matrix.
+    with ``P/P_NN = P_GG − P_GN P_NN⁻¹ P_NG``. If ``R = ΦΦᵀ`` has a low rank::
+
+        S = Φ M⁻¹ Φᵀ,   M = I + Φ_Gᵀ D⁻¹ Φ_G
+
+    Several vectors may be given as the rows of a matrix.
     """
 
-    def __init__(self, gram: Any, ridge: np.ndarray, tuning: Tuning = DEFAULT):
+    def __init__(
+        self,
+        gram: Any,
+        ridge: np.ndarray,
+        tuning: Tuning = DEFAULT,
+        factor: np.ndarray | None = None,
+    ):
         self.gram, self.ridge, self.tuning = gram, ridge, tuning
+        self.low_rank = factor
         self._n_faces = 0
         # In single precision P_NN⁻¹ loses more digits than P_NN⁻¹ − D has if R is much
         # larger than D.
@@ -125,6 +140,8 @@ class FaceLeaf:
 
         `private` is a mask, `shared` an array of rows, which the face may reorder.
         """
+        if self.low_rank is not None:
+            return _LowRank(self, self.low_rank, private, shared)
         n, n_free, n_shared = len(private), int(private.sum()), len(shared)
         n_both = int(private[shared].sum())
         n_bound = n - n_free
@@ -268,6 +285,42 @@ class _ByInverse:
         return np.where(self.is_free, total - wanted, 0.0)
 
 
+class _LowRank:
+    """A face of a leaf with a factor of low rank, which is computed in its columns."""
+
+    def __init__(
+        self,
+        leaf: FaceLeaf,
+        factor: np.ndarray,
+        private: np.ndarray,
+        shared: np.ndarray,
+    ):
+        self.rows, self.free = shared, np.flatnonzero(private)
+        self._ridge = leaf.ridge[self.free]
+        self._free, self._shared = factor[self.free], factor[shared]
+        scaled = self._free / self._ridge[:, None]
+        middle = np.asfortranarray(self._free.T @ scaled)
+        add_diagonal(middle, 1.0)
+        self._middle = cholesky(middle)
+        columns = triangular_solve_vectors(self._middle, self._shared.T)
+        columns = columns.astype(leaf.gram.dtype)
+        self.schur = transposed_product(columns, columns)
+
+    def without_shared(self, force: np.ndarray) -> LeafState:
+        """Return the leaf with these private forces."""
+        private, push = np.zeros_like(force), force[..., self.free] / self._ridge
+        inner = cholesky_solve(self._middle, (push @ self._free).T).T
+        private[..., self.free] = push - inner @ self._free.T / self._ridge
+        return LeafState(inner @ self._shared.T, private, private)
+
+    def private(self, state: LeafState, step: np.ndarray) -> np.ndarray:
+        """Return the private expansion after a step of the shared multipliers."""
+        out = state.private.copy()
+        inner = cholesky_solve(self._middle, (step @ self._shared).T).T
+        out[..., self.free] -= inner @ self._free.T / self._ridge
+        return out
+
+
 def unsuited(problem: Problem) -> str | None:
     """Return what the proximal method needs and a problem lacks; None if nothing."""
     structure, spaces = problem.structure, problem.spaces
@@ -343,7 +396,9 @@ class Equations:
                 own[problem.positions(q, k)] = ridge[part] / family.on[k] ** 2
             leaf = self.leaves.get(k)
             if leaf is None or not np.array_equal(own, leaf.ridge):
-                self.leaves[k] = FaceLeaf(self.spaces[k].matrix, own, self.tuning)
+                space = self.spaces[k]
+                leaf = FaceLeaf(space.matrix, own, self.tuning, space.factor)
+                self.leaves[k] = leaf
 
     @property
     def is_inverted(self) -> bool:
