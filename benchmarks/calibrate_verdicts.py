@@ -44,7 +44,7 @@ from lupi.datasets import (
     make_mediator,
 )
 from lupi.evaluation import Method, compare
-from lupi.evaluation._statistics import Design, corrected_contrast, outlying_splits
+from lupi.evaluation._statistics import corrected_contrast, outlying_splits
 from lupi.evaluation._study import plan
 
 WEIGHTS, ALPHAS = (0.3, 0.5, 0.7, 1.0), (3.0, 10.0, 30.0)
@@ -132,6 +132,8 @@ DESIGNS = {
     "train_size, overlapping": ((200, 400), {"train_size": 60}),
     "labelled, disjoint": ((1000,), {"labelled": 40}),
     "labelled, overlapping": ((200, 400), {"labelled": 60}),
+    "time, expanding": ((600,), {"time": "rows"}),
+    "time, labelled": ((600,), {"time": "rows", "labelled": 60}),
 }
 
 
@@ -172,6 +174,8 @@ def contrast(name, design, seed):
     score = fast_r2 if name in NUMBERS else fast_auc
     chosen = method(name, seed)
     options = {"n_candidates": 1, "scoring": score, "random_state": seed} | options
+    if "time" in options:
+        options["time"] = np.arange(len(y))
     study = plan(X, y, P, methods=chosen, **options)
     with config_context(skip_parameter_validation=True, assume_finite=True):
         pairs = [
@@ -185,10 +189,8 @@ def contrast(name, design, seed):
         np.array([np.subtract(one[key], other[key]) for one, other in pairs])
         for key in ("score", "group_scores")
     )
-    sizes = study.settings["splits"]
-    design = Design(sizes["n_train"], sizes["n_test"], sizes["kind"])
     ours, published = (
-        corrected_contrast(scores, design, table) for table in (groups, None)
+        corrected_contrast(scores, study.design, table) for table in (groups, None)
     )
     return ours.p_greater, published.p_greater, len(left_out) > 0
 

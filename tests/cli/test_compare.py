@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import lupi as library
+from lupi._words import number
 from lupi.cli import main
 from lupi.evaluation import Comparison
 from tests.cli.tables import PLAIN, SHORT, SWIFT, clinic, lupi_here
@@ -48,6 +49,7 @@ def test_it_writes_report_results_figures_and_model(compared):
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
     assert files == {
         *("report.html", "results.csv", "results.json", "columns.csv", "model.skops"),
+        "splits.csv",
         *("figures/comparison.png", "figures/comparison.svg"),
         *("figures/columns.png", "figures/columns.svg"),
     }
@@ -67,6 +69,11 @@ def test_it_writes_report_results_figures_and_model(compared):
     assert table.at[6, "score"] == stored.settings["constant"]
     gains = pd.read_csv(folder / "columns.csv")
     assert set(gains["group"]) == set(LATER)
+    splits = pd.read_csv(folder / "splits.csv")
+    assert not splits["left_out"].any()
+    np.testing.assert_allclose(splits[arms].mean(), table["score"][:5])
+    constants = splits["constant prediction"]
+    np.testing.assert_allclose(constants, stored.settings["constants"])
 
 
 def test_the_report_has_columns_curves_and_the_saved_model(compared):
@@ -142,13 +149,21 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
         assert str(full.verdict) in text
         for own, n_train in ((stored, "30"), (full, "about ")):
             outside = own.settings["outside"]
-            score = f"{outside['score']:.3f} ± {outside['std_error']:.3f}"
+            interval = f"(95 % interval {number(outside['low'])} to "
             assert f"on X and the same splits ({n_train}" in text
-            assert f"training rows): {score} (standard error)" in text
+            said_score = f"training rows), scores {number(outside['score'])} {interval}"
+            assert said_score in text
     assert "With all" in full.verdict.headline
     assert "instead of 30, " in full.verdict.headline
     found = pd.read_csv(folder / "results.csv")
     assert (found["arm"] == "external baseline").sum() == 2
+    splits = pd.read_csv(folder / "splits.csv")
+    for n_train, own in splits.groupby("n_train"):
+        line = found[(found["n_train"] == n_train) & (found["arm"] == "with X*")]
+        np.testing.assert_allclose(own["with X*"].mean(), line["score"])
+        for split in own["with X*"]:
+            assert f">{number(split)}</td>" in page
+    assert set(splits["n_train"]) == set(found["n_train"])
     constant = found[found["arm"] == "constant baseline"]
     assert len(constant) == 2
     rate = table["outcome"].value_counts(normalize=True).max()

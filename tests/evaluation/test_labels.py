@@ -1,6 +1,7 @@
 """Rows without y: who learns from them, and that none of them is tested."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -190,6 +191,16 @@ def test_few_labels(data):
     for _, y, privileged, _ in FirstColumn.seen:
         if privileged is not None:
             assert missing_targets(y).sum() == 54
+    # Rows with y differ; splits that share them are corrected for it.
+    assert result.settings["splits"]["shared"] == 0
+    many = run(data, data.target, labelled=48, cv=3)
+    shares = []
+    for one, other in combinations(many.study.splits, 2):
+        common = len(set(one.train) & set(other.train)) / 48
+        sets = ({*each.train, *each.unlabelled} for each in (one, other))
+        shares.append(common * len(set.intersection(*sets)) / 84)
+    assert many.settings["splits"]["shared"] == pytest.approx(np.mean(shares))
+    assert max(shares) > 0
     few = run(data, data.target, labelled=12, unlabelled=10, cv=3)
     assert [len(part) for part in few.study.splits[0]] == [12, 98, 10]
     assert len(run(data, data.target, labelled=6, cv=None).study.splits) == 20

@@ -65,9 +65,17 @@ def test_too_few_rows_come_with_their_number():
 
 def test_models_below_a_constant_prediction_need_other_columns():
     scores = {HEDGED: {"without": np.full(2, -3.0)}}
-    result = of_scores(scores, constant=-1.0, possible={"train_size": 60})
-    assert "other columns that are known when predicting" in result.next_steps()[0]
-    assert "train_size" not in " ".join(result.next_steps())
+    possible = {"train_size": 60, "labelled": 60}
+    settings = {"scoring": "r2", "constant": -1.0, "possible": possible}
+    result = of_scores(scores, **settings)
+    (step,) = result.next_steps()
+    assert step.startswith("Look for other columns that are known when predicting")
+    # Nor does a mean above the constant say that X predicts, if its interval does not.
+    spread = {"without": -1.0 + np.array([0.5, -0.4, 0.3, -0.3])}
+    assert of_scores({HEDGED: spread}, **settings).next_steps() == [step]
+    # Rows that change with time may be predicted from the latest ones.
+    by_time = of_scores(scores, splits={"kind": "time", "time": "day"}, **settings)
+    assert "train on the latest: try train_size=60" in by_time.next_steps()[0]
 
 
 def test_boosting_that_is_better_than_a_constant_prediction_is_to_be_used():

@@ -77,6 +77,23 @@ def test_small_training_sets_by_hand():
     assert found["p_value"] == pytest.approx(expected)
 
 
+def test_few_labels_correct_for_the_training_rows_in_common():
+    groups = np.array([[0.1, 0.3], [0.2, 0.2], [0.0, 0.1], [0.35, 0.3], [0.1, 0.0]])
+    differences = groups.mean(axis=1)
+    few = SMALL | {"kind": "few labels"}
+    spread, rows = differences.var(ddof=1), groups.mean(axis=0)
+    training = spread - groups.var(axis=1, ddof=1).mean() / 2
+    assert training > 0
+    rest = groups - differences[:, None] - rows + groups.mean()
+    # The rows explain less than the interaction, so that nothing is added for them.
+    assert rows.var(ddof=1) / 2 < (rest**2).sum() / 4 / 10
+    for shared, ratio in ((0.0, 0.0), (0.4, 0.25), (1.0, 1.0)):
+        found = line(differences, few | {"shared": shared}, groups)
+        expected = np.sqrt(spread / 5 + ratio * training)
+        assert found["difference_std_error"] == pytest.approx(expected)
+        assert freedom_of(found) == pytest.approx(4, abs=0.01)
+
+
 def test_folds_correct_the_variance_due_to_the_training_sets():
     groups = np.array([[0.1, 0.3], [0.2, 0.5], [0.0, 0.4], [0.3, 0.3], [0.1, 0.0]])
     differences = np.array([0.2, 0.4, 0.1, 0.3, 0.0])

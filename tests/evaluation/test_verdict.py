@@ -139,10 +139,13 @@ def test_an_oracle_that_loses_bounds_nothing():
     result = quiet((0.7, 0.7, 0.7, 0.7, 0.67), 0.003)
     assert result.summary["gap_upper"][0] < 0.01
     assert not result.verdict.nothing_to_gain
+    line = result.summary.loc[0, ["gap", "gap_low", "gap_high"]]
+    gap, low, high = (f"{value:.4f}".replace("-", "−") for value in line)
     said = (
-        "A model that has X* when predicting loses 0.030 ± 0.001 (standard error), so"
+        "The oracle, a model that has X* when predicting, loses: its difference to "
+        f"without X* is {gap} (95 % interval {low} to {high}), so that it does not show"
     )
-    assert f"{said} that it does not show what can be gained." in str(result.verdict)
+    assert said in str(result.verdict)
     # One that loses next to nothing is equal to the model without X*.
     assert quiet((0.7, 0.7, 0.7, 0.7, 0.699), 0.003).verdict.nothing_to_gain
 
@@ -170,12 +173,15 @@ def test_a_gap_that_no_method_closes_is_something_to_gain():
     assert result.verdict.kind == "no evidence"
     assert not result.verdict.nothing_to_gain
     assert result.verdict.rows_needed is None
-    assert "so that a gain is possible" in result.verdict.sentence
+    assert "so that X* says more about event than X does" in result.verdict.sentence
     both = comparison({"A": (0.7, 0.7, 0.7, 0.7), "B": (0.7, 0.7, 0.7, 0.9)})
     assert not both.verdict.nothing_to_gain
     assert "corrected for 2 methods" in both.verdict.sentence
     # The oracle with the largest gain need not be that of the method before it.
-    assert "has X* when predicting (the oracle of B) gains" in both.verdict.sentence
+    assert (
+        "The oracle of B, a model that has X* when predicting, gains"
+        in both.verdict.sentence
+    )
 
 
 def test_estimate_interval_and_p_are_of_the_best_control():
@@ -322,7 +328,7 @@ def test_no_share_of_a_gap_is_given_where_the_oracle_scores_less():
     result = comparison({"A": (0.70, 0.80, 0.70, 0.70, 0.75)})
     assert result.summary["gap_closed"][0] > 1
     oracle = result.summary["oracle"][0]
-    said = f"A model that has X* when predicting does not score more ({oracle:.3f})."
+    said = f"model that has X* when predicting, does not score more ({oracle:.3f})."
     assert said in result.verdict.sentence
     assert "closes" not in result.verdict.sentence
     # X* that explains errors of labels is of no use when predicting.
@@ -350,7 +356,7 @@ def test_of_few_splits_those_below_predicting_the_mean_are_named():
     assert "split 2: 0.600, 0.600, −0.970, −0.100; split 3" in sentence
     # Its difference may be chance, and is not called a gain.
     assert (
-        "Whether a model that has X* when predicting gains is not known: it loses"
+        "a model that has X* when predicting, gains is not known: its difference to"
         in sentence
     )
     several = {arm: np.tile(values, 2) for arm, values in scores.items()}

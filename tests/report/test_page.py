@@ -52,7 +52,8 @@ def comparison():
     result.settings["outside"] = {
         "name": "HistGradientBoostingClassifier",
         "score": 0.612,
-        "std_error": 0.01,
+        "low": 0.589,
+        "high": 0.635,
     }
     result.settings["made"] = {
         "date": "2026-11-15T21:00:00+00:00",
@@ -125,7 +126,7 @@ def test_facts_of_the_data_are_there(text):
     assert "on the training rows" in text
     boosting = "HistGradientBoostingClassifier (external baseline, 180 training rows)"
     assert f"{boosting} 0.612" in text
-    assert "splits (180 training rows): 0.612 ± 0.010 (standard error)." in text
+    assert "(180 training rows), scores 0.612 (95 % interval 0.589 to 0.635)." in text
     assert "(Holm; p_gain of results.csv is not)" in text
 
 
@@ -307,11 +308,14 @@ def test_both_sizes_have_their_baselines_and_the_method_of_the_second_is_explain
     result.folds.loc[result.folds["method"] == "B", "score"] += 0.1
     for each, score in ((result, 0.4), (full, 0.8)):
         each.settings["outside"] = {"name": "Boosting", "score": score}
-        each.settings["outside"] |= {"std_error": 0.01, "difference": 0.15}
+        each.settings["outside"] |= {"low": score - 0.05, "high": score + 0.05}
+        each.settings["outside"] |= {"difference": 0.15}
         each.settings["outside"] |= {"difference_low": -0.1, "difference_high": 0.4}
     said = read(at_full_size(result, full))
-    assert "(60 training rows): 0.400 ± 0.010 (standard error), below a const" in said
-    assert "(180 training rows): 0.800 ± 0.010 (standard error)." in said
+    assert (
+        "(60 training rows), scores 0.400 (95 % interval 0.350 to 0.450), below" in said
+    )
+    assert "(180 training rows), scores 0.800 (95 % interval 0.750 to 0.850)." in said
     assert "0.800 on the same splits, a difference of +0.150 (95 % interval" in said
     assert "Of the 2 methods only B, the method of the verdict, which also has" in said
     assert "every row (60 training rows) scores 0.500" in said
@@ -379,7 +383,7 @@ def test_an_interval_that_is_cut_says_so():
 def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
     result = of_gains({"SVCPlus": 0.0})
     score = float(result.table.set_index("arm").at["without", "score"])
-    outside = {"name": "Boosting", "std_error": 0.01}
+    outside = {"name": "Boosting", "low": np.nan, "high": np.nan}
     if sentence is None:
         settings = {"constant": constant, "outside": outside | {"score": score - 0.1}}
     else:
@@ -454,12 +458,13 @@ def test_splits_that_are_left_out_at_full_size_are_named_too():
     ids=["below", "near"],
 )
 def test_a_baseline_is_below_a_constant_if_its_interval_is(ends, words):
-    outside = {"name": "Boosting", "score": 0.4, "std_error": 0.05}
+    outside = {"name": "Boosting", "score": 0.4}
     outside |= dict(zip(("low", "high"), ends, strict=True))
     # Differences to the kept model.
     outside |= dict.fromkeys(("difference", "difference_low", "difference_high"), -0.1)
     result = of_gains({"SVCPlus": 0.05}, outside=outside, constant=0.5)
-    assert f"(standard error){words}" in read(result)
+    interval = f"(95 % interval {ends[0]:.3f} to {ends[1]:.3f})"
+    assert f"{interval}{words}" in read(result)
 
 
 def test_the_model_without_privileged_information_is_named():

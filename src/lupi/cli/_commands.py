@@ -178,6 +178,7 @@ def _show_next_command(
     marked = scores.loc[scores["suspicious"] & useful, "column"].tolist()
     useless = scores.loc[scores["note"].isin(USELESS), "column"]
     dates = scores.loc[scores["note"] == "a date", "column"]
+    sorting: list[str] = []
     values = scores["means_missing"].str.split(", ").explode()
     values = [value for value in values.unique() if value]
     if marked:
@@ -201,6 +202,7 @@ def _show_next_command(
     drifts = ordered_columns({data.target: pd.Series(data.y, dtype=kind)})[0]
     if drifts:
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
+        sorting = [*scores.loc[scores["note"] == SORTED, "column"], ROW_NUMBER]
         verb = "does" if len(rows) == 1 else "do"
         which = f", as {listed(rows, most=4)} {verb}" if len(rows) else ""
         console.print(
@@ -214,11 +216,10 @@ def _show_next_command(
         target=data.target,
         privileged=[] if request.privileged_file else marked,
         drop=[*request.drop, *useless.head(8)],
-        time=next(iter(dates), ROW_NUMBER if drifts else None),
         missing=[*request.missing, *values],
     )
-    if not _can_compare(asked) and _can_compare(replace(asked, time=None)):
-        asked = replace(asked, time=None)
+    times = [replace(asked, time=name) for name in (*dates[:1], *sorting)]
+    asked = next((each for each in [*times, asked] if _can_compare(each)), asked)
     if not (asked.privileged or asked.privileged_file) or not _can_compare(asked):
         asked = replace(asked, privileged=["LATER_COLUMNS"])
     command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])
@@ -430,7 +431,8 @@ def _coverage_words(measured: Mapping[str, Any]) -> str:
     later = ", and fewer if rows change with time" * bool(measured.get("by_time"))
     return (
         f"The prediction intervals contain {COVERAGE:.0%} of the outcomes, on average "
-        f"over rows that are like the training rows{later}."
+        f"over rows that are like the training rows{later}. They are equally wide in "
+        "all rows: where outcomes vary less they contain more of them, elsewhere fewer."
     ).replace("%", " %")
 
 

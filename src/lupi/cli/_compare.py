@@ -64,6 +64,7 @@ from lupi.report._words import (
     method_verdict,
     second_words,
     sizes,
+    split_scores,
     split_words,
     summary_cells,
     warning_words,
@@ -83,8 +84,11 @@ RENAMED = {"metric": "scoring", "seed": "random_state"}
 ADDED = ("no_model", "columns", "column_group")
 # Parameters that draw training rows, and those that they replace.
 DRAWN = {"train_size": ("labelled", "unlabelled"), "labelled": ("train_size",)}
-MODEL, GAINS = "model.skops", "columns.csv"
-RESULTS = ("report.html", "results.csv", "results.json", GAINS, MODEL, "figures")
+MODEL, GAINS, SPLITS = "model.skops", "columns.csv", "splits.csv"
+RESULTS = (
+    *("report.html", "results.csv", "results.json"),
+    *(SPLITS, GAINS, MODEL, "figures"),
+)
 CHECKPOINT = "unfinished.jsonl"
 GAINS_CHECKPOINT = "unfinished-columns.jsonl"
 STYLES = {"helps": "green", "hurts": "red", "failed": "red"}
@@ -434,8 +438,8 @@ def _measure_columns(
     console.print(
         Text(
             f"Gain of {gains.method} in {metric_name(gains.scoring)} over the same "
-            "model without X*, ± its standard error: with each column alone, and with "
-            "it left out.",
+            "model without X*, with its 95 % interval: with each column alone, and "
+            "with it left out.",
             "dim",
         )
     )
@@ -585,6 +589,8 @@ def _write_results(
             (folder / name).unlink(missing_ok=True)
     comparison.to_json(folder / "results.json")
     write_atomically(folder / "results.csv", to_csv(_all_scores(comparison)))
+    splits = split_scores(comparison).drop(columns="size")
+    write_atomically(folder / SPLITS, to_csv(splits))
     _write_figures(folder / "figures", comparison, columns)
     write_html(comparison, folder / "report.html", usage, curves, columns)
 

@@ -34,7 +34,7 @@ from sklearn.ensemble import (
 
 from lupi._atomic import write_atomically
 from lupi._optional import versions
-from lupi._words import listed, option_names, signed
+from lupi._words import listed, option_names, together
 from lupi.base._rows import take_columns
 from lupi.evaluation._methods import ARMS, Method, Task
 from lupi.evaluation._order import (
@@ -343,15 +343,21 @@ def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
     if study.settings["second"]:
         share = {"share": constant["also"]["average_precision"]}
         constant["second"] = study.settings["second"] | share
+    names, later = study.settings["features"], study.settings["privileged"]
+    privileged = dict(columns_of(study.privileged, later))
+    codes = [pd.factorize(column)[0] for column in privileged.values()]
+    constant["constant_in"] = sum(
+        not any(np.ptp(each[np.r_[split.train, split.unlabelled]]) for each in codes)
+        for split in study.splits
+        if codes
+    )
     if "order" in study.settings:
         # A comparison of the same data at another size.
         return constant
-    names, later = study.settings["features"], study.settings["privileged"]
     known = dict(columns_of(study.X, names))
     y = pd.Series(study.y).where(study.has_y).infer_objects()
     y = y if study.strata is None else y.astype(object)  # numbers may be classes
-    columns = {**known, **dict(columns_of(study.privileged, later))}
-    ordered, order = ordered_columns(columns)
+    ordered, order = ordered_columns(known | privileged)
     # The target decides what is said of the order, and is tested by itself.
     of_target, _ = ordered_columns({study.settings["target"]: y})
     dates = [name for name in date_columns(study.X) if not known[name].isna().any()]
@@ -692,9 +698,9 @@ class ColumnGains:
 
         ``gain_alone`` is the gain of a model with this group only, ``gain_left_out``
         that of a model with all other groups, and ``contribution`` the gain of all
-        groups minus ``gain_left_out``; each with its standard error, corrected for the
-        overlap of the splits. Two redundant columns have large gains alone and small
-        contributions.
+        groups minus ``gain_left_out``; each with its standard error and 95 % interval
+        (``gain_alone_low`` and so on), corrected for the overlap of the splits. Two
+        redundant columns have large gains alone and small contributions.
         """
         lines = []
         for group, scores in self._scores.items():
@@ -704,8 +710,7 @@ class ColumnGains:
                 ("gain_left_out", LEFT_OUT, NONE),
                 ("contribution", ALL, LEFT_OUT),
             ):
-                contrast = scores.difference(arm, other)
-                line |= {name: contrast.mean, f"{name}_std_error": contrast.std_error}
+                line |= scores.difference(arm, other).columns(name, f"{name}_")
             lines.append(line)
         table = pd.DataFrame(lines)
         return table.sort_values(
@@ -738,27 +743,24 @@ class ColumnGains:
     @property
     def sentence(self) -> str:
         """Summary of the table in sentences."""
-        first, total = self.table.iloc[0], self.total
-        together = _gain(total.mean, total.std_error)
+        table, total = self.table, pd.Series(self.total.columns("total", "total_"))
+        first, needed = table.iloc[0], table.loc[table["contribution"].idxmax()]
         if len(self.groups) == 1:
-            return f"{first['group']} gains {together}."
-        alone = _gain(first["gain_alone"], first["gain_alone_std_error"])
-        said = f"Alone, {first['group']} gains most, {alone}"
+            return f"{first['group']} gains {_gain(total, 'total')}."
+        said = f"Alone, {first['group']} gains most, {_gain(first, 'gain_alone')}"
         if first["gain_alone"] <= 0:
             said = "No column gains anything alone"
-        said += f"; all {len(self.groups)} together gain {together}."
-        if (self.table["gain_alone"] < 2 * self.table["gain_alone_std_error"]).all():
+        said += f"; all {len(self.groups)} together gain {_gain(total, 'total')}."
+        if not (table["gain_alone_low"] > 0).any():
             said += " No single gain is significant."
-        needed = self.table.loc[self.table["contribution"].idxmax()]
-        if needed["contribution"] > 2 * needed["contribution_std_error"]:
+        if needed["contribution_low"] > 0:
             said += (
                 f" {needed['group']} contributes most: without it the gain is "
-                f"{_gain(needed['gain_left_out'], needed['gain_left_out_std_error'])}."
+                f"{_gain(needed, 'gain_left_out')}."
             )
-        worse = self.table["contribution"] < -2 * self.table["contribution_std_error"]
-        if worse.any():
-            names = self.table.loc[worse, "group"]
-            said += f" The gain is larger without {listed(names, 'or', most=4)}."
+        worse = table.loc[table["contribution_high"] < 0, "group"]
+        if len(worse):
+            said += f" The gain is larger without {listed(worse, 'or', most=4)}."
         return said
 
     def plot(self, ax: Any = None, **options: Any) -> ColumnGainDisplay:
@@ -781,8 +783,9 @@ class ColumnGains:
         return ColumnGainDisplay.from_results(self, ax=ax, **options)
 
 
-def _gain(value: float, error: float) -> str:
-    return signed(value) if np.isnan(error) else f"{signed(value)} ± {error:.3f}"
+def _gain(line: pd.Series, name: str) -> str:
+    value, low, high = together(*line[[name, f"{name}_low", f"{name}_high"]])
+    return value if low == "–" else f"{value} (95 % interval {low} to {high})"
 
 
 def _variant_key(columns: Sequence[str], split: int) -> str:
@@ -907,18 +910,11 @@ def outside_baseline(
     own = comparison.folds[comparison.folds["method"] == best]
     folds = pd.DataFrame([*own.to_dict("records"), *lines])
     arms = ArmScores(folds, study.design, comparison.left_out)
-    level, difference = arms.level("outside"), arms.difference("outside", arm)
-    low, high = level.interval()
-    difference_low, difference_high = difference.interval()
+    difference = arms.difference("outside", arm)
     return {
         "name": method.name,
-        "score": level.mean,
-        "std_error": level.std_error,
-        "low": low,
-        "high": high,
-        "difference": difference.mean,
-        "difference_low": difference_low,
-        "difference_high": difference_high,
+        **arms.level("outside").columns("score", ""),
+        **difference.columns("difference", "difference_"),
     }
 
 
@@ -977,7 +973,7 @@ class Comparison:
     @property
     def design(self) -> Design:
         """The sizes and the kind of the splits."""
-        names = ("n_train", "n_test", "kind", "n_tested", "overlap")
+        names = ("n_train", "n_test", "kind", "n_tested", "overlap", "shared")
         splits = self.settings["splits"]
         design = Design(**{name: splits[name] for name in names if name in splits})
         return design_for(self.settings["scoring"], design)
@@ -1094,13 +1090,15 @@ class Comparison:
             Sentences, at least one.
         """
         own = self.full_size or self
-        constant, best = own.settings.get("constant"), own.summary["without"].max()
+        constant = own.settings.get("constant")
+        used = own.table[own.table["arm"].isin(("without", "with"))]
+        least = used["low"].fillna(used["score"]).max()
         with option_names(command_line):
             return next_steps(
                 self.verdict,
                 self.settings,
                 self.methods,
-                below=constant is not None and bool(best < constant),
+                useless=constant is not None and bool(least <= constant),
                 kept="with" if self.verdict.kind == "failed" else self.choice[1],
                 command_line=command_line,
             )

@@ -60,13 +60,26 @@ def describe_splits(splits: Sequence[Split], kind: Kind | None = None) -> Design
     if kind not in ("few labels", "time"):
         kind = "small training sets" if n_train < n_test else "folds"
     n_tested = len(np.unique(np.concatenate([split.test for split in splits])))
-    pairs = combinations([split.train for split in splits], 2) if kind == "time" else ()
-    overlaps = [
-        len(np.intersect1d(one, other)) / min(len(one), len(other))
-        for one, other in pairs
-    ]
-    overlap = float(np.mean(overlaps)) if overlaps else 1.0
-    return Design(n_train, n_test, kind, n_tested=n_tested, overlap=overlap)
+    overlap, shared = 1.0, 0.0
+    if kind == "time" and len(splits) > 1:
+        overlap = float(np.mean(_in_common([split.train for split in splits])))
+    elif kind == "few labels" and len(splits) > 1:
+        both = [np.r_[split.train, split.unlabelled] for split in splits]
+        known = _in_common([split.train for split in splits])
+        shared = float(np.mean(known * _in_common(both)))
+    return Design(
+        n_train, n_test, kind, n_tested=n_tested, overlap=overlap, shared=shared
+    )
+
+
+def _in_common(sets: list[np.ndarray]) -> np.ndarray:
+    """Return the share of rows that two sets have in common, of the smaller one."""
+    return np.array(
+        [
+            len(np.intersect1d(one, other)) / min(len(one), len(other))
+            for one, other in combinations(sets, 2)
+        ]
+    )
 
 
 def outer_splits(

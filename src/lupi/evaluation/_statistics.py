@@ -19,6 +19,17 @@ the interaction twice. The degrees of freedom are Satterthwaite's; where they ar
 2, because the terms cancel, the interaction is not subtracted. Rows that two
 training sets share are test rows of the other splits; their effect is part of s_G².
 
+*Few labels* (``labelled``). Two splits share rows with y, and rows without y, which
+train as well. A student of X* learns a product: of the dependence of y on X* in the
+rows with y, and of X* on X in all training rows. If X* is noise, its effect in two
+splits, which have the share u of the rows with y and v of all training rows in common,
+has the correlation uv; that of the difference to *shuffled*, where X* is noise drawn
+anew in every split, half of it. With ρ half the mean of uv over all pairs of splits,
+
+    ρ/(1 − ρ) · max(0, s² − σ̂_t²)
+
+is added to s²/J, where σ̂_t² is the part of s² that is due to the test rows (below).
+
 *Large training sets* (the usual folds). Splits are tested on different rows, d_j =
 a_j + t_j, and their training sets overlap, so that the a_j are correlated. Nadeau and
 Bengio (2003) propose the correlation ρ with ρ/(1 − ρ) = n_test/n_train. Then
@@ -94,7 +105,9 @@ class Design:
     Training rows without y are not counted. ``bounds`` is the range of the score,
     ``n_tested`` the number of rows that are test rows of some split, and ``share``
     whether the score is the share of them that is predicted correctly. ``overlap`` is
-    the mean share of training rows that two windows of time have in common.
+    the mean share of training rows that two windows of time have in common, and
+    ``shared`` the mean over pairs of splits with few labels of the share of rows with y
+    times the share of all training rows that they have in common.
     """
 
     n_train: float
@@ -104,6 +117,7 @@ class Design:
     n_tested: int = 0
     share: bool = False
     overlap: float = 1.0
+    shared: float = 0.0
 
     @property
     def common(self) -> float:
@@ -142,6 +156,16 @@ class Contrast:
             low, high = np.fmin(low, wilson.low), np.fmax(high, wilson.high)
         return float(low), float(high)
 
+    def columns(self, name: str, prefix: str) -> dict[str, float]:
+        """Return the mean, its standard error and its 95 % interval, for a table."""
+        low, high = self.interval()
+        return {
+            name: self.mean,
+            f"{prefix}std_error": self.std_error,
+            f"{prefix}low": low,
+            f"{prefix}high": high,
+        }
+
 
 def corrected_contrast(
     differences: ArrayLike,
@@ -178,7 +202,7 @@ def corrected_contrast(
             variance, freedom = _of_folds(spread, table, design, paired=paired)
         elif table.shape[1] > 1:
             variance, freedom = _of_common_test_rows(
-                spread / n_splits, table, paired=paired
+                spread, table, design, paired=paired
             )
     std_error = float(np.sqrt(variance))
     tests = _one_sided(mean, std_error, freedom)
@@ -223,14 +247,21 @@ def _of_blocks(groups: ArrayLike | None) -> tuple[float, float]:
     return float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1.0
 
 
-def _of_common_test_rows(
-    of_splits: float, table: np.ndarray, *, paired: bool
-) -> tuple[float, float]:
-    """Return variance and degrees of freedom where all splits share their test rows.
+def _of_test_rows(table: np.ndarray) -> float:
+    """Return the variance of a split that is due to its test rows."""
+    return float(table.var(axis=1, ddof=1).mean()) / table.shape[1]
 
-    ``of_splits`` is the variance of the mean over the splits.
-    """
+
+def _of_common_test_rows(
+    spread: float, table: np.ndarray, design: Design, *, paired: bool
+) -> tuple[float, float]:
+    """Return variance and degrees of freedom where all splits share their test rows."""
     n_splits, n_groups = table.shape
+    of_splits = spread / n_splits
+    if paired:
+        correlation = design.shared / 2
+        training = max(0.0, spread - _of_test_rows(table))
+        of_splits += correlation / (1 - correlation) * training
     over_splits = table.mean(axis=0)
     rest = table - over_splits - table.mean(axis=1, keepdims=True) + table.mean()
     rest_freedom = (n_splits - 1) * (n_groups - 1)
@@ -258,8 +289,7 @@ def _of_folds(
 ) -> tuple[float, float]:
     """Return variance and degrees of freedom where splits test different rows."""
     n_splits, n_groups = table.shape
-    testing = float(table.var(axis=1, ddof=1).mean()) / n_groups
-    a_pass = float(n_splits)
+    testing, a_pass = _of_test_rows(table), float(n_splits)
     if design.kind == "folds":
         a_pass = (design.n_train + design.n_test) / design.n_test
     training = max(0.0, spread - testing)

@@ -513,10 +513,15 @@ class Study:
         sizes = [n_labelled // 4]
         if n_labelled >= 4 * FEW_ROWS:
             sizes = [FEW_ROWS * 2**k for k in range(8) if FEW_ROWS * 2**k <= sizes[0]]
-        if not (self.drawn["train_size"] or self.drawn["labelled"]):
-            for name in ("train_size", "labelled"):
-                fitting = (n for n in sizes if self._can_draw(**{name: n}))
-                found[name] = next((n for n in fitting if n >= FEWEST_ROWS), None)
+        small, names = self.drawn["train_size"], ("train_size", "labelled")
+        if isinstance(small, int | np.integer):
+            sizes, names = [int(small)], ("labelled",)
+        elif small or self.drawn["labelled"]:
+            names = ()
+        for name in names:
+            drawn = dict.fromkeys(("train_size", "labelled")) | {name: None}
+            fitting = (n for n in sizes if self._can_draw(**drawn | {name: n}))
+            found[name] = next((n for n in fitting if n >= FEWEST_ROWS), None)
         if time is not None and not self.by_time:
             found["time"] = self._can_draw(times=(time, None))
         found["all"] = self._can_draw(train_size=None, labelled=None)
@@ -953,6 +958,7 @@ def _sizes(
         **{f"{name}_range": (min(each), max(each)) for name, each in sizes.items()},
         "n_tested": design.n_tested,
         "overlap": design.overlap,
+        "shared": design.shared,
         "windows": windows,
         "rarest": rarest,
     }

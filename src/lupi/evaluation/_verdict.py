@@ -46,9 +46,11 @@ NO_EVIDENCE = "no evidence"
 HURTS = "hurts"
 FAILED = "failed"
 
+# What the oracle is, wherever a sentence may be quoted alone.
+HAS_X = ", a model that has X* when predicting,"
 LEAK_WORDS = (
-    "Careful: a model that has X* when predicting is perfect, so that X* likely "
-    "contains the target itself (a leak)."
+    f"Careful: the oracle{HAS_X} is perfect, so that X* likely contains the target "
+    "itself (a leak)."
 )
 # What `lupi compare --time` takes for the order of the rows in the file.
 ROW_NUMBER = "row-number"
@@ -56,12 +58,14 @@ ROW_NUMBER = "row-number"
 FEW_OF_CLASS = 30
 # The arms that a method is compared with.
 CONTROLS = ("without", "shuffled", "self")
+# A mean or difference in a table: see `Contrast.columns`.
+ENDS = ("", "_std_error", "_low", "_high")
+GAP = [*(f"gap{end}" for end in ENDS), "gap_upper", "p_gap"]
 COLUMNS = (
-    *("method", *ARMS, "gain", "gain_std_error", "gain_low", "gain_high", "control"),
-    *("difference", "difference_std_error", "difference_low", "difference_high"),
+    *("method", *ARMS, *(f"gain{end}" for end in ENDS), "control"),
+    *(f"difference{end}" for end in ENDS),
     *(f"p_{control}" for control in CONTROLS),
-    *("p_helps", "p_hurts"),
-    *("gap", "gap_std_error", "gap_upper", "p_gap", "gap_closed"),
+    *("p_helps", "p_hurts", *GAP, "gap_closed"),
     *("leak", "verdict", "nothing_to_gain", "rows_needed", "seconds"),
 )
 
@@ -122,7 +126,7 @@ def summarise(
     table["p_hurts"] = holm(table["p_less"].to_numpy(dtype=float))
     # Errors of labels do not occur when predicting: there the oracle gains nothing.
     noisy = table["method"].isin(settings.get("noisy", ()))
-    table.loc[noisy, ["gap", "gap_std_error", "gap_upper", "p_gap"]] = np.nan
+    table.loc[noisy, GAP] = np.nan
     gap_found = table["p_gap"] <= SIGNIFICANCE
     table["gap_closed"] = (table["gain"] / table["gap"]).where(gap_found)
     table["leak"] = table["leak"].eq(True)
@@ -163,19 +167,13 @@ def _tests(method: str, arms: ArmScores, settings: Mapping[str, Any]) -> dict[st
     gap = arms.difference("oracle", "without")
     # A one-sided bound at 95 % is the end of a two-sided interval at 90 %.
     reach = interval_factor(1 - 2 * SIGNIFICANCE, gap.freedom) * gap.std_error
+    line |= gain.columns("gain", "gain_") | gap.columns("gap", "gap_")
+    line |= difference.columns("difference", "difference_")
     return line | {
-        "gain": gain.mean,
-        "gain_std_error": gain.std_error,
         "gain_low": min(claim.interval()[0] for claim in claims.values()),
         "gain_high": min(claim.interval()[1] for claim in claims.values()),
         "control": control,
-        "difference": difference.mean,
-        "difference_std_error": difference.std_error,
-        "difference_low": difference.interval()[0],
-        "difference_high": difference.interval()[1],
         "p_less": difference.p_less,
-        "gap": gap.mean,
-        "gap_std_error": gap.std_error,
         "gap_upper": gap.mean + reach,
         "p_gap": gap.p_greater,
         "leak": _is_leak(line["oracle"], line["without"], settings["optimum"]),
@@ -246,27 +244,20 @@ def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
         for arm in ARMS:
             line: dict[str, Any] = {"method": method, "arm": arm}
             if not arms.failed:
-                level = arms.level(arm)
-                line |= {"score": level.mean, "std_error": level.std_error}
-                line |= dict(zip(("low", "high"), level.interval(), strict=True))
+                line |= arms.level(arm).columns("score", "")
                 line |= {"n_splits": len(arms.scores[arm])}
                 line["seconds"] = arms.seconds[arm]
                 if arm != "without":
                     over = arms.difference(arm, "without")
-                    line |= {
-                        "difference": over.mean,
-                        "difference_std_error": over.std_error,
-                        "p_value": over.p_greater,
-                    }
+                    line |= over.columns("difference", "difference_")
+                    line["p_value"] = over.p_greater
                 if arm in CONTROLS:
                     gain = arms.difference("with", arm)
-                    line |= {"gain": gain.mean, "gain_std_error": gain.std_error}
-                    ends = zip(("gain_low", "gain_high"), gain.interval(), strict=True)
-                    line |= {**dict(ends), "p_gain": gain.p_greater}
+                    line |= gain.columns("gain", "gain_") | {"p_gain": gain.p_greater}
             lines.append(line)
     columns = ["method", "arm", "score", "std_error", "low", "high", "n_splits"]
-    columns += ["difference", "difference_std_error", "p_value", "gain"]
-    columns += ["gain_std_error", "gain_low", "gain_high", "p_gain", "seconds"]
+    columns += [*(f"difference{end}" for end in ENDS), "p_value"]
+    columns += [*(f"gain{end}" for end in ENDS), "p_gain", "seconds"]
     return pd.DataFrame(lines).reindex(columns=columns)
 
 
@@ -380,14 +371,11 @@ def judge(
             )
         if best["with"] >= best["oracle"] and not np.isnan(best["gap"]):
             sentence += (
-                " A model that has X* when predicting does not score more "
-                f"({number(best['oracle'])})."
+                f" The oracle{HAS_X} does not score more ({number(best['oracle'])})."
             )
         elif not np.isnan(best["gap_closed"]):
-            sentence += (
-                f" It closes {best['gap_closed']:.0%} of the gap to a model that has "
-                "X* when predicting.".replace("%", " %")
-            )
+            closed = f"{best['gap_closed']:.0%}".replace("%", " %")
+            sentence += f" It closes {closed} of the gap to the oracle{HAS_X[:-1]}."
     elif (ran["verdict"] == HURTS).all():
         best, kind = ran.loc[ran["difference"].idxmax()], HURTS
         least = "; the other methods lose more" * several
@@ -419,44 +407,44 @@ def judge(
             f"{most} {best['method']}{verb} {_scores(best, metric)}. "
             f"{_gain(best, corrected)}."
         )
-        oracle = ""
         if len(told):
             widest = told.loc[told["gap"].idxmax()]
             lost = bool(widest["gap"] < 0)
-            error = number(widest["gap_std_error"])
-            gap = number(-widest["gap"]) if lost else signed(widest["gap"])
-            gap += f" ± {error} (standard error)"
-            bound = signed(told["gap_upper"].max())
-            whose = f" (the oracle of {widest['method']})" * several
-            oracle = f"model that has X* when predicting{whose}"
-            verb = "loses" if lost else "gains"
-        if not oracle:
+            gap, low, high = together(*widest[["gap", "gap_low", "gap_high"]])
+            gap += f" (95 % interval {low} to {high})"
+            bound = f"with 95 % confidence at most {signed(told['gap_upper'].max())}"
+            whose = f" of {widest['method']}" * several
+            oracle = f"oracle{whose}{HAS_X}"
+        if not len(told):
             pass
         elif ran["nothing_to_gain"].all():
             nothing = True
             headline = headline.removesuffix(".") + ", and nothing to gain."
-            gains = (
-                "; with 95 % confidence it gains" if lost else ", with 95 % confidence"
+            sentence += f" The {oracle} gains {signed(widest['gap'])}, {bound}."
+        elif lost and (told["gap_upper"] <= settings["negligible"]).all():
+            sentence += (
+                f" The {oracle} loses: its difference to without X* is {gap}, so that "
+                "it does not show what can be gained."
             )
-            sentence += f" A {oracle} {verb} {gap}{gains} at most {bound}."
         elif (told["gap_upper"] <= settings["negligible"]).all():
-            shown = (
-                f", with 95 % confidence at most {bound}; the interval of the gain "
-                "itself reaches further"
+            sentence += (
+                f" The {oracle} gains {signed(widest['gap'])}, {bound}; the interval "
+                "of the gain itself reaches further."
             )
-            if lost:
-                shown = ", so that it does not show what can be gained"
-            sentence += f" A {oracle} {verb} {gap}{shown}."
         elif not (ran["p_gap"] <= SIGNIFICANCE).any():
             sentence += (
-                f" Whether a {oracle} gains is not known: {'it loses ' * lost}{gap}."
+                f" Whether the {oracle} gains is not known: its difference to without "
+                f"X* is {gap}."
             )
             if ran["rows_needed"].notna().any():
                 headline = headline.removesuffix(".") + ": too few rows to tell."
                 rows = int(ran["rows_needed"].max())
                 sentence += f" About {rows:,} rows are needed to know it."
         else:
-            sentence += f" A {oracle} gains {gap}, so that a gain is possible."
+            sentence += (
+                f" The {oracle} gains {gap}, so that X* says more about "
+                f"{settings['target']} than X does."
+            )
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
@@ -604,8 +592,8 @@ def _few_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
     )
     return (
         f" Better than a constant prediction in {counts} of {len(names)} "
-        f"{'windows' if windows else 'splits'}, on each of which a mean over so few "
-        f"depends. Scores {', '.join([*scores, 'constant'])}: {'; '.join(each)}."
+        f"{'windows' if windows else 'splits'}; a mean over so few depends on each. "
+        f"Scores {', '.join([*scores, 'constant'])}: {'; '.join(each)}."
     )
 
 
@@ -638,6 +626,12 @@ def _about_data(settings: Mapping[str, Any]) -> str:
         said += (
             f" Test rows are among the {settings['n_clean']:,} rows whose labels are "
             "known to be right."
+        )
+    constant, count = settings.get("constant_in", 0), settings["splits"]["n_splits"]
+    if constant:
+        said += (
+            f" In {constant} of {count} splits X* is the same in all training rows, so "
+            "that it says nothing there."
         )
     implied = settings.get("computable", {})
     if implied:
@@ -684,14 +678,14 @@ def next_steps(
     settings: Mapping[str, Any],
     methods: Sequence[str],
     *,
-    below: bool,
+    useless: bool,
     kept: str,
     command_line: bool,
 ) -> list[str]:
     """Return recommendations after a verdict, the most useful one first.
 
-    ``below`` is whether all models are below a constant prediction, and ``kept`` the
-    arm of the model to use.
+    ``useless`` is whether no model is shown to be better than a constant prediction,
+    and ``kept`` the arm of the model to use.
     """
     steps = []
     if verdict.leak:
@@ -719,15 +713,16 @@ def next_steps(
     hedged = any(name.startswith("HedgedDistillation") for name in methods)
     fewer = []
     if possible.get("train_size"):
+        small = argument("train_size", possible["train_size"])
         fewer.append(
-            f"Privileged columns help most with few training rows: try "
-            f"{argument('train_size', possible['train_size'])}."
+            f"Privileged columns help most with few training rows: try {small}."
         )
     if possible.get("labelled") and not settings["labels"]["n_unlabelled"]:
+        instead = f" instead of {argument('train_size')}" * bool(splits["train_size"])
         fewer.append(
             "If few rows have an outcome but many have X and X*, try "
-            f"{argument('labelled', possible['labelled'])}: other rows are then used "
-            "without outcome."
+            f"{argument('labelled', possible['labelled'])}{instead}: other rows are "
+            "then used without outcome."
         )
     other_methods = []
     if not hedged:
@@ -770,15 +765,20 @@ def next_steps(
         return steps or ["Use the model: its predictions need X alone."]
     if full and full["verdict"]["kind"] == HELPS:
         return [*steps, f"Use the model: with all {n_labelled:,} outcomes X* helps."]
-    low = outside.get("low", np.nan)
-    if below and constant is not None and pd.notna(low) and low > constant:
-        return [
-            *steps,
-            f"Use {outside['name']} of scikit-learn with X alone: it is better than a "
-            f"constant prediction ({number(outside['score'])} instead of "
-            f"{number(constant)}), and the methods compared are not shown to be.",
-        ]
-    if below:
+    if useless:
+        # With fewer rows such models predict no better, unless rows change with time.
+        if possible.get("train_size") and splits["kind"] == "time":
+            steps.append(
+                f"If older rows are unlike new ones, train on the latest: try {small}."
+            )
+        low = outside.get("low", np.nan)
+        if constant is not None and pd.notna(low) and low > constant:
+            return [
+                *steps,
+                f"Use {outside['name']} of scikit-learn with X alone: it is better "
+                f"than a constant prediction ({number(outside['score'])} instead of "
+                f"{number(constant)}), and the methods compared are not shown to be.",
+            ]
         other = "Look for other columns that are known when predicting: no model"
         return [*steps, f"{other} is shown to be better than a constant prediction."]
     if verdict.kind == "failed":
@@ -788,7 +788,7 @@ def next_steps(
     if verdict.rows_needed:
         steps.append(
             f"Collect more rows: about {verdict.rows_needed:,} are needed to know "
-            "whether a model that has X* when predicting gains."
+            f"whether the oracle{HAS_X} gains."
         )
     if verdict.nothing_to_gain:
         steps.append(

@@ -24,6 +24,7 @@ from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_WINDOWS
 from lupi.evaluation._study import unlike_words
+from lupi.evaluation._verdict import HAS_X
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
@@ -47,6 +48,7 @@ from lupi.report._words import (
     parameter_value,
     score_lines,
     second_words,
+    split_scores,
     warning_words,
 )
 from lupi.transfer._propensity import WARN_ABOVE
@@ -188,7 +190,7 @@ def _warnings(comparison: Comparison) -> list[str]:
     said = []
     if comparison.verdict.leak:
         said.append(
-            "A model that has X* when predicting is perfect. X* likely contains the "
+            f"The oracle{HAS_X} is perfect. X* likely contains the "
             "target itself, or something that is only known after it: check the "
             "columns before relying on any gain."
         )
@@ -271,13 +273,18 @@ def _method(
             f"{'these ' * bool(comparison.left_out)}{len(used)} splits are better with "
             "X*."
         ),
-        "splits": [
-            [
-                str(split + 1) + MARK * (split in comparison.left_out),
-                *(number(scores[arm]) for arm in ARMS),
+        "splits": {
+            f"The scores of all {len(part)} splits, {size}": [
+                [
+                    str(line["split"]) + MARK * line["left_out"],
+                    *(number(line[arm.label]) for arm in ARMS.values()),
+                ]
+                for line in part.to_dict("records")
             ]
-            for split, scores in wide.iterrows()
-        ],
+            for size, part in split_scores(comparison)
+            .query("method == @name")
+            .groupby("size", sort=False)
+        },
         "reliability": _reliability_chart(folds, index, comparison.settings),
         "curve": _curve_chart(curves.get(name), index),
         "curve_note": _curve_note(curves.get(name)),
@@ -434,7 +441,7 @@ def _column_gains(gains: ColumnGains) -> dict[str, Any]:
         "lines": gain_cells(gains),
         "note": (
             f"Gains of {gains.method} over the same model without X*, on the same "
-            "splits, each with its own search, ± standard errors, not corrected for "
+            "splits, each with its own search, with 95 % intervals, not corrected for "
             "the number of columns. Contribution: the gain of all columns minus the "
             "gain with this one left out. Redundant columns have large gains alone and "
             "small contributions."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from lupi._words import listed, number, signed, together
+from lupi._words import listed, number, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._verdict import (
@@ -71,10 +71,10 @@ def breakable(text: object) -> Markup:
     return Markup(_LONG.sub(lambda name: _SEAM.sub("<wbr>", name.group()), safe))
 
 
-def score_with_error(value: float, error: float, *, sign: bool = False) -> str:
-    """Return a score or difference with its standard error."""
-    shown = signed(value) if sign else number(value)
-    return shown if shown == "–" or pd.isna(error) else f"{shown} ± {number(error)}"
+def gain_cell(line: Mapping[str, Any], name: str) -> str:
+    """Return a difference of a table with its interval, in two lines."""
+    gain, low, high = together(*(line[f"{name}{end}"] for end in ("", "_low", "_high")))
+    return gain if low == "–" else f"{gain}\n({low} to {high})"
 
 
 def p_value(value: float) -> str:
@@ -120,16 +120,33 @@ def share(value: float) -> str:
 
 def summary_cells(line: Mapping[str, Any]) -> list[str]:
     """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
-    gain, low, high = together(line["gain"], line["gain_low"], line["gain_high"])
-    if not pd.isna(line["gain_low"]):
-        gain += f"\n({low} to {high})"
     return [
         str(line["method"]),
         *(number(line[arm]) for arm in ARMS),
-        gain,
+        gain_cell(line, "gain"),
         p_value(line["p_helps"]),
         share(line["gap_closed"]) if line["verdict"] == "helps" else "",
     ]
+
+
+def split_scores(comparison: Comparison) -> pd.DataFrame:
+    """Return the scores of all arms in every split, at every size."""
+    tables = []
+    for own in sizes(comparison):
+        scores = own.folds.pivot(
+            index=["method", "split"], columns="arm", values="score"
+        )
+        table = scores[list(ARMS)].set_axis(
+            [arm.label for arm in ARMS.values()], axis=1
+        )
+        table = table.reset_index()
+        table.insert(2, "left_out", table["split"].isin(own.left_out))
+        constants = dict(enumerate(own.settings.get("constants") or ()))
+        table["constant prediction"] = table["split"].map(constants)
+        table["split"] += 1
+        n_train = own.settings["splits"]["n_train"]
+        tables.append(table.assign(size=size_words(own), n_train=n_train))
+    return pd.concat(tables, ignore_index=True)
 
 
 def left_out_words(comparison: Comparison) -> list[str]:
@@ -194,14 +211,9 @@ def arm_meanings(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def gain_cells(gains: ColumnGains) -> list[list[str]]:
     """Return the cells of the table of gains: the group, then GAIN_COLUMNS."""
+    names = ("gain_alone", "gain_left_out", "contribution")
     return [
-        [
-            str(line["group"]),
-            *(
-                score_with_error(line[name], line[f"{name}_std_error"], sign=True)
-                for name in ("gain_alone", "gain_left_out", "contribution")
-            ),
-        ]
+        [str(line["group"]), *(gain_cell(line, name) for name in names)]
         for line in gains.table.to_dict("records")
     ]
 
@@ -430,11 +442,10 @@ def baseline_words(comparison: Comparison) -> list[str]:
         constant, outside = settings.get("constant"), settings.get("outside")
         size = f" ({size_words(own)})"
         if outside:
-            score = score_with_error(outside["score"], outside["std_error"])
-            error = "" if pd.isna(outside["std_error"]) else " (standard error)"
+            interval = interval_words(outside, own.design.bounds)
             said.append(
                 f"{outside['name']} of scikit-learn, with its defaults, on X and the "
-                f"same splits{size}: {score}{error}"
+                f"same splits{size}, scores {number(outside['score'])}{interval}"
                 f"{_beside_constant(outside, constant)}."
             )
         if constant is not None:
