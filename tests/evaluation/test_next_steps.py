@@ -78,6 +78,16 @@ def test_models_below_a_constant_prediction_need_other_columns():
     assert "train on the latest: try train_size=60" in by_time.next_steps()[0]
 
 
+def test_few_outcomes_that_are_better_than_all_are_to_be_used():
+    splits = {"kind": "time", "time": "day", "train_size": 60, "n_train": 60.0}
+    settings = {"scoring": "r2", "constant": 0.0}
+    good, bad = ({"without": np.full(4, score)} for score in (0.7, -0.1))
+    result = of_scores({HEDGED: good}, splits=splits, **settings)
+    result.settings["full_size"] = of_scores({HEDGED: bad}, **settings).to_dict()
+    (step,) = result.next_steps()
+    assert step.startswith("Fit a model to fewer latest rows: with 60 it is better")
+
+
 def test_boosting_that_is_better_than_a_constant_prediction_is_to_be_used():
     scores = {HEDGED: {"without": np.full(2, -3.0)}}
     outside = {"name": "Boosting", "score": 0.5, "low": 0.2}
@@ -162,6 +172,11 @@ def test_suggested_sizes_have_splits():
     }
     # A quarter of a small table.
     assert possible(y[:100])["train_size"] == 25
+    # Rows without outcome may help where as many rows with one do not.
+    small = possible(y, train_size=30)
+    assert small["labelled"] == 30
+    assert "train_size" not in small
+    assert "labelled" not in possible(y, labelled=30)
     # Of a class of ten rows in 400, 60 rows have one or two, and 120 rows three.
     rare = np.r_[np.ones(10, dtype=int), np.zeros(390, dtype=int)]
     assert possible(rare)["train_size"] is None

@@ -400,7 +400,7 @@ def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
 
 
 @pytest.mark.parametrize(
-    ("kind", "share"), [("folds", "6 %"), ("few labels", "8 %"), ("time", None)]
+    ("kind", "share"), [("folds", "5 %"), ("few labels", "4 %"), ("time", None)]
 )
 def test_the_share_of_false_positives_is_that_of_measured_splits(kind, share):
     said = read(of_gains(splits={"kind": kind} | DAYS))

@@ -1089,16 +1089,14 @@ class Comparison:
         list of str
             Sentences, at least one.
         """
-        own = self.full_size or self
-        constant = own.settings.get("constant")
-        used = own.table[own.table["arm"].isin(("without", "with"))]
-        least = used["low"].fillna(used["score"]).max()
+        useless = [_is_useless(own) for own in (self, self.full_size) if own]
         with option_names(command_line):
             return next_steps(
                 self.verdict,
                 self.settings,
                 self.methods,
-                useless=constant is not None and bool(least <= constant),
+                useless=all(useless),
+                few_better=useless == [False, True],
                 kept="with" if self.verdict.kind == "failed" else self.choice[1],
                 command_line=command_line,
             )
@@ -1414,6 +1412,14 @@ class Comparison:
             The comparison without the data, so that `best_estimator` cannot fit.
         """
         return _read(read_json(path))
+
+
+def _is_useless(comparison: Comparison) -> bool:
+    """Return whether no model is shown to be better than a constant prediction."""
+    constant, table = comparison.settings.get("constant"), comparison.table
+    used = table[table["arm"].isin(("without", "with"))]
+    least = used["low"].fillna(used["score"]).max()
+    return constant is not None and bool(least <= constant)
 
 
 def _read(stored: Mapping[str, Any]) -> Comparison:

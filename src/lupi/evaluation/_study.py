@@ -513,14 +513,14 @@ class Study:
         sizes = [n_labelled // 4]
         if n_labelled >= 4 * FEW_ROWS:
             sizes = [FEW_ROWS * 2**k for k in range(8) if FEW_ROWS * 2**k <= sizes[0]]
-        small, names = self.drawn["train_size"], ("train_size", "labelled")
+        small, names = self.drawn["train_size"], ["train_size", "labelled"]
         if isinstance(small, int | np.integer):
-            sizes, names = [int(small)], ("labelled",)
+            sizes, names = [int(small)], ["labelled"]
         elif small or self.drawn["labelled"]:
-            names = ()
+            names = []
         for name in names:
-            drawn = dict.fromkeys(("train_size", "labelled")) | {name: None}
-            fitting = (n for n in sizes if self._can_draw(**drawn | {name: n}))
+            none = {"train_size": None, "labelled": None}
+            fitting = (n for n in sizes if self._can_draw(**none | {name: n}))
             found[name] = next((n for n in fitting if n >= FEWEST_ROWS), None)
         if time is not None and not self.by_time:
             found["time"] = self._can_draw(times=(time, None))

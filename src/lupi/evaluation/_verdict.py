@@ -679,13 +679,15 @@ def next_steps(
     methods: Sequence[str],
     *,
     useless: bool,
+    few_better: bool,
     kept: str,
     command_line: bool,
 ) -> list[str]:
     """Return recommendations after a verdict, the most useful one first.
 
     ``useless`` is whether no model is shown to be better than a constant prediction,
-    and ``kept`` the arm of the model to use.
+    ``few_better`` whether one is with few outcomes and none with all, and ``kept`` the
+    arm of the model to use.
     """
     steps = []
     if verdict.leak:
@@ -765,6 +767,13 @@ def next_steps(
         return steps or ["Use the model: its predictions need X alone."]
     if full and full["verdict"]["kind"] == HELPS:
         return [*steps, f"Use the model: with all {n_labelled:,} outcomes X* helps."]
+    if few_better:
+        latest = "latest " * (splits["kind"] == "time")
+        return [
+            *steps,
+            f"Fit a model to fewer {latest}rows: with {training_rows(splits)} it is "
+            "better than a constant prediction, with all it is not shown to be.",
+        ]
     if useless:
         # With fewer rows such models predict no better, unless rows change with time.
         if possible.get("train_size") and splits["kind"] == "time":

@@ -145,7 +145,7 @@ class GainDisplay:
                 f"{comparison.verdict}"
             )
         verdicts = comparison.summary.set_index("method")["verdict"]
-        what = scoring if kind == "score" else f"gain in {scoring} over without X*"
+        what = scoring if kind == "score" else f"difference in {scoring} to without X*"
         display = cls(
             table=table,
             verdicts={method: verdicts[method] for method in table["method"].unique()},

@@ -62,9 +62,9 @@ SAVED = "model.skops"
 # Share of significant tests where the true difference is zero, by the kind of splits,
 # as benchmarks/calibrate_verdicts.py measured them.
 REJECTED = {
-    "folds": "about 6 %",
-    "small training sets": "2 to 4 %",
-    "few labels": "2 to 8 %",
+    "folds": "about 5 %",
+    "small training sets": "about 4 %",
+    "few labels": "3 to 4 %",
 }
 # Widths and heights of charts, in pixels.
 WIDE, NARROW, HALF = 900, 340, 430
@@ -273,22 +273,32 @@ def _method(
             f"{'these ' * bool(comparison.left_out)}{len(used)} splits are better with "
             "X*."
         ),
-        "splits": {
-            f"The scores of all {len(part)} splits, {size}": [
-                [
-                    str(line["split"]) + MARK * line["left_out"],
-                    *(number(line[arm.label]) for arm in ARMS.values()),
-                ]
-                for line in part.to_dict("records")
-            ]
-            for size, part in split_scores(comparison)
-            .query("method == @name")
-            .groupby("size", sort=False)
-        },
+        "splits": _split_tables(comparison, name),
         "reliability": _reliability_chart(folds, index, comparison.settings),
         "curve": _curve_chart(curves.get(name), index),
         "curve_note": _curve_note(curves.get(name)),
     }
+
+
+def _split_tables(comparison: Comparison, method: str) -> dict[str, list[list[str]]]:
+    """Return the scores of all splits at every size: headings and lines, by title."""
+    scores = split_scores(comparison)
+    labels = [arm.label for arm in ARMS.values()]
+    tables = {}
+    for size, part in scores[scores["method"] == method].groupby("size", sort=False):
+        known = part["constant prediction"].notna().any()
+        columns = labels + ["constant prediction"] * bool(known)
+        tables[f"The scores of all {len(part)} splits, {size}"] = [
+            ["split", *columns],
+            *(
+                [
+                    str(line["split"]) + MARK * line["left_out"],
+                    *(number(line[name]) for name in columns),
+                ]
+                for line in part.to_dict("records")
+            ),
+        ]
+    return tables
 
 
 def _score_charts(comparison: Comparison, name: str, index: int) -> list[str]:
@@ -465,6 +475,7 @@ def _gains_chart(gains: ColumnGains, width: int) -> str:
         ax.set_yticks(range(len(names)), names)
         if width == NARROW:
             ax.set_xlabel("gain (95 % interval)")
+            ax.locator_params(axis="x", nbins=4)
 
     height = HEIGHT_OF_AXIS + 8 + HEIGHT_OF_GROUP * len(gains.groups)
     return _inline_svg(draw, (width, height), f"Gains: {said}", f"columns-{width}")
