@@ -250,18 +250,11 @@ class HedgedRows:
         """Number of rows."""
         return len(self.weight)
 
-    @cached_property
-    def place(self) -> np.ndarray:
-        """Position of every row among those that have X*; −1 if it has none."""
-        place = np.full(self.n_rows, -1)
-        if self.privileged is not None:
-            place[self.privileged.rows] = np.arange(len(self.privileged.rows))
-        return place
-
-    def known(self, place: np.ndarray) -> Any:
-        """Return X* at positions among the rows that have it."""
+    def known(self, index: np.ndarray) -> Any:
+        """Return X* of rows that have it."""
         assert self.privileged is not None
-        return take_rows(self.privileged.values, place)
+        position = np.searchsorted(self.privileged.rows, index)
+        return take_rows(self.privileged.values, position)
 
     @property
     def labelled_weight(self) -> np.ndarray:
@@ -271,12 +264,19 @@ class HedgedRows:
     @cached_property
     def taught(self) -> np.ndarray:
         """Mask of the labelled rows that have X*."""
-        return self.place[self.labelled] >= 0
+        if self.privileged is None:
+            return np.zeros(len(self.labelled), dtype=bool)
+        return self.privileged.available[self.labelled]
 
     @cached_property
+    def is_labelled(self) -> np.ndarray:
+        """Mask of the rows that have y."""
+        return np.isin(np.arange(self.n_rows), self.labelled, assume_unique=True)
+
+    @property
     def unlabelled(self) -> np.ndarray:
         """Positions of the rows without y; all of them have X*."""
-        return np.setdiff1d(np.arange(self.n_rows), self.labelled, assume_unique=True)
+        return np.flatnonzero(~self.is_labelled)
 
     def strata(self, output: Output) -> np.ndarray:
         """Return twice the class of the labelled rows, plus 1 for those with X*."""
@@ -364,7 +364,7 @@ def _content_keys(rows: HedgedRows) -> np.ndarray:
     """Return hashes of X, y and X* of the labelled rows."""
     keys = row_digests(take_rows(rows.X, rows.labelled), rows.target)
     if rows.taught.any():
-        known = rows.known(rows.place[rows.labelled[rows.taught]])
+        known = rows.known(rows.labelled[rows.taught])
         keys[rows.taught] = mixed_bits(keys[rows.taught]) + row_digests(known)
     return keys
 
@@ -529,11 +529,10 @@ class EstimatorLearner:
         return model
 
     def _view(self, view: str, index: np.ndarray) -> Any:
-        rows = self.rows
-        known = rows.known(rows.place[index])
+        known = self.rows.known(index)
         if view == "privileged":
             return known
-        return side_by_side(take_rows(rows.X, index), known)
+        return side_by_side(take_rows(self.rows.X, index), known)
 
     def _weight(self, index: np.ndarray, classes: np.ndarray) -> np.ndarray | None:
         """Return the weights of rows with these (soft) labels; None if all are 1."""
@@ -581,16 +580,14 @@ class Design:
 
 
 def _decision_table(rows: HedgedRows) -> Table:
-    labelled = np.zeros(rows.n_rows, dtype=bool)
-    labelled[rows.labelled] = True
-    return Table(rows.X, rows.weight, labelled)
+    return Table(rows.X, rows.weight, rows.is_labelled)
 
 
 def _privileged_table(rows: HedgedRows, width: int) -> Table:
     if rows.privileged is None:
         return Table(np.empty((0, width)), np.empty(0), np.empty(0, dtype=bool))
     at = rows.privileged.rows
-    return Table(rows.privileged.values, rows.weight[at], np.isin(at, rows.labelled))
+    return Table(rows.privileged.values, rows.weight[at], rows.is_labelled[at])
 
 
 def _moments(
@@ -601,25 +598,22 @@ def _moments(
     Either all of the rows have X* or none.
     """
     index = rows.unlabelled if labelled is None else rows.labelled[labelled]
+    has_x_star = labelled is None or bool(rows.taught[labelled].any())
     total = Moments.none(sum(design.widths))
     for part in blocks(len(index)):
         chosen = index[part]
-        place = rows.place[chosen]
         given = [(design.decision, rows.X[chosen])]
-        if design.privileged is not None and place[0] >= 0:
-            given.append((design.privileged, rows.known(place)))
-        tables = []
-        for columns, values in given:
-            if labelled is None:
-                values = columns.limited(values)
-            tables.append(columns.filled(values))
-        if len(given) == 1:
+        if design.privileged is not None and has_x_star:
+            given.append((design.privileged, rows.known(chosen)))
+        if labelled is None:
+            given = [(columns, columns.limited(values)) for columns, values in given]
+        tables = [columns.filled(values) for columns, values in given]
+        if not has_x_star:
             tables.append(np.zeros((len(chosen), design.widths[1])))
-        tables.append(
-            np.zeros((len(chosen), design.n_targets))
-            if labelled is None
-            else rows.target[labelled[part]]
-        )
+        if labelled is None:
+            tables.append(np.zeros((len(chosen), design.n_targets)))
+        else:
+            tables.append(rows.target[labelled[part]])
         total += Moments.of(tables, rows.weight[chosen])
     return total
 
