@@ -23,10 +23,8 @@ from functools import partial
 from unittest import mock
 
 import numpy as np
-from sklearn.datasets import make_classification
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
-from small import parsed, part_of
+from small import CLOCKS, parsed, part_of, two_tables
 
 import lupi.svm
 from lupi._convex import solve
@@ -60,21 +58,6 @@ SETTINGS = {
     "L2SVCPlus": [{"C": 100.0}],
 }
 MEDIAN, WORST = 5.0, 15.0
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-
-
-def data(n_rows, seed=0):
-    X, y = make_classification(
-        n_samples=n_rows,
-        n_features=40,
-        n_informative=20,
-        n_redundant=5,
-        n_clusters_per_class=4,
-        flip_y=0.05,
-        random_state=seed,
-    )
-    X = StandardScaler().fit_transform(X)
-    return X[:, ::2].copy(), X[:, 1::2].copy(), y
 
 
 def captured_problem(estimator, X, y, P):
@@ -166,7 +149,7 @@ def against_cvxopt(arguments):
     if part_of("cvxopt", "the comparison with CVXOPT") is None:
         return
     n_rows = (arguments.rows or ([60] if arguments.small else [1000]))[0]
-    X, P, y = data(n_rows)
+    X, P, y = two_tables(n_rows)
     print(f"n = {n_rows}, RBF kernels, default parameters, 20 + 20 features")
     for name in arguments.models:
         variables, make = MODELS[name]
@@ -208,7 +191,7 @@ def against_svc(arguments):
     )
     ratios = {}
     for n_rows in rows:
-        X, P, y = data(n_rows)
+        X, P, y = two_tables(n_rows)
         repeats = 5 if n_rows < 4000 else 3
         print(f"\nn = {n_rows}, RBF kernels, 20 + 20 features")
         for name in arguments.models:

@@ -31,9 +31,7 @@ from collections import defaultdict
 from unittest import mock
 
 import numpy as np
-from sklearn.datasets import make_classification
-from sklearn.preprocessing import StandardScaler
-from small import parsed, part_of
+from small import parsed, part_of, two_tables
 
 import lupi.svm as svm
 from lupi._convex import one_thread, solve
@@ -90,17 +88,8 @@ MODELS = list(models(1.0, 1.0, {}))
 def overlapping(n_rows, rng):
     """Two classes in 20 + 20 or 5 + 5 features, some rows on the wrong side."""
     if rng.random() < 0.5:
-        table, target = make_classification(
-            n_samples=n_rows,
-            n_features=40,
-            n_informative=20,
-            n_redundant=5,
-            n_clusters_per_class=4,
-            flip_y=0.05,
-            random_state=int(rng.integers(2**31)),
-        )
-        table = StandardScaler().fit_transform(table)
-        return table[:, ::2].copy(), table[:, 1::2].copy(), np.where(target, 1.0, -1.0)
+        X, P, target = two_tables(n_rows, int(rng.integers(2**31)))
+        return X, P, np.where(target, 1.0, -1.0)
     hidden = rng.normal(size=(n_rows, 5))
     y = np.where(hidden[:, 0] + 0.5 * rng.normal(size=n_rows) > 0, 1.0, -1.0)
     return hidden + rng.normal(size=(n_rows, 5)), hidden, y

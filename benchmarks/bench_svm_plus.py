@@ -21,15 +21,12 @@ import argparse
 import json
 import subprocess
 import sys
-import time
 from functools import partial
 
 import numpy as np
-from sklearn.datasets import make_classification
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from small import parsed, part_of
+from small import CLOCKS, parsed, part_of, two_tables
 
 from lupi.svm import SVCPlus
 
@@ -37,23 +34,12 @@ SETTINGS = [(1.0, 1.0), (10.0, 0.1), (1.0, 0.01), (100.0, 1.0)]
 GAMMA = 1 / 20
 FOLD, LARGE = 300, 5000
 TOLERANCE = 1e-6
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 def make_data(n_rows, seed=0):
     """Twenty features for each space, from one classification problem."""
-    table, target = make_classification(
-        n_samples=n_rows,
-        n_features=40,
-        n_informative=20,
-        n_redundant=5,
-        n_clusters_per_class=4,
-        flip_y=0.05,
-        class_sep=1.0,
-        random_state=seed,
-    )
-    table = StandardScaler().fit_transform(table)
-    return table[:, ::2].copy(), table[:, 1::2].copy(), np.where(target > 0, 1.0, -1.0)
+    X, P, target = two_tables(n_rows, seed)
+    return X, P, np.where(target > 0, 1.0, -1.0)
 
 
 def least_time(clock, fit, repeats):
