@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, Literal
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -301,7 +301,7 @@ class GramCache:
 
     def get(self, kernel: Kernel, rows: Any) -> np.ndarray:
         """Return a copy of the Gram matrix of rows; compute it if it is not stored."""
-        key = (kernel, _content(rows))
+        key = (kernel, joblib.hash(rows))
         if key in self._matrices:
             self.reused += 1
             self._matrices.move_to_end(key)
@@ -345,11 +345,3 @@ def gram_cache(max_matrices: int = 8) -> Iterator[GramCache]:
         yield cache
     finally:
         _current.reset(token)
-
-
-def _content(rows: Any) -> bytes:
-    digest = hashlib.blake2b(repr((rows.shape, rows.dtype)).encode(), digest_size=16)
-    parts = (rows.data, rows.indices, rows.indptr) if sp.issparse(rows) else (rows,)
-    for part in parts:
-        digest.update(np.ascontiguousarray(part).data)
-    return digest.digest()

@@ -12,7 +12,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_array
 from sklearn.utils._indexing import _get_column_indices
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from lupi._parameters import Instance, parameters
 from lupi.base import (
@@ -332,7 +337,7 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
             return None
         if self.transformer is None:
             return privileged
-        _check_rows(len(missing), y, self)
+        check_consistent_length(privileged, y)
         weight = check_weight(sample_weight, len(missing), self)
         rows = np.flatnonzero(~missing & (weight > 0))
         if len(rows) == 0:
@@ -403,13 +408,3 @@ def _in_place(values: Any, rows: np.ndarray, n_rows: int) -> Any:
     full = np.full((n_rows, *values.shape[1:]), np.nan)
     full[rows] = values
     return full
-
-
-def _check_rows(n_rows: int, y: Any, estimator: Any) -> None:
-    n_targets = 0 if y is None else len(y)
-    if n_rows != n_targets:
-        raise ValueError(
-            f"{type(estimator).__name__} got privileged with {n_rows} rows for "
-            f"{n_targets} values of y. Give one row for each, in the same order; a row "
-            "without privileged information is a row of NaN."
-        )

@@ -62,22 +62,22 @@ def read_shipped(name: str) -> pd.DataFrame:
         return pd.read_csv(path, keep_default_na=False, na_values=[""])
 
 
-def read_description() -> str:
-    """Return the sources, licenses and changes of the shipped tables."""
-    file = resources.files("lupi.datasets") / "data" / "README.md"
-    return file.read_text(encoding="utf-8")
-
-
 def make_bunch(
     data: pd.DataFrame,
     privileged: pd.DataFrame,
     target: pd.Series | np.ndarray,
     *,
     as_frame: bool,
-    description: str,
+    description: str | None = None,
     **more: object,
 ) -> Bunch:
-    """Return a data set in the common layout of all loaders."""
+    """Return a data set in the common layout of all loaders.
+
+    The default description is that of the shipped tables: sources, licenses, changes.
+    """
+    if description is None:
+        file = resources.files("lupi.datasets") / "data" / "README.md"
+        description = file.read_text(encoding="utf-8")
     target = pd.Series(np.asarray(target), index=data.index, name="target")
     return Bunch(
         data=data if as_frame else data.to_numpy(dtype=float),
@@ -146,7 +146,6 @@ def load_pima(
         table[later],
         table["diabetes"],
         as_frame=as_frame,
-        description=read_description(),
         target_names=["no diabetes", "diabetes"],
     )
 
@@ -211,7 +210,6 @@ def load_actg175(
         table[list(ACTG_WEEK_20)],
         outcome,
         as_frame=as_frame,
-        description=read_description(),
         **more,
     )
 
@@ -266,7 +264,6 @@ def load_german_credit(*, as_frame: bool = False) -> Bunch:
         sensitive,
         good,
         as_frame=as_frame,
-        description=read_description(),
         target_names=["bad", "good"],
         sensitive_feature_names=list(sensitive.columns),
     )

@@ -79,7 +79,6 @@ from lupi.kernels import (
     ComputedKernel,
     Degree,
     Gamma,
-    Kernel,
     nearest_positive_semidefinite,
     settle_kernel,
 )
@@ -296,18 +295,48 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         )
         if training.unlabelled is not None:
             privileged = privileged.only(~training.unlabelled[rows])
-        elements = _fundamental_elements(
-            privileged.values,
-            training.y[privileged.rows],
-            cost[privileged.rows],
-            C=self.privileged_C,
-            kernel=self._kernel,
-            n_vectors=self.n_frames,
+        machine = self._fit_machine(
+            privileged.values, training.y[privileged.rows], cost[privileged.rows]
         )
-        if elements is None:
+        vectors = privileged.values[machine.support_]
+        keep, rules = _distinct_vectors(vectors, _pairwise_rules(machine))
+        if len(keep) == 0:
             return None
-        self.machine_, self.frame_vectors_, self.frame_distance_ = elements
-        return dense(self._kernel.between(values, self.frame_vectors_))
+        vectors, distance = vectors[keep], 0.0
+        K = self._kernel.gram(vectors)
+        # With a linear kernel, the terms of different vectors may also cancel.
+        if np.abs(K @ rules).max() <= 1e-9 * (np.abs(K) @ np.abs(rules)).max():
+            return None
+        if self.n_frames is not None and self.n_frames < len(keep):
+            K, _ = nearest_positive_semidefinite(K)
+            chosen, distance = _reduced_set(K, rules, self.n_frames)
+            vectors = vectors[chosen]
+        self.machine_, self.frame_vectors_ = machine, vectors
+        self.frame_distance_ = distance
+        return dense(self._kernel.between(values, vectors))
+
+    def _fit_machine(self, values: Any, y: np.ndarray, cost: np.ndarray) -> SVC:
+        """Return an SVM on X*."""
+        if len(np.unique(y)) < 2:
+            kind = f"belong to the class {y[0]!r}" if len(y) else "have no y"
+            raise ValueError(
+                f"The rows that have privileged information all {kind}, so that no SVM "
+                "can be trained on X*. Give X* for rows of two classes at least, or "
+                "use frames='features'."
+            )
+        # At SVC's default tolerance the set of support vectors is not reproducible. At
+        # this one, a linear kernel on few columns took 9e7 steps for 60 rows, although
+        # the rule no longer changed after 1e5: hence the limit of the number of steps.
+        machine = SVC(
+            C=self.privileged_C,
+            kernel=self._kernel.name,
+            gamma=self._kernel.gamma,
+            degree=self._kernel.degree,
+            coef0=self._kernel.coef0,
+            tol=1e-7,
+            max_iter=max(1_000_000, 1000 * len(y)),
+        )
+        return machine.fit(values, y, sample_weight=cost)
 
     def _learn_frames(
         self,
@@ -382,11 +411,10 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         return getattr(self, "final_estimator_", self._final())
 
     def _stage_features(self, X: Any) -> Any:
-        X = self._validate_X(X)
         if not hasattr(self, "regressor_"):
-            return X
-        frames = self._predict_frames(self.regressor_, X)
-        return side_by_side(frames, X) if self.passthrough else frames
+            return self._validate_X(X)
+        frames = self.regressed_frames(X)
+        return side_by_side(frames, self._validate_X(X)) if self.passthrough else frames
 
     def __lupi_tags__(self) -> PrivilegedTags:
         return PrivilegedTags(uses_unlabelled=True)
@@ -396,57 +424,6 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         stages = [one for one in (self._final(), self.regressor) if one is not None]
         tags.input_tags.sparse = all(get_tags(one).input_tags.sparse for one in stages)
         return tags
-
-
-def _fundamental_elements(
-    values: Any,
-    y: np.ndarray,
-    cost: np.ndarray,
-    *,
-    C: float,
-    kernel: Kernel,
-    n_vectors: int | None,
-) -> tuple[SVC, Any, float] | None:
-    """Return an SVM on X*, its (reduced) support vectors and their loss.
-
-    Return None when the rule of the SVM is constant. Without `n_vectors` all distinct
-    support vectors are kept.
-    """
-    if len(np.unique(y)) < 2:
-        kind = "have no y"
-        if len(y):
-            kind = f"belong to the class {y[0]!r}"
-        raise ValueError(
-            f"The rows that have privileged information all {kind}, so that no SVM "
-            "can be trained on X*. Give X* for rows of two classes at least, or use "
-            "frames='features'."
-        )
-    # At SVC's default tolerance the set of support vectors is not reproducible. At this
-    # one, a linear kernel on few columns took 9e7 steps for 60 rows, although the rule
-    # no longer changed after 1e5: hence the limit of the number of steps.
-    machine = SVC(
-        C=C,
-        kernel=kernel.name,
-        gamma=kernel.gamma,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
-        tol=1e-7,
-        max_iter=max(1_000_000, 1000 * len(y)),
-    ).fit(values, y, sample_weight=cost)
-    vectors = values[machine.support_]
-    keep, rules = _distinct_vectors(vectors, _pairwise_rules(machine))
-    if len(keep) == 0:
-        return None
-    vectors, distance = vectors[keep], 0.0
-    K = kernel.gram(vectors)
-    # With a linear kernel, the terms of different vectors may also cancel.
-    if np.abs(K @ rules).max() <= 1e-9 * (np.abs(K) @ np.abs(rules)).max():
-        return None
-    if n_vectors is not None and n_vectors < len(keep):
-        K, _ = nearest_positive_semidefinite(K)
-        chosen, distance = _reduced_set(K, rules, n_vectors)
-        vectors = vectors[chosen]
-    return machine, vectors, distance
 
 
 def _pairwise_rules(machine: Any) -> np.ndarray:
