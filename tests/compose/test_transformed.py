@@ -179,7 +179,7 @@ def test_only_rows_of_weight_zero_have_privileged_information():
 
 
 def test_wrong_length():
-    with pytest.raises(ValueError, match="privileged with 39 rows for 40 values of y"):
+    with pytest.raises(ValueError, match="privileged with 39 rows for 40 rows of X"):
         TransformedPrivileged(TaughtClassifier(), StandardScaler()).fit(
             X, Y, privileged=P[:-1]
         )

@@ -215,7 +215,9 @@ def _available(table: Any, name: str, allow_partial: bool) -> Privileged | None:
     return Privileged(values, rows, n_rows)
 
 
-def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
+def missing_rows(
+    table: Any, estimator: Any = None, n_rows: int | None = None
+) -> np.ndarray:
     """Return which rows of a table have no value at all, as a boolean mask.
 
     The table may hold text, dates and single missing values.
@@ -226,6 +228,8 @@ def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
         One row per training row.
     estimator : estimator or str, default=None
         Named in error messages.
+    n_rows : int, default=None
+        Number of rows of X, which is compared with that of the table.
 
     Returns
     -------
@@ -241,7 +245,9 @@ def missing_rows(table: Any, estimator: Any = None) -> np.ndarray:
     refuse_series(table, name_of(estimator))
     if not sp.issparse(table) and not hasattr(table, "shape"):
         table = np.asarray(table, dtype=object)
-    check_shape(table, table.shape[0] if len(table.shape) else 0, name_of(estimator))
+    if n_rows is None:
+        n_rows = table.shape[0] if len(table.shape) else 0
+    check_shape(table, n_rows, name_of(estimator))
     return _n_missing(table) == table.shape[1]
 
 

@@ -33,7 +33,7 @@ from lupi.base import (
 )
 from lupi.base._info import Declared
 from lupi.base._metadata import Wrapper, fit_with, stage_has
-from lupi.base._rows import refuse_other_index, take_columns, take_rows
+from lupi.base._rows import n_rows_of, refuse_other_index, take_columns, take_rows
 
 Inner = Annotated[Any, Instance("fit")]
 Transformer = Annotated[Any, Instance(["fit", "transform"]), None]
@@ -288,7 +288,7 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
             clone(self.estimator),
             X,
             y,
-            privileged=self._fit_transform(y, privileged, sample_weight),
+            privileged=self._fit_transform(X, y, privileged, sample_weight),
             sample_weight=sample_weight,
         )
         return self
@@ -326,18 +326,20 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
             )
         return replace(inner, cannot_hold=off)
 
-    def _fit_transform(self, y: Any, privileged: Any, sample_weight: Any) -> Any:
+    def _fit_transform(
+        self, X: Any, y: Any, privileged: Any, sample_weight: Any
+    ) -> Any:
         """Fit the transformer on the rows of positive weight; transform the table."""
         if privileged is None:
             self._remember_privileged(None)
             return None
-        missing = missing_rows(privileged, self)
+        missing = missing_rows(privileged, self, n_rows_of(X))
         self._remember_privileged(None if missing.all() else privileged)
         if missing.all():
             return None
         if self.transformer is None:
             return privileged
-        check_consistent_length(privileged, y)
+        check_consistent_length(X, y)
         weight = check_weight(sample_weight, len(missing), self)
         rows = np.flatnonzero(~missing & (weight > 0))
         if len(rows) == 0:

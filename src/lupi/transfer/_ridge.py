@@ -69,9 +69,8 @@ class Table:
 
 @dataclass(frozen=True)
 class ColumnSums:
-    """Sums by column: sparse tables, missing cells, and moments of labelled rows."""
+    """Sums by column: missing cells, and moments of labelled rows."""
 
-    sparse: int
     missing: np.ndarray
     weight: np.ndarray
     mean: np.ndarray
@@ -83,25 +82,28 @@ class ColumnSums:
         X, width = table.values, table.values.shape[1]
         if sp.issparse(X):
             cells = sp.coo_array(X)
-            missing = np.bincount(cells.col, np.isnan(cells.data), width)
-            heavy = np.where(table.labelled, table.weight, 0.0)
-            total = heavy.sum()
-            mean = np.asarray(X.T @ heavy).ravel() / (total or 1.0)
-            apart = heavy[cells.row] * (cells.data - mean[cells.col]) ** 2
-            rest = total - np.bincount(cells.col, heavy[cells.row], width)
+            if np.isnan(cells.data).any():
+                raise ValueError(
+                    "X is sparse and has missing cells. Impute them first, or give a "
+                    "dense table, in which they are replaced by the mean."
+                )
+            weight = np.where(table.labelled, table.weight, 0.0)
+            total = weight.sum()
+            mean = np.asarray(X.T @ weight).ravel() / (total or 1.0)
+            apart = weight[cells.row] * (cells.data - mean[cells.col]) ** 2
+            rest = total - np.bincount(cells.col, weight[cells.row], width)
             squares = np.bincount(cells.col, apart, width) + rest * mean**2
-            return cls(1, missing, np.full(width, total), mean, squares)
-        zeros = np.zeros(width)
-        sums = cls(0, zeros, zeros, zeros, zeros)
+            return cls(np.zeros(width), np.full(width, total), mean, squares)
+        sums = cls(*np.zeros((4, width)))
         for rows in blocks(len(X)):
             missing, labelled = np.isnan(X[rows]), table.labelled[rows]
             known, absent = X[rows][labelled], missing[labelled]
             weight = table.weight[rows][labelled]
-            heavy = weight @ ~absent
+            total = weight @ ~absent
             mean = weight @ np.where(absent, 0.0, known)
-            mean = mean / np.where(heavy > 0, heavy, 1.0)
+            mean = mean / np.where(total > 0, total, 1.0)
             apart = np.where(absent, 0.0, known - mean)
-            sums += cls(0, missing.sum(axis=0), heavy, mean, weight @ apart**2)
+            sums += cls(missing.sum(axis=0), total, mean, weight @ apart**2)
         return sums
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -109,7 +111,6 @@ class ColumnSums:
         share = np.zeros_like(weight)
         np.divide(other.weight, weight, out=share, where=weight > 0)
         return ColumnSums(
-            self.sparse + other.sparse,
             self.missing + other.missing,
             weight,
             self.mean + share * gap,
@@ -147,13 +148,7 @@ class Columns:
     @classmethod
     def of(cls, sums: ColumnSums) -> Columns:
         """Return the imputation of a table with these sums."""
-        marked = np.flatnonzero(sums.missing)
-        if sums.sparse and len(marked):
-            raise ValueError(
-                "X is sparse and has missing cells. Impute them first, or give a "
-                "dense table, in which they are replaced by the mean."
-            )
-        return cls(sums.mean, marked)
+        return cls(sums.mean, np.flatnonzero(sums.missing))
 
     @classmethod
     def with_limits(cls, tables: Parts) -> Columns:
@@ -204,9 +199,7 @@ class Columns:
         return slopes, missing
 
 
-def _histograms(
-    table: Table, center: np.ndarray, unit: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _histograms(table: Table, center: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Return numbers of labelled and other rows, by column and bin of the distance."""
     X, width = table.values, table.values.shape[1]
     counts = np.zeros((2, width, _BINS))
@@ -221,13 +214,13 @@ def _histograms(
         if not sp.issparse(X):
             for rows in blocks(len(X)):
                 count(X[rows], np.arange(width), ~table.labelled[rows][:, None])
-            return counts[0], counts[1]
+            return counts
         stored_cells = sp.coo_array(X)
         row, column = stored_cells.row, stored_cells.col
         count(stored_cells.data, column, ~table.labelled[row])
         zeros = np.bincount(~table.labelled, minlength=2)[:, None] - counts.sum(axis=2)
         counts[:, np.arange(width), _bin(np.abs(center) / unit)] += zeros
-    return counts[0], counts[1]
+    return counts
 
 
 def _bin(distance: np.ndarray) -> np.ndarray:
