@@ -235,6 +235,21 @@ def test_a_trend_is_neither_dropped_nor_taken_as_known_later(
     assert "--privileged later --time date" in said.partition("next lupi ")[2]
 
 
+@pytest.mark.parametrize("shift", [1, -1], ids=["months", "from large to small"])
+def test_rows_that_are_sorted_by_a_time_name_it(tmp_path, monkeypatch, capsys, shift):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    month = shift * (np.arange(120) // 6)
+    table = pd.DataFrame({"month": month, "size": rng.normal(size=120)})
+    table = table.assign(later=rng.normal(size=120))
+    table["outcome"] = np.arange(120) / 9 + rng.normal(size=120)
+    table.to_csv("rows.csv", index=False)
+    assert scores("rows.csv").at["month", "note"] == "the rows are sorted by it"
+    command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")[2]
+    assert ("--time month" in command) == (shift > 0)
+    assert ("--time" in command) == (shift > 0)
+
+
 def test_rows_without_outcome_are_counted_and_not_warned_of(
     tmp_path, monkeypatch, capsys
 ):

@@ -203,6 +203,13 @@ def order_of(result):
     return {name: result.settings["order"][name] for name in ("columns", "time")}
 
 
+def test_training_rows_with_equal_privileged_information_are_named():
+    result = ordered(later=np.zeros(200))
+    assert result.settings["constant_in"] == 4
+    assert "In 4 of 4 splits X* is the same in all training rows" in str(result.verdict)
+    assert ordered().settings["constant_in"] == 0
+
+
 def test_noise_does_not_depend_on_the_order_of_rows():
     result = ordered()
     assert order_of(result) == {"columns": [], "time": None}
@@ -225,6 +232,10 @@ def test_a_trend_and_autocorrelation_name_the_split_by_time():
     waves = ordered(y=np.sin(np.arange(200) / 5))
     assert order_of(waves) == {"columns": ["y"], "time": None}
     assert "--time row-number." in waves.next_steps(command_line=True)[0]
+    # Rows that are sorted by something else are not ordered in time.
+    by_size = ordered(area=np.geomspace(1e6, 1.5, 200), y=walk)
+    assert order_of(by_size) == {"columns": ["area", "y"], "time": None}
+    assert "--time" not in " ".join(by_size.next_steps(command_line=True))
     # Where y does not depend on it, random splits are not too optimistic.
     sorted_x = ordered(x=np.sin(np.arange(200) / 5))
     said = "x depends on the order of the rows; no dependence of y on it was found."

@@ -400,12 +400,14 @@ def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
 
 
 @pytest.mark.parametrize(
-    ("kind", "share"), [("folds", "5 %"), ("few labels", "4 %"), ("time", None)]
+    ("kind", "share"), [("folds", "5 %"), ("few labels", "4 %"), ("time", "6 %")]
 )
 def test_the_share_of_false_positives_is_that_of_measured_splits(kind, share):
     said = read(of_gains(splits={"kind": kind} | DAYS))
-    assert ("Where the true difference is zero" in said) == (share is not None)
-    assert share is None or f"{share} of such tests are significant" in said
+    assert f"{share} of such tests are significant" in said
+    # Two windows of time have another variance, which was not measured.
+    said = read(of_gains(splits={"kind": kind, "n_splits": 2} | DAYS))
+    assert ("Where the true difference is zero" in said) == (kind != "time")
 
 
 def test_a_leak_that_is_found_at_full_size_is_named():

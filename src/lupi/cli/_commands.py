@@ -45,7 +45,7 @@ from lupi.cli._tables import TableError, nearest, read_table, resolve_columns, t
 from lupi.evaluation import LabelCheck, check_labels, column_scores
 from lupi.evaluation._measures import MOST_ROWS
 from lupi.evaluation._methods import all_methods
-from lupi.evaluation._order import ordered_columns
+from lupi.evaluation._order import may_be_time, ordered_columns
 from lupi.evaluation._scoring import choose_scorer, metric_name
 from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError, ModelVersionWarning
@@ -202,7 +202,11 @@ def _show_next_command(
     drifts = ordered_columns({data.target: pd.Series(data.y, dtype=kind)})[0]
     if drifts:
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
-        sorting = [*scores.loc[scores["note"] == SORTED, "column"], ROW_NUMBER]
+        keys = scores.loc[scores["note"] == SORTED, "column"]
+        sorting = [
+            name for name in keys if name in data.X and may_be_time(data.X[name])
+        ]
+        sorting += [ROW_NUMBER] * (bool(sorting) or not len(keys))
         verb = "does" if len(rows) == 1 else "do"
         which = f", as {listed(rows, most=4)} {verb}" if len(rows) else ""
         console.print(

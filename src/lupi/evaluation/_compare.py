@@ -41,6 +41,7 @@ from lupi.evaluation._order import (
     columns_of,
     computable_columns,
     date_columns,
+    may_be_time,
     order_of_rows,
     ordered_columns,
     read_time,
@@ -365,6 +366,8 @@ def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
     found = [name for name in [*dates, order] if name in known and len(names) > 1]
     column, rows = next(iter(found), None), np.arange(len(y), dtype=float)
     times = read_time(known[column], len(y), column)[0] if column else rows
+    if order and not dates and not may_be_time((known | privileged)[order]):
+        column, times = None, None  # the rows are sorted by something else
     return constant | {
         "order": {
             "columns": [*ordered, *of_target],

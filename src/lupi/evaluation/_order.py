@@ -144,6 +144,17 @@ def order_of_rows(column: pd.Series) -> tuple[float, float, bool]:
     return float(size), float(min(1.0, p)), bool(is_order)
 
 
+def may_be_time(column: pd.Series) -> bool:
+    """Return whether a column by which rows are sorted can be a time.
+
+    Times are dates, or whole numbers that increase.
+    """
+    if not pd.api.types.is_numeric_dtype(column):
+        return as_dates(column) is not None
+    values = column.dropna()
+    return bool((values % 1 == 0).all() and values.iloc[-1] > values.iloc[0])
+
+
 def _has_categories(column: pd.Series) -> bool:
     return not pd.api.types.is_numeric_dtype(column) and as_dates(column) is None
 
