@@ -141,7 +141,8 @@ def in_low_rank(problem: Problem, tuning: Tuning) -> Problem | None:
     def is_low(ranks: list[float]) -> bool:
         return sum(ranks) <= together * n and max(ranks) <= tuning.low_rank_each * n
 
-    if not is_low([space.estimated_rank for space in problem.spaces.values()]):
+    grams = [space for space in problem.spaces.values() if isinstance(space, Gram)]
+    if not is_low([gram.estimated_rank for gram in grams]):
         return None
     low = in_features(problem)
     ranks = [space.matrix.shape[1] for space in low.spaces.values()]

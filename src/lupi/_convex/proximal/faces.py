@@ -133,7 +133,6 @@ class FaceLeaf:
         stiffness = diagonal(gram).mean() / ridge.mean()
         self._stiff = single and stiffness > tuning.stiffest
         self.kept: Any = None  # (R + D)⁻¹
-        self._factored: tuple[np.ndarray, Any] | None = None
 
     def face(self, private: np.ndarray, shared: np.ndarray):
         """Return the face on which these private and shared multipliers are free.
@@ -144,8 +143,9 @@ class FaceLeaf:
             return _LowRank(self, self.low_rank, private, shared)
         n, n_free, n_shared = len(private), int(private.sum()), len(shared)
         n_both = int(private[shared].sum())
-        n_bound = n - n_free
-        direct = n_free**3 / 3 + n_free**2 * n_shared + n_free * n_shared**2
+        n_bound, n_alone = n - n_free, n_shared - n_both
+        direct = n_free**3 / 3 + n_free**2 * n_alone + n_free * n_alone**2
+        direct += 2 * n_both**3 / 3 + n_both**2 * n_alone
         inverse: float = n_bound**3 + n_bound**2 * n_both + n_bound * n_both**2
         self._n_faces += 1
         if self.kept is None:
@@ -153,63 +153,115 @@ class FaceLeaf:
             inverse += n**3 / self._n_faces
         if n < self.tuning.small_leaf:
             inverse *= self.tuning.small_leaf_factor
-        if direct <= inverse or (self._stiff and n_bound):
+        if direct < inverse or (self._stiff and n_bound):
             return _Direct(self, private, shared)
         return _ByInverse(self, private, shared)
-
-    def factor(self, free: np.ndarray) -> Any:
-        """Return the factor of ``R + D`` on these rows; the last one is kept."""
-        if self._factored is None or not np.array_equal(free, self._factored[0]):
-            self._factored = None  # two may not fit into memory
-            matrix = block(self.gram, free, free)
-            add_diagonal(matrix, self.ridge[free])
-            self._factored = free, cholesky(matrix)
-        return self._factored[1]
 
     def inverse(self) -> Any:
         """Return ``(R + D)⁻¹``."""
         if self.kept is None:
             matrix = copied(transposed(self.gram))
             add_diagonal(matrix, self.ridge)
-            self._factored = None
             factor = cholesky(matrix)
             self.kept = symmetrized(inverse_from_cholesky(factor, keep=False))
         return self.kept
 
 
 class _Direct:
-    """A face with few free private multipliers, whose block is factorized."""
+    """A face whose free private multipliers are factorized.
+
+    For the rows B of shared multipliers whose private ones are free as well, and for A,
+    those of the others, ``R_GB = (R_GG + D) E_B − E_B D_B`` gives::
+
+        S_BB = D_B − D_B P_BB D_B,   S_BA = D_B E_Bᵀ P R_GA,   P = (R_GG + D)⁻¹
+
+    With B as the last rows of G, ``P_BB = (L_B L_Bᵀ)⁻¹`` for the last block of the
+    factor, so that only the rows of A are columns of a large system.
+    """
 
     def __init__(self, leaf: FaceLeaf, private: np.ndarray, shared: np.ndarray):
-        self.leaf, self.rows = leaf, shared
-        self.free = np.flatnonzero(private)
-        self.schur = block(leaf.gram, shared, shared)
-        if len(self.free):
-            self.factor = leaf.factor(self.free)
-            columns = block(leaf.gram, self.free, shared)
-            self.columns = triangular_solve(self.factor, columns)
-            if len(shared):
-                self.schur = subtract_gram(self.schur, self.columns)
+        alone, both, self.rows = _split(private, shared)
+        only = private.copy()
+        only[both] = False
+        self.free = np.concatenate([np.flatnonzero(only), both])
+        self._both, self._ridge = slice(len(alone), None), leaf.ridge[both]
+        self.schur = block(leaf.gram, alone, alone)
+        if not len(self.free):
+            return
+        matrix = block(leaf.gram, self.free, self.free)
+        add_diagonal(matrix, leaf.ridge[self.free])
+        self.factor = cholesky(matrix)
+        columns = block(leaf.gram, self.free, alone)
+        self.columns = triangular_solve(self.factor, columns)
+        if len(alone):
+            self.schur = subtract_gram(self.schur, self.columns)
+        if len(both):
+            last = np.arange(len(self.free) - len(both), len(self.free))
+            self.last_factor, mixed = block(self.factor, last, last), None
+            if len(alone):
+                mixed = take_rows(self.columns, last)
+                mixed = triangular_solve(self.last_factor, mixed, transposed=True)
+                scale(mixed, self._ridge, np.ones(len(alone)))
+            inverse = inverse_from_cholesky(self.last_factor)
+            self.schur = _joined(self.schur, mixed, inverse, self._ridge)
 
     def without_shared(self, force: np.ndarray) -> LeafState:
         """Return the leaf with these private forces."""
         private, force = np.zeros_like(force), force[..., self.free]
         value = np.zeros((*force.shape[:-1], len(self.rows)))
+        half = force
         if len(self.free):
             half = triangular_solve_vectors(self.factor, force.T)
-            value, force = transposed_product(self.columns, half).T, half.T
-            full = triangular_solve_vectors(self.factor, half, transposed=True)
-            private[..., self.free] = full.T
-        return LeafState(value, private, force)
+            value[..., : self._both.start] = transposed_product(self.columns, half).T
+            full = triangular_solve_vectors(self.factor, half, transposed=True).T
+            private[..., self.free] = full
+            if n_both := len(self._ridge):
+                moved = self._ridge * full[..., -n_both:]
+                value[..., self._both] = force[..., -n_both:] - moved
+            half = half.T
+        return LeafState(value, private, half)
 
     def private(self, state: LeafState, step: np.ndarray) -> np.ndarray:
         """Return the private expansion after a step of the shared multipliers."""
         out = np.zeros_like(state.private)
         if len(self.free):
-            left = state.intermediate.T - product(self.columns, step.T)
-            solved = triangular_solve_vectors(self.factor, left, transposed=True)
-            out[..., self.free] = solved.T
+            left = state.intermediate.T - product(
+                self.columns, step[..., : self._both.start].T
+            )
+            both, n_both = step[..., self._both], len(self._ridge)
+            if n_both:
+                push = (self._ridge * both).T
+                left[-n_both:] += triangular_solve_vectors(self.last_factor, push)
+            solved = triangular_solve_vectors(self.factor, left, transposed=True).T
+            if n_both:
+                solved[..., -n_both:] -= both
+            out[..., self.free] = solved
         return out
+
+
+def _split(private: np.ndarray, shared: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the rows with a shared multiplier alone, with both, and all of them."""
+    both = private[shared]
+    alone, both = shared[~both], shared[both]
+    return alone, both, np.concatenate([alone, both])
+
+
+def _joined(first: Any, mixed: Any, inverse: Any, ridge: np.ndarray) -> Any:
+    """Return the lower triangle of ``[[first, ·], [mixed, D − D inverse D]]``.
+
+    `mixed` is None if the first block is empty.
+    """
+    scale(inverse, -ridge, ridge)
+    add_diagonal(inverse, ridge)
+    if mixed is None:
+        return inverse
+    n, m = len(first), len(inverse)
+    whole = zeros(inverse, n + m, n + m)
+    start, end = slice(0, n), slice(n, n + m)
+    put(whole, start, start, first)
+    put(whole, end, start, mixed)
+    put(whole, end, end, inverse)
+    return whole
 
 
 class _ByInverse:
@@ -220,39 +272,28 @@ class _ByInverse:
         self.inverse = inverse = leaf.inverse()
         self.is_free = private
         self.bound = bound = np.flatnonzero(~private)
-        both = private[shared]
-        self.alone, self.both = shared[~both], shared[both]
-        self.rows = np.concatenate([self.alone, self.both])
-        n_alone, n_both = len(self.alone), len(self.both)
-        ridge = leaf.ridge[self.both]
-        first, last = slice(0, n_alone), slice(n_alone, n_alone + n_both)
+        self.alone, self.both, self.rows = _split(private, shared)
         corner = block(inverse, self.both, self.both)
-        if n_alone:
-            self.schur = zeros(inverse, n_alone + n_both, n_alone + n_both)
+        outer = mixed = None
         if len(bound):
+            at = np.searchsorted(bound, self.alone)
             self.factor = cholesky(block(inverse, bound, bound))
-            if n_alone:
-                at = np.searchsorted(bound, self.alone)
+            if len(at):
                 outer = inverse_from_cholesky(self.factor)
-                if n_alone < len(bound):
+                if len(at) < len(bound):
                     outer = block(outer, at, at)
                 add_diagonal(outer, -leaf.ridge[self.alone])
-                put(self.schur, first, first, outer)
-            if n_both:
+            if len(self.both):
                 self.cross = block(inverse, bound, self.both)
                 half = triangular_solve(self.factor, copied(self.cross))
                 corner = subtract_gram(corner, half)
-                if n_alone:
+            if len(at):
+                mixed = zeros(inverse, len(self.both), len(at))
+                if len(self.both):
                     full = triangular_solve(self.factor, half, transposed=True)
-                    mixed = take_rows(full, at)
-                    scale(mixed, -np.ones(n_alone), ridge)
-                    put(self.schur, last, first, transposed(mixed))
-        scale(corner, -ridge, ridge)
-        add_diagonal(corner, ridge)
-        if n_alone:
-            put(self.schur, last, last, corner)
-        else:
-            self.schur = corner
+                    mixed = transposed(take_rows(full, at))
+                    scale(mixed, -leaf.ridge[self.both], np.ones(len(at)))
+        self.schur = _joined(outer, mixed, corner, leaf.ridge[self.both])
 
     def without_shared(self, force: np.ndarray) -> LeafState:
         """Return the leaf with these private forces."""
