@@ -43,6 +43,7 @@ def test_full_training_sets_score_as_a_plain_loop_does(data, display):
 
 
 def test_lines_are_means_and_bands_student_intervals(display):
+    display.plot()
     factor = stats.t.ppf(0.975, 2)
     for arm, line in display.lines_.items():
         scores = display.scores[arm]
