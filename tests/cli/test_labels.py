@@ -111,7 +111,9 @@ def test_compare_tests_on_rows_known_to_be_right(tmp_path):
     words = ["compare", "table.csv", *PLAIN, *SWIFT, "--clean", "checked"]
     done = lupi_here(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "among the 80 rows" in " ".join(done.stdout.replace("│", " ").split())
+    said = " ".join(done.stdout.replace("│", " ").split())
+    assert "among the 80 rows" in said
+    assert "try --methods noisy-label-classifier" in said
     results = pd.read_json(tmp_path / "lupi-report" / "results.json", typ="series")
     assert results["settings"]["n_clean"] == 80
     assert results["settings"]["splits"]["n_test"] <= 60

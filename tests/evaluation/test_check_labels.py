@@ -104,6 +104,7 @@ def test_only_rows_known_to_be_right_are_tested():
     assert folds["n_train"].sum() == 160
     said = str(result.verdict)
     assert f"among the {clean.sum()} rows" in said
+    assert "noisy" not in " ".join(result.next_steps())
     assert "those of the test rows are, too" not in said
 
 

@@ -494,7 +494,12 @@ def labels(
     ] = 0.5,
     keep: Annotated[
         list[str] | None,
-        _option("--keep", f"COLS{LIST}", "Columns to copy, such as identifiers."),
+        _option(
+            "--keep",
+            f"COLS{LIST}",
+            "Columns to copy, such as identifiers. They are features too, unless they "
+            "are in --drop.",
+        ),
     ] = None,
     group: Group = None,
     task: Task = None,

@@ -710,6 +710,13 @@ def next_steps(
             "If the rows are ordered in time, train on the past and test on the "
             f"future: {time}."
         )
+    wrong = settings.get("n_clean") is not None and settings["task"] == "classification"
+    if wrong and not settings["noisy"]:
+        name = argument("methods", "noisy-label-classifier")
+        steps.append(
+            "Labels of other rows can be wrong. If X* says how they were made (who, "
+            f"how long, which source), try {name}."
+        )
     drawn = "train_size" if splits["train_size"] else "labelled"
     drawn = drawn if splits["train_size"] or splits.get("labelled") else ""
     hedged = any(name.startswith("HedgedDistillation") for name in methods)
