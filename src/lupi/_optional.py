@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import platform
-import sys
 from types import ModuleType
 from typing import Any
 
@@ -107,13 +106,6 @@ def show_versions() -> None:
     >>> lupi.show_versions()
     lupi: ...
     """
-    from lupi import __version__
-
-    rows = {
-        "lupi": __version__,
-        "python": sys.version.replace("\n", " "),
-        "machine": platform.platform(),
-    }
-    rows.update((package, _version(package)) for package in (*_CORE, *EXTRAS))
+    rows = versions() | {"machine": platform.platform()} | versions(*_CORE, *EXTRAS)
     for name, version in rows.items():
         print(f"{name}: {version}")

@@ -286,8 +286,13 @@ def _read_about(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
 
 def _read_model(archive: zipfile.ZipFile, path: Path) -> Any:
     # As skops.io.load does, but trees are checked before objects are constructed.
+    from skops.io._audit import get_tree
+    from skops.io._utils import read_schema
+
     trusted = trusted_types()  # before the file is read
-    root = _read_nodes(archive, sorted(trusted))
+    schema, context = read_schema(archive)
+    _follow_moves(schema)
+    root = get_tree(schema, context, trusted=sorted(trusted))
     refused = sorted(root.get_unsafe_set() - trusted)
     if refused:
         raise ModelFileError(
@@ -299,16 +304,6 @@ def _read_model(archive: zipfile.ZipFile, path: Path) -> Any:
     model = root.construct()
     check_model(model)
     return model
-
-
-def _read_nodes(archive: Any, trusted: list[str]) -> Any:
-    """Return the nodes of a skops file, from which objects can be constructed."""
-    from skops.io._audit import get_tree
-    from skops.io._utils import read_schema
-
-    schema, context = read_schema(archive)
-    _follow_moves(schema)
-    return get_tree(schema, context, trusted=trusted)
 
 
 def _tree_nodes(root: Any) -> list[Any]:

@@ -255,8 +255,6 @@ def _as_matrix(privileged: Any, name: str) -> Any:
     """Return a float64 array or CSR matrix; NaN and infinity are not refused here."""
     if isinstance(privileged, np.ma.MaskedArray):
         privileged = np.ma.filled(privileged.astype(np.float64), np.nan)
-    if isinstance(privileged, np.ndarray) and privileged.dtype.kind in "fiub":
-        return np.ascontiguousarray(privileged, dtype=np.float64)
     if isinstance(privileged, str | bytes) or np.isscalar(privileged):
         raise ValueError(
             f"{name} expected privileged to be a table of numbers with one row per "

@@ -12,7 +12,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import MethodType
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -25,6 +24,7 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.utils import check_array
+from sklearn.utils._available_if import _AvailableIfDescriptor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lupi._parameters import ClassWeight, Constraints, MultiClass, constraints_of
@@ -278,20 +278,12 @@ no_probabilities = property(
 )
 
 
-class _ProbabilitiesIf:
+class _ProbabilitiesIf(_AvailableIfDescriptor):
     """A method that is absent, with the same message, if a condition fails."""
 
-    def __init__(self, method: Callable[..., Any], check: Callable[[Any], bool]):
-        self.method = method
-        self.check = check
-        self.__doc__ = method.__doc__
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            return self.method
-        if not self.check(instance):
-            _refuse(instance)
-        return MethodType(self.method, instance)
+    def _check(self, obj: Any, owner: type) -> None:
+        if not self.check(obj):
+            _refuse(obj)
 
 
 def probabilities_if(check: Callable[[Any], bool]) -> Callable[..., Any]:
@@ -299,7 +291,7 @@ def probabilities_if(check: Callable[[Any], bool]) -> Callable[..., Any]:
 
     This is `sklearn.utils.metaestimators.available_if` with another error message.
     """
-    return lambda method: _ProbabilitiesIf(method, check)
+    return lambda method: _ProbabilitiesIf(method, check, method.__name__)
 
 
 class DecisionClassifier(ClassifierMixin):

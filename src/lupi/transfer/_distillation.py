@@ -423,7 +423,9 @@ class GeneralizedDistillationClassifier(ScoreClassifier, Distillation):
         if known is not None and self.imitation_weight > 0:
             fitted, scores = self._fit_teachers(training, known, weight, codes)
             self.teacher_ = fitted[0]
-            soft = soft_probabilities(scores, self.temperature, self.clip)
+            # No class is much less probable than `clip`.
+            soft = np.maximum(softmax(scores / self.temperature, axis=1), self.clip)
+            soft /= soft.sum(axis=1, keepdims=True)
             absent = codes[known.rows] < 0
             # The share of soft labels is 1 where y is missing.
             mixed = np.where(absent, 1.0, self.imitation_weight)[:, None]
@@ -659,14 +661,6 @@ def regressor_scores(regressor: Any, X: Any, n_classes: int) -> np.ndarray:
     """Return the scores of a regressor that was fitted to ``as_target``."""
     shape = X.shape[:1] if n_classes == 2 else (X.shape[0], n_classes)
     return as_scores(np.asarray(regressor.predict(X), dtype=float).reshape(shape))
-
-
-def soft_probabilities(
-    scores: np.ndarray, temperature: float, clip: float
-) -> np.ndarray:
-    """Return softmax(scores / temperature), no class below about ``clip``."""
-    raised = np.maximum(softmax(scores / temperature, axis=1), clip)
-    return raised / raised.sum(axis=1, keepdims=True)
 
 
 def class_scores(
