@@ -11,7 +11,7 @@ import os
 import re
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -192,11 +192,12 @@ def load_actg175(
     ((2139, 18), (2139, 2), 521)
     """
     table = read_shipped("actg175")
+    more: dict[str, Any] = {}
     if target == "event":
         outcome, more = table["cens"], {"target_names": ["no event", "event"]}
     elif target == "cd4-week-96":
         table = table[table["cd496"].notna()].reset_index(drop=True)
-        outcome, more = table["cd496"].astype(float), {}
+        outcome = table["cd496"].astype(float)
     else:
         raise ValueError(
             f"target={target!r} is not an outcome of ACTG 175; choose 'event' or "
