@@ -59,10 +59,7 @@ MAX_SIZE = 1_000_000_000
 
 
 def save(
-    model: BaseEstimator,
-    path: str | os.PathLike[str],
-    *,
-    keep_privileged: bool = False,
+    model: BaseEstimator, path: str | os.PathLike[str], *, keep_privileged: bool = False
 ) -> None:
     """Write a model to disk without pickle, and without the rows of X*.
 

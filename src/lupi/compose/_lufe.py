@@ -27,12 +27,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from lupi._parameters import CountOrShare, Estimator, Instance, Seed, parameters
-from lupi.base import (
-    ModelInfo,
-    PrivilegedEstimator,
-    Training,
-    check_classes,
-)
+from lupi.base import ModelInfo, PrivilegedEstimator, Training, check_classes
 from lupi.base._metadata import Delegate, accepts, fit_with, seeded
 from lupi.base._rows import side_by_side
 from lupi.transfer._fitting import refuse_regressor, scaled

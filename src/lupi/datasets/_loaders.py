@@ -151,9 +151,7 @@ def load_pima(
 
 
 def load_actg175(
-    *,
-    target: Literal["event", "cd4-week-96"] = "event",
-    as_frame: bool = False,
+    *, target: Literal["event", "cd4-week-96"] = "event", as_frame: bool = False
 ) -> Bunch:
     """Load the ACTG 175 trial: baseline as X, the counts of week 20 as X*.
 
@@ -207,11 +205,7 @@ def load_actg175(
     for code, arm in ACTG_ARMS.items():
         baseline[f"arm_{arm}"] = (table["arms"] == code).astype(int)
     return make_bunch(
-        baseline,
-        table[list(ACTG_WEEK_20)],
-        outcome,
-        as_frame=as_frame,
-        **more,
+        baseline, table[list(ACTG_WEEK_20)], outcome, as_frame=as_frame, **more
     )
 
 

@@ -18,11 +18,7 @@ from sklearn.base import is_classifier
 from lupi.testing import _checks
 from lupi.testing._checks import CLASSIFIER_CHECKS, Task, lupi_tags, make_task
 
-__all__ = [
-    "CheckResult",
-    "check_privileged_estimator",
-    "privileged_estimator_checks",
-]
+__all__ = ["CheckResult", "check_privileged_estimator", "privileged_estimator_checks"]
 
 Check = Callable[[Any], None]
 _CHECKS: dict[str, Callable[[Task], None]] = {

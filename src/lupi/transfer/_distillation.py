@@ -36,10 +36,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import softmax
 from scipy.stats import loguniform
-from sklearn.base import (
-    is_classifier,
-    is_regressor,
-)
+from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
 from sklearn.utils import check_array, get_tags
@@ -127,10 +124,7 @@ class Distillation(PrivilegedEstimator):
     def _reading_options(self) -> dict[str, Any]:
         # A student given by the user may encode categories and impute missing values.
         own = self.student is not None
-        return {
-            "keep_data_frame": own,
-            "allow_nan_X": own and takes_nan(self.student),
-        }
+        return {"keep_data_frame": own, "allow_nan_X": own and takes_nan(self.student)}
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
         return check_privileged(

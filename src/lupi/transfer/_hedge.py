@@ -632,10 +632,7 @@ def _fold_moments(
 
 
 def _out_of_fold(
-    rows: HedgedRows,
-    fold: np.ndarray,
-    columns: Columns,
-    held_out: list[list[RidgeFit]],
+    rows: HedgedRows, fold: np.ndarray, columns: Columns, held_out: list[list[RidgeFit]]
 ) -> np.ndarray:
     """Return predictions of the labelled rows by the candidates that left them out."""
     predicted = np.empty((len(held_out[0]), *rows.target.shape))
