@@ -228,8 +228,7 @@ class Delegate:
         ndarray of shape (n_samples,)
             One label or target for every row.
         """
-        features = self._stage_features(X)
-        return self._stage().predict(features)
+        return self._stage().predict(self._stage_features(X))
 
     @available_if(stage_has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
@@ -245,8 +244,7 @@ class Delegate:
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             One column per class when there are more than two classes.
         """
-        features = self._stage_features(X)
-        return self._stage().decision_function(features)
+        return self._stage().decision_function(self._stage_features(X))
 
     @probabilities_if(lambda self: hasattr(self._stage(), "predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -262,8 +260,7 @@ class Delegate:
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        features = self._stage_features(X)
-        return self._stage().predict_proba(features)
+        return self._stage().predict_proba(self._stage_features(X))
 
     @available_if(stage_has("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -279,8 +276,7 @@ class Delegate:
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        features = self._stage_features(X)
-        return self._stage().predict_log_proba(features)
+        return self._stage().predict_log_proba(self._stage_features(X))
 
     objective_ = _of_stage("objective_", "Primal value of the last stage.")
     duality_gap_ = _of_stage("duality_gap_", "Duality gap of the last stage.")
@@ -314,9 +310,8 @@ class Wrapper(Delegate):
         float
             The score.
         """
-        features = self._stage_features(X)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self._stage().score(features, y, **weights)
+        return self._stage().score(self._stage_features(X), y, **weights)
 
     def __lupi_tags__(self) -> PrivilegedTags:
         return PrivilegedTags(uses_unlabelled=uses_unlabelled(self._stage()))
