@@ -301,7 +301,9 @@ class GramCache:
 
     def get(self, kernel: Kernel, rows: Any) -> np.ndarray:
         """Return a copy of the Gram matrix of rows; compute it if it is not stored."""
-        key = (kernel, joblib.hash(rows))
+        # joblib tells arrays in C and in Fortran order apart.
+        dense = not sp.issparse(rows)
+        key = (kernel, joblib.hash(np.ascontiguousarray(rows) if dense else rows))
         if key in self._matrices:
             self.reused += 1
             self._matrices.move_to_end(key)
