@@ -198,10 +198,7 @@ def _solved(machine: Any, training: DaskParts) -> Model:
 
 def _ranges(training: Training, machine: Any, functions: list[Expansion]) -> Ranges:
     data = _data(training, machine)
-    spaces = [data.decision]
-    if data.with_privileged:
-        spaces += [data.privileged[which] for which in machine._functions]
-    pairs = zip(functions, spaces, strict=True)
+    pairs = zip(functions, machine._function_spaces(data), strict=True)
     return Ranges.of(data, [function(space.rows) for function, space in pairs])
 
 

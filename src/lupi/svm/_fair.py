@@ -255,10 +255,8 @@ default="rbf"
             if self.covariance_threshold == 0:
                 limits.append(GlobalRow({0: centered}, 0.0, equality=True))
                 continue
-            for sign in (1.0, -1.0):
-                limits.append(
-                    GlobalRow({0: sign * centered}, -self.covariance_threshold)
-                )
+            both = ({0: centered}, {0: -centered})
+            limits += [GlobalRow(on, -self.covariance_threshold) for on in both]
         return Problem(data.n_rows, problem.functions, problem.families, limits)
 
     def _recover(self, data: Data, solution: Solution) -> Model:
@@ -270,7 +268,7 @@ default="rbf"
         rows = data.decision.rows
         if data.decision.kernel.name == "linear":
             model.decision = project_linear_function(model.decision, rows, limits)
-        violation = largest_violation(limits, model.decision(rows)) if limits else 0.0
+        violation = largest_violation(limits, model.decision(rows))
         if violation > TOLERANCE:
             model.certificate = replace(model.certificate, converged=False)
             warnings.warn(
@@ -356,12 +354,9 @@ def project_linear_function(
 
 def largest_violation(limits: Sequence[GlobalRow], values: np.ndarray) -> float:
     """Return the largest violation by a function with these values on the rows."""
-    return max((_violation(row, values) for row in limits), default=0.0)
-
-
-def _violation(row: GlobalRow, values: np.ndarray) -> float:
-    residual = row.at_least - float(row.on[0] @ values)
-    return abs(residual) if row.equality else max(residual, 0.0)
+    residuals = [(row.at_least - float(row.on[0] @ values), row) for row in limits]
+    violations = [abs(one) if row.equality else one for one, row in residuals]
+    return max(violations, default=0.0)
 
 
 def _change(

@@ -136,17 +136,7 @@ default="rbf"
 
     def _problem(self, data: Data) -> Problem:
         functions = [Function(data.with_constant(data.decision))]
-        families = []
-        if len(data.other_rows):
-            rows = data.other_rows
-            families.append(
-                Rows(
-                    {0: data.target[rows]},
-                    np.ones(len(rows)),
-                    rows if data.with_privileged else None,
-                    Slack(squared=data.cost[rows]),
-                )
-            )
+        families = data.plain(data.target, np.ones(data.n_rows), squared=True)
         if data.with_privileged:
             y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
             one, zero = np.ones(len(y)), np.zeros(len(y))

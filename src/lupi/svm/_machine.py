@@ -10,7 +10,6 @@ on a GPU, for which PyTorch (``pip install "lupi[gpu]"``) is imported.
 
 from __future__ import annotations
 
-import importlib
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +40,7 @@ from lupi._convex import (
     solve,
 )
 from lupi._convex.interior.blocks import BlockSolution
-from lupi._convex.linalg import diagonal
+from lupi._convex.linalg import diagonal, on_device
 from lupi._optional import require
 from lupi._parameters import ClassWeight, MaxIter, MultiClass, Positive, parameters
 from lupi._stored import must_fit, stored
@@ -187,22 +186,16 @@ class Place:
 
     def gram(self, kernel: Kernel, rows: Any) -> Any:
         """Compute the Gram matrix of a named kernel on the device."""
-        arrays = importlib.import_module("lupi._convex.torch_linalg")
         on = _OnDevice(require("torch", "A GPU"), kernel)
-        tensor = arrays.on_device(dense(rows), self.device)
+        tensor = on_device(dense(rows), self.device)
         if not self.stored:
-            return arrays.KernelRows(tensor, on)
+            from lupi._convex.torch_linalg import KernelRows
+
+            return KernelRows(tensor, on)
         gram = on.between(tensor, tensor)
         if kernel.name == "rbf":
             gram.fill_diagonal_(1.0)
         return gram
-
-    def moved(self, gram: np.ndarray) -> Any:
-        """Copy a Gram matrix to the device."""
-        if self.device == "cpu":
-            return gram
-        arrays = importlib.import_module("lupi._convex.torch_linalg")
-        return arrays.on_device(gram, self.device)
 
 
 HOST = Place()
@@ -212,15 +205,13 @@ def evaluate(
     device: str, kernel: Kernel, rows: Any, others: Any, coefficients: np.ndarray
 ) -> np.ndarray:
     """Return ``Σ_j coefficients_j k(others_j, ·)`` at the rows, in chunks."""
-    torch = check_device(device, "decision_function")
-    arrays = importlib.import_module("lupi._convex.torch_linalg")
-    on = _OnDevice(torch, kernel)
-    others = arrays.on_device(dense(others), device)
-    weights = arrays.on_device(coefficients, device)
+    on = _OnDevice(check_device(device, "decision_function"), kernel)
+    others = on_device(dense(others), device)
+    weights = on_device(coefficients, device)
     out = np.empty(rows.shape[0])
     step = max(CHUNK_ENTRIES // max(len(others), 1), 1)
     for start in range(0, rows.shape[0], step):
-        part = arrays.on_device(dense(rows[start : start + step]), device)
+        part = on_device(dense(rows[start : start + step]), device)
         out[start : start + step] = (on.between(part, others) @ weights).cpu().numpy()
     return out
 
@@ -233,28 +224,26 @@ class _OnDevice:
 
     def between(self, rows: Any, others: Any) -> Any:
         """Return the kernel values of all pairs of rows."""
+        products = rows @ others.mT
+        if self.kernel.name != "rbf":
+            return self._of_products(products)
+        products.mul_(-2.0).add_((rows**2).sum(1)[:, None])
+        products.add_((others**2).sum(1)).clamp_min_(0.0)
+        return products.mul_(-self.kernel.gamma).exp_()
+
+    def diagonal(self, rows: Any) -> Any:
+        """Return the kernel values of rows with themselves."""
+        if self.kernel.name == "rbf":
+            return self.torch.ones_like(rows[:, 0])
+        return self._of_products((rows**2).sum(1))
+
+    def _of_products(self, values: Any) -> Any:
+        """Replace inner products by kernel values."""
         kernel = self.kernel
-        if kernel.name == "rbf":
-            values = rows @ others.mT
-            values.mul_(-2.0).add_((rows**2).sum(1)[:, None])
-            values.add_((others**2).sum(1)).clamp_min_(0.0)
-            return values.mul_(-kernel.gamma).exp_()
-        values = rows @ others.mT
         if kernel.name == "linear":
             return values
         values.mul_(kernel.gamma).add_(kernel.coef0)
         return values.pow_(kernel.degree) if kernel.name == "poly" else values.tanh_()
-
-    def diagonal(self, rows: Any) -> Any:
-        """Return the kernel values of rows with themselves."""
-        kernel = self.kernel
-        if kernel.name == "rbf":
-            return self.torch.ones_like(rows[:, 0])
-        values = (rows**2).sum(1)
-        if kernel.name == "linear":
-            return values
-        values = values * kernel.gamma + kernel.coef0
-        return values**kernel.degree if kernel.name == "poly" else values.tanh()
 
 
 @stored
@@ -319,7 +308,7 @@ class Space:
         if place.device != "cpu" and self.kernel.is_positive:
             return place.gram(self.kernel, self.rows), None
         gram, projection = self._on_host()
-        return place.moved(gram), projection
+        return on_device(gram, place.device), projection
 
     def _on_host(self) -> tuple[np.ndarray, np.ndarray | None]:
         if self.kernel.name == "precomputed":
@@ -451,19 +440,20 @@ class Data:
         space = self.space(self.privileged[which])
         return Function(space, weight, np.ones(space.size), cost, self.privileged_rows)
 
-    def plain_hinge(self) -> list[Rows]:
-        """Return ``y f ≥ 1 − ξ`` at cost C for the rows without X*."""
-        rows, y = self.other_rows, self.target[self.other_rows]
+    def plain(
+        self, sign: np.ndarray, at_least: np.ndarray, *, squared: bool = False
+    ) -> list[Rows]:
+        """Return ``sign f ≥ at_least − ξ`` at cost C for the rows without X*."""
+        rows = self.other_rows
         if not len(rows):
             return []
-        return [
-            Rows(
-                {0: y},
-                np.ones(len(rows)),
-                rows if self.with_privileged else None,
-                Slack(linear=self.cost[rows]),
-            )
-        ]
+        slack = Slack(**{"squared" if squared else "linear": self.cost[rows]})
+        known = rows if self.with_privileged else None
+        return [Rows({0: sign[rows]}, at_least[rows], known, slack)]
+
+    def plain_hinge(self) -> list[Rows]:
+        """Return ``y f ≥ 1 − ξ`` at cost C for the rows without X*."""
+        return self.plain(self.target, np.ones(self.n_rows))
 
 
 @stored
@@ -874,20 +864,17 @@ def learned(
 
 def certificates(models: Sequence[Model]) -> dict[str, Any]:
     """Return biases and certificates, one entry per binary problem."""
-    attributes = {"intercept_": np.array([model.decision.bias for model in models])}
-    for name in ("objective", "duality_gap", "n_iter", "converged"):
-        attributes[f"{name}_"] = np.array(
-            [getattr(m.certificate, name) for m in models]
-        )
-    if all(model.first is None for model in models):
-        return attributes
-    # The second stage has only converged if the SVM on X* has.
     empty = Certificate(np.nan, np.nan, 0, True)
-    first = [model.first or empty for model in models]
-    for name in ("objective", "duality_gap", "n_iter", "converged"):
-        values = np.array([getattr(certificate, name) for certificate in first])
-        attributes[f"privileged_{name}_"] = values
-    attributes["converged_"] &= attributes["privileged_converged_"]
+    stages = {"": [model.certificate for model in models]}
+    if any(model.first is not None for model in models):
+        stages["privileged_"] = [model.first or empty for model in models]
+    attributes = {"intercept_": np.array([model.decision.bias for model in models])}
+    for prefix, stage in stages.items():
+        for name in ("objective", "duality_gap", "n_iter", "converged"):
+            values = np.array([getattr(one, name) for one in stage])
+            attributes[f"{prefix}{name}_"] = values
+    # The second stage has only converged if the SVM on X* has.
+    attributes["converged_"] &= attributes.get("privileged_converged_", True)
     return attributes
 
 

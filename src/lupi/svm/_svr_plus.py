@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupi._convex import Problem, Rows, Slack
+from lupi._convex import Problem, Rows
 from lupi._parameters import NotNegative, Positive, parameters
 from lupi.base import ModelInfo, PrivilegedRegressorBase
 from lupi.svm._machine import (
@@ -155,30 +155,17 @@ default="rbf"
 
 def svr_plus_problem(data: Data, privileged_reg: float, epsilon: float) -> Problem:
     """Return the primal of the module docstring."""
-    functions, families = [data.decision_function()], []
+    functions = [data.decision_function()]
+    families: list[Rows] = []
     for sign in (-1.0, 1.0):
         # −f ≥ −y − ε − ξ₁ and f ≥ y − ε − ξ₂
         bound = sign * data.target - epsilon
-        rows = data.other_rows
-        if len(rows):
-            families.append(
-                Rows(
-                    {0: np.full(len(rows), sign)},
-                    bound[rows],
-                    rows if data.with_privileged else None,
-                    Slack(linear=data.cost[rows]),
-                )
-            )
+        families += data.plain(np.full(data.n_rows, sign), bound)
         if data.with_privileged:
             k, cost = len(functions), data.on_privileged(data.cost)
             one = np.ones(len(cost))
             functions.append(data.correcting_function(0, privileged_reg, cost))
-            families.append(
-                Rows(
-                    {0: sign * one, k: one},
-                    data.on_privileged(bound),
-                    data.privileged_rows,
-                )
-            )
-            families.append(Rows({k: one}, 0.0 * one, data.privileged_rows))
+            rows, at_least = data.privileged_rows, data.on_privileged(bound)
+            families.append(Rows({0: sign * one, k: one}, at_least, rows))
+            families.append(Rows({k: one}, 0.0 * one, rows))
     return Problem(data.n_rows, functions, families)
