@@ -27,7 +27,7 @@ import numpy as np
 
 from lupi._convex.interior.blocks import SHORTEST_STEP, longest_step, solve_blocks
 from lupi._convex.interior.blocks.local import LocalRows, solve_sifted
-from lupi._convex.interior.kernel import Barrier, KernelNewton
+from lupi._convex.interior.kernel import KernelNewton
 from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.linalg import (
     NotPositiveDefinite,
@@ -36,166 +36,62 @@ from lupi._convex.linalg import (
     one_thread,
 )
 from lupi._convex.problem import Features, Problem
+from lupi._convex.proximal import solve_proximal
+from lupi._convex.proximal.faces import unsuited
 from lupi._convex.solution import Solution
 from lupi._convex.tuning import DEFAULT, Tuning
 
-MOST_VERTEX_GUESSES = 6
-MOST_VERTEX_STEPS = 3
-VERTEX_RESIDUAL = 1e-13
-FREE_BARRIER, FIXED_BARRIER = 1e-9, 1e9
-VERTEX_ROUNDING = 1e-10
-# Least curvature along a multiplier, relative to the mean.
-SMALL_CURVATURE = 1e-6
+# Limit on the Newton steps of the proximal method to a vertex.
+MOST_VERTEX_STEPS = 10
 
 
-def polish(
-    solution: Solution, end: np.ndarray, newton: KernelNewton, enough: float
+def vertex_near(
+    solution: Solution, pairs: np.ndarray, *, tol: float, tuning: Tuning
 ) -> Solution:
-    """Return the vertex near the solution if its gap is smaller or at most `enough`.
-
-    ``end`` are the factors of the pairs at the last point of the path.
+    """Return the vertex near a solution on the path, if its gap is small enough.
 
     At the end of the path one factor of every pair vanishes: a multiplier λ or the
     margin z of its constraint, the distance w to the bound of a slack or the slack ζ
-    itself. Once the gap is small, the smaller factor can be identified. With these
-    factors set to zero, the others solve a linear system; the solution has exact zeros
-    where the path has small numbers. A wrong choice leads to a negative multiplier or a
-    violated constraint, and is corrected a few times; a result is kept only if it has a
-    smaller gap. Kernels of low rank do not determine the multipliers.
+    itself. Once the gap is small, the smaller factor can be identified. These factors
+    are set to zero, and the proximal method starts there: it corrects wrong choices and
+    has exact zeros where the path has small numbers.
     """
     problem = solution.problem
-    (distance, *rooms), (margin, *slacks) = (_apart(problem, part) for part in end)
-    largest = np.ones(problem.size)
-    for part in problem.slices:
-        largest[part] = np.abs(distance[part]).max(initial=0.0) or 1.0
-    unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
-    zero = ~problem.is_equality & (distance / largest < margin / unit)
-    full = [
-        w / cost.max() < z / unit
-        for w, z, cost in zip(rooms, slacks, problem.slack_costs, strict=True)
-    ]
-    best = solution
-    for _ in range(MOST_VERTEX_GUESSES):
-        try:
-            candidate = _vertex(solution, zero, full, newton)
-        except (NotPositiveDefinite, np.linalg.LinAlgError):
-            return best
-        if not np.isfinite(candidate.duality_gap):
-            return best
-        cleaned = _clean(candidate)
-        if cleaned.is_optimal(enough):
-            return cleaned
-        if cleaned.duality_gap < best.duality_gap:
-            best = cleaned
-        if not _correct(candidate, zero, full, largest, unit):
-            break
-    return best
-
-
-def _moved(solution: Solution, multipliers: np.ndarray) -> Solution:
-    """Return the solution with other multipliers and their expansions."""
-    change = solution.problem.spread(multipliers - solution.multipliers)
-    coefficients = [v + dv for v, dv in zip(solution.coefficients, change, strict=True)]
-    return replace(solution, multipliers=multipliers, coefficients=coefficients)
-
-
-def _clean(solution: Solution) -> Solution:
-    """Set multipliers beyond their lower bound, by rounding errors, to the bound."""
-    problem = solution.problem
-    wrong = solution.multipliers < problem.lower
-    if not wrong.any():
+    if unsuited(problem) is not None:
         return solution
-    return _moved(solution, np.maximum(solution.multipliers, problem.lower))
-
-
-def _correct(candidate, zero, full, largest, unit) -> bool:
-    """Correct the choices that the candidate violates; return whether there are any."""
-    problem = candidate.problem
-    negative = ~zero & (
-        candidate.multipliers < problem.lower - VERTEX_ROUNDING * largest
-    )
-    short = problem.at_least - problem.margins(candidate.values)
-    violated = zero & (short > VERTEX_ROUNDING * unit)
-    changed = bool(negative.any())
-    for q_set, is_full, room, cost in zip(
-        problem.sharing,
-        full,
-        problem.headroom(candidate.multipliers),
-        problem.slack_costs,
-        strict=True,
-    ):
-        over = ~is_full & (room < -VERTEX_ROUNDING * cost)
-        # The value of a slack follows from the constraints with a multiplier; another
-        # constraint is violated if it needs a larger slack.
-        shorts = [short[problem.slices[q]] for q in q_set]
-        used = [
-            np.where(zero[problem.slices[q]], -np.inf, one)
-            for q, one in zip(q_set, shorts, strict=True)
-        ]
-        slack = np.maximum.reduce(shorts if len(q_set) == 1 else used)
-        for q, one in zip(q_set, shorts, strict=True):
-            enough = np.where(is_full, slack, 0.0)
-            violated[problem.slices[q]] &= one > enough + VERTEX_ROUNDING * unit
-        idle = is_full & (slack < -VERTEX_ROUNDING * unit)
-        is_full[over], is_full[idle] = True, False
-        changed |= bool(over.any() or idle.any())
-    zero[negative] = True
-    zero[violated] = False
-    return changed or bool(violated.any())
-
-
-def _vertex(solution, zero, full, newton) -> Solution:
-    """Return the point with the given zeros and full slacks that satisfies the rest."""
-    problem = solution.problem
-    scale = problem.hessian_diagonal - problem.curvature
-    scale = np.maximum(scale, SMALL_CURVATURE * (scale.mean() or 1.0))
-    multipliers = np.where(zero, problem.lower, solution.multipliers)
-    fixed = zero.copy()
-    tied = []
-    for sharing, is_full, limit in zip(
-        problem.sharing, full, problem.limits, strict=True
-    ):
-        parts = [problem.slices[q] for q in sharing]
-        n_free = np.sum([~zero[part] for part in parts], axis=0)
-        # A positive slack determines the only free multiplier that has it.
-        alone = is_full & (n_free == 1) if len(sharing) > 1 else is_full
-        others = sum(np.where(zero[part], multipliers[part], 0.0) for part in parts)
-        for part in parts:
-            last = alone & ~zero[part] if len(sharing) > 1 else alone
-            multipliers[part] = np.where(last, limit - others, multipliers[part])
-            fixed[part] |= alone
-        tied.append(np.where(is_full & ~alone, FIXED_BARRIER * scale[parts[0]], 0.0))
-    diagonal = problem.curvature + np.where(fixed, FIXED_BARRIER, FREE_BARRIER) * scale
-    diagonal[problem.is_equality] = problem.curvature[problem.is_equality]
-    newton.start(multipliers)
-    newton.factorize(Barrier(diagonal, tied))
-    biases = solution.biases.copy()
+    (distance, *rooms), (margin, *slacks) = (_apart(problem, part) for part in pairs)
     unit = np.abs(problem.at_least).max(initial=0.0) or 1.0
-    slacks = [np.zeros(len(f)) for f in full]
-    for _ in range(MOST_VERTEX_STEPS):
-        gradient = (
-            problem.margins(problem.values(newton.penalized, biases))
-            - problem.at_least
-            + problem.curvature * multipliers
-        )
-        # A slack that ties multipliers is the multiplier of Σλ = d.
-        rooms = zip(slacks, tied, problem.headroom(multipliers), strict=True)
-        slacks = [slack - tie * room for slack, tie, room in rooms]
-        right = np.where(fixed, 0.0, -problem.with_slacks(gradient, slacks))
-        balance = problem.balance(newton.coefficients)
-        if np.abs(right).max() <= VERTEX_RESIDUAL * unit:
-            break
-        step, shift = newton.solve(right, -balance, refine=True)
-        step = np.where(fixed, 0.0, step)
-        multipliers = multipliers + step
-        biases = biases + shift
-        newton.advance(1.0, step)
-    return replace(
+    multipliers = solution.multipliers.copy()
+    for part in problem.slices:
+        largest = np.abs(distance[part]).max(initial=0.0) or 1.0
+        zero = distance[part] / largest < margin[part] / unit
+        zero &= ~problem.is_equality[part]
+        multipliers[part] = np.where(zero, problem.lower[part], multipliers[part])
+    missing = problem.headroom(multipliers)
+    for s, (cost, sharing) in enumerate(
+        zip(problem.slack_costs, problem.sharing, strict=True)
+    ):
+        full = rooms[s] / cost.max() < slacks[s] / unit
+        parts = [problem.slices[q] for q in sharing]
+        first = np.argmax([distance[part] for part in parts], axis=0)
+        for number, part in enumerate(parts):
+            multipliers[part] += np.where(full & (first == number), missing[s], 0.0)
+    start = replace(
         solution,
         multipliers=multipliers,
-        coefficients=[v.copy() for v in newton.coefficients],
-        biases=biases,
+        coefficients=problem.coefficients(multipliers),
     )
+    vertex = solve_proximal(
+        problem,
+        tol=tol,
+        max_iter=MOST_VERTEX_STEPS,
+        tuning=tuning,
+        start=start,
+        share=tuning.near_proximal,
+    )
+    vertex.solver = solution.solver
+    largest = max(solution.relative_gap, tuning.aim(problem.n_rows, tol))
+    return vertex if vertex.is_optimal(largest) else solution
 
 
 # Threads that process blocks of rows. More threads wait for the interpreter: with 16
@@ -349,7 +245,7 @@ def _solve_in_blocks(
 def _along_path(
     state: _Iterate, *, tol: float, max_iter: int, tuning: Tuning
 ) -> Solution:
-    problem, newton = state.problem, state.newton
+    problem = state.problem
     best = state.solution(0, False)
     small = problem.n_rows <= tuning.polished_size
     shares = tuning.vertex_tried_at if small else tuning.large_vertex_tried_at
@@ -359,14 +255,14 @@ def _along_path(
         shares = (1.0,)
     aims = [tol * share for share in shares]
     enough = tuning.aim(problem.n_rows, tol)
-    n_iter, stalled, lowest, end = 0, 0, np.inf, None
-    exhausted, polished = 0, None
+    n_iter, stalled, lowest, exhausted = 0, 0, np.inf, 0
+    pairs = None  # those of the best point, until the vertex near it is tried
     while n_iter < max_iter and aims:
         n_iter += 1
         try:
             # Beyond the accuracy of double precision, the barrier overflows.
             with np.errstate(over="raise"):
-                step = _predictor_corrector(state, newton, tuning.step_to_boundary)
+                step = _predictor_corrector(state, tuning.step_to_boundary)
         except (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError):
             break
         candidate = state.solution(n_iter, False)
@@ -376,15 +272,14 @@ def _along_path(
         stalled = 0 if merit < 0.9 * lowest else stalled + 1
         lowest = min(lowest, merit)
         if candidate.relative_gap < best.relative_gap:
-            best, end = candidate, state.pairs.copy()
+            best, pairs = candidate, state.pairs.copy()
         if best.is_optimal(aims[0]):
             aims.pop(0)
-            if len(shares) > 1 and end is not None:
-                held, polished = (newton.coefficients, newton.penalized), best
-                vertex = polish(best, end, newton, enough)
-                newton.coefficients, newton.penalized = held
+            if len(shares) > 1 and pairs is not None:
+                vertex = vertex_near(best, pairs, tol=tol, tuning=tuning)
+                pairs = None
                 if vertex is not best and vertex.is_optimal(enough):
-                    best, end = vertex, None
+                    best = vertex
                     break
         done = best.is_optimal(tol)
         patience = tuning.polishing_patience if done else tuning.patience
@@ -392,19 +287,19 @@ def _along_path(
         exhausted += not done and state.products() <= tol * abs(best.primal_value)
         if step < SHORTEST_STEP or stalled > patience or exhausted > tuning.last_steps:
             break
-    if small and end is not None and polished is not best:
-        best = polish(best, end, newton, enough)
+    if small and pairs is not None and n_iter < max_iter:
+        best = vertex_near(best, pairs, tol=tol, tuning=tuning)
     best.n_iter = n_iter
     best.converged = best.is_optimal(tol)
     return best
 
 
-def _predictor_corrector(state: _Iterate, newton, to_boundary: float) -> float:
+def _predictor_corrector(state: _Iterate, to_boundary: float) -> float:
     """Take one Mehrotra step in place; return its length."""
-    problem, bounded = state.problem, state.bounded
+    problem, newton, bounded = state.problem, state.newton, state.bounded
     first, second = np.where(bounded, state.pairs, [[1.0], [0.0]])
     weight, *shared = _apart(problem, second / first)
-    newton.factorize(Barrier(problem.curvature + weight, shared))
+    newton.factorize(problem.curvature + weight, shared)
     stationarity = state.stationarity()
     balance = problem.balance(newton.coefficients)
     mu = state.complementarity()

@@ -50,18 +50,6 @@ from lupi._convex.problem import Problem
 from lupi._convex.tuning import Tuning
 
 
-@dataclass(frozen=True, eq=False)
-class Barrier:
-    """The contribution of the bounds to the Newton matrix.
-
-    ``diagonal`` has one entry per multiplier; ``shared`` has, per linear slack, the
-    weight of the sum of the multipliers that share it.
-    """
-
-    diagonal: np.ndarray
-    shared: list[np.ndarray]
-
-
 class Merged:
     """Families that act on one function only, merged into one multiplier per row.
 
@@ -321,14 +309,18 @@ class KernelNewton:
             v += length * dv
         self.penalized = self.problem.penalized(self.coefficients)
 
-    def factorize(self, barrier: Barrier) -> None:
-        """Factorize the Newton matrix with this barrier."""
+    def factorize(self, barrier: np.ndarray, shared: list[np.ndarray]) -> None:
+        """Factorize the Newton matrix with a barrier.
+
+        It has one entry per multiplier; ``shared`` has, per linear slack, the weight of
+        the sum of the multipliers that share it.
+        """
         problem = self.problem
-        self.barrier = barrier
-        self.diagonal = barrier.diagonal.copy()
+        self.barrier, self.shared = barrier, shared
+        self.diagonal = barrier.copy()
         pairs = problem.structure.pairs
         for s, (sharing, weight) in enumerate(
-            zip(problem.sharing, barrier.shared, strict=True)
+            zip(problem.sharing, shared, strict=True)
         ):
             if s not in pairs:
                 self.diagonal[problem.slices[sharing[0]]] += weight
@@ -337,7 +329,7 @@ class KernelNewton:
                 a = problem.families[inner].on.get(leaf.k)
                 if a is not None:
                     at = problem.positions(inner, leaf.k)
-                    leaf.coupling[at] = barrier.shared[s] / a**2
+                    leaf.coupling[at] = shared[s] / a**2
         self.root.update(self.diagonal)
         for leaf in self.leaves:
             leaf.private.update(self.diagonal)
@@ -529,8 +521,8 @@ class KernelNewton:
         """Return the exact ``(H + D) step``."""
         problem = self.problem
         out = problem.margins(problem.penalized(problem.spread(step)))
-        out += self.barrier.diagonal * step
-        both = zip(self.barrier.shared, problem.by_slack(step), strict=True)
+        out += self.barrier * step
+        both = zip(self.shared, problem.by_slack(step), strict=True)
         return problem.with_slacks(out, [weight * total for weight, total in both])
 
     def solve(
