@@ -383,7 +383,8 @@ def test_an_interval_that_is_cut_says_so():
 def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
     result = of_gains({"SVCPlus": 0.0})
     score = float(result.table.set_index("arm").at["without", "score"])
-    outside = {"name": "Boosting", "low": np.nan, "high": np.nan}
+    ends = ("low", "high", "difference", "difference_low", "difference_high")
+    outside = {"name": "Boosting", **dict.fromkeys(ends, np.nan)}
     if sentence is None:
         settings = {"constant": constant, "outside": outside | {"score": score - 0.1}}
     else:

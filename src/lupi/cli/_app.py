@@ -22,8 +22,11 @@ FILE_ENDINGS = (
 )
 
 
-def _option(names: str, metavar: str, help: str, **more: Any) -> Any:
-    return typer.Option(*names.split(), metavar=metavar, help=help, **more)
+def _option(words: str, help: str, **more: Any) -> Any:
+    """Return an option: its names, and the name of its value if it has one."""
+    names = [word for word in words.split() if word.startswith("-")]
+    metavar = "".join(word for word in words.split() if word not in names)
+    return typer.Option(*names, metavar=metavar, help=help, **more)
 
 
 def _check_seed(seed: int) -> int:
@@ -41,13 +44,12 @@ def _check_jobs(jobs: int) -> int:
 TABLES = "CSV, Parquet, Excel, JSON lines, SQLite or DuckDB"
 File = Annotated[Path, typer.Argument(help=f"{TABLES}.", show_default=False)]
 Target = Annotated[
-    str | None, _option("--target -t", "COL", "The column to predict. Required.")
+    str | None, _option("--target -t COL", "The column to predict. Required.")
 ]
 Privileged = Annotated[
     list[str] | None,
     _option(
-        "--privileged -p",
-        f"COLS{LIST}",
+        f"--privileged -p COLS{LIST}",
         "Columns known for training rows only: names, globs (cd4*) and ranges "
         "(age:weight).",
     ),
@@ -55,80 +57,69 @@ Privileged = Annotated[
 PrivilegedFile = Annotated[
     Path | None,
     _option(
-        "--privileged-file",
-        "FILE",
+        "--privileged-file FILE",
         "A second file, whose columns are privileged; needs --key.",
     ),
 ]
 Key = Annotated[
     str | None,
     _option(
-        "--key",
-        "COL",
-        "The column that identifies the rows in both files; not a feature.",
+        "--key COL", "The column that identifies the rows in both files; not a feature."
     ),
 ]
 Drop = Annotated[
     list[str] | None,
-    _option("--drop", f"COLS{LIST}", "Columns to leave out, such as row numbers."),
+    _option(f"--drop COLS{LIST}", "Columns to leave out, such as row numbers."),
 ]
 Missing = Annotated[
     list[str] | None,
     _option(
-        "--missing",
-        f"VALUES{LIST}",
+        f"--missing VALUES{LIST}",
         'Values that mean missing, such as "." or -99 (written --missing=-99).',
     ),
 ]
 Clean = Annotated[
     str | None,
     _option(
-        "--clean",
-        "COL",
+        "--clean COL",
         "A column of yes and no: whether the outcome is known to be right.",
     ),
 ]
 Task = Annotated[
     str | None,
     _option(
-        "--task",
-        "TASK",
+        "--task TASK",
         "classification or regression; by default derived from the target.",
     ),
 ]
 Metric = Annotated[
     str | None,
-    _option("--metric", "NAME", "A scikit-learn score: roc_auc, accuracy, f1, r2, ..."),
+    _option("--metric NAME", "A scikit-learn score: roc_auc, accuracy, f1, r2, ..."),
 ]
 Group = Annotated[
     str | None,
     _option(
-        "--group",
-        "COL",
-        "Rows with the same value are in the same part of every split.",
+        "--group COL", "Rows with the same value are in the same part of every split."
     ),
 ]
 Time = Annotated[
     str | None,
     _option(
-        "--time",
-        "COL",
+        "--time COL",
         "Train on earlier rows and test on later ones; row-number is the file's order.",
     ),
 ]
 OutcomeTime = Annotated[
     str | None,
     _option(
-        "--outcome-time",
-        "COL",
+        "--outcome-time COL",
         "With --time: when the outcome is known; until then the row has none.",
     ),
 ]
 Candidates = Annotated[
     int,
     _option(
-        "--n-candidates",
-        "N",
+        "--n-candidates N",
         "Candidate parameters to try for each model; 1 means the defaults.",
         min=1,
     ),
@@ -136,25 +127,21 @@ Candidates = Annotated[
 InnerCv = Annotated[
     int,
     _option(
-        "--inner-cv",
-        "N",
+        "--inner-cv N",
         "Folds of the training rows on which candidates are scored.",
         min=2,
     ),
 ]
 Seed = Annotated[
-    int, _option("--seed", "N", "Seed of all random choices.", callback=_check_seed)
+    int, _option("--seed N", "Seed of all random choices.", callback=_check_seed)
 ]
 Jobs = Annotated[
     int,
     _option(
-        "--jobs -j",
-        "N",
-        "Number of processes; -1 means all cores.",
-        callback=_check_jobs,
+        "--jobs -j N", "Number of processes; -1 means all cores.", callback=_check_jobs
     ),
 ]
-Force = Annotated[bool, _option("--force", "", "Replace the result of an older run.")]
+Force = Annotated[bool, _option("--force", "Replace the result of an older run.")]
 
 
 class _NoType:
@@ -254,9 +241,7 @@ def compare(
     methods: Annotated[
         list[str] | None,
         _option(
-            "--methods -m",
-            f"NAMES{LIST}",
-            "default, all, or names (see: lupi methods).",
+            f"--methods -m NAMES{LIST}", "default, all, or names (see: lupi methods)."
         ),
     ] = None,
     metric: Metric = None,
@@ -267,8 +252,7 @@ def compare(
     train_size: Annotated[
         int | None,
         _option(
-            "--train-size",
-            "N",
+            "--train-size N",
             "Number of training rows, in repeated splits; the rest is tested.",
             min=2,
         ),
@@ -276,8 +260,7 @@ def compare(
     labelled: Annotated[
         int | None,
         _option(
-            "--labelled",
-            "N",
+            "--labelled N",
             "Number of training rows with an outcome; others are used without.",
             min=2,
         ),
@@ -285,8 +268,7 @@ def compare(
     unlabelled: Annotated[
         int | None,
         _option(
-            "--unlabelled",
-            "N",
+            "--unlabelled N",
             "With --labelled: maximum of training rows without outcome (1000).",
             min=0,
         ),
@@ -294,42 +276,35 @@ def compare(
     again: Annotated[
         Path | None,
         _option(
-            "--from",
-            "FILE",
+            "--from FILE",
             "Repeat the comparison of a results.json, changed by other options.",
         ),
     ] = None,
     quick: Annotated[
         bool,
         _option(
-            "--quick",
-            "",
-            "A fast first answer: hedged distillation, no learning curves.",
+            "--quick", "A fast first answer: hedged distillation, no learning curves."
         ),
     ] = False,
     columns: Annotated[
         bool,
-        _option(
-            "--columns", "", "Also measure the gains of single privileged columns."
-        ),
+        _option("--columns", "Also measure the gains of single privileged columns."),
     ] = False,
     column_group: Annotated[
         list[str] | None,
         _option(
-            "--column-group",
-            "NAME=COLS",
+            "--column-group NAME=COLS",
             "Privileged columns that --columns uses together; repeatable.",
         ),
     ] = None,
-    out: Annotated[Path, _option("--out -o", "DIR", "Folder of the results.")] = Path(
+    out: Annotated[Path, _option("--out -o DIR", "Folder of the results.")] = Path(
         "lupi-report"
     ),
     force: Force = False,
     cv: Annotated[
         int | None,
         _option(
-            "--cv",
-            "N",
+            "--cv N",
             "Folds (5), repeated twice; splits (20) of --train-size and --labelled; "
             "windows (5) of --time.",
             min=1,
@@ -340,7 +315,7 @@ def compare(
     task: Task = None,
     no_model: Annotated[
         bool,
-        _option("--no-model", "", "Do not fit the best model on all rows and save it."),
+        _option("--no-model", "Do not fit the best model on all rows and save it."),
     ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -380,7 +355,7 @@ def columns(
     privileged_file: PrivilegedFile = None,
     key: Key = None,
     out: Annotated[
-        Path | None, _option("--out -o", "FILE", "CSV file to write as well.")
+        Path | None, _option("--out -o FILE", "CSV file to write as well.")
     ] = None,
     force: Force = False,
     seed: Seed = 0,
@@ -406,7 +381,7 @@ def fit(
     method: Annotated[
         str | None,
         _option(
-            "--method -m", "NAME", "Hedged distillation by default; see: lupi methods."
+            "--method -m NAME", "Hedged distillation by default; see: lupi methods."
         ),
     ] = None,
     privileged: Privileged = None,
@@ -416,7 +391,7 @@ def fit(
     missing: Missing = None,
     metric: Metric = None,
     group: Group = None,
-    out: Annotated[Path, _option("--out -o", "MODEL", "The file to write.")] = Path(
+    out: Annotated[Path, _option("--out -o MODEL", "The file to write.")] = Path(
         "model.skops"
     ),
     force: Force = False,
@@ -446,11 +421,11 @@ def predict(
     ],
     file: File,
     out: Annotated[
-        Path, _option("--out -o", "FILE", "CSV or Parquet; - is the standard output.")
+        Path, _option("--out -o FILE", "CSV or Parquet; - is the standard output.")
     ] = Path("predictions.csv"),
     keep: Annotated[
         list[str] | None,
-        _option("--keep", f"COLS{LIST}", "Columns to copy, such as identifiers."),
+        _option(f"--keep COLS{LIST}", "Columns to copy, such as identifiers."),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -472,21 +447,18 @@ def labels(
     names: Annotated[
         list[str] | None,
         _option(
-            "--names",
-            f"COLS{LIST}",
+            f"--names COLS{LIST}",
             "Privileged numbers that are names, as of people. By default whole numbers "
             "with at most 30 values.",
         ),
     ] = None,
     noise: Annotated[
-        str,
-        _option("--noise", "KIND", "symmetric, or classwise: a rate for each class."),
+        str, _option("--noise KIND", "symmetric, or classwise: a rate for each class.")
     ] = "symmetric",
     threshold: Annotated[
         float,
         _option(
-            "--threshold",
-            "P",
+            "--threshold P",
             "Probability of an error from which a label is listed.",
             min=0,
             max=1,
@@ -495,8 +467,7 @@ def labels(
     keep: Annotated[
         list[str] | None,
         _option(
-            "--keep",
-            f"COLS{LIST}",
+            f"--keep COLS{LIST}",
             "Columns to copy, such as identifiers. They are features too, unless they "
             "are in --drop.",
         ),
@@ -505,11 +476,11 @@ def labels(
     task: Task = None,
     missing: Missing = None,
     out: Annotated[
-        Path, _option("--out -o", "FILE", "The list of labels, as CSV.")
+        Path, _option("--out -o FILE", "The list of labels, as CSV.")
     ] = Path("labels.csv"),
     chart: Annotated[
         Path | None,
-        _option("--chart", "FILE", "The rates, as SVG or PNG; by default beside it."),
+        _option("--chart FILE", "The rates, as SVG or PNG; by default beside it."),
     ] = None,
     force: Force = False,
     seed: Seed = 0,
@@ -543,7 +514,7 @@ def card(
     model: Annotated[
         Path, typer.Argument(help="A model saved by lupi.", show_default=False)
     ],
-    out: Annotated[Path, _option("--out -o", "FILE", "The file to write.")] = Path(
+    out: Annotated[Path, _option("--out -o FILE", "The file to write.")] = Path(
         "model-card.md"
     ),
     force: Force = False,
@@ -576,7 +547,6 @@ def root(
         bool,
         _option(
             "--version",
-            "",
             "Show the version and exit.",
             callback=_print_version,
             is_eager=True,

@@ -49,26 +49,7 @@ from lupi.evaluation._study import FIELDS, Study, unlike_words
 from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError
 from lupi.report import Usage, write_html
-from lupi.report._words import (
-    GAIN_COLUMNS,
-    arm_meanings,
-    baseline_words,
-    below_words,
-    choice_words,
-    data_facts,
-    expected_words,
-    full_size_words,
-    gain_cells,
-    gain_words,
-    left_out_words,
-    method_verdict,
-    second_words,
-    sizes,
-    split_scores,
-    split_words,
-    summary_cells,
-    warning_words,
-)
+from lupi.report import _words as wording
 from lupi.transfer._propensity import WARN_ABOVE
 
 # The demonstration: number of rows with an outcome, and a method without a search.
@@ -149,10 +130,10 @@ def run_compare(
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
         if not asked["no_model"] and comparison.at_full_size(n_jobs=jobs) is not None:
-            verdict = str(full_size_words(comparison))
+            verdict = str(wording.full_size_words(comparison))
             console.print(Text.assemble(("all rows ", "dim"), verdict))
-            full = sizes(comparison)[-1]
-            for words in left_out_words(full):
+            full = wording.sizes(comparison)[-1]
+            for words in wording.left_out_words(full):
                 console.print(Text(words))
         _baselines(console, comparison, jobs)
         model = None
@@ -194,7 +175,7 @@ def _compare(study: Study, out: Path, jobs: int) -> Comparison:
 def _baselines(console: Console, comparison: Comparison, jobs: int) -> None:
     with console.status("Scoring the external baseline"):
         comparison.outside_baseline(n_jobs=jobs)
-    for words in baseline_words(comparison):
+    for words in wording.baseline_words(comparison):
         console.print(Text.assemble(("baseline ", "dim"), words))
 
 
@@ -240,10 +221,10 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     base = settings["base_models"][method]
     labels["without"] += f" ({base})" * bool(base)
     scores = {}
-    for own in sizes(comparison):
+    for own in wording.sizes(comparison):
         levels = own.intervals().replace({"arm": labels})
         levels = levels[levels["method"] == method]
-        words = split_words(own.settings, len(own.left_out))
+        words = wording.split_words(own.settings, len(own.left_out))
         scores[words] = levels.to_dict("records")
     limits = []
     if settings["splits"]["kind"] != "time":
@@ -256,16 +237,16 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
         "method": method,
         "metric": metric_name(settings["scoring"]),
         "verdict": str(comparison.verdict),
-        "full_size": full_size_words(comparison),
-        "expected": expected_words(comparison),
+        "full_size": wording.full_size_words(comparison),
+        "expected": wording.expected_words(comparison),
         "scores": scores,
         "baselines": [
-            *left_out_words(comparison),
-            *baseline_words(comparison),
-            *second_words(comparison),
+            *wording.left_out_words(comparison),
+            *wording.baseline_words(comparison),
+            *wording.second_words(comparison),
         ],
         "limits": limits,
-        "below": below_words(comparison),
+        "below": wording.below_words(comparison),
         "by_time": settings["splits"]["kind"] == "time",
     }
 
@@ -330,7 +311,7 @@ def _show_files(
     lines = {"results": str(out / "results.csv")}
     if saved:
         path = out / MODEL
-        lines["model"] = f"{path}: {choice_words(comparison)}"
+        lines["model"] = f"{path}: {wording.choice_words(comparison)}"
         lines["predict"] = shlex.join(["lupi", "predict", str(path), "NEW.csv"])
     lines["report"] = str(out / "report.html")
     for name, line in lines.items():
@@ -446,9 +427,9 @@ def _measure_columns(
     wide = console.width >= NARROW
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     table.add_column("privileged", overflow="fold")
-    for heading in GAIN_COLUMNS[: 3 if wide else 2]:
+    for heading in wording.GAIN_COLUMNS[: 3 if wide else 2]:
         table.add_column(heading, justify="right", no_wrap=True)
-    for group, *cells in gain_cells(gains):
+    for group, *cells in wording.gain_cells(gains):
         table.add_row(Text(group), *(cells if wide else cells[:2]))
     console.print(table)
     console.print(Text(gains.sentence))
@@ -471,7 +452,7 @@ def _show_data(console: Console, data: InputTable, study: Study) -> None:
     names = listed([method.name for method in study.methods], most=4)
     for name, words in (
         ("Data", data.source),
-        *data_facts(study.settings),
+        *wording.data_facts(study.settings),
         ("Methods", f"{names} in {len(ARMS)} arms, at most {fits:,} fits"),
     ):
         table.add_row(name, Text(words))
@@ -490,10 +471,16 @@ def _show_comparison(console: Console, comparison: Comparison) -> None:
     console.print(_score_table(comparison, wide=console.width >= WIDE))
     legend = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style="dim")
     legend.add_column(no_wrap=True)
-    for name, meaning in (*arm_meanings(settings), *gain_words(comparison).items()):
+    for name, meaning in (
+        *wording.arm_meanings(settings),
+        *wording.gain_words(comparison).items(),
+    ):
         legend.add_row(name, Text(meaning))
     console.print(legend)
-    for said in (*left_out_words(comparison), *second_words(comparison)):
+    for said in (
+        *wording.left_out_words(comparison),
+        *wording.second_words(comparison),
+    ):
         console.print(Text(said))
     for name, why in comparison.failures.items():
         console.print(Text(f"{name} could not be fitted: {why}", style="red"))
@@ -505,7 +492,7 @@ def _show_comparison(console: Console, comparison: Comparison) -> None:
         Panel(body, title="verdict", border_style=style, padding=(1, 2), expand=False)
     )
     for item in comparison.warnings:
-        said = warning_words(item)
+        said = wording.warning_words(item)
         if not said.startswith(item["method"]):
             said = f"{item['method']}: {said}"
         console.print(Text(f"note: {said}", style="dim yellow"))
@@ -530,9 +517,9 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
         verdict = line["verdict"]
         width = 26 if wide else 20
         name = Text(_in_lines(line["method"], width))
-        said = "\n".join(textwrap.wrap(method_verdict(line), width))
+        said = "\n".join(textwrap.wrap(wording.method_verdict(line), width))
         name.append(f"\n{said}", style=STYLES.get(verdict, "dim"))
-        _, *cells = summary_cells(line)
+        _, *cells = wording.summary_cells(line)
         cells = cells if wide else [c.replace(" to ", " to\n") for c in cells[:-1]]
         table.add_row(name, *cells, style="bold" if verdict == "helps" else "")
     return table
@@ -589,7 +576,7 @@ def _write_results(
             (folder / name).unlink(missing_ok=True)
     comparison.to_json(folder / "results.json")
     write_atomically(folder / "results.csv", to_csv(_all_scores(comparison)))
-    splits = split_scores(comparison).drop(columns="size")
+    splits = wording.split_scores(comparison).drop(columns="size")
     write_atomically(folder / SPLITS, to_csv(splits))
     _write_figures(folder / "figures", comparison, columns)
     write_html(comparison, folder / "report.html", usage, curves, columns)
@@ -598,7 +585,7 @@ def _write_results(
 def _all_scores(comparison: Comparison) -> pd.DataFrame:
     """Return the scores of arms and baselines, at every size."""
     tables = []
-    for own in sizes(comparison):
+    for own in wording.sizes(comparison):
         settings = own.settings
         outside, constant = settings.get("outside"), settings["constant"]
         lines = own.table.to_dict("records")

@@ -34,7 +34,7 @@ from sklearn.ensemble import (
 
 from lupi._atomic import write_atomically
 from lupi._optional import versions
-from lupi._words import listed, option_names, together
+from lupi._words import listed, option_names
 from lupi.base._rows import take_columns
 from lupi.evaluation._methods import ARMS, Method, Task
 from lupi.evaluation._order import (
@@ -69,6 +69,7 @@ from lupi.evaluation._verdict import (
     score_intervals,
     score_table,
     summarise,
+    with_interval,
 )
 
 if TYPE_CHECKING:
@@ -537,54 +538,6 @@ def _zero(sizes: np.ndarray, values: np.ndarray, *, last: bool = False) -> float
     return float(np.exp(logs[0] + above / (above - below) * (logs[1] - logs[0])))
 
 
-def learning_curves(
-    study: Study,
-    folds: pd.DataFrame,
-    methods: Sequence[str],
-    left_out: Sequence[int],
-    n_jobs: int | None,
-) -> dict[str, LearningCurve]:
-    """Score methods with and without X* on training sets of several sizes."""
-    compared, sizes = _sizes(study)
-    if len({len(split.train) for split in study.splits}) > 1 and study.by_time:
-        # Expanding windows have no common training size.
-        return {}
-    numbers = [n for n in range(len(study.splits)) if n not in left_out]
-    resized = {
-        size: replace(study, splits=[_resized(study, size, n) for n in numbers])
-        for size in sizes
-    }
-    known = folds.set_index(["method", "arm", "split"])
-    # The tables prepared for a split are used by all methods and arms.
-    points = product(sizes, range(len(numbers)), methods, CURVE_ARMS)
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_curve_point)(
-            None if size == compared else resized[size],
-            *(name, arm, k, known.loc[(name, arm, numbers[k])]),
-        )
-        for size, k, name, arm in points
-    )
-    empty = [np.nan] * (1 + study.n_groups)
-    shape = (len(sizes), len(numbers), len(methods), len(CURVE_ARMS), len(empty))
-    table = np.array([line or empty for line in found], dtype=float).reshape(shape)
-    curves = {}
-    for name, own in zip(methods, np.moveaxis(table, 2, 0), strict=True):
-        # A size at which the method could not be fitted is left out.
-        kept = np.isfinite(own[..., 0]).all(axis=(1, 2))
-        by_arm = dict(zip(CURVE_ARMS, np.moveaxis(own[kept], 2, 0), strict=True))
-        curves[name] = LearningCurve(
-            name,
-            study.settings["scoring"],
-            compared,
-            np.array(sizes)[kept],
-            {arm: values[..., 0] for arm, values in by_arm.items()},
-            {arm: values[..., 1:] for arm, values in by_arm.items()},
-            [resized[size].design for size in np.array(sizes)[kept]],
-            len(study.candidates(study.method(name), "with")) > 1,
-        )
-    return curves
-
-
 def _sizes(study: Study) -> tuple[int, list[int]]:
     """Return the compared size, and all sizes: it is halved and doubled."""
     compared = len(study.splits[0].train)
@@ -746,20 +699,23 @@ class ColumnGains:
     @property
     def sentence(self) -> str:
         """Summary of the table in sentences."""
-        table, total = self.table, pd.Series(self.total.columns("total", "total_"))
+        table, total = self.table, self.total.columns("total", "total_")
+        together = with_interval(total, "total")
         first, needed = table.iloc[0], table.loc[table["contribution"].idxmax()]
         if len(self.groups) == 1:
-            return f"{first['group']} gains {_gain(total, 'total')}."
-        said = f"Alone, {first['group']} gains most, {_gain(first, 'gain_alone')}"
+            return f"{first['group']} gains {together}."
+        said = (
+            f"Alone, {first['group']} gains most, {with_interval(first, 'gain_alone')}"
+        )
         if first["gain_alone"] <= 0:
             said = "No column gains anything alone"
-        said += f"; all {len(self.groups)} together gain {_gain(total, 'total')}."
+        said += f"; all {len(self.groups)} together gain {together}."
         if not (table["gain_alone_low"] > 0).any():
             said += " No single gain is significant."
         if needed["contribution_low"] > 0:
             said += (
                 f" {needed['group']} contributes most: without it the gain is "
-                f"{_gain(needed, 'gain_left_out')}."
+                f"{with_interval(needed, 'gain_left_out')}."
             )
         worse = table.loc[table["contribution_high"] < 0, "group"]
         if len(worse):
@@ -786,71 +742,9 @@ class ColumnGains:
         return ColumnGainDisplay.from_results(self, ax=ax, **options)
 
 
-def _gain(line: pd.Series, name: str) -> str:
-    value, low, high = together(*line[[name, f"{name}_low", f"{name}_high"]])
-    return value if low == "–" else f"{value} (95 % interval {low} to {high})"
-
-
 def _variant_key(columns: Sequence[str], split: int) -> str:
     """Return the name of some columns in one split, for a checkpoint."""
     return f"columns:{json.dumps(columns)}:{split}"
-
-
-def column_gains(
-    study: Study,
-    folds: pd.DataFrame,
-    groups: Mapping[str, Sequence[str]] | None,
-    method: str,
-    *,
-    left_out: Sequence[int],
-    checkpoint: str | os.PathLike[str] | None,
-    n_jobs: int | None,
-    progress: bool | None,
-) -> ColumnGains:
-    """Run the method with each group of columns alone and with all others."""
-    columns = list(study.settings["privileged"])
-    parts = column_groups(columns, groups)
-    wanted = {
-        (group, kind): tuple(
-            column for column in columns if (column in part) == (kind == ALONE)
-        )
-        for group, part in parts.items()
-        for kind in (ALONE, LEFT_OUT)
-    }
-    splits = range(len(study.splits))
-    # All columns and no column are arms of the comparison, which are not run again.
-    arms = {tuple(columns): ALL, (): NONE}
-    work = dict.fromkeys(chosen for chosen in wanted.values() if chosen not in arms)
-    results = run_all(
-        partial(_run_variant, study, method),
-        {_variant_key(*piece): piece for piece in product(work, splits)},
-        identity=study.identity and f"{study.identity} {method}",
-        fields=FIELDS,
-        checkpoint=checkpoint,
-        n_jobs=n_jobs,
-        progress=progress,
-        title="Comparing columns",
-    )
-    own = folds[folds["method"] == method]
-    known = {arm: own[own["arm"] == arm].to_dict("records") for arm in (ALL, NONE)}
-    lines = []
-    variants = {(None, arm): chosen for chosen, arm in arms.items()} | wanted
-    for ((group, kind), chosen), split in product(variants.items(), splits):
-        if chosen in arms:
-            found = known[arms[chosen]][split]
-        else:
-            result = results[_variant_key(chosen, split)]
-            if result["error"] is not None:
-                raise ValueError(
-                    f"{method} could not be fitted with {listed(chosen, most=4)} as "
-                    f"privileged information: {result['error']}"
-                )
-            (found,) = result["lines"]
-        taken = {name: found[name] for name in ("score", "group_scores", "seconds")}
-        lines.append({"group": group, "kind": kind, "split": split} | taken)
-    scoring = study.settings["scoring"]
-    table = pd.DataFrame(lines)
-    return ColumnGains(method, scoring, parts, table, study.design, left_out)
 
 
 def column_groups(
@@ -1285,7 +1179,45 @@ class Comparison:
             return {}
         names = self.methods if methods is None else methods
         names = [name for name in names if name not in self.failures]
-        return learning_curves(self.study, self.folds, names, self.left_out, n_jobs)
+        study = self.study
+        compared, sizes = _sizes(study)
+        if len({len(split.train) for split in study.splits}) > 1 and study.by_time:
+            # Expanding windows have no common training size.
+            return {}
+        numbers = [n for n in range(len(study.splits)) if n not in self.left_out]
+        resized = {
+            size: replace(study, splits=[_resized(study, size, n) for n in numbers])
+            for size in sizes
+        }
+        known = self.folds.set_index(["method", "arm", "split"])
+        # The tables prepared for a split are used by all methods and arms.
+        points = product(sizes, range(len(numbers)), names, CURVE_ARMS)
+        found = Parallel(n_jobs=n_jobs)(
+            delayed(_curve_point)(
+                None if size == compared else resized[size],
+                *(name, arm, k, known.loc[(name, arm, numbers[k])]),
+            )
+            for size, k, name, arm in points
+        )
+        empty = [np.nan] * (1 + study.n_groups)
+        shape = (len(sizes), len(numbers), len(names), len(CURVE_ARMS), len(empty))
+        table = np.array([line or empty for line in found], dtype=float).reshape(shape)
+        curves = {}
+        for name, own in zip(names, np.moveaxis(table, 2, 0), strict=True):
+            # A size at which the method could not be fitted is left out.
+            kept = np.isfinite(own[..., 0]).all(axis=(1, 2))
+            by_arm = dict(zip(CURVE_ARMS, np.moveaxis(own[kept], 2, 0), strict=True))
+            curves[name] = LearningCurve(
+                name,
+                study.settings["scoring"],
+                compared,
+                np.array(sizes)[kept],
+                {arm: values[..., 0] for arm, values in by_arm.items()},
+                {arm: values[..., 1:] for arm, values in by_arm.items()},
+                [resized[size].design for size in np.array(sizes)[kept]],
+                len(study.candidates(study.method(name), "with")) > 1,
+            )
+        return curves
 
     def columns(
         self,
@@ -1332,16 +1264,50 @@ class Comparison:
                 f"method={method!r} was not compared; choose {listed(ran.index, 'or')}."
             )
         self.settings["column_gains"] = True
-        return column_gains(
-            self.study,
-            self.folds,
-            groups,
-            method,
-            left_out=self.left_out,
+        study = self.study
+        columns = list(study.settings["privileged"])
+        parts = column_groups(columns, groups)
+        wanted = {
+            (group, kind): tuple(
+                column for column in columns if (column in part) == (kind == ALONE)
+            )
+            for group, part in parts.items()
+            for kind in (ALONE, LEFT_OUT)
+        }
+        splits = range(len(study.splits))
+        # All columns and no column are arms of the comparison, which are not run again.
+        arms = {tuple(columns): ALL, (): NONE}
+        work = dict.fromkeys(chosen for chosen in wanted.values() if chosen not in arms)
+        results = run_all(
+            partial(_run_variant, study, method),
+            {_variant_key(*piece): piece for piece in product(work, splits)},
+            identity=study.identity and f"{study.identity} {method}",
+            fields=FIELDS,
             checkpoint=checkpoint,
             n_jobs=n_jobs,
             progress=progress,
+            title="Comparing columns",
         )
+        own = self.folds[self.folds["method"] == method]
+        known = {arm: own[own["arm"] == arm].to_dict("records") for arm in (ALL, NONE)}
+        lines = []
+        variants = {(None, arm): chosen for chosen, arm in arms.items()} | wanted
+        for ((group, kind), chosen), split in product(variants.items(), splits):
+            if chosen in arms:
+                found = known[arms[chosen]][split]
+            else:
+                result = results[_variant_key(chosen, split)]
+                if result["error"] is not None:
+                    raise ValueError(
+                        f"{method} could not be fitted with {listed(chosen, most=4)} "
+                        f"as privileged information: {result['error']}"
+                    )
+                (found,) = result["lines"]
+            taken = {name: found[name] for name in ("score", "group_scores", "seconds")}
+            lines.append({"group": group, "kind": kind, "split": split} | taken)
+        scoring = study.settings["scoring"]
+        table = pd.DataFrame(lines)
+        return ColumnGains(method, scoring, parts, table, study.design, self.left_out)
 
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the report as one self-contained page.

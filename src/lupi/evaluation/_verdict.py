@@ -194,7 +194,7 @@ def _kind(line: Mapping[str, Any]) -> str:
     return HURTS if line["p_hurts"] <= SIGNIFICANCE else NO_EVIDENCE
 
 
-def loses_shuffled(line: Mapping[str, Any] | pd.Series) -> bool:
+def loses_shuffled(line: Mapping[str, Any]) -> bool:
     """Return whether a loss is not specific to X*: shuffled X* loses as well.
 
     The method is then not significantly worse with X* than with shuffled X*.
@@ -387,11 +387,9 @@ def judge(
             f"{what}: with X*, {best['method']} scores "
             f"{_scores(best, metric, 'without')}."
         )
-        names = ("difference", "difference_low", "difference_high")
-        loss, low, high = together(*best[list(names)])
+        p = f", p of a loss {_p(best['p_hurts'])}{corrected}"
         sentence = (
-            f"The difference is {loss} (95 % interval {low} to "
-            f"{high}, p of a loss {_p(best['p_hurts'])}{corrected}){least}. With "
+            f"The difference is {with_interval(best, 'difference', p)}{least}. With "
             f"shuffled X* it scores {number(best['shuffled'])}{about}."
         )
     else:
@@ -410,8 +408,7 @@ def judge(
         if len(told):
             widest = told.loc[told["gap"].idxmax()]
             lost = bool(widest["gap"] < 0)
-            gap, low, high = together(*widest[["gap", "gap_low", "gap_high"]])
-            gap += f" (95 % interval {low} to {high})"
+            gap = with_interval(widest, "gap")
             bound = f"with 95 % confidence at most {signed(told['gap_upper'].max())}"
             whose = f" of {widest['method']}" * several
             oracle = f"oracle{whose}{HAS_X}"
@@ -642,21 +639,24 @@ def _about_data(settings: Mapping[str, Any]) -> str:
     return said
 
 
-def _gain(line: Mapping[str, Any] | pd.Series, corrected: str) -> str:
+def _gain(line: Mapping[str, Any], corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
     beside = ", which the interval is not" if corrected else ""
-    gain, low, high = together(line["gain"], line["gain_low"], line["gain_high"])
+    p = f", one-sided p {_p(line['p_helps'])}{corrected}{beside}"
     return (
         "The gain, the smallest of the differences to without X*, shuffled X* and X as "
-        f"X*, is {gain} (95 % interval {low} to {high}, one-sided p "
-        f"{_p(line['p_helps'])}{corrected}{beside}); both ends and p are the least "
+        f"X*, is {with_interval(line, 'gain', p)}; both ends and p are the least "
         "favourable of the three"
     )
 
 
-def _scores(
-    line: Mapping[str, Any] | pd.Series, metric: str, control: str | None = None
-) -> str:
+def with_interval(line: Mapping[str, Any], name: str, more: str = "") -> str:
+    """Return a difference of a table with its 95 % interval, and more about it."""
+    value, low, high = together(*(line[name + end] for end in ("", "_low", "_high")))
+    return value if low == "–" else f"{value} (95 % interval {low} to {high}{more})"
+
+
+def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) -> str:
     control = control or str(line["control"])
     scores = f"{number(line['with'])} {metric} instead of {number(line[control])}"
     words = "" if control == "without" else "with "

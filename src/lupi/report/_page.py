@@ -24,33 +24,14 @@ from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_WINDOWS
 from lupi.evaluation._study import unlike_words
-from lupi.evaluation._verdict import HAS_X
+from lupi.evaluation._verdict import LEAK_WORDS
 from lupi.inspection import (
     ColumnGainDisplay,
     GainDisplay,
     PrivilegedLearningCurveDisplay,
 )
 from lupi.inspection._style import ARM_COLORS, BLACK, tidy
-from lupi.report._words import (
-    GAIN_COLUMNS,
-    MARK,
-    SUMMARY_COLUMNS,
-    arm_meanings,
-    baseline_words,
-    choice_words,
-    data_facts,
-    duration,
-    full_size_words,
-    gain_cells,
-    gain_words,
-    left_out_words,
-    method_verdict,
-    parameter_value,
-    score_lines,
-    second_words,
-    split_scores,
-    warning_words,
-)
+from lupi.report import _words as wording
 from lupi.transfer._propensity import WARN_ABOVE
 
 if TYPE_CHECKING:
@@ -140,21 +121,21 @@ def build_page(
         "title": f"Does the privileged information help? {usage.source}",
         "headline": verdict.headline,
         "support": verdict.sentence,
-        "full_size": full_size_words(comparison),
+        "full_size": wording.full_size_words(comparison),
         "verdict_class": _css(verdict.kind),
         "warnings": _warnings(comparison),
-        "facts": data_facts(settings),
+        "facts": wording.data_facts(settings),
         "methods": [
             _method(comparison, name, index, usage, curves)
             for index, name in enumerate(comparison.methods)
         ],
-        "columns": SUMMARY_COLUMNS,
-        "lines": score_lines(comparison),
+        "columns": wording.SUMMARY_COLUMNS,
+        "lines": wording.score_lines(comparison),
         "table_notes": _table_notes(comparison),
         "column_gains": None if gains is None else _column_gains(gains),
         "usage": _usage(usage, comparison),
         "arms": list(ARMS.values()),
-        "meanings": arm_meanings(settings),
+        "meanings": wording.arm_meanings(settings),
         "n_splits": settings["splits"]["n_splits"],
         "test_note": _test_note(settings, several=len(comparison.methods) > 1),
         "next_steps": comparison.next_steps(
@@ -171,7 +152,7 @@ def _made(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return date, seed and versions of the comparison."""
     made = settings.get("made", {})
     facts = [
-        ("Time", f"{duration(settings['seconds'])} from start to end"),
+        ("Time", f"{wording.duration(settings['seconds'])} from start to end"),
         ("Seed", str(settings["random_state"])),
     ]
     if "date" in made:
@@ -188,13 +169,7 @@ def _css(kind: str) -> str:
 
 
 def _warnings(comparison: Comparison) -> list[str]:
-    said = []
-    if comparison.verdict.leak:
-        said.append(
-            f"The oracle{HAS_X} is perfect. X* likely contains the "
-            "target itself, or something that is only known after it: check the "
-            "columns before relying on any gain."
-        )
+    said = [LEAK_WORDS] if comparison.verdict.leak else []
     auc = comparison.settings["labels"]["auc"]
     if auc is not None and auc > WARN_ABOVE:
         said.append(unlike_words(comparison.settings["labels"]))
@@ -202,10 +177,10 @@ def _warnings(comparison: Comparison) -> list[str]:
 
 
 def _table_notes(comparison: Comparison) -> list[str]:
-    meanings = gain_words(comparison).items()
+    meanings = wording.gain_words(comparison).items()
     notes = ["; ".join(f"{name}: {words}" for name, words in meanings) + "."]
-    notes += left_out_words(comparison) + second_words(comparison)
-    return notes + baseline_words(comparison)
+    notes += wording.left_out_words(comparison) + wording.second_words(comparison)
+    return notes + wording.baseline_words(comparison)
 
 
 def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
@@ -247,12 +222,12 @@ def _method(
     table = comparison.table.set_index(["method", "arm"]).loc[name]
     part: dict[str, Any] = {
         "name": name,
-        "verdict": method_verdict(line),
+        "verdict": wording.method_verdict(line),
         "verdict_class": _css(line["verdict"]),
         "paper": _paper(name),
         "failure": comparison.failures.get(name),
         "warnings": [
-            warning_words(item)
+            wording.warning_words(item)
             for item in comparison.warnings
             if item["method"] == name
         ],
@@ -284,7 +259,7 @@ def _method(
 
 def _split_tables(comparison: Comparison, method: str) -> dict[str, list[list[str]]]:
     """Return the scores of all splits at every size: headings and lines, by title."""
-    scores = split_scores(comparison)
+    scores = wording.split_scores(comparison)
     labels = [arm.label for arm in ARMS.values()]
     tables = {}
     for size, part in scores[scores["method"] == method].groupby("size", sort=False):
@@ -294,7 +269,7 @@ def _split_tables(comparison: Comparison, method: str) -> dict[str, list[list[st
             ["split", *columns],
             *(
                 [
-                    str(line["split"]) + MARK * line["left_out"],
+                    str(line["split"]) + wording.MARK * line["left_out"],
                     *(number(line[name]) for name in columns),
                 ]
                 for line in part.to_dict("records")
@@ -420,7 +395,7 @@ def _parameters(folds: pd.DataFrame) -> list[tuple[str, str]]:
     chosen: dict[str, Counter[str]] = {}
     for params in folds.loc[folds["arm"] == "with", "params"]:
         for name, value in (params or {}).items():
-            chosen.setdefault(name, Counter())[parameter_value(value)] += 1
+            chosen.setdefault(name, Counter())[wording.parameter_value(value)] += 1
     return [(name, _counted(counts)) for name, counts in chosen.items()]
 
 
@@ -434,13 +409,16 @@ def _timing(seconds: pd.Series) -> str:
     if seconds.isna().all():
         return ""
     parts = ", ".join(
-        f"{ARMS[arm].label} {duration(value)}".replace(" ", "\N{NO-BREAK SPACE}")
+        f"{ARMS[arm].label} {wording.duration(value)}".replace(
+            " ", "\N{NO-BREAK SPACE}"
+        )
         for arm, value in seconds.items()
     )
+    total = wording.duration(seconds.sum())
     return (
-        f"Total time of the search and fits on all splits: {duration(seconds.sum())} "
-        f"({parts}). Splits run in parallel, and methods that are the same model "
-        "without X* share the arms “without X*” and “oracle”."
+        f"Total time of the search and fits on all splits: {total} ({parts}). Splits "
+        "run in parallel, and methods that are the same model without X* share the "
+        "arms “without X*” and “oracle”."
     )
 
 
@@ -449,8 +427,8 @@ def _column_gains(gains: ColumnGains) -> dict[str, Any]:
     return {
         "sentence": gains.sentence,
         "charts": [_gains_chart(gains, width) for width in (WIDE, NARROW)],
-        "columns": ["privileged", *GAIN_COLUMNS],
-        "lines": gain_cells(gains),
+        "columns": ["privileged", *wording.GAIN_COLUMNS],
+        "lines": wording.gain_cells(gains),
         "note": (
             f"Gains of {gains.method} over the same model without X*, on the same "
             "splits, each with its own search, with 95 % intervals, not corrected for "
@@ -488,7 +466,7 @@ def _usage(usage: Usage, comparison: Comparison) -> dict[str, Any]:
     if comparison.verdict.kind == "failed":
         return {"sentences": ["There is no model to use."], "commands": [], "code": ""}
     method, arm = comparison.choice
-    which = choice_words(comparison)
+    which = wording.choice_words(comparison)
     predict = shlex.join(["lupi", "predict", usage.model or SAVED, "new.csv"])
     if usage.model:
         sentences = [f"The model saved as {usage.model} is {which}"]

@@ -21,6 +21,7 @@ from lupi.evaluation._verdict import (
     training_rows,
     use_words,
     window_words,
+    with_interval,
 )
 
 if TYPE_CHECKING:
@@ -267,16 +268,14 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
             f"{rarest}{hidden}, and {n_test} later test rows{grouped}"
             f"{f' ({tested})' * bool(tested)}"
         )
-    if splits["kind"] == "folds" or splits.get("n_folds"):
-        folds = splits.get("n_folds")
-        how = f"random splits ({folds} folds, repeated twice)" if folds else "splits"
-        return (
-            f"{splits['n_splits']} {how}, {rows} training rows{known}{rarest}{hidden}, "
-            f"and {n_test} test rows{grouped}"
-        )
+    how, folds = "random splits", splits.get("n_folds")
+    if folds:
+        how += f" ({folds} folds, repeated twice)"
+    elif splits["kind"] == "folds":
+        how = "splits"
     return (
-        f"{splits['n_splits']} random splits, {rows} training rows{known}{rarest}"
-        f"{hidden}, and {n_test} test rows{grouped}"
+        f"{splits['n_splits']} {how}, {rows} training rows{known}{rarest}{hidden}, and "
+        f"{n_test} test rows{grouped}"
     )
 
 
@@ -372,12 +371,10 @@ def _caution_words(comparison: Comparison, line: pd.Series) -> str:
     outside, useless = settings.get("outside"), below_words(comparison)
     said = f" {useless}" * bool(useless)
     if outside and outside["score"] > line["score"]:
-        names = ("difference", "difference_low", "difference_high")
-        more, low, high = together(*map(outside.get, names))
         said += (
             f" {outside['name']} of scikit-learn scores {number(outside['score'])} on "
-            f"the same splits, a difference of {more} (95 % interval {low} to {high})"
-            f"{': there it is better' * ((outside.get('difference_low') or 0) > 0)}."
+            f"the same splits, a difference of {with_interval(outside, 'difference')}"
+            f"{': there it is better' * ((outside['difference_low'] or 0) > 0)}."
         )
     small = comparison.table.set_index(["method", "arm"])["score"][comparison.choice]
     if full and small > line["score"]:
