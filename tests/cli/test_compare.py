@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 import lupi as library
-from lupi._words import number
 from lupi.cli import main
 from lupi.evaluation import Comparison
 from tests.cli.tables import PLAIN, SHORT, SWIFT, clinic, lupi_here
@@ -149,9 +148,9 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
         assert str(full.verdict) in text
         for own, n_train in ((stored, "30"), (full, "about ")):
             outside = own.settings["outside"]
-            interval = f"(95 % interval {number(outside['low'])} to "
+            interval = f"(95 % interval {outside['low']:.3f} to "
             assert f"on X and the same splits ({n_train}" in text
-            said_score = f"training rows), scores {number(outside['score'])} {interval}"
+            said_score = f"training rows), scores {outside['score']:.3f} {interval}"
             assert said_score in text
     assert "With all" in full.verdict.headline
     assert "instead of 30, " in full.verdict.headline
@@ -162,7 +161,7 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
         line = found[(found["n_train"] == n_train) & (found["arm"] == "with X*")]
         np.testing.assert_allclose(own["with X*"].mean(), line["score"])
         for split in own["with X*"]:
-            assert f">{number(split)}</td>" in page
+            assert f">{split:.3f}</td>" in page
     assert set(splits["n_train"]) == set(found["n_train"])
     constant = found[found["arm"] == "constant baseline"]
     assert len(constant) == 2
