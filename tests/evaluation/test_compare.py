@@ -194,6 +194,8 @@ def test_the_same_call_gives_the_same_result(data):
     )
 
 
+# The rule is tested on given scores in `test_verdict.py`.
+@pytest.mark.slow
 def test_a_copy_of_the_features_does_not_help():
     data = load_breast_cancer_privileged()
     result = compare(
@@ -338,7 +340,8 @@ def test_the_model_is_chosen_at_the_size_at_which_it_is_trained(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
     y = (X[:, 0] + 0.3 * rng.normal(size=200) > 0).astype(int)
-    result = compare(X, y, X[:, :1], methods=Early(), train_size=20, progress=False)
+    few = {"methods": Early(), "train_size": 20, "cv": 8, "progress": False}
+    result = compare(X, y, X[:, :1], **few)
     assert result.verdict.kind == "helps"
     assert result.choice == ("Early", "with")
     assert "at_full_size()" in " ".join(result.next_steps())

@@ -185,6 +185,8 @@ def test_a_group_that_has_all_rows_of_a_class_has_no_pseudo_value():
         assert np.isfinite(np.array(values, dtype=float)[there]).sum() > 0
 
 
+# The pseudo-values themselves are those of the jackknife, above.
+@pytest.mark.slow
 def test_variance_of_pseudo_values_is_that_of_another_draw_of_rows():
     # One training set, and many test sets of 60 rows from the same population.
     n_sets = 60

@@ -20,6 +20,8 @@ def example():
     return load("plot_distillation_actg175")
 
 
+# `test_distillation_regressor.py` has a teacher of a later state that helps.
+@pytest.mark.slow
 def test_the_later_counts_help_when_rows_are_few(example):
     """By several standard errors, and shuffled counts by none."""
     table = example.gains(example.compare(60))

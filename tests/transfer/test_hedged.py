@@ -133,6 +133,8 @@ def test_weights_minimize_the_error_out_of_fold():
     assert model.weights_[sharp] > shy.weights_[sharp]
 
 
+# The trial of the README is `tests/packaging/test_readme.py`.
+@pytest.mark.slow
 def test_hidden_outcomes_help_where_x_star_lies_between():
     gains = []
     for seed in range(20):
@@ -199,6 +201,8 @@ def test_twelve_labels_cannot_tell_that_noise_is_right():
     assert np.mean(gains) >= -0.02
 
 
+# That noise is not trusted is tested above.
+@pytest.mark.slow
 def test_opinions_made_once_outside_the_folds_would_be_trusted():
     """The shortcut: opinions once, then cross-validation of the students alone.
 
@@ -708,6 +712,9 @@ def test_predictions_stay_near_the_known_targets(student):
         assert (far @ model.coef_ + model.intercept_)[1] > 2 * (high + margin)
 
 
+# They are quantiles of given errors in the next test, and cover new rows of the command
+# line in `tests/cli/test_fit_predict.py`.
+@pytest.mark.slow
 def test_intervals_have_their_coverage():
     """One new row per model: the number of rows covered is binomial."""
     seeds, covered = 100, {0.5: 0, 0.9: 0}
