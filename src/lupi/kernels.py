@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils._param_validation import validate_params
+from sklearn.utils.extmath import row_norms
 
 from lupi._parameters import NotNegative, Number, constraints_of
 from lupi._stored import stored
@@ -30,6 +31,8 @@ __all__ = [
 
 # Relative rounding error of a sum of squares, with a margin.
 ROUNDING = 64 * np.finfo(float).eps
+# Number of rows of a Gram matrix that are computed together.
+ROWS_AT_ONCE = 128
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 # Types of parameters. Some kernels are between rows that are not in one matrix.
 ComputedKernel = Literal["linear", "poly", "rbf", "sigmoid"] | Callable
@@ -128,9 +131,36 @@ class Kernel:
             Inside `gram_cache`, a copy of the cached matrix.
         """
         cache = _current.get()
-        if cache is None:
-            return np.ascontiguousarray(self.between(rows, rows))
-        return cache.get(self, rows)
+        return self._symmetric(rows) if cache is None else cache.get(self, rows)
+
+    def _symmetric(self, rows: Any) -> np.ndarray:
+        """Compute a Gram matrix; that of the RBF kernel by its lower triangle."""
+        dense = isinstance(rows, np.ndarray) and rows.dtype == np.float64
+        if self.name == "rbf" and dense:
+            with np.errstate(over="ignore"):
+                squares = self.gamma * row_norms(rows, squared=True)
+            if np.isfinite(squares).all():
+                return _rbf_gram(rows, self.gamma, squares)
+        return np.ascontiguousarray(self.between(rows, rows))
+
+
+def _rbf_gram(rows: np.ndarray, gamma: float, squares: np.ndarray) -> np.ndarray:
+    """Return ``exp(−γ‖x_i − x_j‖²)`` for all pairs; `squares` are ``γ‖x_i‖²``."""
+    n = len(rows)
+    gram, doubled = np.empty((n, n)), 2.0 * gamma * rows
+    for start in range(0, n, ROWS_AT_ONCE):  # parts stay in the cache
+        stop = min(start + ROWS_AT_ONCE, n)
+        part = gram[start:stop, :stop]
+        np.matmul(doubled[start:stop], rows[:stop].T, out=part)
+        part -= squares[start:stop, None]
+        part -= squares[:stop]
+        np.minimum(part, 0.0, out=part)
+        np.exp(part, out=part)
+        gram[:start, start:stop] = part[:, :start].T
+        corner = np.tril(part[:, start:], -1)
+        gram[start:stop, start:stop] = corner + corner.T
+    np.fill_diagonal(gram, 1.0)
+    return gram
 
 
 @validate_params(
@@ -309,7 +339,7 @@ class GramCache:
             self._matrices.move_to_end(key)
         else:
             self.computed += 1
-            self._matrices[key] = np.ascontiguousarray(kernel.between(rows, rows))
+            self._matrices[key] = kernel._symmetric(rows)
             if len(self._matrices) > self.max_matrices:
                 self._matrices.popitem(last=False)
         # Solvers may change it in place.
