@@ -131,7 +131,7 @@ def test_the_card_counts_and_names_the_splits_that_are_left_out(tmp_path, monkey
 
 
 def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
-    table = clinic(120)[["age", "ward", "count_week_20", "outcome"]].dropna()
+    table = clinic(120)[["age", "count_week_20", "outcome"]].dropna()
     table.to_csv(tmp_path / "table.csv", index=False)
     words = ["compare", "table.csv", "-t", "outcome", "-p", "count*", "--quick"]
     words += ["--labelled", "30", "--cv", "2", "-j", "1"]

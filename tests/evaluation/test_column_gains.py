@@ -15,7 +15,7 @@ from tests.evaluation.test_compare import TAUGHT
 OPTIONS = {
     "methods": TAUGHT,
     "train_size": 24,
-    "cv": 3,
+    "cv": 2,
     "n_candidates": 2,
     "inner_cv": 2,
 }
@@ -102,7 +102,7 @@ def test_missing_values_arrays_and_a_checkpoint(tmp_path):
     pieces = [
         json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()[1:]
     ]
-    assert len(pieces) == 2 * 3 * 3
+    assert len(pieces) == 2 * 3 * 2
     again = result.columns(checkpoint=file)
     pd.testing.assert_frame_equal(again.table, first.table)
 
