@@ -29,9 +29,9 @@ scores :math:`b + W x`. With X* standardized too (q columns), it minimizes
 C is that of the same model without noise, which has the best likelihood of held-out
 labels, or the smallest larger one within a standard error of the best with noise: the
 best itself varies more. The last term, with the log-odds :math:`b_0` of the
-labels, keeps a rare class from being explained as noise altogether. The hedge takes W
-of a model within two standard errors: a larger C can fit errors of the few labels of a
-rare class, and labels out of fold, wrong themselves, hardly show it.
+labels, keeps a rare class from being explained as noise altogether. With the
+hedge, predictions are those of W within two standard errors: a larger C can fit errors
+of the few labels of a rare class, and labels out of fold, wrong too, hardly show it.
 
 **Gradient.** With :math:`r_i = a_{k_i} / P(k_i \mid x_i, x^*_i)`, the posterior
 probability of an answer, :math:`\log P` has the derivatives :math:`(1 - r) ([k = k_i] -
@@ -420,12 +420,18 @@ def _hedge(
     value = {name: _log_likelihood(*pair, rows) for name, pair in held.items()}
     explained = (value["corrected"] - value["labels"]) @ rows.weight
     odds, slopes = logit(0.1 + 0.8 * expit(explained)), {}
-    same_noise = replace(rows, known=held["corrected"][1])
     for name, sign in (("labels", 1), ("corrected", -1)):
-        objective = _Objective(_calibration(held[name][0]), same_noise, 1.0, False)
-        t, _ = _minimum(objective)
-        slopes[name], odds = (t[0], t[1:]), odds + sign * objective(t)[0]
+        slopes[name], loss = _slope(held[name][0], held["corrected"][1], rows)
+        odds += sign * loss
     return {"labels": float(expit(-odds)), "corrected": float(expit(odds))}, slopes
+
+
+def _slope(scores: np.ndarray, a: np.ndarray, rows: _LabelledRows) -> tuple:
+    """Return the slope and the intercepts of calibrated scores, and their loss."""
+    same_noise = replace(rows, known=a)
+    objective = _Objective(_calibration(scores), same_noise, 1.0, False)
+    t, _ = _minimum(objective)
+    return (t[0], t[1:]), objective(t)[0]
 
 
 def _doubted(
@@ -659,7 +665,7 @@ None, default=None
         folds = self._outer_folds(rows, keep, given) if student is None or noisy else []
         names = names if folds else names[:1]
         hedged = self.hedge and len(names) > 1
-        C, held = dict.fromkeys([*names, "noise"], 1.0), {}
+        C, noise_C, held = dict.fromkeys(names, 1.0), 1.0, {}
         shares, slopes = {names[-1]: 1.0}, {names[-1]: (1.0, 0.0)}
         if student is None:
             self._scaler = _scaler_of(rows.X, rows.weight)
@@ -669,18 +675,21 @@ None, default=None
                 grid = GRID[best:]
                 pairs = self._out_of_fold(rows, student, name, folds, grid)
                 values = np.array([_log_likelihood(*pair, rows) for pair in pairs])
-                best = noise = int(np.argmax(values @ rows.weight))
+                best = safe = int(np.argmax(values @ rows.weight))
                 if name == "corrected":
-                    noise = _within_errors(values, rows, 1.0)
-                    best = _within_errors(values, rows, 2.0) if hedged else noise
-                C[name], C["noise"] = grid[best], grid[noise]
-                held[name] = pairs[best][0], pairs[noise][1]
+                    best = _within_errors(values, rows, 1.0)
+                    safe = _within_errors(values, rows, 2.0) if hedged else best
+                C[name], noise_C = grid[safe], grid[best]
+                held[name], cautious = pairs[best], pairs[safe][0]
         if hedged:
             shares, slopes = _hedge(held, rows)
         models = {n: self._train(rows, student, n, (C[n],))[0] for n in names}
         self.weights_, self._slopes, last = shares, slopes, models[names[-1]]
-        if C["noise"] != C[names[-1]]:
-            last = self._train(rows, student, names[-1], (C["noise"],))[0]
+        if hedged:
+            slope, _ = _slope(cautious, held["corrected"][1], rows)
+            self._slopes = {**slopes, "corrected": slope}
+        if noise_C != C[names[-1]]:
+            last = self._train(rows, student, names[-1], (noise_C,))[0]
         soft = {"labels": rows.labels}
         if len(names) > 1:
             scores = 0 * rows.labels if held else last.state
@@ -699,7 +708,7 @@ None, default=None
                 fitted = self._fit_soft(rows, student, factor * soft[name], C[name])
                 models[name] = model._replace(fitted=fitted)
         if student is None:
-            self.C_ = C
+            self.C_ = {**C, "noise": noise_C} if len(names) > 1 else C
             self._set_coef({name: models[name].fitted for name in shares})
         else:
             self.students_ = {name: models[name].fitted for name in names}
@@ -714,7 +723,7 @@ None, default=None
                 stacklevel=5,
             )
         if len(names) > 1 and rows.learned.any():
-            self._set_noise(rows, last, scores, C["noise"], a)
+            self._set_noise(rows, last, scores, noise_C, a)
 
     def _outer_folds(
         self, rows: _LabelledRows, keep: np.ndarray, given: Training
