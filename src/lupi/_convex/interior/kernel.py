@@ -20,7 +20,7 @@ gradients on the exact system with the balance equations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -237,25 +237,32 @@ def times(weight: np.ndarray, array: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _FinalPart:
-    """Multipliers of the final system: rows of K₀, coefficients, barrier and P."""
+    """The root multipliers, or those of a shared family, in the final system.
 
-    rows: np.ndarray
+    ``inside`` are the positions of those that are in it, at ``span``, with their rows
+    of K₀, coefficients, barrier and P; ``weak`` are the positions of those that are
+    decoupled, and ``weak_diagonal`` their diagonal.
+    """
+
+    span: slice
+    inside: np.ndarray
+    rows: np.ndarray | slice
     sign: np.ndarray
     diagonal: np.ndarray
     parallel: Any
-
-
-class _Kept(NamedTuple):
-    """The multipliers of a shared family that are in the final system.
-
-    ``inside`` are their positions within the family, in the order of that system;
-    ``weak`` the positions that are decoupled, and ``weak_diagonal`` their diagonal.
-    """
-
-    family: int
-    inside: np.ndarray
     weak: np.ndarray
     weak_diagonal: np.ndarray
+
+    def step(self, final: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return the step of the multipliers, from that of the final system."""
+        out = np.zeros_like(right)
+        out[self.inside] = final[self.span]
+        return out
+
+    def add_weak(self, step: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Set the steps of decoupled multipliers, in place."""
+        step[self.weak] = times(1.0 / self.weak_diagonal, right[self.weak])
+        return step
 
 
 class KernelNewton:
@@ -351,24 +358,19 @@ class KernelNewton:
 
     def _build_final(self, jitter: float) -> None:
         """Set the factor of the system of root and shared multipliers."""
-        problem = self.problem
-        blocks, self._spans, start = [], [], 0
+        problem, limit = self.problem, self.tuning.decoupled
+        self._parts: list[_FinalPart] = []
         rows = self.root.rows
         if len(rows):
-            diagonal = self.root.barrier[rows]
-            keep = diagonal <= self.tuning.decoupled * self.gram_diagonal[rows]
-            self._root_keep = rows[keep]
-            self._root_weak = rows[~keep]
-            one = np.ones(int(keep.sum()))
-            blocks.append(_FinalPart(rows[keep], one, diagonal[keep], None))
-            self._spans.append(slice(0, int(keep.sum())))
-            start = int(keep.sum())
-        self._kept: list[_Kept | None] = []
+            barrier, own = self.root.barrier[rows], self.gram_diagonal[rows]
+            keep = barrier <= limit * own
+            kept, one = rows[keep], np.ones(int(keep.sum()))
+            weak = rows[~keep], (barrier + own)[~keep]
+            self._add(kept, kept, one, barrier[keep], None, weak)
         for leaf in self.leaves:
             q = leaf.shared
             if q is None:
                 leaf.factorize(np.empty(0, dtype=int))
-                self._kept.append(None)
                 continue
             family, part = problem.families[q], problem.slices[q]
             in_root = _indices(problem.positions(q, 0), problem.length(0))
@@ -378,111 +380,91 @@ class KernelNewton:
                 a_root**2 * self.gram_diagonal[in_root]
                 + a_leaf**2 * (leaf.gram_diagonal + leaf.coupling)[in_leaf]
             )
-            diagonal = self.diagonal[part]
-            keep = diagonal <= self.tuning.decoupled * own
+            barrier = self.diagonal[part]
+            keep = barrier <= limit * own
             # Positions within the family, in the order of P.
             order, parallel = leaf.factorize(in_leaf[keep])
             place = np.empty(problem.length(leaf.k), dtype=int)
             place[in_leaf] = np.arange(len(in_leaf))
             kept = place[order]
-            a = a_leaf[kept]
-            scale(parallel, a, a)
-            weak = np.flatnonzero(~keep)
-            self._kept.append(_Kept(q, kept, weak, (diagonal + own)[weak]))
-            blocks.append(
-                _FinalPart(in_root[kept], a_root[kept], diagonal[kept], parallel)
-            )
-            self._spans.append(slice(start, start + len(kept)))
-            start += len(kept)
-        self._final = self._assemble(blocks, jitter)
+            scale(parallel, a_leaf[kept], a_leaf[kept])
+            weak = np.flatnonzero(~keep), (barrier + own)[~keep]
+            at, sign = in_root[kept], a_root[kept]
+            self._add(kept, at, sign, barrier[kept], parallel, weak)
+        self._final = self._assembled(jitter)
 
-    def _assemble(self, blocks: list[_FinalPart], jitter: float) -> Any:
-        """Return the factor of ``a₀K₀a₀/ρ₀ + a P a + D`` over all blocks."""
-        pieces = [
-            [
-                scaled_block(
-                    self.gram,
-                    self._all_or(one.rows),
-                    self._all_or(two.rows),
-                    one.sign / self.weight,
-                    two.sign,
-                )
-                for two in blocks[: number + 1]
-            ]
-            for number, one in enumerate(blocks)
-        ]
-        for number, one in enumerate(blocks):
-            own = pieces[number][number]
-            if one.parallel is not None:
-                whole = slice(0, len(one.rows))
-                put(own, whole, whole, one.parallel, add=True)
-            add_diagonal(own, one.diagonal)
-            if jitter:
-                add_diagonal(own, jitter * diagonal(own))
-        if len(blocks) == 1:
-            final = pieces[0][0]
+    def _add(self, inside, rows, sign, diagonal, parallel, weak) -> None:
+        """Add a part after the others."""
+        start = self._parts[-1].span.stop if self._parts else 0
+        span = slice(start, start + len(inside))
+        if len(rows) == len(self.gram) and (np.diff(rows) == 1).all():
+            rows = slice(None)  # all rows in order, which need no copy
+        self._parts.append(
+            _FinalPart(span, inside, rows, sign, diagonal, parallel, *weak)
+        )
+
+    def _assembled(self, jitter: float) -> Any:
+        """Return the factor of ``a₀K₀a₀/ρ₀ + a P a + D`` over all parts."""
+
+        def block_of(one: _FinalPart, two: _FinalPart) -> Any:
+            left = one.sign / self.weight
+            return scaled_block(self.gram, one.rows, two.rows, left, two.sign)
+
+        if len(self._parts) == 1:
+            final = block_of(*self._parts, *self._parts)
         else:
-            size = sum(len(block.rows) for block in blocks)
+            size = self._parts[-1].span.stop if self._parts else 0
             final = zeros(self.gram, size, size)
-            for row, span in zip(pieces, self._spans, strict=True):
-                for piece, other in zip(row, self._spans, strict=False):
-                    put(final, span, other, piece)
-        return cholesky(final) if len(final) else final
-
-    def _all_or(self, rows: np.ndarray) -> np.ndarray | slice:
-        """Return a slice, which needs no copy, if these are all rows in order."""
-        whole = len(rows) == len(self.gram) and (np.diff(rows) == 1).all()
-        return slice(None) if whole else rows
+            for number, one in enumerate(self._parts):
+                for two in self._parts[: number + 1]:
+                    put(final, one.span, two.span, block_of(one, two))
+        if not len(final):
+            return final
+        for part in self._parts:
+            if part.parallel is not None:
+                put(final, part.span, part.span, part.parallel, add=True)
+        add_diagonal(final, np.concatenate([part.diagonal for part in self._parts]))
+        if jitter:
+            add_diagonal(final, jitter * diagonal(final))
+        return cholesky(final)
 
     def _solve_rows(self, right: np.ndarray) -> np.ndarray:
         """Apply the preconditioner to the row multipliers, without border."""
         problem = self.problem
         out = np.zeros_like(right)
-        pieces, spans = [], iter(self._spans)
-        gathered_root = None
-        if len(self.root.rows):
-            gathered_root = self.root.gather(right)
-            pieces.append(gathered_root[self._root_keep])
-        first = []
-        for leaf, kept in zip(self.leaves, self._kept, strict=True):
+        parts, wanted, alone = iter(self._parts), [], []
+        root = self.root.gather(right) if len(self.root.rows) else None
+        if root is not None:
+            wanted.append(root[next(parts).inside])
+        for leaf in self.leaves:
             gathered = leaf.private.gather(right)
-            alone = leaf.solve_pivot(gathered)
-            first.append((gathered, alone))
-            if kept is None:
-                continue
-            q = kept.family
-            family, part = problem.families[q], problem.slices[q]
-            force = leaf.apply(leaf.without_weak(alone))
-            at = problem.positions(q, leaf.k)
-            reduced = right[part] - times(family.on[leaf.k], force[at])
-            pieces.append(reduced[kept.inside])
-        final = np.concatenate(pieces)
+            alone.append(leaf.solve_pivot(gathered))
+            if leaf.shared is not None:
+                force = leaf.apply(leaf.without_weak(alone[-1]))
+                at = problem.positions(leaf.shared, leaf.k)
+                reduced = right[problem.slices[leaf.shared]] - times(
+                    problem.families[leaf.shared].on[leaf.k], force[at]
+                )
+                wanted.append(reduced[next(parts).inside])
+        final = np.concatenate(wanted)
         if len(final):
             final = cholesky_solve(self._final, final)
-        if gathered_root is not None:
-            merged = np.zeros_like(gathered_root)
-            merged[self._root_keep] = final[next(spans)]
-            weak = self._root_weak
-            merged[weak] = times(
-                1.0 / (self.root.barrier + self.gram_diagonal)[weak],
-                gathered_root[weak],
-            )
-            self.root.scatter(merged, gathered_root, right, out)
-        for leaf, kept, (gathered, alone) in zip(
-            self.leaves, self._kept, first, strict=True
-        ):
-            merged = alone
-            if kept is not None:
-                q, inside, weak, weak_diagonal = kept
-                family, part = problem.families[q], problem.slices[q]
-                step = np.zeros_like(right[part])
-                step[inside] = final[next(spans)]
-                shared = np.zeros_like(gathered)
-                shared[problem.positions(q, leaf.k)] = times(family.on[leaf.k], step)
-                force = leaf.without_weak(leaf.apply(shared))
-                merged = alone - leaf.solve_pivot(force)
-                step[weak] = times(1.0 / weak_diagonal, right[part][weak])
-                out[part] = step
+        parts = iter(self._parts)
+        if root is not None:
+            part = next(parts)
+            merged = part.add_weak(part.step(final, root), root)
+            self.root.scatter(merged, root, right, out)
+        for leaf, merged in zip(self.leaves, alone, strict=True):
+            gathered = leaf.private.gather(right)
+            if leaf.shared is not None:
+                part, own = next(parts), right[problem.slices[leaf.shared]]
+                step, shared = part.step(final, own), np.zeros_like(gathered)
+                a = problem.families[leaf.shared].on[leaf.k]
+                shared[problem.positions(leaf.shared, leaf.k)] = times(a, step)
+                merged = merged - leaf.solve_pivot(
+                    leaf.without_weak(leaf.apply(shared))
+                )
+                out[problem.slices[leaf.shared]] = part.add_weak(step, own)
             leaf.private.scatter(merged, gathered, right, out)
         return out
 
