@@ -30,7 +30,7 @@ would be lost if the correcting function vanishes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -260,6 +260,14 @@ class Problem:
         """Return the positions of the rows of family q in the vectors of function k."""
         return self._positions[q, k]
 
+    def _terms(self) -> Iterator[tuple[slice, int, np.ndarray, Any]]:
+        """Yield, for every family and function it acts on, the slice of the family.
+
+        The function, the coefficients and the positions of the rows follow.
+        """
+        for (q, k), at in self._positions.items():
+            yield self.slices[q], k, self.families[q].on[k], at
+
     def length(self, k: int) -> int:
         """Return the number of rows on which function k is defined."""
         rows = self.functions[k].rows
@@ -275,12 +283,8 @@ class Problem:
         spread = [
             np.zeros((*several, self.length(k))) for k in range(len(self.functions))
         ]
-        for q, (part, family) in enumerate(
-            zip(self.slices, self.families, strict=True)
-        ):
-            for k, coefficient in family.on.items():
-                at = self._positions[q, k]
-                spread[k][..., at] += coefficient * multipliers[..., part]
+        for part, k, coefficient, at in self._terms():
+            spread[k][..., at] += coefficient * multipliers[..., part]
         for g, row in enumerate(self.global_rows, self._globals.start):
             for k, coefficient in row.on.items():
                 spread[k] += coefficient * multipliers[..., g, None]
@@ -331,33 +335,28 @@ class Problem:
     @cached_property
     def hessian_diagonal(self) -> np.ndarray:
         """``H_ii``, the curvature of the dual along each multiplier."""
-        entries = self.curvature.copy()
-        for k, f in enumerate(self.functions):
-            if f.space is None:
-                continue
-            diagonal = f.space.diagonal / f.weight
-            for q, (part, family) in enumerate(
-                zip(self.slices, self.families, strict=True)
-            ):
-                if k in family.on:
-                    at = self._positions[q, k]
-                    entries[part] += family.on[k] ** 2 * diagonal[at]
-            for g, row in enumerate(self.global_rows, self._globals.start):
-                if k in row.on:
-                    entries[g] += row.on[k] @ f.space.apply(row.on[k]) / f.weight
+        entries, weights = self.curvature.copy(), [f.weight for f in self.functions]
+        diagonals = {k: s.diagonal / weights[k] for k, s in self.spaces.items()}
+        for part, k, coefficient, at in self._terms():
+            if k in diagonals:
+                entries[part] += coefficient**2 * diagonals[k][at]
+        for g, row in enumerate(self.global_rows, self._globals.start):
+            for k, coefficient in row.on.items():
+                if k in self.spaces:
+                    image = self.spaces[k].apply(coefficient)
+                    entries[g] += coefficient @ image / weights[k]
         return entries
 
     def balance_columns(self) -> np.ndarray:
         """Return the matrix of the balance equations, one row per biased function."""
         columns = np.zeros((len(self.biased), self.size))
-        for row, (k, basis) in enumerate(self.bases.items()):
-            for q, family in enumerate(self.families):
-                if k in family.on:
-                    at = self._positions[q, k]
-                    columns[row, self.slices[q]] = family.on[k] * basis[at]
-            for g, constraint in enumerate(self.global_rows):
-                if k in constraint.on:
-                    columns[row, self._globals.start + g] = constraint.on[k] @ basis
+        for part, k, coefficient, at in self._terms():
+            if k in self.bases:
+                columns[self.biased.index(k), part] = coefficient * self.bases[k][at]
+        for g, row in enumerate(self.global_rows, self._globals.start):
+            for k, coefficient in row.on.items():
+                if k in self.bases:
+                    columns[self.biased.index(k), g] = coefficient @ self.bases[k]
         return columns
 
     @cached_property
@@ -409,12 +408,8 @@ class Problem:
         The values may be several vectors, the rows of matrices.
         """
         margins = np.zeros((*values[0].shape[:-1], self.size))
-        for q, (part, family) in enumerate(
-            zip(self.slices, self.families, strict=True)
-        ):
-            for k, coefficient in family.on.items():
-                at = self._positions[q, k]
-                margins[..., part] += coefficient * values[k][..., at]
+        for part, k, coefficient, at in self._terms():
+            margins[..., part] += coefficient * values[k][..., at]
         for g, row in enumerate(self.global_rows):
             for k, coefficient in row.on.items():
                 margins[..., self._globals.start + g] += values[k] @ coefficient

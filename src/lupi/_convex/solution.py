@@ -394,13 +394,9 @@ def settle_biases(solution: Solution, tuning: Tuning = DEFAULT) -> Solution:
     every bias in the interval is optimal with them.
     """
     problem = solution.problem
-    if not problem.biased or _is_unique(solution):
+    # A squared slack is strictly convex in the bias.
+    if not problem.biased or _is_unique(solution) or problem.curvature.any():
         return solution
-    if any(
-        family.slack is not None and family.slack.squared is not None
-        for family in problem.families
-    ):
-        return solution  # a squared slack is strictly convex in the bias
     biases = _midpoint(solution, tuning.bias_kinds)
     if biases is None:
         return solution

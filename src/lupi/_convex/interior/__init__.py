@@ -25,7 +25,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lupi._convex.interior.blocks import SHORTEST_STEP, longest_step, solve_blocks
+from lupi._convex.interior.blocks import Progress, longest_step, solve_blocks
 from lupi._convex.interior.blocks.local import LocalRows, solve_sifted
 from lupi._convex.interior.kernel import KernelNewton
 from lupi._convex.interior.start import starting_multipliers
@@ -255,7 +255,7 @@ def _along_path(
         shares = (1.0,)
     aims = [tol * share for share in shares]
     enough = tuning.aim(problem.n_rows, tol)
-    n_iter, stalled, lowest, exhausted = 0, 0, np.inf, 0
+    n_iter, progress = 0, Progress(tol, tuning)
     pairs = None  # those of the best point, until the vertex near it is tried
     while n_iter < max_iter and aims:
         n_iter += 1
@@ -268,9 +268,6 @@ def _along_path(
         candidate = state.solution(n_iter, False)
         if not np.isfinite(candidate.duality_gap):
             break
-        merit = state.complementarity() + np.abs(state.stationarity()).max()
-        stalled = 0 if merit < 0.9 * lowest else stalled + 1
-        lowest = min(lowest, merit)
         if candidate.relative_gap < best.relative_gap:
             best, pairs = candidate, state.pairs.copy()
         if best.is_optimal(aims[0]):
@@ -281,11 +278,9 @@ def _along_path(
                 if vertex is not best and vertex.is_optimal(enough):
                     best = vertex
                     break
-        done = best.is_optimal(tol)
-        patience = tuning.polishing_patience if done else tuning.patience
-        # The products are below tol: the rest of the gap is rounding.
-        exhausted += not done and state.products() <= tol * abs(best.primal_value)
-        if step < SHORTEST_STEP or stalled > patience or exhausted > tuning.last_steps:
+        merit = state.complementarity() + np.abs(state.stationarity()).max()
+        products = state.products()
+        if progress.ends(best, length=step, products=products, merit=merit):
             break
     if small and pairs is not None and n_iter < max_iter:
         best = vertex_near(best, pairs, tol=tol, tuning=tuning)

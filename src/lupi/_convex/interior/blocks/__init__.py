@@ -23,7 +23,7 @@ from lupi._convex.linalg import (
     cholesky_solve,
     first_zero,
 )
-from lupi._convex.solution import FLATTEST
+from lupi._convex.solution import FLATTEST, Solution
 from lupi._convex.tuning import DEFAULT, Tuning
 
 # Length of a step below which there is no progress.
@@ -63,6 +63,36 @@ class BlockSolution:
             return 0.0
         size = abs(self.primal_value)
         return self.duality_gap / size if size > 0 else np.inf
+
+
+class Progress:
+    """Decides whether a path has ended: the steps are short, or improve nothing."""
+
+    def __init__(self, tol: float, tuning: Tuning):
+        self.tol, self.tuning = tol, tuning
+        self.stalled, self.exhausted, self.lowest = 0, 0, np.inf
+
+    def ends(
+        self,
+        best: Solution | BlockSolution,
+        *,
+        length: float,
+        products: float,
+        merit: float,
+    ) -> bool:
+        """Return whether the step of this length was the last."""
+        tuning = self.tuning
+        self.stalled = 0 if merit < 0.9 * self.lowest else self.stalled + 1
+        self.lowest = min(self.lowest, merit)
+        done = best.relative_gap <= self.tol
+        patience = tuning.polishing_patience if done else tuning.patience
+        # The products are below tol: the rest of the gap is rounding.
+        self.exhausted += not done and products <= self.tol * abs(best.primal_value)
+        return (
+            length < SHORTEST_STEP
+            or self.stalled > patience
+            or self.exhausted > tuning.last_steps
+        )
 
 
 def solve_blocks(
@@ -207,17 +237,13 @@ class _Path:
     # ------------------------------------------------------------------- path
     def follow(self, *, tol: float, aim: float, max_iter: int) -> BlockSolution:
         """Take Mehrotra steps to the end of the path."""
-        tuning, here = (
-            self.tuning,
-            self.rows.total(RowState.factorize, self.theta, 0.0, False),
-        )
+        here = self.rows.total(RowState.factorize, self.theta, 0.0, False)
         best = self._certified(here, 0)
         best_theta, at_best = self.theta, True
         # A gap that is close to rounding errors needs exact steps.
         accuracy = REFINED_RESIDUAL if aim == tol else EXACT_RESIDUAL
-        n_iter, stalled, exhausted, lowest = 0, 0, 0, np.inf
-        products = np.inf
-        few = aim < tol and self.sums["rows"] <= tuning.polished_size
+        n_iter, products, progress = 0, np.inf, Progress(tol, self.tuning)
+        few = aim < tol and self.sums["rows"] <= self.tuning.polished_size
         while n_iter < max_iter and (
             best.relative_gap > tol
             or (
@@ -241,19 +267,8 @@ class _Path:
             if at_best:
                 best, best_theta = point, ahead
             products = here.sums["products"]
-            merit = products / self.sums["pairs"]
-            merit += here.peaks["stationarity"]
-            stalled = 0 if merit < 0.9 * lowest else stalled + 1
-            lowest = min(lowest, merit)
-            done = best.relative_gap <= tol
-            patience = tuning.polishing_patience if done else tuning.patience
-            # The products are below tol: the rest of the gap is rounding.
-            exhausted += not done and products <= tol * abs(best.primal_value)
-            if (
-                length < SHORTEST_STEP
-                or stalled > patience
-                or exhausted > tuning.last_steps
-            ):
+            merit = products / self.sums["pairs"] + here.peaks["stationarity"]
+            if progress.ends(best, length=length, products=products, merit=merit):
                 break
         if not at_best:
             self.rows.total(RowState.recall)

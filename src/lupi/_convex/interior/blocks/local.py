@@ -19,7 +19,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,19 +59,18 @@ class LocalRows:
         self.pool = pool
         self.kinds = _kinds(problem)
         self.blocks: list[RowState] = []
-        self._of_kind: list[int] = []
         on_host = device == "cpu"
         block_values = tuning.block_values if on_host else tuning.device_block_values
         width = max(self.layout.size, 1)
         # With fewer rows than weights, sums of matrices would take most of the time.
         size = max(tuning.fewest_block_rows, width, block_values // width)
-        for number, kind in enumerate(self.kinds):
+        for kind in self.kinds:
             own = kind.problem
             for start in range(0, own.n_rows, size):
                 part = slice(start, min(start + size, own.n_rows))
                 block = RowState(own, kind.names, self.layout, part, device)
+                kind.blocks.append(len(self.blocks))
                 self.blocks.append(block)
-                self._of_kind.append(number)
 
     def __copy__(self) -> LocalRows:
         new = object.__new__(LocalRows)
@@ -85,13 +84,10 @@ class LocalRows:
         arguments = tuple(
             float(one) if isinstance(one, np.floating) else one for one in arguments
         )
-        return self._each(lambda _, block: one_pass(block, *arguments))
-
-    def _each(self, run: Callable[[int, RowState], Totals]) -> Totals:
         pool = self.pool if len(self.blocks) > 1 else None
         take = map if pool is None else pool.map
         # Added in the order of the blocks, so that sums do not depend on threads.
-        return merged(take(run, range(len(self.blocks)), self.blocks))
+        return merged(take(lambda block: one_pass(block, *arguments), self.blocks))
 
     def describe(self) -> Totals:
         """Return the totals of the rows for the start and the certificate."""
@@ -101,25 +97,24 @@ class LocalRows:
 
     def begin(self, typical: float, centered: bool) -> Totals:
         """Set multipliers inside their bounds; return their functions."""
-        first = []
+        totals = []
         for kind in self.kinds:
             own = kind.problem
             flat = starting_multipliers(own, centered=centered, typical=typical)
-            first.append([flat[one] for one in own.slices])
-
-        def run(number: int, block: RowState) -> Totals:
-            start = first[self._of_kind[number]]
-            return block.begin([own[block.part] for own in start])
-
-        return self._each(run)
+            start = [flat[one] for one in own.slices]
+            for number in kind.blocks:
+                block = self.blocks[number]
+                totals.append(block.begin([own[block.part] for own in start]))
+        return merged(totals)
 
     def multipliers(self) -> np.ndarray:
         """Return the multipliers of the problem, relative to their offset."""
         out = np.empty(self._n_multipliers)
-        for number, block in zip(self._of_kind, self.blocks, strict=True):
-            places = self.kinds[number].places(block.part)
-            for at, family in zip(places, block.families, strict=True):
-                out[at] = to_host(family.multipliers)
+        for kind in self.kinds:
+            for block in (self.blocks[number] for number in kind.blocks):
+                places = kind.places(block.part)
+                for at, family in zip(places, block.families, strict=True):
+                    out[at] = to_host(family.multipliers)
         return out
 
     def sample(self, n_rows: int) -> Problem:
@@ -206,7 +201,7 @@ class _Kind:
     ``names`` are the numbers of its functions and ``starts`` those of the first
     multiplier of each family in the whole problem; ``at`` are the positions of the rows
     in each family, None for all. A global constraint is not one of the rows that are
-    counted.
+    counted. ``blocks`` are the numbers of the blocks that have its rows.
     """
 
     parts: ProblemParts
@@ -214,6 +209,7 @@ class _Kind:
     starts: list[int]
     at: list[np.ndarray] | None = None
     is_global: bool = False
+    blocks: list[int] = field(default_factory=list)
 
     @classmethod
     def of(cls, problem: Problem, rows: np.ndarray) -> _Kind:
@@ -419,9 +415,9 @@ def solve_sifted(
     while kept.sum() <= tuning.sifted_share * n_rows:
         some = _with_costs_of_all(problem, kept, sample)
         aim = SHARE_OF_TOL * tol
-        found = solve_rows(some, tol=aim, aim=aim, max_iter=max_iter - n_iter)
-        n_iter += found.n_iter
-        if not found.converged or n_iter >= max_iter:
+        of_some = solve_rows(some, tol=aim, aim=aim, max_iter=max_iter - n_iter)
+        n_iter += of_some.n_iter
+        if not of_some.converged or n_iter >= max_iter:
             return None
         multipliers = -problem.offset
         for family, part, here in zip(
@@ -429,15 +425,15 @@ def solve_sifted(
         ):
             at = kept if family.rows is None else kept[family.rows]
             change = some.offset[here] - problem.offset[part][at]
-            multipliers[part][at] = found.multipliers[here] + change
+            multipliers[part][at] = of_some.multipliers[here] + change
         solution = replace(
-            found,
+            of_some,
             problem=problem,
             multipliers=multipliers,
             coefficients=problem.coefficients(multipliers),
             n_iter=n_iter,
         )
-        del some, found, multipliers  # frees memory for the certificate
+        del some, of_some, multipliers  # frees memory for the certificate
         if solution.is_optimal(tol):
             return solution
         short = np.full(n_rows, -np.inf)
