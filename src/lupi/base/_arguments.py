@@ -795,6 +795,23 @@ def class_weights(
     return weights
 
 
+def coded_classes(
+    training: Training, class_weight: Any, estimator: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the classes and their weights, and code and weight of every row.
+
+    The code of a row without y is −1, and its weight is not multiplied. All weights are
+    positive.
+    """
+    known, weight = training.labelled, training.weight.copy()
+    labels = check_classes(training.y[known], weight[known], estimator)
+    factor = class_weights(class_weight, labels.classes, labels.codes, weight[known])
+    codes = np.full(training.n_rows, -1)
+    codes[known] = labels.codes
+    weight[known] *= factor[labels.codes]
+    return labels.classes, factor, codes, weight
+
+
 def counted_classes(
     training: Training, class_weight: Any, estimator: Any
 ) -> tuple[Training, Labels]:

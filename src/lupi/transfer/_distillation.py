@@ -58,10 +58,9 @@ from lupi.base import (
     PrivilegedEstimator,
     PrivilegedTags,
     Training,
-    check_classes,
     check_privileged,
-    class_weights,
 )
+from lupi.base._arguments import coded_classes
 from lupi.base._estimator import ScoreClassifier, TargetRegressor, probabilities_if
 from lupi.base._metadata import accepts, fit_with, last_step, seeded
 from lupi.base._rows import is_data_frame, side_by_side, take_rows
@@ -400,18 +399,10 @@ class GeneralizedDistillationClassifier(ScoreClassifier, Distillation):
     )
 
     def _fit_student(self, training: Training, student: Any) -> Any:
-        known_y = training.labelled
-        labels = check_classes(training.y[known_y], training.weight[known_y], self)
-        self.classes_, factor = labels.classes, None
-        codes = np.full(training.n_rows, -1)
-        codes[known_y] = labels.codes
-        weight = None
-        if training.weighted or self.class_weight is not None:
-            factor = class_weights(
-                self.class_weight, self.classes_, labels.codes, training.weight[known_y]
-            )
-            weight = training.weight.copy()
-            weight[known_y] *= factor[labels.codes]
+        coded = coded_classes(training, self.class_weight, self)
+        self.classes_, factor, codes, cost = coded
+        weighted = training.weighted or self.class_weight is not None
+        weight = cost if weighted else None
         taught = expected = None
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
@@ -424,7 +415,7 @@ class GeneralizedDistillationClassifier(ScoreClassifier, Distillation):
             # The share of soft labels is 1 where y is missing.
             mixed = np.where(absent, 1.0, self.imitation_weight)[:, None]
             taught = known.rows, soft, mixed
-            expected = None if factor is None else soft[absent] @ factor
+            expected = soft[absent] @ factor if weighted else None
             self.soft_labels_ = soft
         weight = self._student_weight(training, weight, expected)
         share = np.eye(len(self.classes_))[codes]

@@ -70,9 +70,8 @@ from lupi.base import (
     PrivilegedTags,
     SharedOver,
     Training,
-    check_classes,
-    class_weights,
 )
+from lupi.base._arguments import coded_classes
 from lupi.base._metadata import Delegate, accepts, fit_with, seeded
 from lupi.base._rows import dense, side_by_side
 from lupi.kernels import (
@@ -236,14 +235,8 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
     def _fit_training(self, training: Training) -> None:
         training = training.learnable()
         answered = training.labelled
-        labels = check_classes(training.y[answered], training.weight[answered], self)
-        self.classes_ = labels.classes
-        factor = class_weights(
-            self.class_weight, labels.classes, labels.codes, training.weight[answered]
-        )
-        codes, cost = np.full(training.n_rows, -1), training.weight.copy()
-        codes[answered] = labels.codes
-        cost[answered] *= factor[labels.codes]
+        coded = coded_classes(training, self.class_weight, self)
+        self.classes_, _, codes, cost = coded
         given = training.weight if training.weighted else None
         features, extra = training.X, None
         known = training.privileged
