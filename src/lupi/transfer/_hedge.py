@@ -32,6 +32,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,11 @@ _FEW = 10_000
 _LEAST_SCALE = 0.1
 # Largest number of columns, if there are fewer labelled rows, for fits from sums.
 _SUMS_COLUMNS = 300
+# Regressors, and their objectives, that are classifiers with labels in [0, 1].
+_SOFT_OBJECTIVES = {
+    ("xgboost", "XGBClassifier"): ("XGBRegressor", "binary:logistic"),
+    ("lightgbm", "LGBMClassifier"): ("LGBMRegressor", "cross_entropy"),
+}
 
 
 # -- outputs -----------------------------------------------------------------------
@@ -200,21 +206,13 @@ def with_soft_objective(classifier: Any) -> Any:
     """
     last = last_step(classifier)
     package = type(last).__module__.split(".")[0]
-    name = type(last).__name__
-    if (package, name) == ("xgboost", "XGBClassifier"):
-        from xgboost import XGBRegressor
-
-        regressor, objective = XGBRegressor, "binary:logistic"
-    elif (package, name) == ("lightgbm", "LGBMClassifier"):
-        from lightgbm import LGBMRegressor
-
-        regressor, objective = LGBMRegressor, "cross_entropy"
-    else:
+    if (package, type(last).__name__) not in _SOFT_OBJECTIVES:
         return None
+    regressor, objective = _SOFT_OBJECTIVES[package, type(last).__name__]
     parameters = last.get_params(deep=False) | {"objective": objective}
     if parameters.get("class_weight") is not None:
         return None
-    soft = regressor(**parameters)
+    soft = getattr(import_module(package), regressor)(**parameters)
     if isinstance(classifier, Pipeline):
         return Pipeline([*classifier.steps[:-1], (classifier.steps[-1][0], soft)])
     return soft
