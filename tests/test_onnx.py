@@ -93,6 +93,8 @@ def test_the_guide_runs(tmp_path):
     assert set(model.prediction_range_) <= set(model.predict(far))
 
 
+# `tests/packaging/test_core.py` saves and loads every model without these packages.
+@pytest.mark.slow
 def test_a_saved_model_predicts_with_the_core_packages_alone(tmp_path):
     """No pandas, skrub, matplotlib or compiler of a display where models serve."""
     model = make_pipeline(StandardScaler(), lupi.SVCPlus())

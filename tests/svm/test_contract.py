@@ -6,7 +6,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import lupi.svm
 from lupi.svm import FairSVCDeltaPlus, HardMarginSVC, MarginTransferSVC, SVCDeltaPlus
 from lupi.testing import check_privileged_estimator
-from tests.contract import check_core, check_own, check_scikit_learn_core
+from tests.contract import check_own, check_scikit_learn_core
 from tests.marks import slow
 
 VARIANTS = [
@@ -54,8 +54,9 @@ def test_own_checks(estimator):
 
 @pytest.mark.filterwarnings("ignore:.*no sensitive_features")
 def test_core_of_the_fair_model():
-    """It has a fit of its own."""
-    check_core(FairSVCDeltaPlus())
+    """It has a fit of its own, which passes one more argument on."""
+    check_scikit_learn_core(FairSVCDeltaPlus())
+    check_own(FairSVCDeltaPlus())
 
 
 @pytest.mark.slow

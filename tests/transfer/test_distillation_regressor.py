@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from lupi.testing import check_privileged_estimator
 from lupi.transfer import GeneralizedDistillationRegressor
-from tests.contract import check_core
+from tests.contract import check_own, check_scikit_learn_core
 
 
 def draw(n=60, seed=0):
@@ -104,7 +104,8 @@ def test_refitting_without_a_teacher_forgets_the_old_one():
 
 
 def test_core():
-    check_core(GeneralizedDistillationRegressor(cv=2))
+    check_scikit_learn_core(GeneralizedDistillationRegressor(cv=2))
+    check_own(GeneralizedDistillationRegressor(cv=2))
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from lupi.svm import SVCDeltaPlus, SVCPlus
 from lupi.testing import check_privileged_estimator
 from lupi.transfer import KnowledgeTransferClassifier
-from tests.contract import check_core
+from tests.contract import check_own, check_scikit_learn_core
 from tests.marks import slow
 
 PRECISE = LogisticRegression(tol=1e-10, max_iter=10_000)
@@ -392,7 +392,9 @@ def test_privileged_rows_of_one_class_cannot_train_the_machine():
 @pytest.mark.filterwarnings("ignore:.*trivial solution")
 def test_core():
     final = LogisticRegression(solver="newton-cholesky")
-    check_core(KnowledgeTransferClassifier(final, n_frames=4, cv=2))
+    model = KnowledgeTransferClassifier(final, n_frames=4, cv=2)
+    check_scikit_learn_core(model)
+    check_own(model)
 
 
 @pytest.mark.slow
