@@ -268,8 +268,7 @@ def solve_libsvm(
             solution.n_iter += n_iter
         solution.converged = solution.is_optimal(tol)
         return solution
-    leaves = problem.structure.leaves
-    is_near = problem.slacks or any(_is_flexible(problem, k, tuning) for k in leaves)
+    is_near = problem.slacks or problem.relative_cost >= tuning.near_cost
     if not (is_near or svm.is_on_host):
         return solve_proximal(problem, **options)
     if svm.is_on_host:
