@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupi._convex import Features, Function, GlobalRow, Gram, Problem, Rows, Slack
+from lupi._convex import Family, Features, Function, GlobalRow, Gram, Problem, Slack
 
 
 def spaces(seed, n, p, *, features, constant=False):
@@ -33,38 +33,38 @@ def problems(*, features=False, n=30):
     with_constant = spaces(2, n, 5, features=features, constant=True)
     half, zeta = np.ones(len(has)), Slack(linear=3 * cost)
     return {
-        "hinge": Problem(n, [first()], [Rows({0: y}, one, slack=Slack(linear=cost))]),
+        "hinge": Problem(n, [first()], [Family({0: y}, one, slack=Slack(linear=cost))]),
         "hard": Problem(
             n,
             [first(), second(cost=cost)],
-            [Rows({0: y, 1: one}, one), Rows({1: one}, zero)],
+            [Family({0: y, 1: one}, one), Family({1: one}, zero)],
         ),
         "partial": Problem(
             n,
             [first(), second(has, cost=cost[has])],
             [
-                Rows({0: y[lacks]}, np.ones(len(lacks)), lacks, Slack(cost[lacks])),
-                Rows({0: y[has], 1: half}, half, has),
-                Rows({1: half}, 0 * half, has),
+                Family({0: y[lacks]}, np.ones(len(lacks)), lacks, Slack(cost[lacks])),
+                Family({0: y[has], 1: half}, half, has),
+                Family({1: half}, 0 * half, has),
             ],
         ),
         "shared slack": Problem(
             n,
             [first(), second(cost=y * cost)],
-            [Rows({0: y, 1: y}, one, slack=zeta), Rows({1: y}, zero, slack=zeta)],
+            [Family({0: y, 1: y}, one, slack=zeta), Family({1: y}, zero, slack=zeta)],
         ),
         "squared": Problem(
             n,
             [first(), Function(with_constant, 0.5)],
             [
-                Rows({0: y, 1: one}, one),
-                Rows({1: one}, zero, slack=Slack(squared=cost), equality=True),
+                Family({0: y, 1: one}, one),
+                Family({1: one}, zero, slack=Slack(squared=cost), equality=True),
             ],
         ),
         "global": Problem(
             n,
             [first()],
-            [Rows({0: y}, one, slack=Slack(linear=cost))],
+            [Family({0: y}, one, slack=Slack(linear=cost))],
             [
                 GlobalRow({0: (y - y.mean()) / n}, -0.05),
                 GlobalRow({0: -(y - y.mean()) / n}, -0.05),
@@ -73,7 +73,7 @@ def problems(*, features=False, n=30):
         "no space": Problem(
             n,
             [first(), Function(None, 1.0, cost, one)],
-            [Rows({0: y, 1: one}, one, slack=Slack(linear=4 * one))],
+            [Family({0: y, 1: one}, one, slack=Slack(linear=4 * one))],
             [GlobalRow({1: cost / (cost @ cost)}, 0.0)],
         ),
     }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from lupi._convex import Function, Gram, Problem, Rows, Slack, Solution, Tuning
+from lupi._convex import Family, Function, Gram, Problem, Slack, Solution, Tuning
 from lupi._convex.solution import settle_biases
 from tests.convex.made import matrices, problems
 
@@ -84,7 +84,7 @@ def test_an_interval_far_wider_than_the_first_look():
     """y f = 0 with as much cost on either side: every b from −1 to 1 is optimal."""
     y = np.repeat([1.0, -1.0], 200)
     function = Function(Gram(np.eye(400)), 1.0, np.ones(400))
-    family = Rows({0: y}, np.ones(400), slack=Slack(linear=np.ones(400)))
+    family = Family({0: y}, np.ones(400), slack=Slack(linear=np.ones(400)))
     problem = Problem(400, [function], [family])
     start = np.array([0.9])
     found = settle_biases(made_solution(problem, [np.zeros(400)], start)).biases

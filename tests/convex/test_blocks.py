@@ -9,10 +9,10 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from lupi._convex import (
+    Family,
     Features,
     Function,
     Problem,
-    Rows,
     Slack,
     Tuning,
     linalg,
@@ -34,19 +34,22 @@ def made(name, n=600, *, seed=0, scale=1.0, form=np.asarray, device="cpu"):
 
     first = Function(space(X), 1.0, one)
     if name == "hinge":
-        return Problem(n, [first], [Rows({0: y}, one, slack=Slack(linear=cost))])
+        return Problem(n, [first], [Family({0: y}, one, slack=Slack(linear=cost))])
     if name == "shared":
         zeta = Slack(linear=3 * cost)
         second = Function(space(P), 0.5, one, y * cost)
-        families = [Rows({0: y, 1: y}, one, slack=zeta), Rows({1: y}, zero, slack=zeta)]
+        families = [
+            Family({0: y, 1: y}, one, slack=zeta),
+            Family({1: y}, zero, slack=zeta),
+        ]
         return Problem(n, [first, second], families)
     has, lacks = np.arange(0, n, 2), np.arange(1, n, 2)
     zeta, half = Slack(linear=3 * cost[has]), np.ones(len(has))
     second = Function(space(P[has]), 0.5, half, y[has] * cost[has], has)
     families = [
-        Rows({0: y[lacks]}, np.ones(len(lacks)), lacks, Slack(linear=cost[lacks])),
-        Rows({0: y[has], 1: y[has]}, half, has, zeta),
-        Rows({1: y[has]}, 0 * half, has, zeta),
+        Family({0: y[lacks]}, np.ones(len(lacks)), lacks, Slack(linear=cost[lacks])),
+        Family({0: y[has], 1: y[has]}, half, has, zeta),
+        Family({1: y[has]}, 0 * half, has, zeta),
     ]
     return Problem(n, [first, second], families)
 
@@ -196,14 +199,17 @@ def hard(name, n=2000, *, seed=0, form=np.asarray, device="cpu"):
     if name == "tube":
         for k, sign in ((1, -1.0), (2, 1.0)):
             functions.append(correction())
-            families.append(Rows({0: sign * one, k: one}, sign * target - 0.1))
-            families.append(Rows({k: one}, 0 * one))
+            families.append(Family({0: sign * one, k: one}, sign * target - 0.1))
+            families.append(Family({k: one}, 0 * one))
         return Problem(n, functions, families)
     functions.append(correction())
-    families = [Rows({0: y[rows], 1: size}, size, own), Rows({1: size}, 0 * size, own)]
+    families = [
+        Family({0: y[rows], 1: size}, size, own),
+        Family({1: size}, 0 * size, own),
+    ]
     if len(few):
         zeta = Slack(linear=cost[few])
-        families.append(Rows({0: y[few]}, np.ones(len(few)), few, zeta))
+        families.append(Family({0: y[few]}, np.ones(len(few)), few, zeta))
     return Problem(n, functions, families)
 
 

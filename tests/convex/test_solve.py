@@ -9,12 +9,12 @@ from sklearn.svm import SVC, SVR
 
 from lupi._convex import (
     SOLVERS,
+    Family,
     Features,
     Function,
     GlobalRow,
     Gram,
     Problem,
-    Rows,
     Slack,
     Tuning,
     solve,
@@ -35,7 +35,7 @@ def svm(n, C=1.0, space=Gram, seed=0):
     return Problem(
         n,
         [Function(space(matrix), 1.0, one)],
-        [Rows({0: y}, one, None, Slack(linear=C * one))],
+        [Family({0: y}, one, None, Slack(linear=C * one))],
     )
 
 
@@ -50,7 +50,7 @@ def svr(n, C, epsilon=0.1, seed=0):
     y, cost = X[:, 0] ** 2 + rng.normal(size=n), C * rng.uniform(0.5, 2.0, n)
     parts = np.split(rng.permutation(n), [n // 3])
     families = [
-        Rows(
+        Family(
             {0: np.full(len(rows), sign)},
             sign * y[rows] - epsilon,
             rows,
@@ -100,19 +100,19 @@ def test_a_plain_svr_is_that_of_scikit_learn(n, C):
 ONE = np.ones(40)
 SIGNS = np.where(np.arange(40) % 2, 1.0, -1.0)
 NOT_PLAIN = {
-    "margins": [Rows({0: SIGNS}, 0.5 * ONE, None, Slack(linear=ONE))],
-    "no slack": [Rows({0: SIGNS}, ONE)],
-    "scaled": [Rows({0: 2.0 * SIGNS}, ONE, None, Slack(linear=ONE))],
+    "margins": [Family({0: SIGNS}, 0.5 * ONE, None, Slack(linear=ONE))],
+    "no slack": [Family({0: SIGNS}, ONE)],
+    "scaled": [Family({0: 2.0 * SIGNS}, ONE, None, Slack(linear=ONE))],
     "some rows": [
-        Rows({0: SIGNS[:30]}, ONE[:30], np.arange(30), Slack(linear=ONE[:30]))
+        Family({0: SIGNS[:30]}, ONE[:30], np.arange(30), Slack(linear=ONE[:30]))
     ],
     "two widths": [
-        Rows({0: -ONE}, -SIGNS - 0.1 * ONE, None, Slack(linear=ONE)),
-        Rows({0: ONE}, SIGNS - np.linspace(0.1, 0.2, 40), None, Slack(linear=ONE)),
+        Family({0: -ONE}, -SIGNS - 0.1 * ONE, None, Slack(linear=ONE)),
+        Family({0: ONE}, SIGNS - np.linspace(0.1, 0.2, 40), None, Slack(linear=ONE)),
     ],
     "two costs": [
-        Rows({0: -ONE}, -SIGNS - 0.1 * ONE, None, Slack(linear=ONE)),
-        Rows({0: ONE}, SIGNS - 0.1, None, Slack(linear=2.0 * ONE)),
+        Family({0: -ONE}, -SIGNS - 0.1 * ONE, None, Slack(linear=ONE)),
+        Family({0: ONE}, SIGNS - 0.1, None, Slack(linear=2.0 * ONE)),
     ],
 }
 
@@ -192,7 +192,7 @@ def two_points(C, space=Gram):
     return Problem(
         2,
         [Function(given, 1.0, one)],
-        [Rows({0: y}, one, slack=Slack(linear=C * one))],
+        [Family({0: y}, one, slack=Slack(linear=C * one))],
     )
 
 
@@ -275,7 +275,7 @@ def test_costs_over_eight_decades(C):
     scaled = Problem(
         problem.n_rows,
         problem.functions,
-        [Rows({0: y}, np.ones(len(y)), slack=Slack(linear=C * np.ones(len(y))))],
+        [Family({0: y}, np.ones(len(y)), slack=Slack(linear=C * np.ones(len(y))))],
     )
     tol = 1e-8 if 1e-2 <= C <= 1e2 else 1e-6
     solution = solve(scaled, tol=tol)
@@ -296,7 +296,7 @@ def test_a_gap_below_rounding_is_not_reached_and_said_not_to_be(name, features):
 def test_mixed_spaces_are_refused():
     one = np.ones(3)
     functions = [Function(Gram(np.eye(3))), Function(Features(np.eye(3)))]
-    problem = Problem(3, functions, [Rows({0: one, 1: one}, one)])
+    problem = Problem(3, functions, [Family({0: one, 1: one}, one)])
     with pytest.raises(ValueError, match="either all by Gram matrices or all by feat"):
         solve(problem)
 
@@ -304,7 +304,7 @@ def test_mixed_spaces_are_refused():
 def test_families_beyond_two_functions_are_refused():
     one = np.ones(3)
     functions = [Function(Gram(np.eye(3))) for _ in range(3)]
-    problem = Problem(3, functions, [Rows({0: one, 1: one, 2: one}, one)])
+    problem = Problem(3, functions, [Family({0: one, 1: one, 2: one}, one)])
     with pytest.raises(ValueError, match="acts on the functions"):
         solve(problem)
 
@@ -424,14 +424,14 @@ def test_what_the_proximal_method_cannot_take_is_named():
     zeta = Slack(linear=one)
     refused = {
         "act on one function, or on the first and one other": [
-            Rows({1: one, 2: one}, one)
+            Family({1: one, 2: one}, one)
         ],
-        "at most one family": [Rows({1: one}, one), Rows({1: one}, one)],
+        "at most one family": [Family({1: one}, one), Family({1: one}, one)],
         "one sign in both": [
-            Rows({0: one, 1: one}, one, slack=zeta),
-            Rows({1: -one}, one, slack=zeta),
+            Family({0: one, 1: one}, one, slack=zeta),
+            Family({1: -one}, one, slack=zeta),
         ],
-        "needs global constraints on the first function only": [Rows({0: one}, one)],
+        "needs global constraints on the first function only": [Family({0: one}, one)],
     }
     for message, families in refused.items():
         together = [GlobalRow({1: one}, 0.0)] if "global" in message else []
@@ -463,8 +463,8 @@ def test_a_slack_that_is_shared_otherwise_is_refused_for_kernels(second):
     one, zeta = np.ones(3), Slack(linear=np.ones(3))
     functions = [Function(Gram(np.eye(3)), 1.0, one) for _ in range(3)]
     families = [
-        Rows({0: one, 1: one}, one, slack=zeta),
-        Rows({k: a * one for k, a in second.items()}, one, slack=zeta),
+        Family({0: one, 1: one}, one, slack=zeta),
+        Family({k: a * one for k, a in second.items()}, one, slack=zeta),
     ]
     with pytest.raises(ValueError, match="slack"):
         solve(Problem(3, functions, families), solver="interior")

@@ -2,12 +2,12 @@
 
 from lupi._convex.linalg import one_thread
 from lupi._convex.problem import (
+    Family,
     Features,
     Function,
     GlobalRow,
     Gram,
     Problem,
-    Rows,
     Slack,
 )
 from lupi._convex.solution import Solution
@@ -16,12 +16,12 @@ from lupi._convex.tuning import Tuning
 
 __all__ = [
     "SOLVERS",
+    "Family",
     "Features",
     "Function",
     "GlobalRow",
     "Gram",
     "Problem",
-    "Rows",
     "Slack",
     "Solution",
     "Tuning",

@@ -26,7 +26,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lupi._convex.linalg import is_on_host
-from lupi._convex.problem import Gram, Problem, Rows, Slack
+from lupi._convex.problem import Family, Gram, Problem, Slack
 from lupi._convex.proximal import solve_proximal
 from lupi._convex.solution import Solution
 from lupi._convex.tuning import DEFAULT, Tuning
@@ -132,11 +132,11 @@ class SVM:
         problem, n = self.problem, self.problem.n_rows
         rows, slack = np.arange(n), Slack(linear=self.cost)
         if self.epsilon is None:
-            families = [Rows({0: self.target}, np.ones(n), None, slack)]
+            families = [Family({0: self.target}, np.ones(n), None, slack)]
             numbers = 2 * rows + (self.target > 0)
         else:
             families = [
-                Rows({0: s * np.ones(n)}, s * self.target - self.epsilon, None, d)
+                Family({0: s * np.ones(n)}, s * self.target - self.epsilon, None, d)
                 for s, d in ((-1.0, slack), (1.0, Slack(linear=self.cost)))
             ]
             numbers = np.concatenate([2 * rows, 2 * rows + 1])

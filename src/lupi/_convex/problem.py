@@ -138,7 +138,7 @@ class Slack:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Family:
     """A family of constraints ``Σ_k on[k] ∘ t_k + ζ ≥ at_least``, one per row.
 
     ``equality=True`` replaces ≥ by =; the multiplier may then have any sign.
@@ -171,7 +171,7 @@ class Problem:
 
     n_rows: int
     functions: Sequence[Function]
-    families: Sequence[Rows]
+    families: Sequence[Family]
     global_rows: Sequence[GlobalRow] = ()
     slices: list[slice] = field(init=False)
     size: int = field(init=False)

@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.metadata_routing import UNUSED
 
-from lupi._convex import Problem, Rows
+from lupi._convex import Family, Problem
 from lupi._parameters import MaxIter, MultiClass, Positive, parameters
 from lupi.base import ModelInfo, PrivilegedClassifierBase, Training, atomic_fit
 from lupi.base._arguments import one_per_row
@@ -141,7 +141,7 @@ default="rbf"
         return Problem(
             data.n_rows,
             [data.decision_function()],
-            [Rows({0: data.target}, data.extra["margin"])],
+            [Family({0: data.target}, data.extra["margin"])],
         )
 
     def _check_solved(self, solution: Any) -> None:

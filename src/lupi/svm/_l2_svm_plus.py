@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupi._convex import Function, Problem, Rows, Slack
+from lupi._convex import Family, Function, Problem, Slack
 from lupi._parameters import Positive, parameters
 from lupi.base import ModelInfo
 from lupi.svm._machine import CORRECTING_SPACE, KERNEL_SPACE, Data, KernelClassifier
@@ -139,20 +139,11 @@ default="rbf"
         families = data.plain(data.target, np.ones(data.n_rows), squared=True)
         if data.with_privileged:
             y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
-            one, zero = np.ones(len(y)), np.zeros(len(y))
+            one, zero, rows = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
             space = data.with_constant(data.privileged[0])
-            functions.append(
-                Function(space, self.privileged_reg, rows=data.privileged_rows)
-            )
-            families += [
-                Rows({0: y, 1: one}, one, data.privileged_rows),
-                # w*·x* = −ζ, so that its square is the squared slack
-                Rows(
-                    {1: one},
-                    zero,
-                    data.privileged_rows,
-                    Slack(squared=cost),
-                    equality=True,
-                ),
-            ]
+            functions.append(Function(space, self.privileged_reg, rows=rows))
+            # w*·x* = −ζ, so that its square is the squared slack
+            square = Slack(squared=cost)
+            families.append(Family({0: y, 1: one}, one, rows))
+            families.append(Family({1: one}, zero, rows, square, equality=True))
         return Problem(data.n_rows, functions, families)

@@ -29,11 +29,11 @@ from sklearn.utils.extmath import row_norms
 
 from lupi._convex import (
     SOLVERS,
+    Family,
     Features,
     Function,
     Gram,
     Problem,
-    Rows,
     Slack,
     Solution,
     one_thread,
@@ -442,16 +442,16 @@ class Data:
 
     def plain(
         self, sign: np.ndarray, at_least: np.ndarray, *, squared: bool = False
-    ) -> list[Rows]:
+    ) -> list[Family]:
         """Return ``sign f ≥ at_least − ξ`` at cost C for the rows without X*."""
         rows = self.other_rows
         if not len(rows):
             return []
         slack = Slack(**{"squared" if squared else "linear": self.cost[rows]})
         known = rows if self.with_privileged else None
-        return [Rows({0: sign[rows]}, at_least[rows], known, slack)]
+        return [Family({0: sign[rows]}, at_least[rows], known, slack)]
 
-    def plain_hinge(self) -> list[Rows]:
+    def plain_hinge(self) -> list[Family]:
         """Return ``y f ≥ 1 − ξ`` at cost C for the rows without X*."""
         return self.plain(self.target, np.ones(self.n_rows))
 
@@ -903,7 +903,7 @@ def train_first_stage(machine: KernelMachine, data: Data, C: float) -> FirstStag
     problem = Problem(
         len(y),
         [Function(solver_space, 1.0, one)],
-        [Rows({0: y}, one, slack=Slack(linear=cost))],
+        [Family({0: y}, one, slack=Slack(linear=cost))],
     )
     solution = machine._solve(problem)
     _, function, stored = learned(

@@ -55,7 +55,7 @@ from typing import Literal
 
 import numpy as np
 
-from lupi._convex import Function, GlobalRow, Problem, Rows, Slack
+from lupi._convex import Family, Function, GlobalRow, Problem, Slack
 from lupi._parameters import NotNegative, Positive, parameters
 from lupi.base import ModelInfo, Training
 from lupi.svm._machine import (
@@ -202,7 +202,7 @@ def simplified_problem(data: Data, slacks: np.ndarray | None, delta: float) -> P
             on[1] = np.ones(len(y))
             bounds.append(GlobalRow({1: slacks / (slacks @ slacks)}, 0.0))
         zeta = Slack(linear=(1.0 + delta) * cost)
-        families.append(Rows(on, np.ones(len(y)), data.privileged_rows, zeta))
+        families.append(Family(on, np.ones(len(y)), data.privileged_rows, zeta))
     return Problem(data.n_rows, functions, families, bounds)
 
 
@@ -210,5 +210,5 @@ def margin_problem(data: Data, margins: np.ndarray) -> Problem:
     """Return the primal with ``method="sharmanska"``."""
     families = data.plain_hinge()
     y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
-    families.append(Rows({0: y}, margins, data.privileged_rows, Slack(linear=cost)))
+    families.append(Family({0: y}, margins, data.privileged_rows, Slack(linear=cost)))
     return Problem(data.n_rows, [data.decision_function()], families)

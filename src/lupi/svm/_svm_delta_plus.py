@@ -66,7 +66,7 @@ from typing import Literal
 
 import numpy as np
 
-from lupi._convex import Problem, Rows, Slack
+from lupi._convex import Family, Problem, Slack
 from lupi._parameters import NotNegative, Positive, parameters
 from lupi.base import ModelInfo
 from lupi.svm._machine import (
@@ -190,10 +190,11 @@ def signed_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
     families = data.plain_hinge()
     if data.with_privileged:
         y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
+        one, zero, rows = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
         zeta = Slack(linear=(1.0 + delta) * cost)
         functions.append(data.correcting_function(0, privileged_reg, y * cost))
-        families.append(Rows({0: y, 1: y}, np.ones(len(y)), data.privileged_rows, zeta))
-        families.append(Rows({1: y}, np.zeros(len(y)), data.privileged_rows, zeta))
+        families.append(Family({0: y, 1: y}, one, rows, zeta))
+        families.append(Family({1: y}, zero, rows, zeta))
     return Problem(data.n_rows, functions, families)
 
 
@@ -203,16 +204,9 @@ def hinge_problem(data: Data, privileged_reg: float, delta: float) -> Problem:
     families = data.plain_hinge()
     if data.with_privileged:
         y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
+        one, zero, rows = np.ones(len(y)), np.zeros(len(y)), data.privileged_rows
+        zeta = Slack(linear=(1.0 + delta) * cost)
         functions.append(data.correcting_function(0, privileged_reg))
-        families.append(
-            Rows(
-                {0: y, 1: y},
-                np.ones(len(y)),
-                data.privileged_rows,
-                Slack(linear=(1.0 + delta) * cost),
-            )
-        )
-        families.append(
-            Rows({1: -y}, np.zeros(len(y)), data.privileged_rows, Slack(linear=cost))
-        )
+        families.append(Family({0: y, 1: y}, one, rows, zeta))
+        families.append(Family({1: -y}, zero, rows, Slack(linear=cost)))
     return Problem(data.n_rows, functions, families)

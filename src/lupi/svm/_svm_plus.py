@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupi._convex import Problem, Rows
+from lupi._convex import Family, Problem
 from lupi._parameters import Positive, parameters
 from lupi.base import ModelInfo
 from lupi.svm._machine import (
@@ -180,6 +180,6 @@ def svm_plus_problem(data: Data, privileged_reg: float) -> Problem:
         y, cost = data.on_privileged(data.target), data.on_privileged(data.cost)
         one, zero = np.ones(len(y)), np.zeros(len(y))
         functions.append(data.correcting_function(0, privileged_reg, cost))
-        families.append(Rows({0: y, 1: one}, one, data.privileged_rows))
-        families.append(Rows({1: one}, zero, data.privileged_rows))
+        families.append(Family({0: y, 1: one}, one, data.privileged_rows))
+        families.append(Family({1: one}, zero, data.privileged_rows))
     return Problem(data.n_rows, functions, families)

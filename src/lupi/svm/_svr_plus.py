@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lupi._convex import Problem, Rows
+from lupi._convex import Family, Problem
 from lupi._parameters import NotNegative, Positive, parameters
 from lupi.base import ModelInfo, PrivilegedRegressorBase
 from lupi.svm._machine import (
@@ -156,7 +156,7 @@ default="rbf"
 def svr_plus_problem(data: Data, privileged_reg: float, epsilon: float) -> Problem:
     """Return the primal of the module docstring."""
     functions = [data.decision_function()]
-    families: list[Rows] = []
+    families: list[Family] = []
     for sign in (-1.0, 1.0):
         # −f ≥ −y − ε − ξ₁ and f ≥ y − ε − ξ₂
         bound = sign * data.target - epsilon
@@ -166,6 +166,6 @@ def svr_plus_problem(data: Data, privileged_reg: float, epsilon: float) -> Probl
             one = np.ones(len(cost))
             functions.append(data.correcting_function(0, privileged_reg, cost))
             rows, at_least = data.privileged_rows, data.on_privileged(bound)
-            families.append(Rows({0: sign * one, k: one}, at_least, rows))
-            families.append(Rows({k: one}, 0.0 * one, rows))
+            families.append(Family({0: sign * one, k: one}, at_least, rows))
+            families.append(Family({k: one}, 0.0 * one, rows))
     return Problem(data.n_rows, functions, families)

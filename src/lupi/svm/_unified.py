@@ -49,7 +49,7 @@ from dataclasses import field
 
 import numpy as np
 
-from lupi._convex import Problem, Rows, Slack
+from lupi._convex import Family, Problem, Slack
 from lupi._parameters import NotNegative, Positive, parameters
 from lupi.base import ModelInfo, SharedOver
 from lupi.kernels import AnyKernel, Degree, Gamma
@@ -196,9 +196,9 @@ default="rbf"
                 data.correcting_function(1, self.similarity_reg, y * cost),
             ]
             families += [
-                Rows({0: y, 1: one}, one, rows),
-                Rows({1: one}, zero, rows),
-                Rows({0: y, 2: y}, one, rows, zeta),
-                Rows({2: y}, zero, rows, zeta),
+                Family({0: y, 1: one}, one, rows),
+                Family({1: one}, zero, rows),
+                Family({0: y, 2: y}, one, rows, zeta),
+                Family({2: y}, zero, rows, zeta),
             ]
         return Problem(data.n_rows, functions, families)

@@ -28,7 +28,7 @@ from scipy import sparse
 from lupi._convex.interior.blocks.rows import Layout, RowState, Totals, merged
 from lupi._convex.interior.start import starting_multipliers
 from lupi._convex.linalg import to_host
-from lupi._convex.problem import Features, Function, Problem, Rows, Slack
+from lupi._convex.problem import Family, Features, Function, Problem, Slack
 from lupi._convex.solution import Solution
 from lupi._convex.tuning import DEFAULT, Tuning
 from lupi._parts import GOLDEN, mixed_bits
@@ -156,7 +156,7 @@ class ProblemParts(NamedTuple):
 
     n_rows: int
     functions: Sequence[Function]
-    families: Sequence[Rows]
+    families: Sequence[Family]
 
     @property
     def size(self) -> int:
@@ -249,7 +249,7 @@ class _Kind:
                 basis = np.array([f.basis @ coefficient])
             functions.append(Function(space, f.weight, basis))
         on = {j: np.ones(1) for j in range(len(functions))}
-        family = Rows(on, np.array([float(row.at_least)]), equality=row.equality)
+        family = Family(on, np.array([float(row.at_least)]), equality=row.equality)
         start = problem.size - len(problem.global_rows) + g
         parts = ProblemParts(1, functions, [family])
         return cls(parts, list(row.on), [start], is_global=True)
@@ -380,7 +380,7 @@ def _taken(
             slack = cut.setdefault(id(slack), Slack(linear, squared))
         on = {k: a[at] for k, a in family.on.items()}
         at_least = np.asarray(family.at_least, dtype=float)[at]
-        families.append(Rows(on, at_least, own, slack, family.equality))
+        families.append(Family(on, at_least, own, slack, family.equality))
     return Problem(n_rows, functions, families)
 
 
