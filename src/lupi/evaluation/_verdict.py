@@ -717,9 +717,11 @@ def next_steps(
             "Labels of other rows can be wrong. If X* says how they were made (who, "
             f"how long, which source), try {name}."
         )
-    drawn = "train_size" if splits["train_size"] else "labelled"
-    drawn = drawn if splits["train_size"] or splits.get("labelled") else ""
-    hedged = any(name.startswith("HedgedDistillation") for name in methods)
+    drawn = next((name for name in ("train_size", "labelled") if splits.get(name)), "")
+    hedged = [name.startswith("HedgedDistillation") for name in methods]
+    name = argument("methods", "hedged-distillation")
+    other = f"Try {name}, which gives X* little weight where it does not help."
+    other_methods = [] if any(hedged) else [other]
     fewer = []
     if possible.get("train_size"):
         small = argument("train_size", possible["train_size"])
@@ -733,12 +735,6 @@ def next_steps(
             f"{argument('labelled', possible['labelled'])}{instead}: other rows are "
             "then used without outcome."
         )
-    other_methods = []
-    if not hedged:
-        name = argument("methods", "hedged-distillation")
-        other_methods.append(
-            f"Try {name}, which gives X* little weight where it does not help."
-        )
     full = settings.get("full_size")
     own = full["settings"] if full else settings
     outside, constant = own.get("outside") or {}, own.get("constant")
@@ -749,19 +745,19 @@ def next_steps(
                 f"{n_labelled:,} known outcomes {_why_without(full)}. Where only "
                 f"{training_rows(splits)} are known, fit {verdict.method} with X*."
             )
-        if drawn and possible.get("all") and not settings.get("full_size"):
-            how = f"Compare without {argument(drawn, splits[drawn])}"
-            if not command_line:
-                how = "Call comparison.at_full_size()"
+        if drawn and possible.get("all") and not full:
+            how = "Call comparison.at_full_size()"
+            if command_line:
+                how = f"Compare without {argument(drawn, splits[drawn])}"
             steps.append(
                 f"This result is for about {round(splits['n_train']):,} rows with an "
                 f"outcome. {how} to see how much of the gain remains with all "
                 f"{n_labelled:,}."
             )
         elif not drawn and not settings["labels"]["n_unlabelled"]:
-            cells = (
-                "leave their target empty" if command_line else "give y as NaN there"
-            )
+            cells = "leave their target empty"
+            if not command_line:
+                cells = "give y as NaN there"
             steps.append(
                 "Rows whose outcome is not known yet can be used for training, if they "
                 f"have X*: {cells}."
@@ -787,16 +783,18 @@ def next_steps(
             steps.append(
                 f"If older rows are unlike new ones, train on the latest: try {small}."
             )
-        low = outside.get("low", np.nan)
-        if constant is not None and pd.notna(low) and low > constant:
-            return [
-                *steps,
+        last = (
+            "Look for other columns that are known when predicting: no model is shown "
+            "to be better than a constant prediction."
+        )
+        low = outside.get("low")
+        if low is not None and low > constant:
+            last = (
                 f"Use {outside['name']} of scikit-learn with X alone: it is better "
                 f"than a constant prediction ({number(outside['score'])} instead of "
-                f"{number(constant)}), and the methods compared are not shown to be.",
-            ]
-        other = "Look for other columns that are known when predicting: no model"
-        return [*steps, f"{other} is shown to be better than a constant prediction."]
+                f"{number(constant)}), and the methods compared are not shown to be."
+            )
+        return [*steps, last]
     if verdict.kind == "failed":
         return [*steps, "Remove the cause of the failures, or compare other methods."]
     if verdict.kind == "hurts":
@@ -814,12 +812,9 @@ def next_steps(
     elif not verdict.rows_needed:
         steps += other_methods
     steps += fewer
-    if steps:
-        return steps
-    if all(name.startswith("HedgedDistillation") for name in methods):
+    if not steps and all(hedged):
         return [f"Try {argument('methods', 'all')}, or look for other columns."]
-    if not possible.get("search"):
-        return ["Look for other columns."]
-    return [
-        f"Search longer ({argument('n_candidates', 30)}), or look for other columns."
-    ]
+    if not steps and possible.get("search"):
+        longer = f"Search longer ({argument('n_candidates', 30)})"
+        return [f"{longer}, or look for other columns."]
+    return steps or ["Look for other columns."]
