@@ -29,12 +29,6 @@ def _option(words: str, help: str, **more: Any) -> Any:
     return typer.Option(*names, metavar=metavar, help=help, **more)
 
 
-def _check_seed(seed: int) -> int:
-    if not 0 <= seed < 2**32:
-        raise typer.BadParameter(f"{seed} is not a number from 0 to {2**32 - 1}")
-    return seed
-
-
 def _check_jobs(jobs: int) -> int:
     if jobs == 0:
         raise typer.BadParameter("give a number of processes, or -1 for all cores")
@@ -133,7 +127,7 @@ InnerCv = Annotated[
     ),
 ]
 Seed = Annotated[
-    int, _option("--seed N", "Seed of all random choices.", callback=_check_seed)
+    int, _option("--seed N", "Seed of all random choices.", min=0, max=2**32 - 1)
 ]
 Jobs = Annotated[
     int,

@@ -286,10 +286,7 @@ def _note_on_task(target: pd.Series, task: Task, notes: list[str]) -> None:
 
 
 def _check_roles(
-    target: str,
-    privileged: list[str],
-    dropped: list[str],
-    splitting: Mapping[str, str],
+    target: str, privileged: list[str], dropped: list[str], splitting: Mapping[str, str]
 ) -> None:
     for option, names in (("--privileged", privileged), ("--drop", dropped)):
         if target in names:

@@ -366,7 +366,9 @@ def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
     # The column of a time is no feature, and there must be others.
     found = [name for name in [*dates, order] if name in known and len(names) > 1]
     column, rows = next(iter(found), None), np.arange(len(y), dtype=float)
-    times = read_time(known[column], len(y), column)[0] if column else rows
+    times: np.ndarray | None = rows
+    if column is not None:
+        times, _ = read_time(known[column], len(y), column)
     if order and not dates and not may_be_time((known | privileged)[order]):
         column, times = None, None  # the rows are sorted by something else
     return constant | {

@@ -45,11 +45,7 @@ class Arm:
 ARMS = {
     arm.name: arm
     for arm in (
-        Arm(
-            "without",
-            "without X*",
-            "the same model, trained without X*",
-        ),
+        Arm("without", "without X*", "the same model, trained without X*"),
         Arm("with", "with X*", "trained with X*, predicts from X: the method"),
         Arm(
             "shuffled",

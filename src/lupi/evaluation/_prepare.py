@@ -24,13 +24,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from lupi._optional import optional, require
-from lupi.base._rows import (
-    dense,
-    is_data_frame,
-    n_rows_of,
-    side_by_side,
-    take_rows,
-)
+from lupi.base._rows import dense, is_data_frame, n_rows_of, side_by_side, take_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,12 +111,6 @@ def make_transformer(table: Any) -> Pipeline:
         )
         return make_pipeline(vectorizer, *numbers)
     return make_pipeline(*numbers)
-
-
-def _fit_privileged(table: Any) -> Pipeline | None:
-    """Fit a transformer on the rows that have X*; None if there are none."""
-    there = np.flatnonzero(rows_with_values(table))
-    return make_transformer(table).fit(take_rows(table, there)) if len(there) else None
 
 
 def _transform_privileged(transformer: Pipeline | None, table: Any) -> Any:
@@ -244,7 +232,10 @@ class FoldTables:
 
     def _prepare_privileged(self, source: np.ndarray) -> tuple[Pipeline | None, Any]:
         table = take_rows(self.privileged, source)
-        transformer = _fit_privileged(table)
+        there = np.flatnonzero(rows_with_values(table))
+        if not len(there):
+            return None, None
+        transformer = make_transformer(table).fit(take_rows(table, there))
         return transformer, _transform_privileged(transformer, table)
 
 

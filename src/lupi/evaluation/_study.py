@@ -336,11 +336,7 @@ class Study:
         return replace(training, source=source)
 
     def search(
-        self,
-        method: Method,
-        arm: str,
-        training: TrainingRows,
-        number: int,
+        self, method: Method, arm: str, training: TrainingRows, number: int
     ) -> tuple[dict[str, Any], float | None]:
         """Return the best candidate on inner folds of the training rows."""
         candidates = self.candidates(method, arm)

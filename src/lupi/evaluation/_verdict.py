@@ -737,7 +737,7 @@ def next_steps(
         )
     full = settings.get("full_size")
     own = full["settings"] if full else settings
-    outside, constant = own.get("outside") or {}, own.get("constant")
+    outside = own.get("outside") or {}
     if verdict.kind == "helps":
         if kept == "without" and full:
             steps.append(
@@ -787,7 +787,7 @@ def next_steps(
             "Look for other columns that are known when predicting: no model is shown "
             "to be better than a constant prediction."
         )
-        low = outside.get("low")
+        low, constant = outside.get("low"), own["constant"]
         if low is not None and low > constant:
             last = (
                 f"Use {outside['name']} of scikit-learn with X alone: it is better "

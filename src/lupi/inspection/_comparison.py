@@ -356,11 +356,7 @@ class ColumnGainDisplay:
         self.figure_ = ax.figure
         ax.axvline(0.0, color=BLACK, linewidth=1.0)
         ax.axvline(
-            self.total,
-            color=BLACK,
-            linewidth=1.0,
-            linestyle="--",
-            label="all columns",
+            self.total, color=BLACK, linewidth=1.0, linestyle="--", label="all columns"
         )
         self.intervals_ = {}
         for shift, (kind, style) in zip(
@@ -565,9 +561,7 @@ class PrivilegedLearningCurveDisplay:
         return display.plot(ax=ax, kind=kind, confidence=confidence)
 
     def intervals(
-        self,
-        kind: Literal["score", "difference"] = "score",
-        confidence: float = 0.95,
+        self, kind: Literal["score", "difference"] = "score", confidence: float = 0.95
     ) -> dict[str, np.ndarray]:
         """Return the mean and the ends of the interval of each curve.
 
