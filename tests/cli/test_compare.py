@@ -127,7 +127,7 @@ def test_the_card_counts_and_names_the_splits_that_are_left_out(tmp_path, monkey
     card = (tmp_path / "card.md").read_text(encoding="utf-8")
     assert "Regressor: 8 of 10 random splits (5 folds, repeated twice)" in card
     assert re.search(r"† Splits \d+ and \d+ of 10 are left out", card)
-    assert "With all 10 splits, GeneralizedDistillationRegressor scores" in card
+    assert "GeneralizedDistillationRegressor over all 10 splits are: without X*" in card
 
 
 def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):

@@ -105,6 +105,9 @@ def test_two_windows_have_an_interval_of_blocks_and_their_number_is_explained(ro
     page = render_html(result)
     assert "2 windows, not 5 (there are 3 distinct times), by time" in page
     assert "that of blocks of consecutive test rows" in page
+    said = "intervals and p are those of these training rows, from blocks of test rows"
+    assert said in str(result.verdict)
+    assert said not in str(run(rows, time=rows["time"]).verdict)
 
 
 def test_outcomes_that_come_later_are_hidden(rows):

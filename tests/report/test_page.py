@@ -435,8 +435,13 @@ def test_splits_that_are_left_out_are_named_with_the_means_of_all():
     said = read(result)
     mean = result.folds.loc[without, "score"].mean()
     assert "† Split 4 is left out of all means, tests and baselines" in said
-    assert f"SVCPlus scores {mean:.3f} without X*" in said
+    assert f"of SVCPlus over all 10 splits are: without X* {mean:.3f}, with" in said
     assert "(without X* −3.000 in split 4)" in said
+    # Arms have their usual order.
+    result.folds.loc[result.folds["split"] == 3, "score"] = -3.0
+    result = Comparison(result.folds, result.settings)
+    arms = ("without X*", "with X*", "shuffled X*", "X as X*")
+    assert ", ".join(f"{arm} −3.000 in split 4" for arm in arms[:3]) in read(result)
     assert "4†" in said
     assert re.search(r"\d of these 9 splits are better with X\*", said)
 

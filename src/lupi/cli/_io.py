@@ -366,9 +366,9 @@ def _privileged(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
             "every row; name columns that have values."
         )
     if lacking:
+        rows = "rows have" if lacking > 1 else "rows has"
         notes.append(
-            f"{lacking} of {len(table)} rows have no privileged information; they are "
-            "used without it."
+            f"{lacking} of {len(table)} {rows} no privileged information; used without."
         )
     return table
 

@@ -896,7 +896,8 @@ class Comparison:
             key: {split: line[split] for split in self.left_out if is_far[split]}
             for (key, line), is_far in zip(scores.iterrows(), far, strict=True)
         }
-        return {key: splits for key, splits in found.items() if splits}
+        order = product(self.methods, ARMS)
+        return {key: found[key] for key in order if found.get(key)}
 
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:

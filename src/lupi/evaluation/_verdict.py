@@ -29,6 +29,7 @@ from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import (
     FEWEST_SPLITS,
+    FEWEST_WINDOWS,
     Contrast,
     Design,
     corrected_contrast,
@@ -91,6 +92,12 @@ class ArmScores:
             groups = part["group_scores"].tolist()
             scored = all(isinstance(each, list) for each in groups)
             self.groups[arm] = np.array(groups, dtype=float) if scored else None
+
+    @property
+    def of_test_rows(self) -> bool:
+        """Whether the variance is that of test rows alone, not of training sets."""
+        few = len(self.scores["without"]) < FEWEST_WINDOWS
+        return self.design.kind == "time" and few
 
     @property
     def failed(self) -> bool:
@@ -455,6 +462,11 @@ def judge(
         sentence += (
             f"; in split{'s' * (len(left_out) > 1)} {numbers} a score is an outlier"
         )
+    if scores[method].of_test_rows:
+        sentence += (
+            "; with so few windows, intervals and p are those of these training rows, "
+            "from blocks of test rows"
+        )
     sentence += f".{_about_data(settings)}"
     leak = bool(ran["leak"].any())
     if leak:
@@ -526,7 +538,7 @@ def measured_words(
     rows = f"{training_rows(splits)} known outcomes in training"
     if unlabelled:
         more = training_rows(splits, "n_unlabelled")
-        rows += f" and, with X*, {more} rows without an outcome"
+        rows += f" and, with X*, {more} row{'s' * (more != '1')} without an outcome"
     return f"{part}{count} {kind} with {rows}"
 
 

@@ -161,7 +161,7 @@ def left_out_words(comparison: Comparison) -> list[str]:
         if method is not None:
             folds = folds[folds["method"] == method]
         means = folds.groupby("arm")["score"].mean()
-        scores = listed(f"{number(means[arm])} {ARMS[arm].label}" for arm in ARMS)
+        scores = listed(f"{ARMS[arm].label} {number(means[arm])}" for arm in ARMS)
         numbers = listed(str(split + 1) for split in own.left_out)
         total = own.settings["splits"]["n_splits"]
         several = len(own.left_out) > 1
@@ -169,8 +169,8 @@ def left_out_words(comparison: Comparison) -> list[str]:
         said.append(
             f"{MARK} {which} left out of all means, tests and baselines{size}: the "
             "score of an arm is more than five interquartile ranges away from its "
-            f"other splits ({listed(_far_words(own), most=4)}). With all {total} "
-            f"splits, {method} scores {scores}."
+            f"other splits ({listed(_far_words(own), most=4)}). The means of {method} "
+            f"over all {total} splits are: {scores}."
         )
     return said
 
@@ -522,7 +522,8 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = f"{settings['n_rows']:,}"
     missing = settings["n_rows"] - settings["n_privileged_rows"]
     if missing:
-        rows += f", of which {missing:,} have no privileged information"
+        verb = "has" if missing == 1 else "have"
+        rows += f", of which {missing:,} {verb} no privileged information"
     labels = settings["labels"]
     if labels["n_unlabelled"]:
         rows += (
@@ -572,10 +573,13 @@ def _used_words(labels: Mapping[str, Any], splits: Mapping[str, Any]) -> str:
         return f"none is a training row{why if usable else ', because none has X*'}"
     count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     count = "all" if low == labels["n_unlabelled"] else count
+    has, are = (
+        ("has", "is a training row") if count == "1" else ("have", "are training rows")
+    )
+    which = f", which {has} X*," * (usable < labels["n_unlabelled"])
     return (
-        f"{count} of them{', which have X*,' * (usable < labels['n_unlabelled'])} are "
-        "training rows of each split, for the methods that can use them, in the arms "
-        "with X*"
+        f"{count} of them{which} {are} of each split, for the methods that can use "
+        "them, in the arms with X*"
     )
 
 
