@@ -242,7 +242,8 @@ class _Objective:
         self.design = rows.design[self.learned, :q]
         columns = 1 if self.calibrates else len(self.lift)
         self.shapes = (X.shape[-1], columns), (q, k if classwise else 1)
-        penalty, center = ([np.zeros(shape) for shape in self.shapes] for _ in "pc")
+        penalty = [np.zeros(shape) for shape in self.shapes]
+        center = [np.zeros(shape) for shape in self.shapes]
         if self.calibrates:
             penalty[0][:] = 1 / VARIANCE
             penalty[0][0], center[0][0] = SLOPE_STRENGTH, 1.0
@@ -631,9 +632,7 @@ None, default=None
         """Return a of the rows whose rates are given, NaN in the others."""
         k = len(self.classes_)
         answers = np.full((n_rows, k + 1), np.nan)
-        if self.rates is None:
-            return answers
-        if callable(self.rates) and privileged is None:
+        if self.rates is None or (callable(self.rates) and privileged is None):
             return answers
         rates = self.rates(privileged) if callable(self.rates) else self.rates
         rates = np.asarray(rates, dtype=float)
@@ -681,13 +680,13 @@ None, default=None
                     safe = _within_errors(values, rows, 2.0) if hedged else best
                 C[name], noise_C = grid[safe], grid[best]
                 held[name], cautious = pairs[best], pairs[safe][0]
+        self._slopes = slopes
         if hedged:
             shares, slopes = _hedge(held, rows)
-        models = {n: self._train(rows, student, n, (C[n],))[0] for n in names}
-        self.weights_, self._slopes, last = shares, slopes, models[names[-1]]
-        if hedged:
             slope, _ = _slope(cautious, held["corrected"][1], rows)
             self._slopes = {**slopes, "corrected": slope}
+        models = {n: self._train(rows, student, n, (C[n],))[0] for n in names}
+        self.weights_, last = shares, models[names[-1]]
         if noise_C != C[names[-1]]:
             last = self._train(rows, student, names[-1], (noise_C,))[0]
         soft = {"labels": rows.labels}
