@@ -155,8 +155,11 @@ class Tuning:
     # is not nearly a minimum leads away from the solution.
     inner_steps: int = 3
     first_inner_steps: int = 30
-    # Number of Newton steps without half the gap after which the method has stalled.
+    # Number of Newton steps without half the gap after which the method has stalled;
+    # the second is for single precision once the gap is below this many tol.
     stalled_steps: int = 25
+    single_patience: int = 3
+    single_share: float = 100.0
     # Sum of the lengths of eight Newton steps below which there is no progress.
     short: float = 0.5
     # Maximum number of Newton steps after tol has been reached.

@@ -629,7 +629,11 @@ def solve_proximal(
             break
         if best.relative_gap <= 0.5 * reached:
             reached, since = best.relative_gap, state.n_newton
-        stalled = reached < 0.1 and state.n_newton - since > tuning.stalled_steps
+        waited = state.n_newton - since
+        stalled = reached < 0.1 and waited > tuning.stalled_steps
+        # Near the end, steps in single precision may be rounding errors.
+        near = bool(precisions) and reached <= tuning.single_share * tol
+        stalled |= near and waited > tuning.single_patience
         short = len(state.lengths) >= 12 and sum(state.lengths[-8:]) < tuning.short
         taken = state.lengths[before - state.n_newton :]
         # Directions in single precision that do not descend are rounding errors.
