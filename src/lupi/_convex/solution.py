@@ -34,8 +34,27 @@ EXPANSION_ERROR = 1e-12
 ROUNDING = np.finfo(float).eps
 
 
+class Certified:
+    """A point with the value of its primal and its duality gap."""
+
+    primal_value: Any
+    duality_gap: Any
+
+    @property
+    def relative_gap(self) -> float:
+        """The duality gap relative to the objective; infinite if that is zero."""
+        if self.duality_gap == 0.0:
+            return 0.0
+        size = abs(self.primal_value)
+        return self.duality_gap / size if size > 0 else np.inf
+
+    def is_optimal(self, eps: float) -> bool:
+        """Return whether the relative duality gap is at most eps."""
+        return bool(self.relative_gap <= eps)
+
+
 @dataclass(eq=False)
-class Solution:
+class Solution(Certified):
     """Multipliers, biases and the certificate of a solved :class:`Problem`.
 
     ``multipliers`` are relative to the offset of the problem. ``coefficients`` are the
@@ -315,18 +334,6 @@ class Solution:
         ):
             gap += np.abs(v - w) @ np.abs(t)
         return float(gap)
-
-    @property
-    def relative_gap(self) -> float:
-        """The duality gap relative to the objective; infinite if that is zero."""
-        if self.duality_gap == 0.0:
-            return 0.0
-        size = abs(self.primal_value)
-        return self.duality_gap / size if size > 0 else np.inf
-
-    def is_optimal(self, eps: float) -> bool:
-        """Return whether the relative duality gap is at most eps."""
-        return bool(self.relative_gap <= eps)
 
     def without_idle_functions(self) -> Solution:
         """Return the solution with functions that are rounding errors set to zero.

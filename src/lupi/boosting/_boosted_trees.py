@@ -24,7 +24,12 @@ from lupi._stored import stored
 from lupi.base import PrivilegedEstimator, Training, binary_problems
 from lupi.base._arguments import counted_classes
 from lupi.base._estimator import DecisionClassifier
-from lupi.boosting._engines import Ensemble, normalized, readable_by_trees
+from lupi.boosting._engines import (
+    CartEngine,
+    Ensemble,
+    normalized,
+    readable_by_trees,
+)
 
 # Keeps the Newton step finite for probabilities of 0 or 1; XGBoost uses the same value.
 _SMALLEST_CURVATURE = 1e-16
@@ -154,6 +159,12 @@ class BoostedTrees(PrivilegedEstimator):
     def _fit_targets(self, training: Training, targets: list[np.ndarray]) -> None:
         """Fit a boosted model to each of the targets; subclasses define it."""
         raise TypeError(f"{type(self).__name__} does not define _fit_targets.")
+
+    def _cart(self, X: Any, rng: np.random.RandomState, **further: Any) -> CartEngine:
+        """Return the engine of CART with the parameters of the trees."""
+        own = ("max_depth", "max_features", "min_weight_fraction_leaf")
+        given = {name: getattr(self, name) for name in own} | further
+        return CartEngine(X, rng, **given)
 
     def _loss(self) -> Loss:
         return LOSSES[self.loss]()

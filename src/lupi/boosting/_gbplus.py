@@ -41,7 +41,7 @@ from lupi.boosting._boosted_trees import (
     BoostedTreesClassifier,
     LogLoss,
 )
-from lupi.boosting._engines import CartEngine, CartEnsemble, readable_by_trees
+from lupi.boosting._engines import CartEnsemble, readable_by_trees
 
 
 @parameters
@@ -174,13 +174,7 @@ class _Grower:
     ):
         if not sp.issparse(X):
             X = np.ascontiguousarray(X, dtype=np.float32)
-        self.engine = CartEngine(
-            X,
-            rng,
-            max_depth=settings.max_depth,
-            max_features=settings.max_features,
-            min_weight_fraction_leaf=settings.min_weight_fraction_leaf,
-        )
+        self.engine = settings._cart(X, rng)
         self.rate = settings.learning_rate
         self.weight = None if np.all(weight == 1) else weight
         self.ensemble = CartEnsemble()

@@ -89,7 +89,6 @@ from lupi.boosting._boosted_trees import (
     Loss,
 )
 from lupi.boosting._engines import (
-    CartEngine,
     CartEnsemble,
     CategoryEncoder,
     Engine,
@@ -624,13 +623,7 @@ class BaseIPL(BoostedTrees):
     ) -> None:
         engine: Engine
         if self.engine == "cart":
-            parameters = {
-                "max_depth": self.max_depth,
-                "max_features": self.max_features,
-                "min_weight_fraction_leaf": self.min_weight_fraction_leaf,
-                **(self.tree_params or {}),
-            }
-            engine = CartEngine(part.X, model.rng, **parameters)
+            engine = self._cart(part.X, model.rng, **(self.tree_params or {}))
         else:
             engine = XGBoostEngine(part.X, model.rng, part.weight, self)
         comments = self._make_comments(part, model.rng, engine.dtype)

@@ -23,7 +23,7 @@ from lupi._convex.linalg import (
     cholesky_solve,
     first_zero,
 )
-from lupi._convex.solution import FLATTEST, Solution
+from lupi._convex.solution import FLATTEST, Certified
 from lupi._convex.tuning import DEFAULT, Tuning
 
 # Length of a step below which there is no progress.
@@ -46,7 +46,7 @@ FAILURES = (NotPositiveDefinite, FloatingPointError, np.linalg.LinAlgError)
 
 
 @dataclass(eq=False)
-class BlockSolution:
+class BlockSolution(Certified):
     """Functions and their certificate, as in :class:`lupi._convex.Solution`."""
 
     weights: list[np.ndarray | None]
@@ -55,14 +55,6 @@ class BlockSolution:
     duality_gap: float
     n_iter: int
     converged: bool
-
-    @property
-    def relative_gap(self) -> float:
-        """The duality gap relative to the objective; infinite if that is zero."""
-        if self.duality_gap == 0.0:
-            return 0.0
-        size = abs(self.primal_value)
-        return self.duality_gap / size if size > 0 else np.inf
 
 
 class Progress:
@@ -74,7 +66,7 @@ class Progress:
 
     def ends(
         self,
-        best: Solution | BlockSolution,
+        best: Certified,
         *,
         length: float,
         products: float,
@@ -273,7 +265,7 @@ class _Path:
         if not at_best:
             self.rows.total(RowState.recall)
         self.theta = best_theta
-        best.n_iter, best.converged = n_iter, best.relative_gap <= tol
+        best.n_iter, best.converged = n_iter, best.is_optimal(tol)
         return best
 
     def _step(self, here: Totals, at_best: bool, accuracy: float) -> float:
