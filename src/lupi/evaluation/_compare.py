@@ -918,8 +918,8 @@ class Comparison:
         ``gain_low`` to ``gain_high``, has the smallest of the three lower and the
         smallest of the three upper ends, and ``p_helps`` is the largest of the three
         one-sided p-values, corrected over the methods by Holm. ``difference`` is *with*
-        minus *without*, ``gap`` is *oracle* minus *without* and ``gap_upper`` its 95 %
-        upper bound.
+        minus *without*, ``gap`` is *oracle* minus *without*, both with 95 % intervals,
+        and ``gap_upper`` is the one-sided 95 % upper bound of the gap.
         ``nothing_to_gain`` is True for methods without evidence whose bound and
         ``gain_high`` are negligible and whose oracle does not lose; ``rows_needed`` is
         the number of rows needed to know whether X* could help at all, if at least
@@ -933,8 +933,9 @@ class Comparison:
 
         ``score`` is the mean over ``n_splits`` splits, with its 95 % interval ``low``
         to ``high``. ``difference`` is the score of the arm minus that of *without*, and
-        ``gain`` the score of *with* minus that of the arm, with its 95 % interval;
-        ``p_value`` and ``p_gain`` are their one-sided p-values. Standard errors and
+        ``gain`` the score of *with* minus that of the arm, with 95 % intervals
+        (``gain_low`` to ``gain_high``); ``p_value`` and ``p_gain`` are their one-sided
+        p-values. Standard errors and
         p-values are corrected for the overlap of the splits, not for the number of
         methods. Classes have their ``accuracy``, and a rare class has its
         ``average_precision``, with intervals (``accuracy_low`` and so on).
@@ -1192,6 +1193,11 @@ class Comparison:
             size: replace(study, splits=[_resized(study, size, n) for n in numbers])
             for size in sizes
         }
+        # The effect of X* is that of the compared size.
+        shared = study.design.shared
+        designs = {
+            size: replace(part.design, shared=shared) for size, part in resized.items()
+        }
         known = self.folds.set_index(["method", "arm", "split"])
         # The tables prepared for a split are used by all methods and arms.
         points = product(sizes, range(len(numbers)), names, CURVE_ARMS)
@@ -1217,7 +1223,7 @@ class Comparison:
                 np.array(sizes)[kept],
                 {arm: values[..., 0] for arm, values in by_arm.items()},
                 {arm: values[..., 1:] for arm, values in by_arm.items()},
-                [resized[size].design for size in np.array(sizes)[kept]],
+                [designs[size] for size in np.array(sizes)[kept]],
                 len(study.candidates(study.method(name), "with")) > 1,
             )
         return curves
