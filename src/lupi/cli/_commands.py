@@ -41,7 +41,7 @@ from lupi.cli._io import (
     training_details,
     without_values,
 )
-from lupi.cli._tables import TableError, nearest, read_table, resolve_columns, to_csv
+from lupi.cli._tables import nearest, read_table, resolve_columns, to_csv
 from lupi.evaluation import LabelCheck, check_labels, column_scores
 from lupi.evaluation._measures import MOST_ROWS
 from lupi.evaluation._methods import all_methods
@@ -341,7 +341,6 @@ def _read_model(path: Path) -> tuple[Any, dict[str, Any], list[str]]:
     return model, details, [str(item.message) for item in caught]
 
 
-@refusing(TableError)
 def _read_rows(
     file: Path, keep: list[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:

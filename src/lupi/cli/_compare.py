@@ -39,7 +39,7 @@ from lupi.cli._io import (
     training_details,
     try_to_write,
 )
-from lupi.cli._tables import TableError, resolve_columns, to_csv
+from lupi.cli._tables import resolve_columns, to_csv
 from lupi.evaluation import ColumnGains, Comparison, LearningCurve
 from lupi.evaluation._compare import column_groups, read_json, run
 from lupi.evaluation._methods import ARMS, find_method
@@ -379,7 +379,7 @@ def recall(
     )
 
 
-@refusing(TableError, ValueError)
+@refusing(ValueError)
 def _read_groups(
     asked: bool, words: list[str], data: InputTable
 ) -> dict[str, list[str]] | None:

@@ -22,7 +22,6 @@ from lupi._words import listed, printable
 from lupi.base import missing_targets
 from lupi.cli import InputError
 from lupi.cli._tables import (
-    TableError,
     column_named,
     nearest,
     read_table,
@@ -148,7 +147,6 @@ class InputTable:
         }
 
 
-@refusing(TableError)
 def read_data(
     request: Request, *, methods: list[str], need_privileged: bool
 ) -> InputTable:

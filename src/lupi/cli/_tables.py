@@ -26,6 +26,7 @@ import numpy as np
 
 from lupi._optional import optional, require
 from lupi._words import listed
+from lupi.cli import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,10 +36,6 @@ else:
 _SEPARATORS = ",;\t|"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 _MARKUP = re.compile(r"<(!doctype|!--|\?xml|html|head|body|table|svg|rss)\b", re.I)
-
-
-class TableError(ValueError):
-    """Input that cannot be used; the message is one sentence for the user."""
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
@@ -55,7 +52,7 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
     if reader is not None:
         table = reader(path, name)
     elif name is not None:
-        raise TableError(f"{path} holds one table; write {path}, without ::{name}.")
+        raise InputError(f"{path} holds one table; write {path}, without ::{name}.")
     else:
         table = _read_one_table(_read_bytes(path), path, notes)
     table = _with_names(table)
@@ -69,11 +66,11 @@ def _read_head(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(16)
     except FileNotFoundError:
-        raise TableError(f"No such file: {path}") from None
+        raise InputError(f"No such file: {path}") from None
     except IsADirectoryError:
-        raise TableError(f"{path} is a folder, not a file with a table.") from None
+        raise InputError(f"{path} is a folder, not a file with a table.") from None
     except OSError as error:
-        raise TableError(f"{path} cannot be read: {error.strerror}.") from None
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def _read_one_table(data: bytes, path: Path, notes: list[str]) -> pd.DataFrame:
@@ -90,9 +87,9 @@ def _read_bytes(path: Path) -> bytes:
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError) as error:
-            raise TableError(f"{path} is a damaged gzip file: {error}") from None
+            raise InputError(f"{path} is a damaged gzip file: {error}") from None
     if not data.strip():
-        raise TableError(f"{path} is empty.")
+        raise InputError(f"{path} is empty.")
     return data
 
 
@@ -101,19 +98,19 @@ def _read_parquet(data: bytes, path: Path) -> pd.DataFrame:
         return pd.read_parquet(io.BytesIO(data))
     except Exception as error:  # pyarrow raises a dozen different types
         reason = str(error).splitlines()[0]
-        raise TableError(f"{path} is a damaged Parquet file: {reason}") from None
+        raise InputError(f"{path} is a damaged Parquet file: {reason}") from None
 
 
 def _decode(data: bytes, path: Path, notes: list[str]) -> str:
     if data[:2] == b"PK":
-        raise TableError(
+        raise InputError(
             f"{path} is not a table: it is a zip archive and no workbook. Unpack it "
             "first."
         )
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16")
     if b"\0" in data:
-        raise TableError(
+        raise InputError(
             f"{path} is not a table: it is neither text nor a file of a known format."
         )
     try:
@@ -146,14 +143,14 @@ def _read_csv(text: str, path: Path) -> pd.DataFrame:
     _refuse_markup(header, path)
     separator = _separator(header)
     if separator is None:
-        raise TableError(
+        raise InputError(
             f"{path} is not a table: its first line has no comma, semicolon, tab or "
             "bar, so there is only one column."
         )
     names = next(csv.reader([header], delimiter=separator))
     repeated = sorted({name for name in names if name and names.count(name) > 1})
     if repeated:
-        raise TableError(f"{path} has two columns called {repeated[0]!r}.")
+        raise InputError(f"{path} has two columns called {repeated[0]!r}.")
     try:
         # Spreadsheets that write a decimal comma separate by semicolons.
         return pd.read_csv(
@@ -167,7 +164,7 @@ def _read_csv(text: str, path: Path) -> pd.DataFrame:
         )
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        raise TableError(f"{path} is not a table: {reason}") from None
+        raise InputError(f"{path} is not a table: {reason}") from None
 
 
 def _separator(header: str) -> str | None:
@@ -215,7 +212,7 @@ def _read_workbook(path: Path, name: str | None) -> pd.DataFrame:
         sheets = pd.read_excel(path, sheet_name=None, engine="calamine")
     except Exception as error:  # calamine has exceptions of its own
         reason = (str(error) or "of unknown cause").splitlines()[0]
-        raise TableError(f"{path} is a damaged workbook: {reason}") from None
+        raise InputError(f"{path} is a damaged workbook: {reason}") from None
     filled = [sheet for sheet, table in sheets.items() if table.shape[1]]
     return sheets[_chosen(path, filled, name, "sheet")]
 
@@ -231,7 +228,7 @@ def _read_sqlite(path: Path, name: str | None) -> pd.DataFrame:
         chosen = _chosen(path, own, name, "table")
         return pd.read_sql_query(f"SELECT * FROM {_quoted(chosen)}", connection)
     except sqlite3.DatabaseError as error:
-        raise TableError(f"{path} is a damaged SQLite file: {error}") from None
+        raise InputError(f"{path} is a damaged SQLite file: {error}") from None
     finally:
         connection.close()
 
@@ -248,7 +245,7 @@ def _read_duckdb(path: Path, name: str | None) -> pd.DataFrame:
             return connection.execute(f"SELECT * FROM {_quoted(chosen)}").df()
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]
-        raise TableError(f"{path} cannot be read by DuckDB: {reason}") from None
+        raise InputError(f"{path} cannot be read by DuckDB: {reason}") from None
 
 
 def _quoted(name: str) -> str:
@@ -258,16 +255,16 @@ def _quoted(name: str) -> str:
 def _chosen(path: Path, names: list[str], name: str | None, kind: str) -> str:
     """Return the name of the requested table, or of the only one."""
     if not names:
-        raise TableError(f"{path} holds no {kind} with columns.")
+        raise InputError(f"{path} holds no {kind} with columns.")
     if name in names:
         return str(name)
     one = f"write {path}::{names[0]} for one of them."
     if name is not None:
-        raise TableError(
+        raise InputError(
             f"{path} has no {kind} {name!r}; there is {listed(names, most=8)}: {one}"
         )
     if len(names) > 1:
-        raise TableError(
+        raise InputError(
             f"{path} holds {len(names)} {kind}s ({listed(names, most=8)}): {one}"
         )
     return names[0]
@@ -282,7 +279,7 @@ def _read_json(text: str, path: Path) -> pd.DataFrame | None:
     if records is None:
         return None
     if not isinstance(records, list) or not all(isinstance(r, dict) for r in records):
-        raise TableError(
+        raise InputError(
             f"{path} is JSON, but no list of records: one object per line is "
             'expected, such as {"age": 31, "cd4": 300}.'
         )
@@ -301,9 +298,9 @@ def _records(text: str) -> Any:
 
 
 def _refuse_markup(header: str, path: Path) -> None:
-    """Raise a TableError for HTML and XML; a column named ``<50k`` is allowed."""
+    """Raise a InputError for HTML and XML; a column named ``<50k`` is allowed."""
     if _MARKUP.match(header.lstrip()):
-        raise TableError(
+        raise InputError(
             f"{path} is not a table: it begins with {header.lstrip()[:16]!r}, as HTML "
             "and XML do. CSV, Parquet, Excel, JSON lines, SQLite or DuckDB is expected."
         )
@@ -313,7 +310,7 @@ def _require(name: str, what: str) -> Any:
     try:
         return require(name, what)
     except ModuleNotFoundError as error:
-        raise TableError(str(error)) from None
+        raise InputError(str(error)) from None
 
 
 def _with_names(table: pd.DataFrame) -> pd.DataFrame:
@@ -327,18 +324,18 @@ def _with_names(table: pd.DataFrame) -> pd.DataFrame:
 
 def _check_shape(table: pd.DataFrame, path: Path) -> None:
     if table.shape[1] < 2:
-        raise TableError(
+        raise InputError(
             f"{path} has {table.shape[1]} column(s); a target, a feature and a "
             "privileged column are needed."
         )
     if len(table) == 0:
-        raise TableError(f"{path} has column names but no rows.")
+        raise InputError(f"{path} has column names but no rows.")
 
 
 def _check_names(table: pd.DataFrame, path: Path) -> None:
     for name in table.columns:
         if not isinstance(name, str):
-            raise TableError(
+            raise InputError(
                 f"{path} has a column called {name!r}, which is not text; rename it."
             )
 
@@ -401,7 +398,7 @@ def _resolve_one(part: str, columns: Sequence[str], option: str) -> list[str]:
             else len(columns) - 1
         )
         if start > stop:
-            raise TableError(
+            raise InputError(
                 f"{option} {part}: {ends[0]!r} comes after {ends[1]!r} in the table; "
                 f"write {ends[1]}:{ends[0]}."
             )
@@ -409,13 +406,13 @@ def _resolve_one(part: str, columns: Sequence[str], option: str) -> list[str]:
     if any(mark in part for mark in "*?["):
         found = [name for name in columns if fnmatch.fnmatchcase(name, part)]
         if not found:
-            raise TableError(f"{option} {part}: no column matches.")
+            raise InputError(f"{option} {part}: no column matches.")
         return found
     return [column_named(part, columns, option)]
 
 
 def column_named(name: str, columns: Sequence[str], option: str) -> str:
-    """Return an existing name, or raise a TableError that suggests the nearest."""
+    """Return an existing name, or raise a InputError that suggests the nearest."""
     if name in columns:
         return name
     near = nearest(name, columns)
@@ -424,7 +421,7 @@ def column_named(name: str, columns: Sequence[str], option: str) -> str:
         if near
         else f"the columns are {listed(columns, most=8)}."
     )
-    raise TableError(f"{option}: there is no column {name!r}; {hint}")
+    raise InputError(f"{option}: there is no column {name!r}; {hint}")
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
