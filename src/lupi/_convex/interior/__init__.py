@@ -9,8 +9,9 @@ linear slack and ``ζ`` that slack (the multiplier of w ≥ 0), the central path
     λ ∘ z = μ,   w ∘ ζ = μ                          (complementarity)
 
 This module follows the path for functions given by Gram matrices, with the Newton
-steps of :mod:`.kernel`, up to a vertex. If they are given by features, the unknowns are
-the weights, and the rows are processed in blocks: see :mod:`.blocks`.
+steps of :mod:`.kernel`, up to a vertex, which the proximal method computes. If they are
+given by features, the unknowns are the weights, and the rows are processed in blocks:
+see :mod:`.blocks`.
 
 References
 ----------
