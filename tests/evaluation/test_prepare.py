@@ -118,6 +118,25 @@ def test_text_in_an_array_has_a_column_per_category():
     np.testing.assert_allclose(arms["with"][2], np.hstack([-expected, expected]))
 
 
+def test_many_categories_that_repeat_have_a_column_each():
+    names = [f"{a}{b}" for a in ("north", "south") for b in range(30)]
+    table = pd.DataFrame({"state": np.tile(names, 10)})
+    half, y = np.arange(300), np.tile([0, 1], 300)
+    splits = ((half, half + 300), (half + 300, half))
+    FirstColumn.seen.clear()
+    result = compare(table, y, table, methods=FirstColumn(), cv=splits, n_candidates=1)
+    expected = StandardScaler().fit_transform(pd.get_dummies(table["state"]))
+    _, _, (known, _, later, _), *_ = FirstColumn.seen
+    np.testing.assert_allclose(known, expected[half])
+    np.testing.assert_allclose(later, expected[half])
+    # The final model as well; names that are seen twice only are text.
+    result.best_estimator(method="FirstColumn")
+    np.testing.assert_allclose(FirstColumn.seen[-1][0], expected)
+    FirstColumn.seen.clear()
+    compare(table[:120], y[:120], y[:120], methods=FirstColumn(), cv=2, n_candidates=1)
+    assert FirstColumn.seen[0][0].shape[1] < len(names)
+
+
 def test_other_shapes_are_refused():
     with pytest.raises(ValueError, match="3 dimension"):
         seen(np.zeros((N, 2, 3)))

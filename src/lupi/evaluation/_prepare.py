@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 else:
     pd = optional("pandas", "A table with text")
 
+# Categories of a column that are encoded one by one: at any rate; if each of them has
+# so many rows on average, and all such columns together have no more categories.
+CATEGORIES = 39
+REPEATED_CATEGORIES, REPEATS, MOST_ENCODED = 100, 10, 1000
 # Numbers in the tables that are kept: 160 MB.
 MOST_CELLS_KEPT = 20_000_000
 
@@ -107,10 +111,27 @@ def make_transformer(table: Any) -> Pipeline:
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         text = skrub.StringEncoder(random_state=0)
         vectorizer = skrub.TableVectorizer(
-            low_cardinality=encoder, high_cardinality=text
+            cardinality_threshold=_most_categories(table) + 1,
+            low_cardinality=encoder,
+            high_cardinality=text,
         )
         return make_pipeline(vectorizer, *numbers)
     return make_pipeline(*numbers)
+
+
+def _most_categories(table: pd.DataFrame) -> int:
+    """Return the number of values up to which a column has categories, not text.
+
+    The names of states, say, repeat, and parts of a name say little about a state.
+    """
+    counts = [
+        column.dropna().astype(str).nunique()
+        for _, column in table.items()
+        if not pd.api.types.is_numeric_dtype(column)
+    ]
+    most = min(REPEATED_CATEGORIES, len(table) // REPEATS)
+    more = [count for count in counts if CATEGORIES < count <= most]
+    return max([CATEGORIES, *(more if sum(more) <= MOST_ENCODED else [])])
 
 
 def _transform_privileged(transformer: Pipeline | None, table: Any) -> Any:
@@ -235,7 +256,7 @@ class FoldTables:
         there = np.flatnonzero(rows_with_values(table))
         if not len(there):
             return None, None
-        transformer = make_transformer(table).fit(take_rows(table, there))
+        transformer = make_transformer(self.privileged).fit(take_rows(table, there))
         return transformer, _transform_privileged(transformer, table)
 
 
