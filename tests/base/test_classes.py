@@ -79,6 +79,8 @@ def test_weights_by_label():
 @pytest.mark.parametrize(
     ("weights", "sentence"),
     [
+        ("even", "class_weight must be None"),
+        (2.0, "class_weight must be None"),
         ({"maybe": 1.0}, r"names \['maybe'\], but the classes in y are \['n', 'y'\]"),
         ({"y": 0.0}, "must be positive"),
         ({"y": -1.0}, "must be positive"),
@@ -109,6 +111,11 @@ def test_one_against_the_rest_takes_the_classes_in_order():
     codes = np.array([2, 0, 1, 2])
     signs = [sign for _, sign in binary_problems(codes, 3, "ovr")]
     np.testing.assert_array_equal(signs, 2 * (codes == np.arange(3)[:, None]) - 1)
+
+
+def test_unknown_multi_class():
+    with pytest.raises(ValueError, match=r"must be .ovo.*but got 'crammer'"):
+        binary_problems(np.array([0, 1]), 2, "crammer")
 
 
 def test_votes_are_counted_as_in_svc():

@@ -776,9 +776,14 @@ def class_weights(
     """
     if class_weight is None:
         return np.ones(len(classes))
-    if isinstance(class_weight, str):  # "balanced"
+    if isinstance(class_weight, str) and class_weight == "balanced":
         total = np.bincount(codes, weights=weight, minlength=len(classes))
         return weight.sum() / (len(classes) * total)
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            'class_weight must be None, "balanced" or a dict from class label to '
+            f"weight, but got {class_weight!r}."
+        )
     known = classes.tolist()
     unknown = [label for label in class_weight if label not in known]
     if unknown:
@@ -855,6 +860,11 @@ def binary_problems(
     [0 1] [-1.  1.]
     [1 2] [ 1. -1.]
     """
+    if multi_class not in ("ovo", "ovr"):
+        raise ValueError(
+            f'multi_class must be "ovo" (one against one) or "ovr" (one against the '
+            f"rest), but got {multi_class!r}."
+        )
     if n_classes == 2 or multi_class == "ovr":
         all_rows = np.arange(len(y_codes))
         positive = [1] if n_classes == 2 else range(n_classes)
