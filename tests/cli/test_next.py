@@ -42,11 +42,11 @@ TARGETS = ["number", "two", "three", "rare", "sorted"]
 
 
 def suggestions(said):
-    """Return the options of the lines that begin with next."""
+    """Return the options of the lines that begin with next, and what they replace."""
     said = " ".join(said.split("\nnext ", 1)[-1].split("results ")[0].split())
-    return [
-        shlex.split(words) for words in re.findall(r"--columns|--[a-z-]+ [\w-]+", said)
-    ]
+    option = r"(--columns|--[a-z-]+ [\w-]+)"
+    found = re.findall(f"{option}(?: instead of {option})?", said)
+    return [[shlex.split(words) for words in pair] for pair in found]
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,11 @@ def test_the_suggestions_of_a_comparison_run(tmp_path, target, options):
     first = lupi_here(*words, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert "\nnext " in first.stdout
-    for number, more in enumerate(suggestions(first.stdout)):
+    for number, (more, less) in enumerate(suggestions(first.stdout)):
         # "Compare without --labelled 40" takes an option away.
-        kept = words
         if all(word in words for word in more):
-            at = words.index(more[0])
-            kept, more = words[:at] + words[at + len(more) :], []
+            more, less = [], more
+        kept = [word for word in words if word not in less]
         again = lupi_here(*kept, *more, "--out", f"again{number}", cwd=tmp_path)
         assert again.returncode == 0, (more, again.stderr)
 

@@ -88,6 +88,15 @@ def test_few_outcomes_that_are_better_than_all_are_to_be_used():
     assert step.startswith("Fit a model to fewer latest rows: with 60 it is better")
 
 
+def test_few_labels_are_advised_instead_of_a_small_training_set():
+    splits = {"train_size": 30, "n_train": 30.0}
+    result = of_scores(
+        {HEDGED: {"without": np.zeros(2)}}, splits=splits, possible={"labelled": 30}
+    )
+    result.verdict = Verdict("no evidence", "A.", "B.", HEDGED, {})
+    assert "try labelled=30 instead of train_size=30:" in result.next_steps()[0]
+
+
 def test_boosting_that_is_better_than_a_constant_prediction_is_to_be_used():
     scores = {HEDGED: {"without": np.full(2, -3.0)}}
     outside = {"name": "Boosting", "score": 0.5, "low": 0.2}

@@ -741,7 +741,8 @@ def next_steps(
             f"Privileged columns help most with few training rows: try {small}."
         )
     if possible.get("labelled") and not settings["labels"]["n_unlabelled"]:
-        instead = f" instead of {argument('train_size')}" * bool(splits["train_size"])
+        now = argument("train_size", splits["train_size"])
+        instead = f" instead of {now}" * bool(splits["train_size"])
         fewer.append(
             "If few rows have an outcome but many have X and X*, try "
             f"{argument('labelled', possible['labelled'])}{instead}: other rows are "
