@@ -173,15 +173,99 @@ def test_a_gap_that_no_method_closes_is_something_to_gain():
     assert result.verdict.kind == "no evidence"
     assert not result.verdict.nothing_to_gain
     assert result.verdict.rows_needed is None
-    assert "so that X* says more about event than X does" in result.verdict.sentence
+    assert "X* adds to what this model makes of X." in result.verdict.sentence
     both = comparison({"A": (0.7, 0.7, 0.7, 0.7), "B": (0.7, 0.7, 0.7, 0.9)})
     assert not both.verdict.nothing_to_gain
     assert "corrected for 2 methods" in both.verdict.sentence
-    # The oracle with the largest gain need not be that of the method before it.
-    assert (
-        "The oracle of B, a model that has X* when predicting, gains"
-        in both.verdict.sentence
+
+
+@pytest.mark.parametrize("gains", [(0.01, 0.0), (0.0, 0.01)])
+def test_the_oracle_is_that_of_the_method_of_the_verdict(gains):
+    # A has little to gain, B much; the oracle that gains most is not looked for.
+    oracles = {"A": 0.72, "B": 0.9}
+    levels = {
+        name: (0.7, 0.7 + gain, 0.71, 0.7, oracle)
+        for (name, oracle), gain in zip(oracles.items(), gains, strict=True)
+    }
+    result = comparison(levels)
+    named = result.verdict.method
+    assert named == result.summary.set_index("method")["gain"].idxmax()
+    assert f"oracle of {named}, a model that has" in result.verdict.sentence
+    alone = {name: comparison({name: levels[name]}).summary for name in "AB"}
+    # Holm: the smaller of two p-values is doubled.
+    uncorrected = min(comparison(levels).table.query("arm == 'oracle'")["p_value"])
+    assert result.summary["p_gap"].min() == pytest.approx(2 * uncorrected)
+    assert alone["A"]["p_gap"][0] == pytest.approx(
+        result.table.query("arm == 'oracle'")["p_value"].iloc[0]
     )
+
+
+def test_an_oracle_whose_gain_is_not_significant_after_correction_is_not_known():
+    # One-sided p of 0.03 for one method, and twice that for two.
+    noise = np.linspace(-1, 1, 10)
+    error = np.sqrt((1 / 10 + 10 / 90) * noise.var(ddof=1))
+    scores = {
+        "without": np.full(10, 0.7),
+        "oracle": 0.7 + 0.1 * (noise + stats.t.isf(0.03, 9) * error),
+    }
+    one = of_scores({"A": scores})
+    assert one.summary["p_gap"][0] == pytest.approx(0.03)
+    assert "adds to what this model makes of X" in one.verdict.sentence
+    flat = scores | {"oracle": 0.7 + 0.1 * noise}
+    two = of_scores({"A": scores, "B": flat})
+    assert two.summary["p_gap"][0] == pytest.approx(0.06)
+    assert "Whether the oracle of A" in two.verdict.sentence
+    assert "adds to what" not in two.verdict.sentence
+
+
+def test_each_end_of_the_interval_names_its_control():
+    noise = np.array([-1.0, 1.0] * 5)
+    scores = {
+        "without": np.full(10, 0.70),
+        "with": np.full(10, 0.75),
+        "shuffled": 0.70 + 0.2 * noise,
+        "self": np.full(10, 0.72) + 0.01 * noise,
+    }
+    result = of_scores({"A": scores})
+    line = result.summary.loc[0]
+    assert line[["control", "control_low", "control_high"]].tolist() == [
+        "self",
+        "shuffled",
+        "self",
+    ]
+    gains = result.table.set_index("arm")
+    assert line["gain_low"] == gains.at["shuffled", "gain_low"]
+    assert line["gain_high"] == gains.at["self", "gain_high"]
+    low, high = (
+        f"{line[name]:+.3f}".replace("-", "−") for name in ("gain_low", "gain_high")
+    )
+    assert (
+        f"is +0.030 against X as X* (95 % interval {low} against shuffled X* to {high} "
+        "against X as X*, one-sided p"
+    ) in result.verdict.sentence
+    alike = of_scores({"A": scores | {"shuffled": scores["without"]}})
+    assert "against" not in str(alike.verdict)
+
+
+def test_a_control_that_fails_in_a_split_is_named_with_few_splits_too():
+    # With five splits no outlier is left out.
+    fails = np.array([0.1, -3.0, 0.1, -1.5, 0.1])
+    scores = {"without": np.full(5, 0.1), "with": np.full(5, 0.2), "self": fails}
+    known = {"task": "regression", "constants": [0.0] * 5, "constant": 0.0}
+    result = of_scores({"A": scores}, scoring="r2", **known)
+    assert (
+        "Far below a constant prediction in some splits: X as X* in 2 of 5 (−3.000 and "
+        "−1.500)" in result.verdict.sentence
+    )
+    better = of_scores(
+        {"A": scores | {"self": np.full(5, -0.3)}}, scoring="r2", **known
+    )
+    assert "Far below" not in better.verdict.sentence
+
+
+def test_equal_scores_are_called_the_same():
+    said = str(quiet((0.7, 0.7, 0.7, 0.7, 0.7), 0.003).verdict)
+    assert "A scores 0.700 accuracy, the same as without X*." in said
 
 
 def test_estimate_interval_and_p_are_of_the_best_control():

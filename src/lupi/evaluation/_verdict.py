@@ -19,6 +19,7 @@ import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from operator import add
 from typing import Any, Literal
 
 import numpy as np
@@ -55,6 +56,8 @@ LEAK_WORDS = (
 )
 # What `lupi compare --time` takes for the order of the rows in the file.
 ROW_NUMBER = "row-number"
+# Error of an arm, in errors of a constant prediction, above which it fails in a split.
+FAR_BELOW = 1.5
 # Training rows of the rarest class, below which their number is said.
 FEW_OF_CLASS = 30
 # The arms that a method is compared with.
@@ -63,7 +66,8 @@ CONTROLS = ("without", "shuffled", "self")
 ENDS = ("", "_std_error", "_low", "_high")
 GAP = [*(f"gap{end}" for end in ENDS), "gap_upper", "p_gap"]
 COLUMNS = (
-    *("method", *ARMS, *(f"gain{end}" for end in ENDS), "control"),
+    *("method", *ARMS, *(f"gain{end}" for end in ENDS)),
+    *("control", "control_low", "control_high"),
     *(f"difference{end}" for end in ENDS),
     *(f"p_{control}" for control in CONTROLS),
     *("p_helps", "p_hurts", *GAP, "gap_closed"),
@@ -134,6 +138,7 @@ def summarise(
     # Errors of labels do not occur when predicting: there the oracle gains nothing.
     noisy = table["method"].isin(settings.get("noisy", ()))
     table.loc[noisy, GAP] = np.nan
+    table["p_gap"] = holm(table["p_gap"].to_numpy(dtype=float))
     gap_found = table["p_gap"] <= SIGNIFICANCE
     table["gap_closed"] = (table["gain"] / table["gap"]).where(gap_found)
     table["leak"] = table["leak"].eq(True)
@@ -176,9 +181,11 @@ def _tests(method: str, arms: ArmScores, settings: Mapping[str, Any]) -> dict[st
     reach = interval_factor(1 - 2 * SIGNIFICANCE, gap.freedom) * gap.std_error
     line |= gain.columns("gain", "gain_") | gap.columns("gap", "gap_")
     line |= difference.columns("difference", "difference_")
+    for side, end in enumerate(("low", "high")):
+        ends = {name: claim.interval()[side] for name, claim in claims.items()}
+        least = min(CONTROLS, key=lambda name: ends[name])
+        line |= {f"gain_{end}": ends[least], f"control_{end}": least}
     return line | {
-        "gain_low": min(claim.interval()[0] for claim in claims.values()),
-        "gain_high": min(claim.interval()[1] for claim in claims.values()),
         "control": control,
         "p_less": difference.p_less,
         "gap_upper": gap.mean + reach,
@@ -401,7 +408,6 @@ def judge(
         )
     else:
         best, kind = ran.loc[ran["gain"].idxmax()], NO_EVIDENCE
-        told = ran[ran["gap"].notna()]
         headline = "There is no evidence that the privileged information helps."
         most, verb = "With it,", " scores"
         if several:
@@ -412,47 +418,51 @@ def judge(
             f"{most} {best['method']}{verb} {_scores(best, metric)}. "
             f"{_gain(best, corrected)}."
         )
-        if len(told):
-            widest = told.loc[told["gap"].idxmax()]
-            lost = bool(widest["gap"] < 0)
-            gap = with_interval(widest, "gap")
-            bound = f"with 95 % confidence at most {signed(told['gap_upper'].max())}"
-            whose = f" of {widest['method']}" * several
-            oracle = f"oracle{whose}{HAS_X}"
-        if not len(told):
+        # The oracle of this method: the one that gains most is chosen by its score.
+        gap, sure = with_interval(best, "gap"), "with 95 % confidence at most"
+        whose = f" of {best['method']}" * several
+        oracle = f"oracle{whose}{HAS_X}"
+        negligible = best["gap_upper"] <= settings["negligible"]
+        if np.isnan(best["gap"]):
             pass
         elif ran["nothing_to_gain"].all():
             nothing = True
             headline = headline.removesuffix(".") + ", and nothing to gain."
-            sentence += f" The {oracle} gains {signed(widest['gap'])}, {bound}."
-        elif lost and (told["gap_upper"] <= settings["negligible"]).all():
+            bound = signed(ran["gap_upper"].max()) + ", with any method" * several
+            sentence += f" The {oracle} gains {signed(best['gap'])}, {sure} {bound}."
+        elif negligible and best["gap"] < 0:
             sentence += (
                 f" The {oracle} loses: its difference to without X* is {gap}, so that "
                 "it does not show what can be gained."
             )
-        elif (told["gap_upper"] <= settings["negligible"]).all():
+        elif negligible:
+            further = "; the interval of the gain itself reaches further"
             sentence += (
-                f" The {oracle} gains {signed(widest['gap'])}, {bound}; the interval "
-                "of the gain itself reaches further."
+                f" The {oracle} gains {signed(best['gap'])}, {sure} "
+                f"{signed(best['gap_upper'])}{further * (not best['nothing_to_gain'])}."
             )
-        elif not (ran["p_gap"] <= SIGNIFICANCE).any():
+        elif best["p_gap"] > SIGNIFICANCE:
             sentence += (
                 f" Whether the {oracle} gains is not known: its difference to without "
                 f"X* is {gap}."
             )
-            if ran["rows_needed"].notna().any():
+            if not np.isnan(best["rows_needed"]):
                 headline = headline.removesuffix(".") + ": too few rows to tell."
-                rows = int(ran["rows_needed"].max())
+                rows = int(best["rows_needed"])
                 sentence += f" About {rows:,} rows are needed to know it."
         else:
+            p = f", one-sided p {_p(best['p_gap'])}{corrected}" * several
             sentence += (
-                f" The {oracle} gains {gap}, so that X* says more about "
-                f"{settings['target']} than X does."
+                f" The {oracle} gains {with_interval(best, 'gap', p)}: X* adds to what "
+                "this model makes of X."
             )
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
     method = str(best["method"])
+    if settings.get("constants"):
+        constants = np.delete(settings["constants"], left_out)
+        sentence += _failing(scores[method], constants, settings["optimum"])
     sentence += _near_constant(method, scores, settings)
     sentence += _few_splits(scores[method], settings)
     used = scores[method].n_unlabelled > 0
@@ -655,24 +665,62 @@ def _gain(line: Mapping[str, Any], corrected: str) -> str:
     """Return the gain over the controls, its interval and its p-value."""
     beside = ", which the interval is not" if corrected else ""
     p = f", one-sided p {_p(line['p_helps'])}{corrected}{beside}"
+    controls = [line[f"control{end}"] for end in ("", "_low", "_high")]
+    against = [f" against {ARMS[control].label}" for control in controls]
+    if len(set(controls)) == 1:
+        against = [""] * 3
     return (
         "The gain, the smallest of the differences to without X*, shuffled X* and X as "
-        f"X*, is {with_interval(line, 'gain', p)}; both ends and p are the least "
-        "favourable of the three"
+        f"X*, is {with_interval(line, 'gain', p, against)}; both ends and p are the "
+        "least favourable of the three"
     )
 
 
-def with_interval(line: Mapping[str, Any], name: str, more: str = "") -> str:
-    """Return a difference of a table with its 95 % interval, and more about it."""
-    value, low, high = together(*(line[name + end] for end in ("", "_low", "_high")))
-    return value if low == "–" else f"{value} (95 % interval {low} to {high}{more})"
+def _failing(arms: ArmScores, constants: np.ndarray, optimum: float) -> str:
+    """Return a sentence on arms that are far below a constant in some splits.
+
+    Their error is more than half as large again as that of the constant.
+    """
+    found = []
+    for arm in ("with", *CONTROLS):
+        scores = arms.scores[arm]
+        far = scores[optimum - scores > FAR_BELOW * (optimum - constants)]
+        if len(far):
+            each = listed((number(score) for score in np.sort(far)), most=3)
+            found.append(f"{ARMS[arm].label} in {len(far)} of {len(scores)} ({each})")
+    if not found:
+        return ""
+    return (
+        f" Far below a constant prediction in some splits: {listed(found)}; "
+        "differences of such scores say little about X*."
+    )
+
+
+def with_interval(
+    line: Mapping[str, Any],
+    name: str,
+    more: str = "",
+    after: Sequence[str] = ("", "", ""),
+) -> str:
+    """Return a difference of a table with its 95 % interval, and more about it.
+
+    ``after`` has words for the value and for both ends.
+    """
+    numbers = together(*(line[name + end] for end in ("", "_low", "_high")))
+    if numbers[1] == "–":
+        return numbers[0]
+    value, low, high = map(add, numbers, after)
+    return f"{value} (95 % interval {low} to {high}{more})"
 
 
 def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) -> str:
     control = control or str(line["control"])
-    scores = f"{number(line['with'])} {metric} instead of {number(line[control])}"
+    own, other = number(line["with"]), number(line[control])
+    instead = f" instead of {other}"
+    if own == other and line["verdict"] == NO_EVIDENCE:
+        instead = ", the same as"
     words = "" if control == "without" else "with "
-    return f"{scores} {words}{ARMS[control].label}"
+    return f"{own} {metric}{instead} {words}{ARMS[control].label}"
 
 
 def _p(value: float) -> str:
