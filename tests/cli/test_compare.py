@@ -73,6 +73,9 @@ def test_it_writes_report_results_figures_and_model(compared):
     np.testing.assert_allclose(splits[arms].mean(), table["score"][:5])
     constants = splits["constant prediction"]
     np.testing.assert_allclose(constants, stored.settings["constants"])
+    baseline = splits["external baseline"]
+    np.testing.assert_allclose(baseline, outside["scores"])
+    np.testing.assert_allclose(baseline.mean(), outside["score"])
 
 
 def test_the_report_has_columns_curves_and_the_saved_model(compared):

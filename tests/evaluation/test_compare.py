@@ -278,6 +278,9 @@ def test_the_baseline_from_outside_is_boosting_on_the_same_splits(data):
             model.score(scaler.transform(data.data[test]), data.target[test])
         )
     assert found["score"] == pytest.approx(np.mean(expected))
+    assert found["scores"] == pytest.approx(expected)
+    over = np.mean(expected) - result.summary["without"][0]
+    assert found["over_without"] == pytest.approx(over)
     assert result.settings["outside"] == found
 
 

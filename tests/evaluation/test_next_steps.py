@@ -107,6 +107,14 @@ def test_boosting_that_is_better_than_a_constant_prediction_is_to_be_used():
     assert "other columns that are known" in result.next_steps()[0]
 
 
+def test_no_other_columns_are_looked_for_where_the_oracle_gains():
+    noise = np.linspace(-0.01, 0.01, 10)
+    scores = {"without": np.full(10, 0.7), "oracle": 0.9 + noise}
+    assert of_scores({HEDGED: scores}).next_steps() == ["Try methods='all'."]
+    nothing = of_scores({HEDGED: scores | {"oracle": 0.7 + 10 * noise}})
+    assert "look for other columns" in nothing.next_steps()[0]
+
+
 def test_a_model_without_x_star_is_called_so_where_few_outcomes_are_helped():
     few = {"without": np.zeros(9), "with": np.ones(9)}
     result = of_scores({HEDGED: few}, splits={"labelled": 60, "n_train": 60.0})

@@ -254,18 +254,31 @@ def test_the_target_is_tested_for_the_order_of_rows_by_itself():
     def said(strength):
         y = strength * drift + np.random.default_rng(51).normal(size=200)
         result = ordered(**late, y=y)
-        return result.settings["order"]["p_target"], str(result.verdict)
+        correlation = abs(stats.spearmanr(y, drift).statistic)
+        p = result.settings["order"]["p_target"]
+        return p, f"(|r| = {correlation:.2f}, p = {p:.3f})", str(result.verdict)
 
     # Over 23 columns the limit would be p = 0.0004.
-    p, words = said(0.5)
+    p, _, words = said(0.5)
     assert 0.0005 < p < 0.01
     assert "Careful: y and x depend on the order of the rows" in words
-    p, words = said(0.42)
+    p, numbers, words = said(0.42)
     assert 0.01 < p < 0.05
-    assert "x depends on the order of the rows; whether y does is not certain" in words
-    p, words = said(0.0)
+    uncertain = "x depends on the order of the rows; whether y does is not certain"
+    assert f"{uncertain} {numbers}" in words
+    p, _, words = said(0.0)
     assert p > 0.05
     assert "no dependence of y on it was found" in words
+
+
+def test_a_weak_dependence_of_the_target_on_the_order_is_said_with_its_size():
+    place = np.arange(4000)
+    y = 0.12 * place / 2000 + np.random.default_rng(0).normal(size=4000)
+    result = ordered(x=place.astype(float), y=y)
+    correlation = stats.spearmanr(y, place).statistic
+    assert 0 < correlation < 0.1
+    assert f"; y does so weakly (|r| = {correlation:.2f}, p" in str(result.verdict)
+    assert order_of(result)["columns"] == ["x"]
 
 
 def test_the_order_of_rows_is_tested_for_every_category(rows):

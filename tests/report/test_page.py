@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -401,11 +402,22 @@ def test_a_saved_model_that_a_baseline_reaches_is_named(constant, sentence):
 
 
 @pytest.mark.parametrize(
-    ("kind", "share"), [("folds", "5 %"), ("few labels", "4 %"), ("time", "6 %")]
+    ("kind", "design"),
+    [
+        ("folds", "folds"),
+        ("small training sets", "`train_size="),
+        ("few labels", "`labelled="),
+        ("time", "`time`"),
+    ],
 )
-def test_the_share_of_false_positives_is_that_of_measured_splits(kind, share):
+def test_the_share_of_false_positives_is_that_of_the_guide(kind, design):
+    guide = Path(__file__).parents[2] / "docs/guide/evaluation.md"
+    lines = guide.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("|")[4] for line in lines if line.startswith(f"| {design}")]
+    found = [float(share) for row in rows for share in re.findall(r"[\d.]+", row)]
+    ends = " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(found), max(found))))
     said = read(of_gains(splits={"kind": kind} | DAYS))
-    assert f"{share} of such tests are significant" in said
+    assert f"{ends} % of such tests are significant on either side" in said
     # Two windows of time have another variance, which was not measured.
     said = read(of_gains(splits={"kind": kind, "n_splits": 2} | DAYS))
     assert ("Where the true difference is zero" in said) == (kind != "time")
@@ -461,12 +473,13 @@ def test_splits_that_are_left_out_at_full_size_are_named_too():
     ("ends", "words"),
     [
         ((0.3, 0.45), ", below a constant prediction."),
-        ((0.3, 0.6), ", not shown to be better than a constant prediction."),
+        ((0.3, 0.6), ", below a constant prediction, which its interval includes."),
+        ((0.45, 0.65), ", not shown to be better than a constant prediction."),
     ],
-    ids=["below", "near"],
+    ids=["below", "estimate below", "near"],
 )
-def test_a_baseline_is_below_a_constant_if_its_interval_is(ends, words):
-    outside = {"name": "Boosting", "score": 0.4}
+def test_a_baseline_below_a_constant_is_called_so(ends, words):
+    outside = {"name": "Boosting", "score": sum(ends) / 2 - 0.005}
     outside |= dict(zip(("low", "high"), ends, strict=True))
     # Differences to the kept model.
     outside |= dict.fromkeys(("difference", "difference_low", "difference_high"), -0.1)
@@ -490,3 +503,32 @@ def test_the_mean_of_the_past_is_not_that_of_the_future():
     result = of_gains({"SVRPlus": 0.05}, **settings, splits={"kind": "time"} | DAYS)
     said = "rows) scores −0.755: R² is measured from the mean of the later"
     assert said in read(result)
+
+
+@pytest.mark.parametrize("low", [-0.1, 0.1])
+def test_a_baseline_that_is_clearly_better_is_named_as_such(low):
+    scores = {"A": {"without": np.full(5, 0.3)}}
+    outside = {"name": "Boosting", "score": 0.5, "low": 0.4, "high": 0.6}
+    outside |= {"scores": [0.2, 0.5, 0.6, 0.6, 0.6], "difference": 0.2}
+    outside |= {"difference_low": low, "difference_high": 0.3}
+    for end in ("", "_low", "_high"):
+        outside[f"over_without{end}"] = outside[f"difference{end}"]
+    result = of_scores(scores, outside=outside, task="regression", scoring="r2")
+    said = read(result)
+    by_split = "0.200, 0.500, 0.600, 0.600, 0.600, in 4 of 5 above without X*"
+    assert f"; by split: {by_split}" in said
+    better = (
+        "It is better than A without X*, by +0.200 (95 % interval +0.100 to +0.300)"
+    )
+    assert (better in said) == (low > 0)
+    step = "Boosting makes more of X than A does: try methods='ipl-regressor'"
+    assert (step in " ".join(result.next_steps())) == (low > 0)
+    # The table of all splits has its scores, the last of each line.
+    assert "oracle external baseline 1 " in said
+
+
+def test_rows_without_an_outcome_are_compared_and_not_called_random():
+    labels = {"n_labelled": 100, "n_unlabelled": 50, "n_train_unlabelled": 50.0}
+    said = read(of_gains(labels=labels | {"auc": 0.6}))
+    assert "by X and X* with an AUC of 0.60 (0.5: no difference found)" in said
+    assert "at random" not in said

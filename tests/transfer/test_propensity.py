@@ -1,4 +1,4 @@
-"""Labels that are missing at random, and labels that are not."""
+"""Rows without y that are like the others, and rows that are not."""
 
 import warnings
 

@@ -60,6 +60,7 @@ from lupi.evaluation._statistics import (
 )
 from lupi.evaluation._study import FIELDS, Piece, Study, plan
 from lupi.evaluation._verdict import (
+    SIGNIFICANCE,
     ArmScores,
     Kind,
     Verdict,
@@ -375,6 +376,7 @@ def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
         "order": {
             "columns": [*ordered, *of_target],
             "time": column,
+            "r_target": order_of_rows(y)[0],
             "p_target": order_of_rows(y)[1],
         },
         "possible": study.possible(times),
@@ -788,10 +790,7 @@ def _run_variant(
 def outside_baseline(
     comparison: Comparison, study: Study, n_jobs: int | None
 ) -> dict[str, Any] | None:
-    """Score boosting on the splits of a comparison; None for sparse X.
-
-    The difference is that to the best model of the comparison.
-    """
+    """Score boosting on the splits of a comparison; None for sparse X."""
     if sp.issparse(study.X):
         return None
     model = BOOSTING[study.task](random_state=study.seed)
@@ -799,21 +798,26 @@ def outside_baseline(
     found = Parallel(n_jobs=n_jobs)(
         delayed(study.attempt)(method, ("without",), number, {})
         for number in range(len(study.splits))
-        if number not in comparison.left_out
     )
     for result in found:
         if result["error"] is not None:
             raise ValueError(f"{method.name} could not be fitted: {result['error']}")
     lines = [result["lines"][0] | {"arm": "outside"} for result in found]
+
+    def beside(name: str | None) -> ArmScores:
+        own = comparison.folds[comparison.folds["method"] == name]
+        folds = pd.DataFrame([*own.to_dict("records"), *lines])
+        return ArmScores(folds, study.design, comparison.left_out)
+
     best, arm = best_arm(comparison.summary, comparison.verdict)
-    own = comparison.folds[comparison.folds["method"] == best]
-    folds = pd.DataFrame([*own.to_dict("records"), *lines])
-    arms = ArmScores(folds, study.design, comparison.left_out)
-    difference = arms.difference("outside", arm)
+    arms = beside(comparison.verdict.method)
+    over = arms.difference("outside", "without")
     return {
         "name": method.name,
         **arms.level("outside").columns("score", ""),
-        **difference.columns("difference", "difference_"),
+        **beside(best).difference("outside", arm).columns("difference", "difference_"),
+        **over.columns("over_without", "over_without_"),
+        "scores": [line["score"] for line in lines],
     }
 
 
@@ -916,10 +920,12 @@ class Comparison:
         ``gain`` is the smallest difference of *with* to *without*, *shuffled* and
         *self*, and ``control`` the arm of that difference. Its 95 % interval,
         ``gain_low`` to ``gain_high``, has the smallest of the three lower and the
-        smallest of the three upper ends, and ``p_helps`` is the largest of the three
-        one-sided p-values, corrected over the methods by Holm. ``difference`` is *with*
-        minus *without*, ``gap`` is *oracle* minus *without*, both with 95 % intervals,
-        and ``gap_upper`` is the one-sided 95 % upper bound of the gap.
+        smallest of the three upper ends, those of ``control_low`` and ``control_high``,
+        and ``p_helps`` is the largest of the three one-sided p-values. ``difference``
+        is *with* minus *without*, ``gap`` is *oracle* minus *without*, both with 95 %
+        intervals, ``gap_upper`` is the one-sided 95 % upper bound of the gap and
+        ``p_gap`` its one-sided p-value. P-values are corrected over the methods by
+        Holm.
         ``nothing_to_gain`` is True for methods without evidence whose bound and
         ``gain_high`` are negligible and whose oracle does not lose; ``rows_needed`` is
         the number of rows needed to know whether X* could help at all, if at least
@@ -991,6 +997,7 @@ class Comparison:
             Sentences, at least one.
         """
         useless = [_is_useless(own) for own in (self, self.full_size) if own]
+        p_gap = self.summary.set_index("method")["p_gap"]
         with option_names(command_line):
             return next_steps(
                 self.verdict,
@@ -998,6 +1005,7 @@ class Comparison:
                 self.methods,
                 useless=all(useless),
                 few_better=useless == [False, True],
+                oracle_gains=p_gap.get(self.verdict.method, 1.0) <= SIGNIFICANCE,
                 kept="with" if self.verdict.kind == "failed" else self.choice[1],
                 command_line=command_line,
             )
@@ -1146,9 +1154,10 @@ class Comparison:
         -------
         dict or None
             ``name``, ``score`` with ``std_error`` and 95 % interval (``low``,
-            ``high``), and the ``difference`` to the best model of the comparison with
-            its interval; None for sparse X, for comparisons read from a file, and if no
-            method could be fitted.
+            ``high``), the ``difference`` to the best model of the comparison and that
+            to the method of the verdict without X* (``over_without``), with intervals,
+            and the ``scores`` of all splits; None for sparse X, for comparisons read
+            from a file, and if no method could be fitted.
         """
         if self.study is None or self.verdict.kind == "failed":
             return None

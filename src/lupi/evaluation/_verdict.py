@@ -27,6 +27,7 @@ import pandas as pd
 
 from lupi._words import argument, listed, number, signed, together
 from lupi.evaluation._methods import ARMS
+from lupi.evaluation._order import LEVEL
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import (
     FEWEST_SPLITS,
@@ -633,7 +634,11 @@ def _about_data(settings: Mapping[str, Any]) -> str:
             p, target = settings["order"].get("p_target", 1.0), settings["target"]
             found = f"; no dependence of {target} on it was found"
             if p < SIGNIFICANCE:
-                found = f"; whether {target} does is not certain (p {_p(p)})"
+                size = settings["order"].get("r_target", 0.0)
+                found = f"; whether {target} does is not certain"
+                if p < LEVEL:
+                    found = f"; {target} does so weakly"
+                found += f" (|r| = {size:.2f}, p {_p(p)})"
             said += f"{order}{found}."
     if settings.get("noisy") and settings.get("n_clean") is None:
         said += (
@@ -740,14 +745,15 @@ def next_steps(
     *,
     useless: bool,
     few_better: bool,
+    oracle_gains: bool,
     kept: str,
     command_line: bool,
 ) -> list[str]:
     """Return recommendations after a verdict, the most useful one first.
 
     ``useless`` is whether no model is shown to be better than a constant prediction,
-    ``few_better`` whether one is with few outcomes and none with all, and ``kept`` the
-    arm of the model to use.
+    ``few_better`` whether one is with few outcomes and none with all, ``oracle_gains``
+    whether the oracle is shown to gain, and ``kept`` the arm of the model to use.
     """
     steps = []
     if verdict.leak:
@@ -799,6 +805,12 @@ def next_steps(
     full = settings.get("full_size")
     own = full["settings"] if full else settings
     outside = own.get("outside") or {}
+    boosted = f"ipl-{'regressor' if settings['task'] == 'regression' else 'classifier'}"
+    if (outside.get("over_without_low") or 0.0) > 0 and not useless:
+        steps.append(
+            f"{outside['name']} makes more of X than {verdict.method} does: try "
+            f"{argument('methods', boosted)}, whose models are boosted trees."
+        )
     if verdict.kind == "helps":
         if kept == "without" and full:
             steps.append(
@@ -873,9 +885,11 @@ def next_steps(
     elif not verdict.rows_needed:
         steps += other_methods
     steps += fewer
+    # Columns that add to X need no others.
+    columns = "" if oracle_gains else ", or look for other columns"
     if not steps and all(hedged):
-        return [f"Try {argument('methods', 'all')}, or look for other columns."]
+        return [f"Try {argument('methods', 'all')}{columns}."]
     if not steps and possible.get("search"):
-        longer = f"Search longer ({argument('n_candidates', 30)})"
-        return [f"{longer}, or look for other columns."]
-    return steps or ["Look for other columns."]
+        return [f"Search longer ({argument('n_candidates', 30)}){columns}."]
+    last = "Use the model without X*." if oracle_gains else "Look for other columns."
+    return steps or [last]

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from lupi._words import listed, number, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
+from lupi.evaluation._statistics import FEWEST_SPLITS
 from lupi.evaluation._verdict import (
     best_arm,
     loses_shuffled,
@@ -35,6 +37,8 @@ SUMMARY_COLUMNS = (
 )
 # Windows whose times are said.
 MOST_WINDOWS = 7
+# The column of gradient boosting in tables of splits.
+EXTERNAL = "external baseline"
 # Splits that are left out of all means are marked.
 MARK = "†"
 HOLM_WORDS = (
@@ -144,6 +148,8 @@ def split_scores(comparison: Comparison) -> pd.DataFrame:
         table.insert(2, "left_out", table["split"].isin(own.left_out))
         constants = dict(enumerate(own.settings.get("constants") or ()))
         table["constant prediction"] = table["split"].map(constants)
+        outside = (own.settings.get("outside") or {}).get("scores", ())
+        table[EXTERNAL] = table["split"].map(dict(enumerate(outside)))
         table["split"] += 1
         n_train = own.settings["splits"]["n_train"]
         tables.append(table.assign(size=size_words(own), n_train=n_train))
@@ -443,7 +449,7 @@ def baseline_words(comparison: Comparison) -> list[str]:
             said.append(
                 f"{outside['name']} of scikit-learn, with its defaults, on X and the "
                 f"same splits{size}, scores {number(outside['score'])}{interval}"
-                f"{_beside_constant(outside, constant)}."
+                f"{_beside_constant(outside, constant)}{_beside_without(own)}."
             )
         if constant is not None:
             said.append(_constant_words(settings, size))
@@ -458,9 +464,29 @@ def _beside_constant(outside: Mapping[str, Any], constant: float | None) -> str:
         outside["score"] if pd.isna(outside.get(end)) else outside[end]
         for end in ("low", "high")
     )
-    if high < constant:
-        return ", below a constant prediction"
+    if outside["score"] < constant:
+        includes = ", which its interval includes" * (high >= constant)
+        return f", below a constant prediction{includes}"
     return ", not shown to be better than a constant prediction" * (low <= constant)
+
+
+def _beside_without(comparison: Comparison) -> str:
+    """Return how a baseline compares with the method of the verdict without X*."""
+    outside, method = comparison.settings["outside"], comparison.verdict.method
+    scores, said = outside.get("scores", []), ""
+    if 1 < len(scores) < FEWEST_SPLITS:
+        folds = comparison.folds.set_index(["method", "arm"])
+        without = folds.loc[(method, "without")].sort_values("split")["score"]
+        better = int((np.array(scores) > without.to_numpy()).sum())
+        each = ", ".join(map(number, scores))
+        said = f"; by split: {each}, in {better} of {len(scores)} above without X*"
+    if (outside.get("over_without_low") or 0.0) > 0:
+        said += (
+            f". It is better than {method} without X*, by "
+            f"{with_interval(outside, 'over_without')}: what is gained over that "
+            "model, by the oracle too, is gained over a weak baseline"
+        )
+    return said
 
 
 def _constant_words(settings: Mapping[str, Any], size: str) -> str:
@@ -545,8 +571,9 @@ def data_facts(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     auc = labels["auc"]
     alike = []
     if not pd.isna(auc):
-        words = f"AUC {auc:.2f} of a classifier of rows with and without an outcome"
-        alike = [("Missing at random?", f"{words}; 0.5 or less means at random")]
+        words = "told apart from the others by X and X* with an AUC of"
+        words = f"{words} {auc:.2f} (0.5: no difference found)"
+        alike = [("Rows without outcome", words)]
     features = f"{len(known)}: {listed(known, most=12)}"
     time = settings["splits"].get("time")
     if time is not None and time not in known:

@@ -1,4 +1,4 @@
-"""Test whether y is missing at random, by a classifier of rows with and without y."""
+"""How rows with and without y differ in X and X*, by a classifier of them."""
 
 from __future__ import annotations
 
