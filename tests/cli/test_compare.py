@@ -239,7 +239,7 @@ def test_rows_without_an_outcome_train_and_are_never_tested(
     short = ["--labelled", "20", "--cv", "2", "--quick", "--no-model", "-j", "1"]
     assert main([*arguments, *short]) == 0
     said = words(capsys)
-    assert "of a classifier of rows with and without an outcome" in said
+    assert "told apart from the others by X and X*" in said
     assert "160, of which 16 have no privileged information; 60 have no outcome" in said
     stored = Comparison.from_json("lupi-report/results.json")
     # Rows without outcome are training rows where they have X*.
