@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -135,6 +136,25 @@ def test_many_categories_that_repeat_have_a_column_each():
     FirstColumn.seen.clear()
     compare(table[:120], y[:120], y[:120], methods=FirstColumn(), cv=2, n_candidates=1)
     assert FirstColumn.seen[0][0].shape[1] < len(names)
+
+
+def test_the_external_baseline_has_categories_as_they_are():
+    rng = np.random.default_rng(0)
+    names = np.array([f"{a}{b}" for a in ("north", "south") for b in range(30)])
+    codes, age = np.tile(np.arange(60), 10), rng.normal(size=600)
+    table = pd.DataFrame({"state": names[codes], "age": age})
+    y = rng.normal(size=60)[codes] + age
+    half = np.arange(300)
+    model, later = GeneralizedDistillationRegressor(), y[:, None]
+    cv = ((half, half + 300), (half + 300, half))
+    result = compare(table, y, later, methods=model, cv=cv, n_candidates=1)
+    expected = []
+    for train, test in cv:
+        boosting = HistGradientBoostingRegressor(random_state=0)
+        rows = table.astype({"state": "category", "age": np.float32})
+        boosting.fit(rows.iloc[train], y[train])
+        expected.append(boosting.score(rows.iloc[test], y[test]))
+    assert result.outside_baseline()["scores"] == pytest.approx(expected)
 
 
 def test_other_shapes_are_refused():

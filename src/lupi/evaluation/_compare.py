@@ -793,6 +793,8 @@ def outside_baseline(
     """Score boosting on the splits of a comparison; None for sparse X."""
     if sp.issparse(study.X):
         return None
+    study = replace(study)
+    study.tables.categories = True
     model = BOOSTING[study.task](random_state=study.seed)
     method = Method(type(model).__name__, study.task, estimator=model)
     found = Parallel(n_jobs=n_jobs)(
@@ -996,8 +998,8 @@ class Comparison:
         list of str
             Sentences, at least one.
         """
-        useless = [_is_useless(own) for own in (self, self.full_size) if own]
-        p_gap = self.summary.set_index("method")["p_gap"]
+        sizes = [own for own in (self, self.full_size) if own]
+        useless = [_is_useless(own) for own in sizes]
         with option_names(command_line):
             return next_steps(
                 self.verdict,
@@ -1005,7 +1007,7 @@ class Comparison:
                 self.methods,
                 useless=all(useless),
                 few_better=useless == [False, True],
-                oracle_gains=p_gap.get(self.verdict.method, 1.0) <= SIGNIFICANCE,
+                oracle_gains=any(map(_oracle_gains, sizes)),
                 kept="with" if self.verdict.kind == "failed" else self.choice[1],
                 command_line=command_line,
             )
@@ -1399,6 +1401,12 @@ class Comparison:
             The comparison without the data, so that `best_estimator` cannot fit.
         """
         return _read(read_json(path))
+
+
+def _oracle_gains(comparison: Comparison) -> bool:
+    """Return whether the oracle of the method of the verdict is shown to gain."""
+    p_gap = comparison.summary.set_index("method")["p_gap"]
+    return bool(p_gap.get(comparison.verdict.method, 1.0) <= SIGNIFICANCE)
 
 
 def _is_useless(comparison: Comparison) -> bool:

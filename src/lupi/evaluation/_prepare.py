@@ -93,8 +93,12 @@ def rows_with_values(table: Any) -> np.ndarray:
     return ~np.isnan(table.astype(float)).all(axis=1)
 
 
-def make_transformer(table: Any) -> Pipeline:
-    """Return an unfitted transformer for the table."""
+def make_transformer(table: Any, *, categories: bool = False) -> Pipeline:
+    """Return an unfitted transformer for the table.
+
+    With ``categories`` those of a table with text stay categories of a data frame, for
+    trees that divide them: a leaf has more rows than one of many categories.
+    """
     # The steps return arrays, even if scikit-learn is configured otherwise.
     if sp.issparse(table):
         return make_pipeline(MaxAbsScaler().set_output(transform="default"))
@@ -108,7 +112,9 @@ def make_transformer(table: Any) -> Pipeline:
         skrub = require("skrub", "A table with text, categories or dates")
         # Every category has its own column: skrub's encoder drops one of two, so that
         # an unknown category would be encoded as the dropped one.
-        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        encoder: Any = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        if categories:
+            encoder, numbers = skrub.ToCategorical(), []
         text = skrub.StringEncoder(random_state=0)
         vectorizer = skrub.TableVectorizer(
             cardinality_threshold=_most_categories(table) + 1,
@@ -216,6 +222,7 @@ class FoldTables:
     privileged: Any
     has_privileged: np.ndarray
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
+    categories: bool = False
 
     def fold(self, arm: str, training: TrainingRows, test: np.ndarray) -> Fold:
         """Prepare the tables of an arm for training and test rows."""
@@ -247,7 +254,7 @@ class FoldTables:
         return Fold(X_train, X_test, privileged, train, n_labelled, test, width)
 
     def _prepare_features(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
-        transformer = make_transformer(self.X)
+        transformer = make_transformer(self.X, categories=self.categories)
         X_train = transformer.fit_transform(take_rows(self.X, train))
         return X_train, transformer.transform(take_rows(self.X, test))
 

@@ -452,7 +452,7 @@ def judge(
                 rows = int(best["rows_needed"])
                 sentence += f" About {rows:,} rows are needed to know it."
         else:
-            p = f", one-sided p {_p(best['p_gap'])}{corrected}" * several
+            p = f", one-sided p {_p(best['p_gap'])}{corrected}"
             sentence += (
                 f" The {oracle} gains {with_interval(best, 'gap', p)}: X* adds to what "
                 "this model makes of X."

@@ -484,7 +484,7 @@ def _beside_without(comparison: Comparison) -> str:
         said += (
             f". It is better than {method} without X*, by "
             f"{with_interval(outside, 'over_without')}: what is gained over that "
-            "model, by the oracle too, is gained over a weak baseline"
+            "model, by the oracle too, is gained over a weaker baseline"
         )
     return said
 
