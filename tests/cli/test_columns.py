@@ -282,3 +282,15 @@ def test_ordinary_numbers_and_categories_have_no_remarks(tmp_path, monkeypatch):
     found = scores("clean.csv")
     assert found["note"].isna().all()
     assert found["means_missing"].isna().all()
+
+
+def test_numbers_of_the_rows_with_gaps_are_dropped(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(120, 3)), columns=["age", "later", "outcome"])
+    table.insert(0, "case", np.cumsum(rng.integers(1, 99, size=120)))
+    table.to_csv("rows.csv", index=False)
+    assert scores("rows.csv").at["case", "note"] == "the rows are sorted by it"
+    command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")[2]
+    assert "--drop case" in command
+    assert "--time" not in command

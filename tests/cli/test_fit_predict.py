@@ -165,6 +165,18 @@ def test_predictions_of_one_class_are_said(here, capsys):
     assert said in words(capsys)
 
 
+def test_classes_that_are_never_predicted_are_named(here, capsys):
+    table = pd.DataFrame({"age": np.repeat(np.arange(3.0), 20), "size": 0.0})
+    vote = np.repeat(["no", "maybe", "yes"], 20)
+    vote[::20] = "rare"
+    library.save(LogisticRegression().fit(table, vote), "votes.skops")
+    table.to_csv("voters.csv", index=False)
+    assert main(["predict", "votes.skops", "voters.csv", "-o", "votes.csv"]) == 0
+    assert set(pd.read_csv("votes.csv")["prediction"]) == {"no", "maybe", "yes"}
+    said = "no prediction is 'rare', of which there are training rows; rank the rows by"
+    assert f"{said} 'probability of rare'." in words(capsys)
+
+
 def test_help_loads_nothing_heavy():
     program = (
         "import sys, lupi.cli; lupi.cli.main(['--help']);"

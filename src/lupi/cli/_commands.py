@@ -178,7 +178,6 @@ def _show_next_command(
     marked = scores.loc[scores["suspicious"] & useful, "column"].tolist()
     useless = scores.loc[scores["note"].isin(USELESS), "column"]
     dates = scores.loc[scores["note"] == "a date", "column"]
-    sorting: list[str] = []
     values = scores["means_missing"].str.split(", ").explode()
     values = [value for value in values.unique() if value]
     if marked:
@@ -186,7 +185,8 @@ def _show_next_command(
         said = Text(listed(marked, most=4), "bold")
         said.append(
             f" {verb} {data.target} suspiciously well. Columns that are not known when "
-            "predicting are privileged, and must not be used as features.",
+            "predicting are privileged, and must not be used as features: check first "
+            "which of these are known later.",
             "not bold",
         )
         console.print(said)
@@ -200,12 +200,14 @@ def _show_next_command(
         )
     kind = float if data.task == "regression" else object
     drifts = ordered_columns({data.target: pd.Series(data.y, dtype=kind)})[0]
-    if drifts:
+    keys = scores.loc[scores["note"] == SORTED, "column"]
+    sorting = [name for name in keys if name in data.X and may_be_time(data.X[name])]
+    # Numbers of the rows, with gaps, unless they may be times that matter.
+    counting = [name for name in sorting if data.X[name].is_unique and not drifts]
+    if not drifts:
+        sorting = []
+    else:
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
-        keys = scores.loc[scores["note"] == SORTED, "column"]
-        sorting = [
-            name for name in keys if name in data.X and may_be_time(data.X[name])
-        ]
         sorting += [ROW_NUMBER] * (bool(sorting) or not len(keys))
         verb = "does" if len(rows) == 1 else "do"
         which = f", as {listed(rows, most=4)} {verb}" if len(rows) else ""
@@ -219,7 +221,7 @@ def _show_next_command(
         request,
         target=data.target,
         privileged=[] if request.privileged_file else marked,
-        drop=[*request.drop, *useless.head(8)],
+        drop=[*request.drop, *useless.head(8), *counting],
         missing=[*request.missing, *values],
     )
     times = [replace(asked, time=name) for name in (*dates[:1], *sorting)]
@@ -303,12 +305,7 @@ def run_predict(
     more += drift[:MOST_NOTES]
     if len(drift) > MOST_NOTES:
         more.append(f"{len(drift) - MOST_NOTES} more columns have new values.")
-    first, *others = predictions
-    if hasattr(model, "classes_") and predictions[first].nunique() == 1 < len(X):
-        only = predictions[first].iloc[0]
-        ranks = [repr(name) for name in others if name != f"probability of {only}"]
-        how = f"; rank the rows by {listed(ranks, 'or', most=4)}" if ranks else ""
-        more.append(f"every prediction is '{only}'{how}.")
+    more += _never_predicted(model, predictions)
     found = details.get("comparison")
     measured = found if isinstance(found, dict) else {}
     if measured.get("below"):
@@ -325,6 +322,22 @@ def run_predict(
     if isinstance(details.get("n_outcomes"), int):
         trained = f" by a model trained on {details['n_outcomes']:,} outcomes,"
     console.print(Text(f"{len(predictions):,} predictions{trained} written to {out}"))
+
+
+def _never_predicted(model: Any, predictions: pd.DataFrame) -> list[str]:
+    """Return a note on classes of the training rows that no prediction is."""
+    first, *others = predictions
+    found = set(predictions[first])
+    never = [label for label in getattr(model, "classes_", ()) if label not in found]
+    if not never or len(predictions) < len(model.classes_):
+        return []
+    words = "every prediction is " + "".join(f"'{label}'" for label in found)
+    if len(found) > 1:
+        names = listed((f"'{label}'" for label in never), "or", most=4)
+        words = f"no prediction is {names}, of which there are training rows"
+    own = [name for name in others if name.partition(" of ")[2] in map(str, never)]
+    ranks = listed((repr(name) for name in own or others), "or", most=4)
+    return [f"{words}; rank the rows by {ranks}." if ranks else f"{words}."]
 
 
 def _read_model(path: Path) -> tuple[Any, dict[str, Any], list[str]]:
