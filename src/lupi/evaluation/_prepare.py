@@ -93,11 +93,10 @@ def rows_with_values(table: Any) -> np.ndarray:
     return ~np.isnan(table.astype(float)).all(axis=1)
 
 
-def make_transformer(table: Any, *, categories: bool = False) -> Pipeline:
+def make_transformer(table: Any, most_categories: int | None = None) -> Pipeline:
     """Return an unfitted transformer for the table.
 
-    With ``categories`` those of a table with text stay categories of a data frame, for
-    trees that divide them: a leaf has more rows than one of many categories.
+    A column of text with more values than ``most_categories`` has no categories.
     """
     # The steps return arrays, even if scikit-learn is configured otherwise.
     if sp.issparse(table):
@@ -112,12 +111,10 @@ def make_transformer(table: Any, *, categories: bool = False) -> Pipeline:
         skrub = require("skrub", "A table with text, categories or dates")
         # Every category has its own column: skrub's encoder drops one of two, so that
         # an unknown category would be encoded as the dropped one.
-        encoder: Any = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        if categories:
-            encoder, numbers = skrub.ToCategorical(), []
+        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         text = skrub.StringEncoder(random_state=0)
         vectorizer = skrub.TableVectorizer(
-            cardinality_threshold=_most_categories(table) + 1,
+            cardinality_threshold=(most_categories or _most_categories(table)) + 1,
             low_cardinality=encoder,
             high_cardinality=text,
         )
@@ -222,7 +219,7 @@ class FoldTables:
     privileged: Any
     has_privileged: np.ndarray
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
-    categories: bool = False
+    most_categories: int | None = None
 
     def fold(self, arm: str, training: TrainingRows, test: np.ndarray) -> Fold:
         """Prepare the tables of an arm for training and test rows."""
@@ -254,7 +251,7 @@ class FoldTables:
         return Fold(X_train, X_test, privileged, train, n_labelled, test, width)
 
     def _prepare_features(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
-        transformer = make_transformer(self.X, categories=self.categories)
+        transformer = make_transformer(self.X, self.most_categories)
         X_train = transformer.fit_transform(take_rows(self.X, train))
         return X_train, transformer.transform(take_rows(self.X, test))
 
