@@ -68,8 +68,9 @@ def solve(
             for attempt, limit in _attempts(problem, solver, tuning)
         )
         best, aim = next(solutions), tol
-        if problem.n_rows <= tuning.polished_size and best.solver != "interior":
-            aim *= tuning.near_vertex
+        if problem.n_rows <= tuning.polished_size:
+            interior = best.solver == "interior"
+            aim *= tuning.recovered if interior else tuning.near_vertex
         while not best.is_optimal(aim) and (other := next(solutions, None)):
             best, aim = min(best, other, key=lambda one: one.relative_gap), tol
         return settle_biases(best, tuning)

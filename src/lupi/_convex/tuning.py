@@ -31,6 +31,9 @@ class Tuning:
     # method as well if the gap of a small problem is above this share of tol (5 % of
     # the problems at n = 300).
     near_vertex: float = 1e-3
+    # The same for a solution of the interior-point method, since the gap of the stored
+    # model can be larger than that in features.
+    recovered: float = 0.1
 
     # Number of different columns of hard constraints in the balance equations that are
     # distinguished when the interval of a bias is computed; each costs a pass.
