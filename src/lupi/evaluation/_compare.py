@@ -46,7 +46,7 @@ from lupi.evaluation._order import (
     ordered_columns,
     read_time,
 )
-from lupi.evaluation._prepare import CATEGORIES, rows_with_values
+from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
 from lupi.evaluation._scoring import design_for
 from lupi.evaluation._splits import Split, evenly_mixed, of_rows
@@ -793,9 +793,6 @@ def outside_baseline(
     """Score boosting on the splits of a comparison; None for sparse X."""
     if sp.issparse(study.X):
         return None
-    study = replace(study)
-    # A leaf has more rows than one of many categories: trees divide parts of names.
-    study.tables.most_categories = CATEGORIES
     model = BOOSTING[study.task](random_state=study.seed)
     method = Method(type(model).__name__, study.task, estimator=model)
     found = Parallel(n_jobs=n_jobs)(

@@ -64,6 +64,8 @@ ARMS = {
         ),
     )
 }
+# Modules of models that consist of trees.
+TREES = ("lupi.boosting", "sklearn.ensemble", "xgboost", "lightgbm")
 # The models of the library without X*, by family.
 BASE_MODELS = {
     "HedgedDistillationClassifier": "ridge regression of the classes",
@@ -153,6 +155,13 @@ class Method:
     def base_model(self) -> str:
         """What the method is without X*; empty for an estimator of the user."""
         return BASE_MODELS.get(self.baseline, "") if self.estimator is None else ""
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether the method, or a model that it is given, consists of trees."""
+        parts = {} if self.estimator is None else self.estimator.get_params()
+        kinds = [self.kind or type(self.estimator), *map(type, parts.values())]
+        return any(kind.__module__.startswith(TREES) for kind in kinds)
 
     @property
     def comparable(self) -> bool:

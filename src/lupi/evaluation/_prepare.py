@@ -160,12 +160,14 @@ def _with_gaps(values: Any, there: np.ndarray) -> np.ndarray:
 class TrainingRows:
     """Training rows: the first ``n_labelled`` have y, the others do not.
 
-    ``source`` is, for each of them, the row whose X* is used.
+    ``source`` is, for each of them, the row whose X* is used, and ``most_categories``
+    that of `make_transformer`.
     """
 
     rows: np.ndarray
     n_labelled: int
     source: np.ndarray
+    most_categories: int | None = None
 
 
 @dataclass
@@ -219,14 +221,13 @@ class FoldTables:
     privileged: Any
     has_privileged: np.ndarray
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
-    most_categories: int | None = None
 
     def fold(self, arm: str, training: TrainingRows, test: np.ndarray) -> Fold:
         """Prepare the tables of an arm for training and test rows."""
-        train, source = training.rows, training.source
+        train, source, most = training.rows, training.source, training.most_categories
         X_train, X_test = _recent.get(
-            (self.token, "X", train.tobytes(), test.tobytes()),
-            lambda: self._prepare_features(train, test),
+            (self.token, most, "X", train.tobytes(), test.tobytes()),
+            lambda: self._prepare_features(train, test, most),
         )
         privileged, width = None, 0
         if arm == "self":
@@ -238,8 +239,8 @@ class FoldTables:
             width = X_train.shape[1]
         elif arm != "without":
             transformer, privileged = _recent.get(
-                (self.token, "X*", train.tobytes(), source.tobytes()),
-                lambda: self._prepare_privileged(source),
+                (self.token, most, "X*", train.tobytes(), source.tobytes()),
+                lambda: self._prepare_privileged(source, most),
             )
             width = 0 if privileged is None else privileged.shape[1]
         if arm == "oracle":
@@ -250,17 +251,22 @@ class FoldTables:
         n_labelled = training.n_labelled
         return Fold(X_train, X_test, privileged, train, n_labelled, test, width)
 
-    def _prepare_features(self, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
-        transformer = make_transformer(self.X, self.most_categories)
+    def _prepare_features(
+        self, train: np.ndarray, test: np.ndarray, most: int | None
+    ) -> tuple[Any, Any]:
+        transformer = make_transformer(self.X, most)
         X_train = transformer.fit_transform(take_rows(self.X, train))
         return X_train, transformer.transform(take_rows(self.X, test))
 
-    def _prepare_privileged(self, source: np.ndarray) -> tuple[Pipeline | None, Any]:
+    def _prepare_privileged(
+        self, source: np.ndarray, most: int | None
+    ) -> tuple[Pipeline | None, Any]:
         table = take_rows(self.privileged, source)
         there = np.flatnonzero(rows_with_values(table))
         if not len(there):
             return None, None
-        transformer = make_transformer(self.privileged).fit(take_rows(table, there))
+        transformer = make_transformer(self.privileged, most)
+        transformer.fit(take_rows(table, there))
         return transformer, _transform_privileged(transformer, table)
 
 

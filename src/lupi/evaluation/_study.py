@@ -40,6 +40,7 @@ from lupi.evaluation._methods import (
     resolve_candidate,
 )
 from lupi.evaluation._prepare import (
+    CATEGORIES,
     Fold,
     FoldTables,
     TrainingRows,
@@ -278,7 +279,9 @@ class Study:
         if arm in METHOD_ARMS and uses_unlabelled(method.build()):
             extra = split.unlabelled[self.has_privileged[split.unlabelled]]
         rows = np.r_[split.train, extra]
-        return TrainingRows(rows, len(split.train), rows)
+        # A leaf has more rows than one of many categories: trees divide parts of names.
+        most = CATEGORIES if method.has_trees else None
+        return TrainingRows(rows, len(split.train), rows, most)
 
     def run_arm(
         self,
@@ -370,7 +373,8 @@ class Study:
         extra = self._rng("searched too", number).permutation(np.arange(n, total))
         extra = extra[: round((total - n) * MOST_SEARCHED / n)]
         kept = np.r_[np.sort(mixed[:MOST_SEARCHED]), np.sort(extra)]
-        return TrainingRows(training.rows[kept], MOST_SEARCHED, training.source[kept])
+        rows, source = training.rows[kept], training.source[kept]
+        return replace(training, rows=rows, n_labelled=MOST_SEARCHED, source=source)
 
     def _candidate_scores(
         self,
@@ -409,7 +413,8 @@ class Study:
                 tested = self.groups[labelled[test]]
                 kept = extra[~np.isin(self.groups[training.rows[extra]], tested)]
             own = np.r_[train, kept]
-            part = TrainingRows(training.rows[own], len(train), training.source[own])
+            rows, source = training.rows[own], training.source[own]
+            part = replace(training, rows=rows, n_labelled=len(train), source=source)
             yield self.tables.fold(arm, part, labelled[test])
 
     def _resolved(self, params: dict[str, Any], fold: Fold) -> dict[str, Any]:
@@ -549,11 +554,11 @@ class Study:
             model.set_params(**self._resolved(params, fold))
             more = {"sample_weight": self.sample_weight}
             if arm == "with":
-                model = TransformedPrivileged(model, make_transformer(self.privileged))
+                later = make_transformer(self.privileged, training.most_categories)
+                model = TransformedPrivileged(model, later)
                 more["privileged"] = self.privileged
-            pipeline = Pipeline(
-                [("prepare", make_transformer(self.X)), ("model", model)]
-            )
+            known = make_transformer(self.X, training.most_categories)
+            pipeline = Pipeline([("prepare", known), ("model", model)])
             if refit:
                 given = {
                     f"model__{key}": take_rows(values, rows)
