@@ -36,5 +36,8 @@ def run(checkpoint=None, seconds=0.0, **options):
 
 
 if __name__ == "__main__":
+    # The class of this module, not that of __main__: its name is part of the study.
+    from tests.evaluation import interrupted_run
+
     pause = float(sys.argv[3]) if len(sys.argv) > 3 else 0.0
-    run(sys.argv[1], pause).to_json(sys.argv[2])
+    interrupted_run.run(sys.argv[1], pause).to_json(sys.argv[2])
