@@ -1,6 +1,6 @@
 """``lupi compare``: its output in the terminal and its files."""
 
-from __future__ import annotations
+from __future__ import html
 
 import re
 
@@ -147,7 +147,7 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
     stored = Comparison.from_json(folder / "results.json")
     full = stored.full_size
     said = " ".join(done.stdout.split())
-    for text in (said, " ".join(page.split()), card):
+    for text in (said, html.unescape(" ".join(page.split())), card):
         assert str(full.verdict) in text
         for own, n_train in ((stored, "30"), (full, "about ")):
             outside = own.settings["outside"]
