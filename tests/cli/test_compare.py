@@ -1,7 +1,8 @@
 """``lupi compare``: its output in the terminal and its files."""
 
-from __future__ import html
+from __future__ import annotations
 
+import html
 import re
 
 import numpy as np
