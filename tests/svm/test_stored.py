@@ -38,8 +38,7 @@ def test_a_nearly_constant_function_keeps_its_digits_in_single_precision():
     np.testing.assert_allclose(values, model.decision_function(drawn.X), atol=1e-4)
 
 
-# Seed 25 of SVRPlus violates it with the kernels of an older processor: to be mended.
-@pytest.mark.parametrize("seed", [5, *slow(25), 45])
+@pytest.mark.parametrize("seed", [5, 25, 45])
 @pytest.mark.parametrize("name", ["SVCPlus", "SVRPlus"])
 def test_the_stored_functions_keep_the_constraints_within_the_gap(name, seed):
     """The multipliers of either side sum to Σ C, and the gap has their violation."""
@@ -58,7 +57,11 @@ def test_the_stored_functions_keep_the_constraints_within_the_gap(name, seed):
     # Of sums of n terms: slacks, and the values of f that they are compared with.
     values = model.decision_function if not case.regression else model.predict
     largest = max(np.abs(slacks).max(), np.abs(values(drawn.X)).max())
-    rounding = 1e-12 * largest * total
+    # A sum of n products is rounded by at most n ε Σ|a||K|, in the certificate as here:
+    # with seed 25 of SVRPlus the products sum to 2e5 where f is about 1.
+    a, K = np.abs(model.dual_coef_[0]), np.abs(drawn.K[:, model.support_])
+    products = len(a) * np.finfo(float).eps * (K @ a).max()
+    rounding = (products + 1e-12 * largest) * total
     assert missed * total <= model.duality_gap_ + rounding
 
 
