@@ -43,7 +43,7 @@ from lupi.cli._io import (
 )
 from lupi.cli._tables import nearest, read_table, resolve_columns, to_csv
 from lupi.evaluation import LabelCheck, check_labels, column_scores
-from lupi.evaluation._measures import MOST_ROWS
+from lupi.evaluation._measures import FOLLOWS_ROWS, MOST_ROWS, SORTED, USELESS
 from lupi.evaluation._methods import all_methods
 from lupi.evaluation._order import may_be_time, ordered_columns
 from lupi.evaluation._scoring import choose_scorer, metric_name
@@ -54,15 +54,6 @@ N_FOLDS = 5
 MOST_NOTES = 8
 # Share of outcomes that the prediction intervals contain.
 COVERAGE = 0.9
-# Notes on columns that no model should use.
-FOLLOWS_ROWS = "follows the order of the rows"
-SORTED = "the rows are sorted by it"
-USELESS = (
-    "always the same",
-    "different in every row",
-    FOLLOWS_ROWS,
-    "has the same content as the target",
-)
 WIDE = 76
 # The chart of the rates of wrong labels.
 WIDTH_OF_BAR, MOST_GROUPS = 24, 60

@@ -12,6 +12,7 @@ from sklearn.preprocessing import QuantileTransformer
 
 from lupi.base import missing_targets
 from lupi.base._rows import aligned, dense
+from lupi.evaluation._order import as_dates
 from lupi.evaluation._prepare import (
     as_table,
     check_lengths,
@@ -196,7 +197,9 @@ def _read(column: pd.Series, names: Iterable[str] | None) -> _Column:
     text = column.astype(object).where(known, "missing").astype(str)
     if text.nunique() <= MOST_NAMES:
         return _Column(name, pd.get_dummies(text).to_numpy(dtype=float), text)
-    dates = pd.to_datetime(column, errors="coerce", format="mixed", utc=True)
+    dates = as_dates(column)
+    dates = column if dates is None else dates
+    dates = pd.to_datetime(dates, errors="coerce", format="mixed", utc=True)
     if dates[known].notna().all():
         return _read(dates, names)
     raise ValueError(

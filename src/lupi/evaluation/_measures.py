@@ -75,6 +75,11 @@ MOST_LEAVES = 32
 # multiple of their number.
 FEWEST_IDENTIFIERS, MOST_SPREAD = 20, 10
 ALMOST_ONE = 1 - 1e-9
+# Notes on columns; those that no model should use.
+CONSTANT, UNIQUE = "always the same", "different in every row"
+FOLLOWS_ROWS, SORTED = "follows the order of the rows", "the rows are sorted by it"
+SAME_CONTENT = "has the same content as the target"
+USELESS = (CONSTANT, UNIQUE, FOLLOWS_ROWS, SAME_CONTENT)
 # Numbers and words that often mean missing; largest share, and number, of words in a
 # column of numbers.
 SENTINELS = {sign * (10**k - 1) for k in (2, 3, 4, 5) for sign in (-1, 1)} | {-9, -1}
@@ -234,10 +239,10 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
     """Return a remark on the content of a column, if there is one to make."""
     values = column.dropna()
     if kind == "constant":
-        return "always the same"
+        return CONSTANT
     own = y[column.notna().to_numpy()]
     if len(np.unique(own)) > 1 and _same_content(values, own, task):
-        return "has the same content as the target"
+        return SAME_CONTENT
     if kind == "date":
         return "a date"
     unique = kind == "identifier"
@@ -248,10 +253,8 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
         steps = np.diff(numbers)
         unique |= bool(steps[0]) and np.allclose(steps, steps[0])
     if ordered_columns({"column": column.reset_index(drop=True)})[1] is not None:
-        return (
-            "follows the order of the rows" if unique else "the rows are sorted by it"
-        )
-    return "different in every row" if unique else ""
+        return FOLLOWS_ROWS if unique else SORTED
+    return UNIQUE if unique else ""
 
 
 def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:

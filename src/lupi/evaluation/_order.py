@@ -31,6 +31,7 @@ DATE = re.compile(
     r"\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
     r"|\d{4}-\d{2}|[A-Za-z]{3,9}[- ]\d{4})\s*"
 )
+OFFSET = re.compile(r":\d{2}.*(?:[+-]\d{2}:?\d{2}|Z)\s*$")
 EPOCH = pd.Timestamp("1970-01-01", tz="UTC")
 MOST_CATEGORIES = 30
 # Smallest correlation that matters, and the level of the tests of all columns together.
@@ -56,10 +57,12 @@ def as_dates(column: pd.Series) -> pd.Series | None:
     # The day comes first before dots, or where a first number cannot be a month.
     first = pd.to_numeric(words.str.extract(r"^\s*(\d{1,2})[-/.]")[0]).max() > 12
     first = first or words.str.contains(r"^\s*\d{1,2}\.").any()
+    # Offsets may differ, as in summer and in winter.
+    zones = bool(words.str.contains(OFFSET).any())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dates = pd.to_datetime(
-            column, format="mixed", dayfirst=bool(first), errors="coerce"
+            column, format="mixed", dayfirst=bool(first), errors="coerce", utc=zones
         )
     return dates if dates.notna().sum() == len(words) else None
 
