@@ -273,6 +273,9 @@ def test_ordinary_numbers_and_categories_have_no_remarks(tmp_path, monkeypatch):
         {
             "count": rng.poisson(3, size=80),
             "income": rng.integers(0, 10**6, size=80),
+            "paid": rng.integers(0, 60, size=80),
+            "number_of_visits": rng.integers(0, 70, size=80),
+            "flight_no": rng.normal(0, 10, size=80).round(1),
             "temperature": np.r_[-9.0, -9.0, rng.normal(0, 10, size=78)].round(),
             "group": rng.choice(["a", "b", "-1"], size=80),
             "outcome": rng.integers(0, 2, size=80),
@@ -293,4 +296,80 @@ def test_numbers_of_the_rows_with_gaps_are_dropped(tmp_path, monkeypatch, capsys
     assert scores("rows.csv").at["case", "note"] == "the rows are sorted by it"
     command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")[2]
     assert "--drop case" in command
+    assert "--time" not in command
+
+
+def test_a_column_is_marked_by_its_best_class(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    outcome = rng.choice(["negative", "positive", "invalid"], 600, p=[0.6, 0.2, 0.2])
+    test = np.where(outcome == "positive", rng.uniform(0, 30, 600), 45.0)
+    table = pd.DataFrame({"test": test, "age": rng.normal(size=600)})
+    table.assign(outcome=outcome).to_csv("rows.csv", index=False)
+    found = scores("rows.csv")
+    # Values below 30 are all positive; 45 does not tell the two others apart.
+    assert found.at["test", "best_class"] == "positive"
+    assert found.at["test", "best_class_score"] == 1.0
+    assert found.at["test", "score"] < 0.9
+    assert found["suspicious"].to_dict() == {"test": True, "age": False}
+    said = " ".join(capsys.readouterr().out.split())
+    assert "It is the mean over the classes" in said
+    assert "test (AUC 1.000 of positive) predicts outcome suspiciously well" in said
+    assert "--privileged test" in said
+    # A class of few rows may be predicted by chance.
+    few = table.assign(outcome=np.where(outcome == "positive", "negative", outcome))
+    few.loc[np.argsort(few["age"])[:10], "outcome"] = "rare"
+    few.to_csv("rows.csv", index=False)
+    assert not scores("rows.csv")["suspicious"].any()
+
+
+@pytest.mark.parametrize(
+    "name", ["patient_id", "CaseID", "id_of_patient", "Account Number", "uuid"]
+)
+def test_identifiers_of_groups_are_no_features(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 120, 200)
+    outcome = (person < 60).astype(int)
+    table = pd.DataFrame({name: 40 * person, "age": rng.normal(size=200)})
+    table = table.assign(later=rng.normal(size=200), outcome=outcome)
+    table.to_csv("rows.csv", index=False)
+    found = scores("rows.csv")
+    assert found.at[name, "note"] == "identifies groups of rows"
+    assert found.at[name, "suspicious"]
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"The rows of one {name} belong together" in said
+    command = said.partition("next lupi ")[2]
+    assert f"--group {name}" in command.replace("'", "")
+    assert "--privileged LATER_COLUMNS" in command
+    # Given as the group, it is no longer a column of the list.
+    assert name not in scores("rows.csv", "--group", name).index
+    assert "belong together" not in capsys.readouterr().out
+
+
+def test_words_that_are_almost_unique_identify_groups(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"pupil": [f"P{n}" for n in rng.integers(0, 150, 200)]})
+    table["town"] = [f"T{n}" for n in rng.integers(0, 60, 200)]
+    table["remark"] = [f"seen {n} times" for n in rng.integers(0, 150, 200)]
+    table = table.assign(age=rng.normal(size=200), outcome=rng.integers(0, 2, 200))
+    table.to_csv("rows.csv", index=False)
+    note = scores("rows.csv")["note"].fillna("")
+    groups = {"pupil": "identifies groups of rows", "town": "", "remark": "", "age": ""}
+    assert note.to_dict() == groups
+    assert "--group pupil" in capsys.readouterr().out
+
+
+def test_the_number_of_the_row_is_a_sentence_and_no_option(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(120, 2)), columns=["age", "later"])
+    table["outcome"] = np.arange(120) // 30 + rng.normal(size=120)
+    table.to_csv("survey.csv", index=False)
+    scores("survey.csv")
+    said, _, command = " ".join(capsys.readouterr().out.split()).partition("next lupi ")
+    assert "random splits are too optimistic: add --time row-number." in said
     assert "--time" not in command

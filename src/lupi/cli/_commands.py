@@ -43,7 +43,13 @@ from lupi.cli._io import (
 )
 from lupi.cli._tables import nearest, read_table, resolve_columns, to_csv
 from lupi.evaluation import LabelCheck, check_labels, column_scores
-from lupi.evaluation._measures import FOLLOWS_ROWS, MOST_ROWS, SORTED, USELESS
+from lupi.evaluation._measures import (
+    FOLLOWS_ROWS,
+    GROUPS,
+    MOST_ROWS,
+    SORTED,
+    USELESS,
+)
 from lupi.evaluation._methods import all_methods
 from lupi.evaluation._order import may_be_time, ordered_columns
 from lupi.evaluation._scoring import choose_scorer, metric_name
@@ -115,10 +121,15 @@ def _show_columns(
     rows = f"{len(data.y):,} rows"
     if known < len(data.y):
         rows += f", of which {known:,} have an outcome and are scored (missing: of all)"
+    of_class = ""
+    if scores["best_class"].any():
+        of_class = (
+            " It is the mean over the classes; one class alone can mark a column."
+        )
     console.print(
         Text(
             f"{rows}. Score: {name} of a small tree on this column only, "
-            f"in {N_FOLDS} folds{drawn}; higher is better.",
+            f"in {N_FOLDS} folds{drawn}; higher is better.{of_class}",
             "dim",
         )
     )
@@ -135,7 +146,7 @@ def _show_columns(
         if line["means_missing"]:
             remarks.append(f"{line['means_missing']} may mean missing")
         if marked:
-            remarks.insert(0, "known when predicting?")
+            remarks.insert(0, f"known when predicting?{_of_class(line)}")
         said = "; ".join(remarks) if wide else "?" * bool(remarks)
         table.add_row(
             Text(line["column"]),
@@ -153,6 +164,13 @@ def _show_columns(
         console.print(Text(f"{more}; --out FILE.csv writes all.", "dim"))
 
 
+def _of_class(line: Mapping[str, Any]) -> str:
+    """Return the class that a column predicts best, with its AUC; empty of two."""
+    if not line["best_class"]:
+        return ""
+    return f" (AUC {number(line['best_class_score'])} of {line['best_class']})"
+
+
 def _share(value: float) -> str:
     """Return a share of missing values in percent; empty if there are none."""
     if 0 < value < 0.01:
@@ -165,15 +183,19 @@ def _show_next_command(
 ) -> None:
     """Print the suspicious columns and the next command."""
     # A trend in time is not known later.
-    useful = ~scores["note"].isin((*USELESS, SORTED, "a date"))
-    marked = scores.loc[scores["suspicious"] & useful, "column"].tolist()
+    useful = ~scores["note"].isin((*USELESS, SORTED, GROUPS, "a date"))
+    found = scores[scores["suspicious"] & useful]
+    marked = found["column"].tolist()
     useless = scores.loc[scores["note"].isin(USELESS), "column"]
     dates = scores.loc[scores["note"] == "a date", "column"]
     values = scores["means_missing"].str.split(", ").explode()
     values = [value for value in values.unique() if value]
     if marked:
         verb = "predicts" if len(marked) == 1 else "predict"
-        said = Text(listed(marked, most=4), "bold")
+        words = [
+            f"{line['column']}{_of_class(line)}" for line in found.to_dict("records")
+        ]
+        said = Text(listed(words, most=4), "bold")
         said.append(
             f" {verb} {data.target} suspiciously well. Columns that are not known when "
             "predicting are privileged, and must not be used as features: check first "
@@ -195,28 +217,38 @@ def _show_next_command(
     sorting = [name for name in keys if name in data.X and may_be_time(data.X[name])]
     # Numbers of the rows, with gaps, unless they may be times that matter.
     counting = [name for name in sorting if data.X[name].is_unique and not drifts]
-    if not drifts:
-        sorting = []
-    else:
-        rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
-        sorting += [ROW_NUMBER] * (bool(sorting) or not len(keys))
-        verb = "does" if len(rows) == 1 else "do"
-        which = f", as {listed(rows, most=4)} {verb}" if len(rows) else ""
+    sorting = [name for name in sorting if drifts and not name.lower().endswith("id")]
+    groups = scores.loc[scores["note"] == GROUPS, "column"].tolist()
+    if groups and not request.group:
         console.print(
             Text(
-                f"Careful: {data.target} depends on the order of the rows{which}. If "
-                "the rows are ordered in time, random splits are too optimistic."
+                f"The rows of one {groups[0]} belong together: --group {groups[0]} "
+                "never trains and tests on rows of the same one."
             )
         )
+    groups = [request.group, *groups] if request.group else groups
     asked = replace(
         request,
         target=data.target,
         privileged=[] if request.privileged_file else marked,
-        drop=[*request.drop, *useless.head(8), *counting],
+        drop=[*request.drop, *useless.head(8), *counting, *groups[1:]],
+        group=next(iter(groups), None),
         missing=[*request.missing, *values],
     )
     times = [replace(asked, time=name) for name in (*dates[:1], *sorting)]
     asked = next((each for each in [*times, asked] if _can_compare(each)), asked)
+    if drifts:
+        rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
+        verb = "does" if len(rows) == 1 else "do"
+        which = f", as {listed(rows, most=4)} {verb}" if len(rows) else ""
+        ordered = asked.time is None and (bool(sorting) or not len(keys))
+        console.print(
+            Text(
+                f"Careful: {data.target} depends on the order of the rows{which}. If "
+                "the rows are ordered in time, random splits are too optimistic"
+                f"{f': add --time {ROW_NUMBER}' * ordered}."
+            )
+        )
     if not (asked.privileged or asked.privileged_file) or not _can_compare(asked):
         asked = replace(asked, privileged=["LATER_COLUMNS"])
     command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])

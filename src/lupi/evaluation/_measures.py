@@ -20,6 +20,7 @@ X contains about y, in the same directions.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +38,7 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedShuffleSplit,
     check_cv,
-    cross_val_score,
+    cross_validate,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -59,6 +60,7 @@ from lupi.evaluation._scoring import (
     Scorer,
     best_score,
     choose_scorer,
+    class_auc_scorers,
     constant_model,
     named_scorer,
 )
@@ -74,11 +76,20 @@ MOST_LEAVES = 32
 # A column of whole numbers is an identifier if they are all different and within this
 # multiple of their number.
 FEWEST_IDENTIFIERS, MOST_SPREAD = 20, 10
+# Whole numbers or text with such a name, and words with any name, identify groups of
+# rows if this share of the values is distinct. Numbers with other names are measures.
+IDENTIFIER = re.compile(
+    r"(?:^|[\W_])(?i:id|key|code|uuid|guid|number|nr|no)$|^(?i:id)[\W_]|[a-z]I[Dd]$"
+)
+SHARE_NAMED, SHARE_OF_WORDS = 0.1, 0.5
+# Rows of a class whose own AUC can mark a column.
+FEWEST_OF_CLASS = 20
 ALMOST_ONE = 1 - 1e-9
 # Notes on columns; those that no model should use.
 CONSTANT, UNIQUE = "always the same", "different in every row"
 FOLLOWS_ROWS, SORTED = "follows the order of the rows", "the rows are sorted by it"
 SAME_CONTENT = "has the same content as the target"
+GROUPS = "identifies groups of rows"
 USELESS = (CONSTANT, UNIQUE, FOLLOWS_ROWS, SAME_CONTENT)
 # Numbers and words that often mean missing; largest share, and number, of words in a
 # column of numbers.
@@ -108,6 +119,9 @@ def column_scores(
     value is a value too. A column is suspicious if its score is at least 80 % of the
     way from chance to a perfect score (60 % in regression): an AUC of 0.9, an R² of
     0.6. If such a column is not known when predicting, it is privileged information.
+    With more than two classes, the default score is the mean over the classes of the
+    AUC of each against all others, and a column is suspicious if the AUC of one class
+    with at least 20 rows is 0.9.
 
     Parameters
     ----------
@@ -136,8 +150,10 @@ def column_scores(
         ``missing`` (a share of all rows), ``score`` (NaN for identifiers and
         constants), ``std`` over the folds, ``note`` (columns that have the same content
         as y, that number the rows or have a different number in every row, by which the
-        rows are sorted, and dates), ``means_missing`` (values that probably mean
-        missing, such as ``.`` among numbers or −99), ``suspicious``.
+        rows are sorted, that identify groups of rows, and dates), ``means_missing``
+        (values that probably mean missing, such as ``.`` among numbers or −99),
+        ``best_class`` and ``best_class_score`` (with more than two classes and the AUC:
+        the class that the column predicts best, and its AUC), ``suspicious``.
 
     See Also
     --------
@@ -180,28 +196,42 @@ def column_scores(
     if len(y) > MOST_ROWS:
         rng = np.random.default_rng(random_state)
         rows = np.sort(rng.choice(len(y), MOST_ROWS, replace=False))
-    _, scorer = choose_scorer(scoring, task, y)
+    name, scorer = choose_scorer(scoring, task, y)
+    scorers = {"score": scorer}
+    of_class: dict[str, Scorer] = {}
+    if name == "roc_auc_ovr" and len(np.unique(y)) > 2:
+        of_class = class_auc_scorers(y[rows], FEWEST_OF_CLASS)
+        scorers |= {f"class {label}": each for label, each in of_class.items()}
     strata = None if task == "regression" else y[rows]
     folds = inner_splits(strata, len(rows), of_rows(groups, rows), cv, random_state)
     X_none = np.zeros((len(rows), 1))
-    chance = _mean_score(constant_model(task), X_none, y[rows], scorer, folds)[0]
+    constant = _mean_scores(constant_model(task), X_none, y[rows], scorers, folds)
+    chance = constant["score"][0]
     kinds = [_column_type(table[column]) for column in names]
     # Starting processes takes longer than scoring a small table.
     small = len(rows) * len(names) < CELLS_FOR_PROCESSES
     scores = Parallel(n_jobs=1 if small else n_jobs)(
         delayed(_column_score)(
-            table[column].iloc[rows], kind, y[rows], task, scorer, folds
+            table[column].iloc[rows], kind, y[rows], task, scorers, folds
         )
         for column, kind in zip(names, kinds, strict=True)
     )
+    none = (np.nan, np.nan)
+    best = [
+        max(
+            ((each[f"class {label}"][0], label) for label in of_class if each),
+            default=(np.nan, ""),
+        )
+        for each in scores
+    ]
     found = pd.DataFrame(
         {
             "column": names,
             "type": kinds,
             "n_values": [int(table[column].nunique()) for column in names],
             "missing": missing,
-            "score": [score for score, _ in scores],
-            "std": [std for _, std in scores],
+            "score": [each.get("score", none)[0] for each in scores],
+            "std": [each.get("score", none)[1] for each in scores],
             "note": [
                 _note(table[column], kind, y, task)
                 for column, kind in zip(names, kinds, strict=True)
@@ -209,9 +239,12 @@ def column_scores(
             "means_missing": [
                 ", ".join(means_missing(table[column])) for column in names
             ],
+            "best_class": [label for _, label in best],
+            "best_class_score": [score for score, _ in best],
         }
     ).sort_values("score", ascending=False, kind="stable", ignore_index=True)
-    way = (found["score"] - chance) / (best_score(scorer) - chance)
+    highest = found[["score", "best_class_score"]].max(axis=1)
+    way = (highest - chance) / (best_score(scorer) - chance)
     return found.assign(suspicious=way >= SUSPICIOUS[task])
 
 
@@ -252,9 +285,28 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
         unique = whole and np.ptp(numbers) < MOST_SPREAD * len(numbers)
         steps = np.diff(numbers)
         unique |= bool(steps[0]) and np.allclose(steps, steps[0])
-    if ordered_columns({"column": column.reset_index(drop=True)})[1] is not None:
-        return FOLLOWS_ROWS if unique else SORTED
-    return UNIQUE if unique else ""
+    rows = ordered_columns({"column": column.reset_index(drop=True)})[1]
+    if unique:
+        return UNIQUE if rows is None else FOLLOWS_ROWS
+    if _identifies_groups(values, kind):
+        return GROUPS
+    return "" if rows is None else SORTED
+
+
+def _identifies_groups(values: pd.Series, kind: str) -> bool:
+    """Return whether most values are of one row or few rows, by content and name."""
+    n_values = values.nunique()
+    if not MOST_CATEGORIES < n_values < len(values):
+        return False
+    share = n_values / len(values)
+    named = bool(IDENTIFIER.search(str(values.name))) and share >= SHARE_NAMED
+    if kind == "number":
+        return named and bool((values % 1 == 0).all())
+    words = values.astype(str)
+    if kind != "text" or words.str.contains(r"\s").any():
+        return False
+    numbers = pd.to_numeric(words, errors="coerce").notna().mean()
+    return named or (share >= SHARE_OF_WORDS and bool(numbers <= MOSTLY))
 
 
 def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:
@@ -304,12 +356,12 @@ def _column_score(
     kind: str,
     y: np.ndarray,
     task: Task,
-    scorer: Scorer,
+    scorers: dict[str, Scorer],
     folds: Pairs,
-) -> tuple[float, float]:
-    """Return mean and standard deviation of the score of one column."""
+) -> dict[str, tuple[float, float]]:
+    """Return mean and standard deviation of the scores of one column, if it has any."""
     if kind in ("constant", "identifier"):
-        return np.nan, np.nan
+        return {}
     tree: type = (
         DecisionTreeRegressor if task == "regression" else DecisionTreeClassifier
     )
@@ -321,29 +373,33 @@ def _column_score(
     if pd.api.types.is_numeric_dtype(column):
         values = column.to_numpy(float, na_value=np.nan)[:, None]
         values = np.where(np.isinf(values), np.nan, values)
-        return _mean_score(model, values, y, scorer, folds)
+        return _mean_scores(model, values, y, scorers, folds)
     if pd.api.types.is_datetime64_any_dtype(column):
         days = (column - column.min()) / pd.Timedelta(days=1)
-        return _mean_score(model, days.to_numpy(float)[:, None], y, scorer, folds)
+        return _mean_scores(model, days.to_numpy(float)[:, None], y, scorers, folds)
     if kind == "category":
         # An indicator per category, and one of missing values, need no folds.
         indicators = pd.get_dummies(column, dummy_na=True).to_numpy(float)
-        return _mean_score(model, indicators, y, scorer, folds)
+        return _mean_scores(model, indicators, y, scorers, folds)
     table = column.to_frame()
     if kind == "date" and column.isna().any():
         table = table.assign(missing=column.isna().to_numpy(float))
-    return _mean_score(
-        make_pipeline(make_transformer(table), model), table, y, scorer, folds
+    return _mean_scores(
+        make_pipeline(make_transformer(table), model), table, y, scorers, folds
     )
 
 
-def _mean_score(
-    model: Any, X: Any, y: np.ndarray, scorer: Scorer, folds: Pairs
-) -> tuple[float, float]:
+def _mean_scores(
+    model: Any, X: Any, y: np.ndarray, scorers: dict[str, Scorer], folds: Pairs
+) -> dict[str, tuple[float, float]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        scores = cross_val_score(model, X, y, scoring=scorer, cv=folds)
-    return float(np.nanmean(scores)), float(np.nanstd(scores))
+        found = cross_validate(model, X, y, scoring=scorers, cv=folds)
+        scores = {name: found[f"test_{name}"] for name in scorers}
+        return {
+            name: (float(np.nanmean(each)), float(np.nanstd(each)))
+            for name, each in scores.items()
+        }
 
 
 @dataclass

@@ -190,6 +190,31 @@ def precision_of_class(
     return float(average_precision_score(y == label, own, sample_weight=sample_weight))
 
 
+def class_auc_scorers(y: np.ndarray, fewest: int) -> dict[str, Scorer]:
+    """Return the AUC against all others of each class with enough rows."""
+    classes, counts = np.unique(y, return_counts=True)
+    return {
+        str(label): make_scorer(
+            auc_of_class, response_method=RESPONSES, classes=classes, label=label
+        )
+        for label in classes[counts >= fewest]
+    }
+
+
+def auc_of_class(
+    y: np.ndarray,
+    scores: np.ndarray,
+    *,
+    classes: np.ndarray,
+    label: Any,
+    sample_weight: np.ndarray | None = None,
+) -> float:
+    """Return the AUC of one class against all others; NaN without rows of either."""
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    own = _by_class(scores)[:, np.flatnonzero(classes == label)[0]]
+    return _auc(*np.unique(own, return_inverse=True), y == label, weight)
+
+
 def macro_auc(
     y: np.ndarray,
     scores: np.ndarray,
@@ -201,11 +226,11 @@ def macro_auc(
 
     Unlike that of scikit-learn it takes decision values as well as probabilities.
     """
-    weight = np.ones(len(y)) if sample_weight is None else sample_weight
-    columns = zip(classes, _by_class(scores).T, strict=True)
     found = [
-        _auc(*np.unique(values, return_inverse=True), y == label, weight)
-        for label, values in columns
+        auc_of_class(
+            y, scores, classes=classes, label=label, sample_weight=sample_weight
+        )
+        for label in classes
         if 0 < (y == label).sum() < len(y)
     ]
     return float(np.mean(found)) if found else np.nan
