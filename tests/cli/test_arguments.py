@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import runpy
+import sys
 
 import numpy as np
 import pandas as pd
@@ -89,3 +91,11 @@ def test_columns_in_every_form_give_the_same_roles(arguments, capsys):
 def test_what_is_missing_is_said(arguments, sentence, capsys):
     assert main(arguments.split()) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_the_package_is_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["lupi", "predict", "nowhere.skops", "t.csv"])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_module("lupi", run_name="__main__")
+    assert stopped.value.code == 2
+    assert "No such file: nowhere.skops" in capsys.readouterr().err
