@@ -325,6 +325,19 @@ def test_all_means_of_a_comparison_are_over_the_same_splits():
     assert result.outliers == {("A", "without"): {3: -3.5}}
 
 
+def test_a_split_on_which_all_arms_agree_is_left_out_below_a_constant_alone():
+    result = comparison({"A": (0.65, 0.66, 0.65, 0.65, 0.9)}, constants=[0.5] * 10)
+    harder = result.folds["split"] == 3
+    assert result.folds.groupby("arm")["score"].std().max() < 0.02
+    result.folds.loc[harder, "score"] -= 0.14
+    assert result.left_out == []
+    assert (result.table["n_splits"] == 10).all()
+    result.folds.loc[harder, "score"] -= 0.1
+    failed = Comparison(result.folds, result.settings)
+    assert failed.left_out == [3]
+    assert {arm for _, arm in failed.outliers} == set(ARMS) - {"oracle"}
+
+
 def test_an_outlier_of_the_oracle_leaves_no_split_out():
     result = comparison({"A": (0.3, 0.4, 0.3, 0.3, 0.9)})
     oracle = (result.folds["arm"] == "oracle") & (result.folds["split"] == 3)

@@ -451,7 +451,8 @@ def test_splits_that_are_left_out_are_named_with_the_means_of_all():
     assert "(without X* −3.000 in split 4)" in said
     # Arms have their usual order.
     result.folds.loc[result.folds["split"] == 3, "score"] = -3.0
-    result = Comparison(result.folds, result.settings)
+    constants = {"constants": [0.5] * 10}
+    result = Comparison(result.folds, result.settings | constants)
     arms = ("without X*", "with X*", "shuffled X*", "X as X*")
     assert ", ".join(f"{arm} −3.000 in split 4" for arm in arms[:3]) in read(result)
     assert "4†" in said

@@ -51,11 +51,10 @@ from lupi.evaluation._running import run_all, to_plain
 from lupi.evaluation._scoring import design_for
 from lupi.evaluation._splits import Split, evenly_mixed, of_rows
 from lupi.evaluation._statistics import (
-    FAR,
     Contrast,
     Design,
     corrected_contrast,
-    distances,
+    failed_scores,
     outlying_splits,
 )
 from lupi.evaluation._study import FIELDS, Piece, Study, plan
@@ -306,7 +305,8 @@ def _assemble(
         "fingerprint": study.identity,
     }
     folds = pd.DataFrame(lines).reindex(columns=list(FOLD_COLUMNS))
-    said = _describe_data(study, _left_out(folds))
+    constants = study.constant_scores()
+    said = _describe_data(study, constants, _left_out(folds, constants))
     return Comparison(
         folds,
         study.settings | said | {"seconds": seconds, "made": made},
@@ -319,9 +319,9 @@ def _assemble(
     )
 
 
-def _left_out(folds: pd.DataFrame) -> list[int]:
+def _left_out(folds: pd.DataFrame, constants: list[float] | None) -> list[int]:
     """Return the splits that are left out of all means."""
-    numbers = outlying_splits(_judged_scores(folds).to_numpy(float))
+    numbers = outlying_splits(_judged_scores(folds).to_numpy(float), constants)
     return [int(number) for number in numbers]
 
 
@@ -332,14 +332,15 @@ def _judged_scores(folds: pd.DataFrame) -> pd.DataFrame:
     return scores[scores.notna().all(axis=1)]
 
 
-def _describe_data(study: Study, left_out: list[int]) -> dict[str, Any]:
+def _describe_data(
+    study: Study, constants: list[float] | None, left_out: list[int]
+) -> dict[str, Any]:
     """Return the score of a constant, and what X, X* and y say about the splits."""
 
     def mean(scores: list[float] | None) -> float | None:
         return None if scores is None else float(np.mean(np.delete(scores, left_out)))
 
-    scores = study.constant_scores()
-    constant: dict[str, Any] = {"constant": mean(scores), "constants": scores}
+    constant: dict[str, Any] = {"constant": mean(constants), "constants": constants}
     constant["also"] = {
         name: mean(study.constant_scores(scorer)) for name, scorer in study.also.items()
     }
@@ -886,16 +887,16 @@ class Comparison:
         """Numbers of the splits that are left out of all means, tests and intervals.
 
         In these splits the score of an arm other than the oracle lies beyond the
-        quartiles of its scores by more than five of their ranges, because a model
-        extrapolates, say.
+        quartiles of its scores by more than five of their ranges, and as far from the
+        other arms or below a constant prediction, because a model extrapolates, say.
         """
-        return _left_out(self.folds)
+        return _left_out(self.folds, self.settings.get("constants"))
 
     @property
     def outliers(self) -> dict[tuple[str, str], dict[int, float]]:
         """Scores that are outliers in ``left_out``, by split, by method and arm."""
         scores = _judged_scores(self.folds)
-        far = distances(scores) > FAR
+        far, _ = failed_scores(scores, self.settings.get("constants"))
         found = {
             key: {split: line[split] for split in self.left_out if is_far[split]}
             for (key, line), is_far in zip(scores.iterrows(), far, strict=True)

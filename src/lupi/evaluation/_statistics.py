@@ -61,9 +61,11 @@ the number of blocks: it says nothing about other training sets.
 
 *Outliers.* A model that extrapolates can have a score of −3 on one split, which a mean
 does not survive. Splits in which the score of an arm other than the oracle lies beyond
-its quartiles by more than five of their ranges are left out of all means and
-differences of the comparison (`outlying_splits`). The rule treats these arms alike, so
-that the level of the tests does not change.
+its quartiles by more than five of their ranges, and as far from the other arms or below
+a constant prediction, are left out of all means and differences of the comparison
+(`outlying_splits`): a model failed there. A split on which all arms score less, and
+more than a constant, is harder and stays. The rule treats these arms alike, so that the
+level of the tests does not change.
 
 References
 ----------
@@ -209,33 +211,57 @@ def corrected_contrast(
     return Contrast(mean, std_error, freedom, *tests, *range_and_rows)
 
 
-def distances(scores: ArrayLike) -> np.ndarray:
-    """Return how far scores lie beyond the quartiles of their row, in their ranges."""
+def failed_scores(
+    scores: ArrayLike, constants: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which scores are those of models that failed, and their distances.
+
+    ``scores`` has a row for every arm, and ``constants`` the score of a constant
+    prediction in every split. A score of a failed model lies beyond the quartiles of
+    its arm by more than five of their ranges. It also is below a constant prediction,
+    or the differences of the arms to their median are as unusual in that split.
+    """
     scores = np.asarray(scores, dtype=float)
-    low, high = np.quantile(scores, (0.25, 0.75), axis=1, keepdims=True)
-    beyond = np.maximum(low - scores, scores - high)
-    return np.divide(beyond, high - low, out=np.zeros_like(scores), where=high > low)
+    ranges = stats.iqr(scores, axis=1, keepdims=True)
+
+    def distances(values: np.ndarray) -> np.ndarray:
+        low, high = np.quantile(values, (0.25, 0.75), axis=1, keepdims=True)
+        beyond = np.maximum(low - values, values - high)
+        return np.divide(beyond, ranges, out=np.zeros_like(values), where=ranges > 0)
+
+    distance = distances(scores)
+    apart = distances(scores - np.median(scores, axis=0)).max(axis=0) > FAR
+    below = scores < (-np.inf if constants is None else np.asarray(constants))
+    return (distance > FAR) & (apart | below), distance
 
 
-def outlying_splits(scores: ArrayLike) -> np.ndarray:
+def outlying_splits(
+    scores: ArrayLike, constants: ArrayLike | None = None
+) -> np.ndarray:
     """Return the splits that are left out of all means, from the scores of the arms.
 
-    In these splits the score of an arm lies beyond its quartiles by more than five of
-    their ranges. At most two fifths of the splits are left out, the farthest first.
+    These have `failed_scores`. At most two fifths of the splits are left out, the
+    farthest first.
 
     Examples
     --------
     >>> from lupi.evaluation._statistics import outlying_splits
-    >>> outlying_splits([[0.1, 0.2, 0.1, 0.3, 0.2, 0.2, 0.1, -3.5]]).tolist()
+    >>> usual = [0.1, 0.2, 0.1, 0.3, 0.2, 0.2, 0.1]
+    >>> outlying_splits([[*usual, 0.1], [*usual, -3.5]]).tolist()
+    [7]
+    >>> outlying_splits([[*usual, -3.5], [*usual, -3.5]]).tolist()
+    []
+    >>> outlying_splits([[*usual, -3.5], [*usual, -3.5]], [0.0] * 8).tolist()
     [7]
     """
     scores = np.asarray(scores, dtype=float)
     n_splits = scores.shape[-1]
     if n_splits < FEWEST_SPLITS or not len(scores):
         return np.array([], dtype=int)
-    distance = distances(scores).max(axis=0)
+    failed, distance = failed_scores(scores, constants)
+    distance = np.where(failed, distance, 0.0).max(axis=0)
     farthest = np.argsort(-distance, kind="stable")[: int(MOST_LEFT_OUT * n_splits)]
-    return np.sort(farthest[distance[farthest] > FAR])
+    return np.sort(farthest[distance[farthest] > 0])
 
 
 def _of_blocks(groups: ArrayLike | None) -> tuple[float, float]:

@@ -175,7 +175,8 @@ def left_out_words(comparison: Comparison) -> list[str]:
         said.append(
             f"{MARK} {which} left out of all means, tests and baselines{size}: the "
             "score of an arm is more than five interquartile ranges away from its "
-            f"other splits ({listed(_far_words(own), most=4)}). The means of {method} "
+            "other splits, and as far from the other arms or below a constant "
+            f"prediction ({listed(_far_words(own), most=4)}). The means of {method} "
             f"over all {total} splits are: {scores}."
         )
     return said
