@@ -14,7 +14,7 @@ from sklearn.metrics import (
 )
 from sklearn.preprocessing import StandardScaler
 
-from lupi.evaluation import column_scores, compare
+from lupi.evaluation import Comparison, column_scores, compare
 from lupi.report import render_html
 from tests.comparisons import FirstColumn, FirstNumber
 from tests.toys import TaughtClassifier
@@ -298,6 +298,37 @@ def test_a_rare_class_has_its_average_precision_and_the_majority_its_rate():
     assert f"Its accuracy is {right:.3f} (95 % interval" in page
     guess = "for every row (100 training rows) scores 0.500, with an accuracy of 0.950."
     assert guess in page
+
+
+def test_every_rare_class_has_its_average_precision(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.full(400, "negative")
+    y[:30], y[30:50] = "positive", "invalid"
+    X = (y == "positive")[:, None] + rng.normal(size=(400, 2))
+    model = TaughtClassifier(multi_class="ovr")
+    result = compare(X, y, X, methods=model, cv=2)
+    assert result.settings["second"] == {"class": "invalid", "share": 0.05}
+    page = render_html(result)
+    table = Comparison.from_json(result.to_json(tmp_path / "result.json")).table
+    table = table.set_index("arm")
+    columns = {"invalid": 0, "positive": 2}
+    for label, share in (("positive", 0.075), ("invalid", 0.05)):
+        expected = []
+        for train, test, _ in result.study.splits:
+            scaler = StandardScaler().fit(X[train])
+            model.fit(scaler.transform(X[train]), y[train])
+            values = model.decision_function(scaler.transform(X[test]))
+            own = values[:, columns[label]]
+            expected.append(average_precision_score(y[test] == label, own))
+        name = f"average_precision of {label}"
+        score, low, high = (
+            table.at["without", name + end] for end in ("", "_low", "_high")
+        )
+        assert score == pytest.approx(np.mean(expected))
+        assert result.settings["also"][name] == pytest.approx(share)
+        assert f"Average precision of class {label} of Taught" in page
+        assert f"without X* {score:.3f} ({low:.3f} to {high:.3f})" in page
+        assert f"Its average precision of class {label} is {score:.3f}" in page
 
 
 def test_the_score_of_a_guess_is_the_share_of_the_test_rows():

@@ -164,8 +164,8 @@ def compare(
     scoring : str or callable, default=None
         Any scorer of scikit-learn. By default ``"roc_auc"`` for two classes,
         ``"roc_auc_ovr"`` (the mean over the classes of the AUC against all others) for
-        more, ``"r2"`` for regression. If a class has fewer than 10 % of the rows, its
-        average precision is computed as well.
+        more, ``"r2"`` for regression. The average precision of classes with fewer than
+        10 % of the rows, at most the five rarest, is computed as well.
     cv : int, splitter or iterable of (train, test), default=None
         Number of folds (5 by default; the folds are repeated twice), or the splits
         themselves. With ``train_size`` or ``labelled``, the number of splits (20 by
@@ -345,7 +345,7 @@ def _describe_data(
         name: mean(study.constant_scores(scorer)) for name, scorer in study.also.items()
     }
     if study.settings["second"]:
-        share = {"share": constant["also"]["average_precision"]}
+        share = {"share": next(iter(constant["also"].values()))}
         constant["second"] = study.settings["second"] | share
     names, later = study.settings["features"], study.settings["privileged"]
     privileged = dict(columns_of(study.privileged, later))
@@ -830,8 +830,8 @@ class Comparison:
     ----------
     folds : pandas.DataFrame
         One row per method, arm ("without", "with", "shuffled", "self", "oracle") and
-        split: ``score``, ``second_score`` (the average precision of a rare class, if
-        there is one), ``also`` (accuracy and average precision with their
+        split: ``score``, ``second_score`` (the average precision of the rarest class,
+        if it is rare), ``also`` (accuracy and average precisions with their
         pseudo-values), ``reliability`` (for each tenth of the predicted probability of
         the last of two classes: weight, sum of the probability, weight of that class;
         in the arms "without" and "with"), the ``inner_score`` and ``params`` of the
@@ -945,7 +945,8 @@ class Comparison:
         p-values. Standard errors and
         p-values are corrected for the overlap of the splits, not for the number of
         methods. Classes have their ``accuracy``, and a rare class has its
-        ``average_precision``, with intervals (``accuracy_low`` and so on).
+        ``average_precision``, with intervals (``accuracy_low`` and so on); several rare
+        classes have ``average_precision of CLASS`` each.
         """
         table = score_table(self._scores)
         for name in self.settings.get("also", ()):

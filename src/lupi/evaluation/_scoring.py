@@ -71,6 +71,9 @@ ROWS_OF_TRIAL = 200
 N_BINS = 10
 # Share of the rows below which the average precision of a class is reported as well.
 RARE = 0.1
+# Number of classes of which it is reported, the rarest.
+MOST_RARE = 5
+AVERAGE_PRECISION = "average_precision"
 # Decision values are constant if their range is below these tolerances, relative to
 # the largest value and absolute.
 ROUNDING = 1e-9
@@ -164,17 +167,28 @@ def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:
     return make_scorer(OF_ONE_CLASS[name], **more)
 
 
-def rare_scorer(y: np.ndarray) -> tuple[dict[str, Any], Scorer] | None:
-    """Return the average precision of the rarest class; None if no class is rare."""
+def rare_scorers(y: np.ndarray) -> tuple[dict[str, Any] | None, dict[str, Scorer]]:
+    """Return the rarest class and its share, and the average precision of rare classes.
+
+    The scorers are those of the rarest classes first, by name; several have the class
+    in their names. Without a rare class there are none.
+    """
     classes, counts = np.unique(y, return_counts=True)
-    share = counts.min() / len(y)
-    if share >= RARE:
-        return None
-    label = classes[counts.argmin()]
-    scorer = make_scorer(
-        precision_of_class, response_method=RESPONSES, classes=classes, label=label
-    )
-    return {"class": str(label), "share": float(share)}, scorer
+    rarest = np.argsort(counts, kind="stable")
+    rare = rarest[counts[rarest] < RARE * len(y)][:MOST_RARE]
+    scorers = {}
+    for k in rare:
+        name = AVERAGE_PRECISION + f" of {classes[k]}" * (len(rare) > 1)
+        scorers[name] = make_scorer(
+            precision_of_class,
+            response_method=RESPONSES,
+            classes=classes,
+            label=classes[k],
+        )
+    if not len(rare):
+        return None, {}
+    share = float(counts[rare[0]] / len(y))
+    return {"class": str(classes[rare[0]]), "share": share}, scorers
 
 
 def precision_of_class(

@@ -52,11 +52,12 @@ from lupi.evaluation._prepare import (
 )
 from lupi.evaluation._running import fingerprint
 from lupi.evaluation._scoring import (
+    AVERAGE_PRECISION,
     best_score,
     choose_scorer,
     constant_model,
     design_for,
-    rare_scorer,
+    rare_scorers,
     reliability,
     score_rows,
 )
@@ -306,11 +307,12 @@ class Study:
             name: self.score(model, fold, groups=True, scorer=scorer)
             for name, scorer in self.also.items()
         }
+        rare = self.settings["second"] is not None
         return {
             "arm": arm,
             "split": number,
             "score": score,
-            "second_score": also.get("average_precision", [None])[0],
+            "second_score": next(iter(also.values()))[0] if rare else None,
             "also": also,
             "reliability": self._reliability(model, arm, fold),
             "inner_score": inner,
@@ -653,19 +655,19 @@ def plan(
     chosen = choose_methods(methods, task, design.n_train)
     for method in chosen:
         method.check_space()
-    classes, second = None, None
+    classes: Any = None
+    second: dict[str, Any] | None = None
     also: dict[str, Callable[..., float]] = {}
     if strata is not None:
         classes = np.unique(y[has_y], return_counts=True)
-        second = None if name == "average_precision" else rare_scorer(y[has_y])
-        if second is not None:
-            also["average_precision"] = second[1]
+        if name != AVERAGE_PRECISION:
+            second, also = rare_scorers(y[has_y])
         if name != "accuracy":
             also["accuracy"] = get_scorer("accuracy")
     settings = {
         "task": task,
         "scoring": name,
-        "second": None if second is None else second[0],
+        "second": second,
         "optimum": best_score(scorer),
         "target": target_name,
         "classes": None if classes is None else classes[0].tolist(),

@@ -510,13 +510,13 @@ def _also(settings: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return what the other scores are called, and that of a guess, by name."""
     guesses = {name: number(score) for name, score in settings.get("also", {}).items()}
     found = {}
-    if "average_precision" in guesses:
-        label = settings["second"]["class"]
-        guess = f"that of a guess {guesses['average_precision']}"
-        found["average_precision"] = f"average precision of class {label}", guess
-    if "accuracy" in guesses:
-        guess = f"that of the most frequent class {guesses['accuracy']}"
-        found["accuracy"] = "accuracy", guess
+    for name, score in guesses.items():
+        if name == "accuracy":
+            found[name] = name, f"that of the most frequent class {score}"
+            continue
+        # One rare class is not named in the name of its score.
+        label = name.partition(" of ")[2] or settings["second"]["class"]
+        found[name] = f"average precision of class {label}", f"that of a guess {score}"
     return found
 
 
