@@ -161,12 +161,24 @@ def test_few_outcomes_and_all_have_the_same_words_in_all_outputs(tmp_path):
     found = pd.read_csv(folder / "results.csv")
     assert (found["arm"] == "external baseline").sum() == 2
     splits = pd.read_csv(folder / "splits.csv")
-    for n_train, own in splits.groupby("n_train"):
-        line = found[(found["n_train"] == n_train) & (found["arm"] == "with X*")]
-        np.testing.assert_allclose(own["with X*"].mean(), line["score"])
+    for each, (_, own) in zip(
+        (stored, full), splits.groupby("size", sort=False), strict=True
+    ):
+        n_train = own["n_train"].mean()
+        assert n_train == pytest.approx(each.settings["splits"]["n_train"])
+        line = found[np.isclose(found["n_train"], n_train)].set_index("arm")
+        assert own["with X*"].mean() == pytest.approx(line.at["with X*", "score"])
         for split in own["with X*"]:
             assert f">{split:.3f}</td>" in page
-    assert set(splits["n_train"]) == set(found["n_train"])
+        rows = each.folds[each.folds["arm"] == "with"]
+        for name in ("n_train", "n_test"):
+            assert own[name].tolist() == rows[name].tolist()
+    # The time is that of all fits and more, and the date that of the start.
+    fits = stored.folds["seconds"].sum() + full.folds["seconds"].sum()
+    assert stored.settings["seconds"] > fits
+    assert re.search(r" s from reading the data to writing the results<", page)
+    assert stored.settings["made"]["date"] <= full.settings["made"]["date"]
+    assert f"<dt>Start</dt><dd>{stored.settings['made']['date'][:10]}" in page
     constant = found[found["arm"] == "constant baseline"]
     assert len(constant) == 2
     rate = table["outcome"].value_counts(normalize=True).max()

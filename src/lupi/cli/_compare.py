@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ def run_compare(
             f"--unlabelled {asked['unlabelled']} limits the training rows without an "
             "outcome of --labelled N; give both options."
         )
+    started = datetime.now(UTC)
     request = Request.of(asked)
     options = {
         RENAMED.get(name, name): asked[name]
@@ -126,7 +128,7 @@ def run_compare(
         show_notes(console, [f"{kept} pieces of an interrupted run are kept."])
     try:
         comparison = _compare(study, out, jobs)
-        comparison.settings["made"] |= _remember(asked, out)
+        comparison.settings["made"] |= _remember(asked, out, started)
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
         if not asked["no_model"] and comparison.at_full_size(n_jobs=jobs) is not None:
@@ -147,6 +149,8 @@ def run_compare(
             f"interrupted; finished work is kept in {out}. The same command continues "
             "from there."
         ) from None
+    seconds = (datetime.now(UTC) - started).total_seconds()
+    comparison.settings["seconds"] = seconds
     usage = Usage(
         source=data.source,
         model=None if model is None else str(out / MODEL),
@@ -336,10 +340,11 @@ def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
     return commands
 
 
-def _remember(asked: Mapping[str, Any], out: Path) -> dict[str, Any]:
+def _remember(asked: Mapping[str, Any], out: Path, started: datetime) -> dict[str, Any]:
     """Return a command as text and as data, for the results file."""
     again = ["--from", str(out / "results.json"), "--out", f"{out}-again"]
     return {
+        "date": started.isoformat(timespec="seconds"),
         "again": shlex.join(["lupi", "compare", *again]),
         "command": shlex.join(["lupi", "compare", *command_words(asked)]),
         "asked": {
@@ -576,8 +581,7 @@ def _write_results(
             (folder / name).unlink(missing_ok=True)
     comparison.to_json(folder / "results.json")
     write_atomically(folder / "results.csv", to_csv(_all_scores(comparison)))
-    splits = wording.split_scores(comparison).drop(columns="size")
-    write_atomically(folder / SPLITS, to_csv(splits))
+    write_atomically(folder / SPLITS, to_csv(wording.split_scores(comparison)))
     _write_figures(folder / "figures", comparison, columns)
     write_html(comparison, folder / "report.html", usage, curves, columns)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -258,7 +257,7 @@ def run(
             "privileged is None, so that there is nothing to compare. Give the "
             "privileged columns."
         )
-    start = time.perf_counter()
+    started = datetime.now(UTC)
     results = run_all(
         study.run,
         {piece.key: piece for piece in study.pieces()},
@@ -269,11 +268,11 @@ def run(
         progress=progress,
         title="Comparing",
     )
-    return _assemble(study, results, time.perf_counter() - start)
+    return _assemble(study, results, started)
 
 
 def _assemble(
-    study: Study, results: dict[str, dict[str, Any]], seconds: float
+    study: Study, results: dict[str, dict[str, Any]], started: datetime
 ) -> Comparison:
     """Combine finished pieces, with the arms of its family for each method."""
     lines: list[dict[str, Any]] = []
@@ -300,13 +299,14 @@ def _assemble(
                     | {"method": method.name}
                 )
     made = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "date": started.isoformat(timespec="seconds"),
         "versions": versions("numpy", "scipy", "scikit-learn", "pandas"),
         "fingerprint": study.identity,
     }
     folds = pd.DataFrame(lines).reindex(columns=list(FOLD_COLUMNS))
     constants = study.constant_scores()
     said = _describe_data(study, constants, _left_out(folds, constants))
+    seconds = (datetime.now(UTC) - started).total_seconds()
     return Comparison(
         folds,
         study.settings | said | {"seconds": seconds, "made": made},

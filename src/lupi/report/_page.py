@@ -149,15 +149,18 @@ def build_page(
 
 
 def _made(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return date, seed and versions of the comparison."""
+    """Return start, duration, seed and versions of the comparison."""
     made = settings.get("made", {})
+    what = "of the comparison"
+    if "command" in made:
+        what = "from reading the data to writing the results"
     facts = [
-        ("Time", f"{wording.duration(settings['seconds'])} from start to end"),
+        ("Time", f"{wording.duration(settings['seconds'])} {what}"),
         ("Seed", str(settings["random_state"])),
     ]
     if "date" in made:
         facts.insert(
-            0, ("Date", made["date"].replace("T", " ").replace("+00:00", " UTC"))
+            0, ("Start", made["date"].replace("T", " ").replace("+00:00", " UTC"))
         )
         versions = [f"{name} {version}" for name, version in made["versions"].items()]
         facts.append(("Versions", ", ".join(versions)))

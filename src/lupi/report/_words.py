@@ -135,7 +135,7 @@ def summary_cells(line: Mapping[str, Any]) -> list[str]:
 
 
 def split_scores(comparison: Comparison) -> pd.DataFrame:
-    """Return the scores of all arms in every split, at every size."""
+    """Return scores of all arms, rows and times of every split, at every size."""
     tables = []
     for own in sizes(comparison):
         scores = own.folds.pivot(
@@ -150,9 +150,14 @@ def split_scores(comparison: Comparison) -> pd.DataFrame:
         table["constant prediction"] = table["split"].map(constants)
         outside = (own.settings.get("outside") or {}).get("scores", ())
         table[EXTERNAL] = table["split"].map(dict(enumerate(outside)))
+        rows = own.folds[own.folds["arm"] == "without"]
+        columns = ["method", "split", "n_train", "n_test"]
+        table = table.merge(rows[columns], on=columns[:2])
+        windows = window_words(own.settings["splits"])
+        if windows:
+            table.insert(2, "window", table["split"].map(dict(enumerate(windows))))
         table["split"] += 1
-        n_train = own.settings["splits"]["n_train"]
-        tables.append(table.assign(size=size_words(own), n_train=n_train))
+        tables.append(table.assign(size=size_words(own)))
     return pd.concat(tables, ignore_index=True)
 
 
