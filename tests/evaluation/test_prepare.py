@@ -159,6 +159,25 @@ def test_the_trees_of_the_external_baseline_have_many_categories_as_text():
     assert result.outside_baseline()["scores"] == pytest.approx(expected)
 
 
+def test_the_trees_of_the_external_baseline_have_the_gaps_of_the_table():
+    rng = np.random.default_rng(0)
+    X, half = rng.normal(size=(600, 3)), np.arange(300)
+    y = X[:, 0] + rng.normal(size=600)
+    # A number that is missing where y is large, and one that half of the rows have.
+    X[y > 1, 0], X[:300, 2] = np.nan, np.nan
+    model, later = GeneralizedDistillationRegressor(), y[:, None]
+    cv = ((half, half + 300), (half + 300, half))
+    result = compare(X, y, later, methods=model, cv=cv, n_candidates=1)
+    expected = []
+    for (train, test), columns in zip(cv, (slice(2), slice(3)), strict=True):
+        boosting = HistGradientBoostingRegressor(random_state=0)
+        boosting.fit(X[train, columns], y[train])
+        expected.append(boosting.score(X[test, columns], y[test]))
+    assert result.outside_baseline()["scores"] == pytest.approx(expected)
+    # The methods of the comparison have imputed tables, as before.
+    assert result.table["score"].notna().all()
+
+
 def test_other_shapes_are_refused():
     with pytest.raises(ValueError, match="3 dimension"):
         seen(np.zeros((N, 2, 3)))

@@ -795,6 +795,8 @@ def outside_baseline(
     if sp.issparse(study.X):
         return None
     model = BOOSTING[study.task](random_state=study.seed)
+    study = replace(study)
+    study.tables.impute = False  # missing values are values for its trees
     method = Method(type(model).__name__, study.task, estimator=model)
     found = Parallel(n_jobs=n_jobs)(
         delayed(study.attempt)(method, ("without",), number, {})
@@ -1143,9 +1145,10 @@ class Comparison:
         """Score gradient boosting on X alone, on the same splits.
 
         The arms measure what X* adds to a method; this baseline, scikit-learn's
-        histogram gradient boosting with its defaults, shows how good the method is. The
-        result is kept in ``settings["outside"]``, which the report shows; after
-        `at_full_size` that comparison has one as well.
+        histogram gradient boosting with its defaults, shows how good the method is. Its
+        trees have the missing values of X as they are. The result is kept in
+        ``settings["outside"]``, which the report shows; after `at_full_size` that
+        comparison has one as well.
 
         Parameters
         ----------

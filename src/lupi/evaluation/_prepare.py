@@ -93,10 +93,13 @@ def rows_with_values(table: Any) -> np.ndarray:
     return ~np.isnan(table.astype(float)).all(axis=1)
 
 
-def make_transformer(table: Any, most_categories: int | None = None) -> Pipeline:
+def make_transformer(
+    table: Any, most_categories: int | None = None, *, impute: bool = True
+) -> Pipeline:
     """Return an unfitted transformer for the table.
 
-    A column of text with more values than ``most_categories`` has no categories.
+    A column of text with more values than ``most_categories`` has no categories. With
+    ``impute=False`` missing numbers stay missing.
     """
     # The steps return arrays, even if scikit-learn is configured otherwise.
     if sp.issparse(table):
@@ -104,7 +107,7 @@ def make_transformer(table: Any, most_categories: int | None = None) -> Pipeline
     numbers = [
         step.set_output(transform="default")
         for step in (SimpleImputer(keep_empty_features=True), StandardScaler())
-    ]
+    ][0 if impute else 1 :]
     if is_data_frame(table) and not all(
         isinstance(kind, np.dtype) and kind.kind in "fiub" for kind in table.dtypes
     ):
@@ -220,6 +223,7 @@ class FoldTables:
     X: Any
     privileged: Any
     has_privileged: np.ndarray
+    impute: bool = True
     token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def fold(self, arm: str, training: TrainingRows, test: np.ndarray) -> Fold:
@@ -254,9 +258,14 @@ class FoldTables:
     def _prepare_features(
         self, train: np.ndarray, test: np.ndarray, most: int | None
     ) -> tuple[Any, Any]:
-        transformer = make_transformer(self.X, most)
+        transformer = make_transformer(self.X, most, impute=self.impute)
         X_train = transformer.fit_transform(take_rows(self.X, train))
-        return X_train, transformer.transform(take_rows(self.X, test))
+        X_test = transformer.transform(take_rows(self.X, test))
+        if not self.impute:
+            # The boosting of scikit-learn refuses columns without any value.
+            empty = np.isnan(X_train).all(axis=0)
+            X_train[:, empty] = X_test[:, empty] = 0.0
+        return X_train, X_test
 
     def _prepare_privileged(
         self, source: np.ndarray, most: int | None
