@@ -55,8 +55,10 @@ def made(name, n=600, *, seed=0, scale=1.0, form=np.asarray, device="cpu"):
 
 
 MADE = ["hinge", "shared", "partial"]
-# The usual start is for few rows, that from a sample for many.
-FEW = replace(Tuning(), many_rows=300, smallest_sample=20, sample_share=0.3)
+# The usual start is for few rows, that from a sample for many. Its Newton steps are
+# those of all rows, or of some rows if these are enough for the number of weights.
+ALL = replace(Tuning(), many_rows=300, smallest_sample=20, sample_share=0.3)
+FEW = replace(ALL, rows_per_weight=5)
 
 
 def in_blocks(tuning, n_values):
@@ -90,7 +92,7 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize(("n_values", "threads"), [(200, 1), (700, 2)])
-@pytest.mark.parametrize("tuning", [FEW, Tuning()], ids=["sample", "usual"])
+@pytest.mark.parametrize("tuning", [FEW, ALL, Tuning()], ids=["some", "all", "usual"])
 @pytest.mark.parametrize("name", MADE)
 def test_the_answer_does_not_depend_on_the_blocks(name, tuning, n_values, threads):
     problem = made(name)
@@ -103,9 +105,10 @@ def test_the_answer_does_not_depend_on_the_blocks(name, tuning, n_values, thread
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("name", MADE)
-def test_the_answer_does_not_depend_on_the_start(name, scale, form):
+@pytest.mark.parametrize("tuning", [FEW, ALL], ids=["some", "all"])
+def test_the_answer_does_not_depend_on_the_start(tuning, name, scale, form):
     problem = made(name, scale=scale, form=form)
-    assert_same(solve(problem, tol=1e-7, tuning=FEW), solve(problem, tol=1e-9))
+    assert_same(solve(problem, tol=1e-7, tuning=tuning), solve(problem, tol=1e-9))
 
 
 @pytest.mark.parametrize("name", MADE)

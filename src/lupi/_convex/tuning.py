@@ -89,12 +89,22 @@ class Tuning:
     sifted_share: float = 0.35
     # Gap of the solution on the sample, which is only a start.
     sample_gap: float = 1e-4
-    # Values of μ relative to the cost of a unit of slack, maximum number of Newton
-    # steps for each, and the gain per row, in units of μ, at which the next μ follows.
-    # A larger gain leaves more steps for the primal–dual method, at random.
-    smoothed_path: tuple[float, ...] = (3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5)
+    # Values of μ relative to the cost of a slack, maximum number of Newton steps for
+    # each on some of the rows and of passes over all rows, and the gain, in units of μ
+    # and the sum of the costs, at which the next μ follows: that of all rows, and of
+    # some of them. With 1e-3 for all rows, the primal–dual method takes more steps.
+    smoothed_path: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
     smoothed_steps: int = 12
-    smoothed_gain: float = 3e-3
+    smoothed_passes: int = 30
+    smoothed_gain: float = 1e-4
+    sampled_gain: float = 1e-6
+    # Random directions that estimate the leverage of the rows, and rows per weight in a
+    # sample by leverage. With 12 the Newton steps lead away from the solution. Where
+    # that is more than `sifted_share` of all rows, the steps are those of all rows,
+    # with this gain, up to the last μ but one.
+    leverage_directions: int = 6
+    rows_per_weight: int = 50
+    rough_gain: float = 3e-3
     # Number of feature values in a block that fits into the cache with intermediate
     # results (13 000 rows of 20 + 20 features; smaller blocks take time of the
     # interpreter, which runs in one thread at a time: a quarter more with 2**17).

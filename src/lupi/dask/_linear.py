@@ -135,18 +135,20 @@ class DaskRows:
         self.states = self.states.map(_passed, method, arguments)
         return self.states.sum(attrgetter("totals"))
 
-    def sample(self, n_rows: int) -> Problem:
+    def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
         """Return the problem of about this many rows, with costs scaled up."""
-        client, sizes = self.training.client, self.training.gather(N_ROWS)
-        firsts, total = np.cumsum([0, *sizes[:-1]]).tolist(), sum(sizes)
+        sizes = self.training.gather(N_ROWS)
+        firsts, n_all = np.cumsum([0, *sizes[:-1]]).tolist(), sum(sizes)
+        pairs = zip(self.training.futures, self.states.futures, firsts, strict=True)
+        client = self.training.client
         samples = [
-            client.submit(_sampled, future, first, n_rows / total, pure=False)
-            for future, first in zip(self.training.futures, firsts, strict=True)
+            client.submit(_sampled, *one, n_rows, n_all, directions, pure=False)
+            for one in pairs
         ]
-        training = joined(client.gather(samples))
-        problem = self.machine._problem(_data(training, self.machine))
-        share = max(training.n_rows, 1) / total
-        return restricted(problem, np.arange(training.n_rows), share=share)
+        some, chances = zip(*client.gather(samples), strict=True)
+        problem = self.machine._problem(_data(joined(list(some)), self.machine))
+        everything = np.arange(problem.n_rows)
+        return restricted(problem, everything, share=np.concatenate(chances))
 
 
 def _initial(training: Training, machine: Any) -> State:
@@ -161,8 +163,18 @@ def _passed(
     return State(rows, method(rows, *arguments))
 
 
-def _sampled(training: Training, first: int, share: float) -> Training:
-    return training.take(sampled(first, first + training.n_rows, share))
+def _sampled(
+    training: Training,
+    state: State,
+    first: int,
+    n_sampled: int,
+    n_all: int,
+    directions: np.ndarray | None,
+) -> tuple[Training, np.ndarray]:
+    """Return a sample of the rows, and their probabilities."""
+    chances = state.rows.chances(n_sampled, n_all, directions)
+    rows = sampled(first, chances)
+    return training.take(rows), chances[rows]
 
 
 def _solved(machine: Any, training: DaskParts) -> Model:

@@ -7,11 +7,27 @@ starts near the end of the path: a smoothed problem is solved for a few μ by Ne
 method with a line search, from the functions of a sample of the rows. The boundary of
 single rows shortens the steps of the primal–dual method, the more so the more rows
 there are; from this start it needs few steps.
+
+The Newton steps of the smoothed problem are those of a sample of some percent of the
+rows, which are chosen anew for every pass over all rows: those near a kink of their
+loss are in it, and a few of the many whose losses have a kink in common. The gradient
+is that of all rows.
+
+References
+----------
+P. Drineas, M. Mahoney, S. Muthukrishnan, "Relative-error CUR matrix decompositions",
+SIAM J. Matrix Analysis and Applications 30(2), 2008 (samples by leverage).
+
+O. Shamir, N. Srebro, T. Zhang, "Communication-efficient distributed optimization using
+an approximate Newton-type method", ICML 2014 (problems of some rows with the gradient
+of all).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -127,6 +143,7 @@ class _Path:
         facts = rows.describe()
         self.sums, self.peaks = facts.sums, facts.peaks
         self.unit = float(self.peaks["right"])
+        self.shift = np.zeros(layout.size)
         least = max(FLATTEST * self.peaks["bend"], np.finfo(float).tiny)
         rows.total(RowState.measure, self.unit, float(least))
 
@@ -170,53 +187,87 @@ class _Path:
             rows, self.layout, tol=tuning.sample_gap, max_iter=max_iter, tuning=tuning
         )
         self.theta = self.layout.joined(rough.weights, rough.biases)
+        n_sampled = max(n_sampled, tuning.rows_per_weight * self.layout.size)
         try:
-            return self._follow_smoothed()
+            if n_sampled <= tuning.sifted_share * sums["rows"]:
+                return self._follow_smoothed(rows, n_sampled)
+            return self._descend(tuning.smoothed_path[:-1], tuning.rough_gain)[1]
         except FAILURES:
             return 0
 
-    def _follow_smoothed(self) -> int:
-        """Solve for decreasing μ by Newton's method; return the steps, 0 if it failed.
+    def _follow_smoothed(self, rows: LocalRows, n_sampled: int) -> int:
+        """Solve for decreasing μ; return the passes over all rows, 0 if it failed.
 
-        From one μ to the next the functions follow the tangent of the path.
+        Every pass chooses rows by their leverage. Newton's method solves their problem
+        with a linear cost, by which its gradient is that of all rows at the start.
         """
         tuning, penalty = self.tuning, self.layout.penalty
-        unit = self.sums["cost"] / self.sums["slacks"]
-        path = [share * unit for share in tuning.smoothed_path]
-        mu = path.pop(0)
-        here = self.rows.total(RowState.center, self.theta, mu)
-        most = len(tuning.smoothed_path) * tuning.smoothed_steps
-        for n_steps in range(1, most + 1):
+        random = np.random.default_rng(0)
+        mu, *later = tuning.smoothed_path
+        here = rows.total(RowState.center, self.theta, mu)
+        for n_passes in range(1, tuning.smoothed_passes + 1):
+            pull = self.rows.total(RowState.center, self.theta, mu, False).sums["pull"]
+            noise = random.normal(size=(tuning.leverage_directions, len(penalty)))
+            directions = _Factor(here, penalty).whitened(noise)
+            sample = self.rows.sample(n_sampled, directions)
+            some = _Path(LocalRows(sample, tuning=tuning), self.layout, tuning)
+            some.theta = self.theta
+            here = some.rows.total(RowState.center, self.theta, mu)
+            some.shift = pull - here.sums["pull"]
+            downhill = pull - penalty * self.theta
+            gain = float(downhill @ _Factor(here, penalty).solve(downhill))
+            path = [mu]
+            if gain <= tuning.smoothed_gain * mu * self.sums["cost"]:
+                if not later:
+                    return n_passes
+                path.append(mu := later.pop(0))
+            here, _ = some._descend(path, tuning.sampled_gain)
+            self.theta = some.theta
+        return 0
+
+    def _descend(self, path: Sequence[float], least: float) -> tuple[Totals, int]:
+        """Take Newton steps for decreasing μ; return the last totals and the steps.
+
+        From one μ to the next, and to one between them, the functions follow the
+        tangent of the path, when the gain of a step is ``least``. For the last μ the
+        steps also end if they gain more than the first: then the rows are too few.
+        """
+        tuning, penalty = self.tuning, self.layout.penalty
+        between = [np.sqrt(one * two) for one, two in pairwise(path)]
+        mu, *later = sorted([*path, *between], reverse=True)
+        here, first, n_steps = self.rows.total(RowState.center, self.theta, mu), 0.0, 0
+        for n_steps in range(1, len(path) * tuning.smoothed_steps + 1):  # noqa: B007
             factor = _Factor(here, penalty)
-            downhill = here.sums["pull"] - penalty * self.theta
+            downhill = here.sums["pull"] + self.shift - penalty * self.theta
             direction = factor.solve(downhill)
             gain = float(downhill @ direction)
             if not np.isfinite(gain):
-                return 0
-            if gain <= tuning.smoothed_gain * mu * self.sums["rows"]:
-                after = path.pop(0) if path else 0.0
-                if after:
-                    tangent = downhill + (after - mu) * here.sums["unit"]
-                    mu, direction = after, factor.solve(tangent)
-                self.theta = self.theta + direction
+                raise FloatingPointError("the Newton step is not finite")
+            enough = gain <= least * mu * self.sums["cost"]
+            if enough and later:
+                tangent = downhill + (later[0] - mu) * here.sums["unit"]
+                mu, first = later.pop(0), 0.0
+                self.theta = self.theta + factor.solve(tangent)
                 here = self.rows.total(RowState.center, self.theta, mu)
-                if not after:
-                    return n_steps
                 continue
+            first = first or gain
+            if enough or (gain > first and not later):
+                break
             ahead = self.theta + direction
             here = self.rows.total(RowState.center, ahead, mu)
-            slope = float((penalty * ahead - here.sums["pull"]) @ direction)
-            length = self._length(direction, mu, -gain, slope)
+            slope = penalty * ahead - here.sums["pull"] - self.shift
+            length = self._length(direction, mu, -gain, float(slope @ direction))
             if length != 1.0:
                 ahead = self.theta + length * direction
                 here = self.rows.total(RowState.center, ahead, mu)
             self.theta = ahead
-        return 0
+        return here, n_steps
 
     def _length(self, direction, mu: float, before: float, after: float) -> float:
         """Return the length of a step, from the slopes at both ends."""
         bent = self.layout.penalty * direction
-        start, bend = float(bent @ self.theta), float(bent @ direction)
+        start = float(bent @ self.theta - self.shift @ direction)
+        bend = float(bent @ direction)
 
         def slope(length: float) -> float:
             if length in (0.0, 1.0):
@@ -361,3 +412,7 @@ class _Factor:
         solved = cholesky_solve(self._factor, right)
         missed = right - self._matrix @ solved
         return solved + cholesky_solve(self._factor, missed)
+
+    def whitened(self, noise: np.ndarray) -> np.ndarray:
+        """Return rows whose covariance is the inverse, from independent noise."""
+        return np.linalg.solve(np.linalg.cholesky(self._matrix).T, noise.T).T

@@ -117,11 +117,27 @@ class LocalRows:
                     out[at] = to_host(family.multipliers)
         return out
 
-    def sample(self, n_rows: int) -> Problem:
+    def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
         """Return the problem of a sample of rows, with costs scaled up."""
-        everything = self.parts.n_rows
-        rows = sampled(0, everything, n_rows / everything)
-        return restricted(self.parts, rows, share=max(len(rows), 1) / everything)
+        chances = self.chances(n_rows, self.parts.n_rows, directions)
+        rows = sampled(0, chances)
+        return restricted(self.parts, rows, share=chances[rows])
+
+    def chances(
+        self, n_sampled: int, n_all: int, directions: np.ndarray | None
+    ) -> np.ndarray:
+        """Return probabilities of the rows, which may be some of all.
+
+        They are equal, or with directions those of `RowState.chances`.
+        """
+        out = np.full(self.parts.n_rows, n_sampled / n_all)
+        if directions is not None:
+            for kind in self.kinds:
+                for number in kind.blocks:
+                    block = self.blocks[number]
+                    at = block.part if kind.rows is None else kind.rows[block.part]
+                    out[at] = block.chances(directions, n_sampled, n_all)
+        return out
 
     def in_chunks(self, n_rows: int) -> Iterator[tuple[Problem, np.ndarray]]:
         """Yield problems of this many rows each, and their multipliers."""
@@ -138,14 +154,14 @@ class LocalRows:
             yield _between(self.parts, first, stop), np.concatenate(own)
 
 
-def sampled(first: int, stop: int, share: float) -> np.ndarray:
-    """Return about a share of the rows, as positions relative to the first.
+def sampled(first: int, chances: np.ndarray) -> np.ndarray:
+    """Return rows chosen with these probabilities, as positions relative to the first.
 
     The choice depends on the row numbers only, so that the sample is the same for rows
     that are divided in another way.
     """
-    bits = mixed_bits(np.arange(first, stop, dtype=np.uint64) * GOLDEN)
-    return np.flatnonzero(bits / 2.0**64 < share)
+    rows = np.arange(first, first + len(chances), dtype=np.uint64)
+    return np.flatnonzero(mixed_bits(rows * GOLDEN) / 2.0**64 < chances)
 
 
 class ProblemParts(NamedTuple):
@@ -199,15 +215,17 @@ class _Kind:
     """The rows that have the same functions and families, as a separate problem.
 
     ``names`` are the numbers of its functions and ``starts`` those of the first
-    multiplier of each family in the whole problem; ``at`` are the positions of the rows
-    in each family, None for all. A global constraint is not one of the rows that are
-    counted. ``blocks`` are the numbers of the blocks that have its rows.
+    multiplier of each family in the whole problem; ``rows`` are the numbers of the rows
+    and ``at`` their positions in each family, None for all. A global constraint is not
+    one of the rows that are counted. ``blocks`` are the numbers of the blocks that have
+    its rows.
     """
 
     parts: ProblemParts
     names: list[int]
     starts: list[int]
     at: list[np.ndarray] | None = None
+    rows: np.ndarray | None = None
     is_global: bool = False
     blocks: list[int] = field(default_factory=list)
 
@@ -234,7 +252,7 @@ class _Kind:
             rows if own is None else np.searchsorted(own, rows)
             for own in (problem.families[q].rows for q in families)
         ]
-        return cls(ProblemParts.of(own), names, starts, at)
+        return cls(ProblemParts.of(own), names, starts, at, rows)
 
     @classmethod
     def of_global(cls, problem: Problem, g: int) -> _Kind:
@@ -318,9 +336,12 @@ def _described(kind: _Kind, layout: Layout) -> Totals:
 
 
 def restricted(
-    problem: Problem | ProblemParts, rows: np.ndarray, *, share: float = 1.0
+    problem: Problem | ProblemParts,
+    rows: np.ndarray,
+    *,
+    share: np.ndarray | float = 1.0,
 ) -> Problem:
-    """Return the problem of some of the rows, with costs divided by a share."""
+    """Return the problem of some of the rows, with costs divided by their shares."""
     place = np.full(problem.n_rows, -1)
     place[rows] = np.arange(len(rows))
 
@@ -344,17 +365,27 @@ def _between(parts: ProblemParts, first: int, stop: int) -> Problem:
         at = slice(*np.searchsorted(own, [first, stop]))
         return at, own[at] - first
 
-    return _taken(parts, stop - first, chosen, 1.0)
+    return _taken(parts, stop - first, chosen)
 
 
 def _taken(
-    problem: Problem | ProblemParts, n_rows: int, chosen: Callable, share: float
+    problem: Problem | ProblemParts,
+    n_rows: int,
+    chosen: Callable,
+    share: np.ndarray | float = 1.0,
 ) -> Problem:
     """Return the problem of the rows that are chosen.
 
     ``chosen(own)`` returns which rows of a function or family these are, and their
-    numbers among the chosen.
+    numbers among the chosen. Costs are divided by the shares of the rows.
     """
+    shares = np.broadcast_to(share, n_rows)
+
+    def scaled(cost: np.ndarray | None, at: Any, own: np.ndarray | None) -> Any:
+        if cost is None:
+            return None
+        return cost[at] / (shares if own is None else shares[own])
+
     functions = []
     for f in problem.functions:
         at, own = chosen(f.rows)
@@ -363,7 +394,7 @@ def _taken(
                 None if f.space is None else Features(f.space.matrix[at]),
                 f.weight,
                 None if f.basis is None else f.basis[at],
-                None if f.cost is None else f.cost[at] / share,
+                scaled(f.cost, at, own),
                 own,
             )
         )
@@ -373,11 +404,8 @@ def _taken(
         at, own = chosen(family.rows)
         slack = family.slack
         if slack is not None:
-            linear, squared = (
-                None if cost is None else cost[at] / share
-                for cost in (slack.linear, slack.squared)
-            )
-            slack = cut.setdefault(id(slack), Slack(linear, squared))
+            costs = (scaled(cost, at, own) for cost in (slack.linear, slack.squared))
+            slack = cut.setdefault(id(slack), Slack(*costs))
         on = {k: a[at] for k, a in family.on.items()}
         at_least = np.asarray(family.at_least, dtype=float)[at]
         families.append(Family(on, at_least, own, slack, family.equality))
@@ -401,7 +429,7 @@ def solve_sifted(
         return None
     share = min(tuning.sample_share, tuning.largest_sample / n_rows)
     sample = np.zeros(n_rows, dtype=bool)
-    sample[sampled(0, n_rows, share)] = True
+    sample[sampled(0, np.full(n_rows, share))] = True
     n_sampled = int(sample.sum())
     own = [
         n_sampled if f.rows is None else sample[f.rows].sum() for f in problem.functions

@@ -23,10 +23,11 @@ Arrays are never changed in place: a copy of a block shares them and keeps its s
 In the smoothed problem every row is on the central path. For given functions, the
 barrier problem then separates into one problem per row::
 
-    λ ∘ z = μ,   w ∘ ζ = μ,    z = Σ_k a_k t_k − r + ζ,   w = d − Σλ
+    λ ∘ z = μ d,   w ∘ ζ = μ d,    z = Σ_k a_k t_k − r + ζ,   w = d − Σλ
 
-This is one equation for ζ. The objective is a smooth function of the weights and
-biases, whose derivative by ``Σ a_k t_k`` is −λ. Every family needs a linear slack.
+This is one equation for ζ. As μ is relative to the cost d, a row with weight two is the
+row given twice. The objective is a smooth function of the weights and biases, whose
+derivative by ``Σ a_k t_k`` is −λ. Every family needs a linear slack.
 
 References
 ----------
@@ -52,6 +53,9 @@ from lupi._convex.problem import Problem
 # difference leaves is removed by the next step.
 LEAST_MARGIN = 1e-10
 ROOT_ROUNDING, MOST_ROOTS = 1e-12, 40
+# Least probability of a row, relative to a sample with equal ones: a row that does not
+# matter for these functions may do so for those that follow.
+LEAST_CHANCE = 0.2
 # Share of the curvature by which the multipliers of hard equalities are eliminated.
 EQUALITY_SHARE = 1e-14
 
@@ -151,8 +155,11 @@ class RowBlocks(Protocol):
     def total(self, one_pass: Callable[..., Totals], *arguments: Any) -> Totals:
         """Run a pass, a method of `RowState`, on every block; return the totals."""
 
-    def sample(self, n_rows: int) -> Problem:
-        """Return the problem of about this many rows, with costs scaled up."""
+    def sample(self, n_rows: int, directions: np.ndarray | None = None) -> Problem:
+        """Return the problem of about this many rows, with costs scaled up.
+
+        See `RowState.chances` for the directions.
+        """
 
 
 @dataclass(eq=False)
@@ -570,6 +577,11 @@ class RowState(Block):
 
     def _newton(self) -> Totals:
         """Return the matrix of the weights, and ``Φ̃ᵀ v``."""
+        matrix = self.gram(self._curvature())
+        return Totals({"matrix": matrix, "pull": self._pull()})
+
+    def _curvature(self) -> dict[tuple[int, int], Any]:
+        """Return ``Aᵀ D⁻¹ A`` of every two functions."""
         curvature: dict[tuple[int, int], Any] = {}
         pairs = {slack.members: slack for slack in self._pairs}
         for members, coupling in self.coupling.items():
@@ -589,7 +601,7 @@ class RowState(Block):
             for at, term in terms.items():
                 before = curvature.get(at)
                 curvature[at] = term if before is None else before + term
-        return Totals({"matrix": self.gram(curvature), "pull": self._pull()})
+        return curvature
 
     def predict(self, direction: np.ndarray, at_best: bool = False) -> Totals:
         """Compute the predictor step and its products.
@@ -621,18 +633,18 @@ class RowState(Block):
         return Totals(
             {
                 "second": self.project(self.spread(self._invert(right))),
-                "unit": self._unit_pull(),
+                "unit": self._unit_pull([1.0] * len(self.slacks)),
                 "products": _sum(products),
             },
             {"fastest": _peak(fastest)},
         )
 
-    def _unit_pull(self) -> np.ndarray:
-        """Return the derivative of ``Φ̃ᵀ v`` by τ."""
+    def _unit_pull(self, costs: list) -> np.ndarray:
+        """Return the derivative of ``Φ̃ᵀ v`` by τ, in units of a cost of each slack."""
         unit = [0.0 if f.equality else 1.0 / f.distance for f in self.families]
-        for slack in self.slacks:
+        for slack, cost in zip(self.slacks, costs, strict=True):
             for q in slack.members:
-                unit[q] = unit[q] - 1.0 / slack.room
+                unit[q] = times(cost, unit[q] - 1.0 / slack.room)
         return self.project(self.spread(self._invert(unit)))
 
     def correct(
@@ -764,24 +776,44 @@ class RowState(Block):
         )
 
     # --------------------------------------------------------- smoothed problem
-    def center(self, theta: np.ndarray, mu: float) -> Totals:
-        """Set the rows to the path; return the Newton matrix and ``Φ̃ᵀ v``.
+    def center(self, theta: np.ndarray, mu: float, matrix: bool = True) -> Totals:
+        """Set the rows to the path; return ``Φ̃ᵀ v`` and, if asked, the Newton matrix.
 
         ``unit`` is the derivative of ``Φ̃ᵀ v`` by μ.
         """
         excess = self._excess(self.values(theta))
         margins, slacks = self._balanced(excess, mu)
         for slack, value in zip(self.slacks, slacks, strict=True):
-            slack.value, slack.room = value, mu / value
-        for f, z in zip(self.families, margins, strict=True):
-            f.margin, f.distance = z, mu / z
-            f.multipliers = f.distance
-            if f.offset is not None:
-                f.multipliers = f.distance - f.offset
+            slack.value, slack.room = value, mu * slack.cost / value
+            for q, f in zip(slack.members, self._of(slack), strict=True):
+                f.margin, f.distance = margins[q], mu * slack.cost / margins[q]
+                f.multipliers = f.distance
+                if f.offset is not None:
+                    f.multipliers = f.distance - f.offset
         self._set_barrier()
+        if not matrix:
+            return Totals({"pull": self._pull()})
         totals = self._newton()
-        totals.sums["unit"] = self._unit_pull()
+        totals.sums["unit"] = self._unit_pull([slack.cost for slack in self.slacks])
         return totals
+
+    def chances(self, directions: np.ndarray, n_sampled: int, n_all: int) -> np.ndarray:
+        """Return the probability of every row in a sample.
+
+        It grows with the part of the row in the Newton matrix H, its leverage. The
+        directions are random with covariance H⁻¹: their mean product with the part of
+        a row is its leverage. These sum up to the number of weights.
+        """
+        curvature = self._curvature()
+        leverage: Any = 0.0
+        for direction in directions:
+            values = self.values(direction)
+            for (k, other), weight in curvature.items():
+                term = weight * values[k] * values[other]
+                leverage = leverage + (term if k == other else 2.0 * term)
+        scale = n_sampled / (len(directions) * self.layout.size)
+        chances = scale * leverage + LEAST_CHANCE * n_sampled / n_all
+        return np.minimum(linalg.to_host(chances), 1.0)
 
     def slope_at(
         self, theta: np.ndarray, direction: np.ndarray, length: float, mu: float
@@ -791,8 +823,10 @@ class RowState(Block):
         across = self.margins(moved)
         ahead = [x + length * dx for x, dx in zip(excess, across, strict=True)]
         terms = [self.dot(cost, moved[k]) for k, cost in self.cost.items()]
-        for z, dx in zip(self._balanced(ahead, mu)[0], across, strict=True):
-            terms.append(-((mu / z) @ dx))
+        margins = self._balanced(ahead, mu)[0]
+        for slack in self.slacks:
+            for q in slack.members:
+                terms.append(-((mu * slack.cost / margins[q]) @ across[q]))
         return Totals({"slope": _sum(terms)})
 
     def _balanced(self, excess: list, mu: float) -> tuple[list, list]:
@@ -804,13 +838,13 @@ class RowState(Block):
             low = _most([-x for x in over]).clip(min=0.0)
             # Relative to the largest, to avoid cancellation.
             shifts = [low, *(g + low for g in over)]
-            root = self._root(shifts, times(slack.cost, 1.0 / mu))
+            root = self._root(shifts, 1.0 / mu)
             slacks.append(low + root)
             for q, h in zip(slack.members, shifts[1:], strict=True):
                 margin[q] = h + root
         return margin, slacks
 
-    def _root(self, shifts: list, total: Any) -> Any:
+    def _root(self, shifts: list, total: float) -> Any:
         """Return x > 0 with ``Σ 1/(h + x) = total``, for h ≥ 0 with minimum 0.
 
         The reciprocal of the sum is concave in x, so that Newton's method converges
