@@ -50,6 +50,7 @@ def test_it_writes_report_results_figures_and_model(compared):
     assert files == {
         *("report.html", "results.csv", "results.json", "columns.csv", "model.skops"),
         "splits.csv",
+        "curve.csv",
         *("figures/comparison.png", "figures/comparison.svg"),
         *("figures/columns.png", "figures/columns.svg"),
     }
@@ -77,6 +78,14 @@ def test_it_writes_report_results_figures_and_model(compared):
     baseline = splits["external baseline"]
     np.testing.assert_allclose(baseline, outside["scores"])
     np.testing.assert_allclose(baseline.mean(), outside["score"])
+    curve = pd.read_csv(folder / "curve.csv").set_index(["arm", "n_train"])
+    scores = table.set_index("arm")
+    for arm in ("without X*", "with X*"):
+        at_compared = curve.loc[(arm, 100), ["score", "low", "high"]].astype(float)
+        expected = scores.loc[arm, ["score", "low", "high"]].astype(float)
+        np.testing.assert_allclose(at_compared, expected)
+    stored_curve = [line["score"] for line in stored.settings["curves"]]
+    np.testing.assert_allclose(stored_curve, curve["score"])
 
 
 def test_the_report_has_columns_curves_and_the_saved_model(compared):
@@ -205,12 +214,13 @@ def test_force_replaces_an_older_run_and_leaves_nothing_of_it(
     table.to_parquet("table.parquet")
     out = tmp_path / "lupi-report"
     out.mkdir()
-    for name in ("report.html", "model.skops", "columns.csv"):
+    for name in ("report.html", "model.skops", "columns.csv", "curve.csv"):
         (out / name).write_text("older")
     arguments = ["compare", "table.parquet", "-t", "outcome", "-p", "count*"]
     assert main([*arguments, *SWIFT, "--force"]) == 0
     assert not (out / "model.skops").exists()
     assert not (out / "columns.csv").exists()
+    assert not (out / "curve.csv").exists()
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "lupi fit table.parquet" in page
     assert "Learning curve" not in page

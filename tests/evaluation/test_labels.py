@@ -433,6 +433,15 @@ def test_the_interval_holds_the_sizes_that_do_not_differ(data):
     (found,) = result.learning_curves().values()
     assert found.compared == 24
     worth = found.worth()
+    # The model with X* has rows without y as well, fewer where more have y.
+    hidden = int(result.folds.loc[result.folds["arm"] == "with", "n_unlabelled"].max())
+    words = f"X* and {hidden} rows without an outcome are equivalent to"
+    assert hidden > 0
+    assert str(worth).startswith(words)
+    table = found.table.set_index(["arm", "n_train"])["n_unlabelled"]
+    assert table[("with", 24)] == hidden
+    assert table[("with", 48)] == hidden - 24
+    assert (table["without"] == 0).all()
     assert worth.low <= worth.labels <= worth.high
     # At the compared size the interval is that of the comparison itself.
     gain = result.intervals("difference").set_index("arm").loc["with"]

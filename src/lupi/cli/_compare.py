@@ -66,11 +66,12 @@ RENAMED = {"metric": "scoring", "seed": "random_state"}
 ADDED = ("no_model", "columns", "column_group")
 # Parameters that draw training rows, and those that they replace.
 DRAWN = {"train_size": ("labelled", "unlabelled"), "labelled": ("train_size",)}
-MODEL, GAINS, SPLITS = "model.skops", "columns.csv", "splits.csv"
+MODEL, GAINS, SPLITS, CURVE = "model.skops", "columns.csv", "splits.csv", "curve.csv"
 RESULTS = (
     *("report.html", "results.csv", "results.json"),
-    *(SPLITS, GAINS, MODEL, "figures"),
+    *(SPLITS, CURVE, GAINS, MODEL, "figures"),
 )
+LABELS = {name: arm.label for name, arm in ARMS.items()}
 CHECKPOINT = "unfinished.jsonl"
 GAINS_CHECKPOINT = "unfinished-columns.jsonl"
 STYLES = {"helps": "green", "hurts": "red", "failed": "red"}
@@ -161,7 +162,7 @@ def run_compare(
         console.print(Text.assemble(("next    ", "dim"), step))
     for name in (CHECKPOINT, GAINS_CHECKPOINT):  # an equal run may have ended before
         (out / name).unlink(missing_ok=True)
-    _show_files(console, out, comparison, saved=model is not None)
+    _show_files(console, out, comparison, saved=model is not None, curve=bool(curves))
 
 
 def _compare(study: Study, out: Path, jobs: int) -> Comparison:
@@ -189,10 +190,9 @@ def _curves(
     with console.status("Computing learning curves"):
         curves = comparison.learning_curves(n_jobs=jobs)
     verdict = comparison.verdict
-    if verdict.kind == "helps" and verdict.method in curves:
-        worth = curves[verdict.method].worth()
-        if worth is not None:
-            console.print(Text(f"{verdict.method}: {worth}"))
+    curve = curves.get(verdict.method or "")
+    if verdict.kind == "helps" and curve is not None and curve.worth() is not None:
+        console.print(Text(f"{verdict.method}: {wording.curve_words(curve)}"))
     return curves
 
 
@@ -221,9 +221,9 @@ def _best_model(
 def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
     """Return the verdict and the scores of a method, for the file of the model."""
     settings = comparison.settings
-    labels = {arm: ARMS[arm].label for arm in ARMS}
     base = settings["base_models"][method]
-    labels["without"] += f" ({base})" * bool(base)
+    without = LABELS["without"] + f" ({base})" * bool(base)
+    labels = LABELS | {"without": without}
     scores = {}
     for own in wording.sizes(comparison):
         levels = own.intervals().replace({"arm": labels})
@@ -310,9 +310,11 @@ def _check_checkpoint(path: Path, study: Study, *, force: bool) -> int:
 
 
 def _show_files(
-    console: Console, out: Path, comparison: Comparison, *, saved: bool
+    console: Console, out: Path, comparison: Comparison, *, saved: bool, curve: bool
 ) -> None:
-    lines = {"results": str(out / "results.csv")}
+    lines = {"results": str(out / "results.csv"), "splits": str(out / SPLITS)}
+    if curve:
+        lines["curve"] = str(out / CURVE)
     if saved:
         path = out / MODEL
         lines["model"] = f"{path}: {wording.choice_words(comparison)}"
@@ -572,7 +574,12 @@ def _write_results(
     columns: ColumnGains | None,
 ) -> None:
     """Write all output files, the report last."""
-    files = {MODEL: model, GAINS: None if columns is None else to_csv(columns.table)}
+    curve = [each.table.replace({"arm": LABELS}) for each in curves.values()]
+    files = {
+        MODEL: model,
+        GAINS: None if columns is None else to_csv(columns.table),
+        CURVE: to_csv(pd.concat(curve)) if curve else None,
+    }
     for name, content in files.items():
         if content is not None:
             write_atomically(folder / name, content)

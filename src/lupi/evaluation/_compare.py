@@ -400,6 +400,8 @@ class Worth:
         Number of training rows with y in the comparison.
     largest : int
         Largest number of training rows with y on the curve.
+    n_unlabelled : int, default=0
+        Number of training rows without y that the model with X* has in addition.
 
     Examples
     --------
@@ -414,8 +416,13 @@ class Worth:
     high: float
     compared: int
     largest: int
+    n_unlabelled: int = 0
 
     def __str__(self) -> str:
+        what, are, them = "X*", "is", "X*"
+        if self.n_unlabelled:
+            what += f" and {self.n_unlabelled:,} rows without an outcome"
+            are, them = "are", "them"
         most = f"more than {self.largest - self.compared:,}"
         low, high = (
             f"{round(end):,}" if np.isfinite(end) else most
@@ -423,20 +430,20 @@ class Worth:
         )
         if self.labels <= 0:
             return (
-                "X* is equivalent to no additional known outcome (95 % interval "
-                f"{low} to {high})."
+                f"{what} {are} equivalent to no additional known outcome (95 % "
+                f"interval {low} to {high})."
             )
         if not np.isfinite(self.labels):
             return (
-                f"X* is equivalent to {most} additional known outcomes: "
-                f"{self.largest:,} score less without X* than {self.compared:,} with "
-                "X*."
+                f"{what} {are} equivalent to {most} additional known outcomes: "
+                f"{self.largest:,} score less without {them} than {self.compared:,} "
+                f"with {them}."
             )
         count = round(self.labels)
         return (
-            f"X* is equivalent to about {count:,} additional known outcomes (95 % "
-            f"interval {low} to {high}): {self.compared + count:,} score as much "
-            f"without X* as {self.compared:,} with X*."
+            f"{what} {are} equivalent to about {count:,} additional known outcomes "
+            f"(95 % interval {low} to {high}): {self.compared + count:,} score as much "
+            f"without {them} as {self.compared:,} with {them}."
         )
 
 
@@ -460,8 +467,10 @@ class LearningCurve:
         Pseudo-values of the scores for each group of test rows, by arm.
     designs : list of Design
         Numbers of training and test rows, by size.
-    tuned : bool
+    tuned : bool, default=True
         Whether the method has parameters that were chosen at the compared size.
+    n_unlabelled : ndarray of shape (n_sizes,), default=None
+        Mean numbers of training rows without y of the arm with X*.
 
     Examples
     --------
@@ -488,6 +497,32 @@ class LearningCurve:
     group_scores: dict[str, np.ndarray]
     designs: list[Design]
     tuned: bool = True
+    n_unlabelled: np.ndarray | None = None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per arm and size: the mean score with its 95 % interval."""
+        hidden = np.zeros(len(self.train_sizes))
+        hidden = hidden if self.n_unlabelled is None else self.n_unlabelled
+        lines = []
+        for arm, k in product(self.scores, range(len(self.train_sizes))):
+            level = corrected_contrast(
+                self.scores[arm][k],
+                self.designs[k],
+                self.group_scores[arm][k],
+                paired=False,
+            )
+            lines.append(
+                {
+                    "method": self.method,
+                    "arm": arm,
+                    "n_train": int(self.train_sizes[k]),
+                    "n_unlabelled": hidden[k] if arm == "with" else 0.0,
+                    "n_splits": self.scores[arm].shape[1],
+                    **level.columns("score", ""),
+                }
+            )
+        return pd.DataFrame(lines)
 
     def worth(self, confidence: float = 0.95) -> Worth | None:
         """Return the number of additional rows with y that have the same gain as X*.
@@ -527,6 +562,7 @@ class LearningCurve:
             _zero(sizes, high, last=True) - self.compared,
             self.compared,
             int(sizes[-1]),
+            0 if self.n_unlabelled is None else round(self.n_unlabelled[start]),
         )
 
 
@@ -558,9 +594,9 @@ def _sizes(study: Study) -> tuple[int, list[int]]:
 def _curve_point(
     study: Study | None, name: str, arm: str, number: int, line: pd.Series
 ) -> list[float] | None:
-    """Return the score of a split and its pseudo-values; None if it cannot be fitted.
+    """Return the score of a split, its number of rows without y, and pseudo-values.
 
-    Without a study the line of the comparison has them.
+    Without a study the line of the comparison has them. None: it cannot be fitted.
     """
     found: Any = line
     if study is not None:
@@ -568,7 +604,7 @@ def _curve_point(
         if lines["error"] is not None:
             return None
         (found,) = lines["lines"]
-    return [found["score"], *found["group_scores"]]
+    return [found["score"], found["n_unlabelled"], *found["group_scores"]]
 
 
 def _resized(study: Study, size: int, number: int) -> Split:
@@ -1178,7 +1214,8 @@ class Comparison:
     ) -> dict[str, LearningCurve]:
         """Score every method with and without X* on training sets of several sizes.
 
-        Every split keeps the parameters that the comparison chose for it.
+        Every split keeps the parameters that the comparison chose for it. The scores
+        are kept in ``settings["curves"]``, as in ``table`` of the curves.
 
         Parameters
         ----------
@@ -1222,7 +1259,7 @@ class Comparison:
             )
             for size, k, name, arm in points
         )
-        empty = [np.nan] * (1 + study.n_groups)
+        empty = [np.nan] * (2 + study.n_groups)
         shape = (len(sizes), len(numbers), len(names), len(CURVE_ARMS), len(empty))
         table = np.array([line or empty for line in found], dtype=float).reshape(shape)
         curves = {}
@@ -1236,10 +1273,14 @@ class Comparison:
                 compared,
                 np.array(sizes)[kept],
                 {arm: values[..., 0] for arm, values in by_arm.items()},
-                {arm: values[..., 1:] for arm, values in by_arm.items()},
+                {arm: values[..., 2:] for arm, values in by_arm.items()},
                 [designs[size] for size in np.array(sizes)[kept]],
                 len(study.candidates(study.method(name), "with")) > 1,
+                by_arm["with"][..., 1].mean(axis=1),
             )
+        self.settings["curves"] = [
+            line for curve in curves.values() for line in curve.table.to_dict("records")
+        ]
         return curves
 
     def columns(

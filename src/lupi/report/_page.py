@@ -256,7 +256,7 @@ def _method(
         "splits": _split_tables(comparison, name),
         "reliability": _reliability_chart(folds, index, comparison.settings),
         "curve": _curve_chart(curves.get(name), index),
-        "curve_note": _curve_note(curves.get(name)),
+        "curve_note": wording.curve_words(curves[name]) if name in curves else "",
     }
 
 
@@ -369,21 +369,6 @@ def _reliability_chart(
     )
     label = f"Reliability of the probabilities. {means}"
     return _inline_svg(draw, (HALF, 260), label, f"reliability-{index}")
-
-
-def _curve_note(curve: LearningCurve | None) -> str:
-    if curve is None:
-        return ""
-    worth = curve.worth()
-    said = [] if worth is None else [str(worth)]
-    said.append("Scores on test rows, with 95 % bands.")
-    if curve.tuned:
-        said.append(
-            "Every split keeps the parameters that were chosen with "
-            f"{curve.compared:,} rows, so that scores at other sizes might be higher "
-            "with their own search."
-        )
-    return " ".join(said)
 
 
 def _paper(name: str) -> str:

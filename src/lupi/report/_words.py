@@ -29,7 +29,7 @@ from lupi.evaluation._verdict import (
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from lupi.evaluation import ColumnGains, Comparison
+    from lupi.evaluation import ColumnGains, Comparison, LearningCurve
 
 SUMMARY_COLUMNS = (
     *("method", *(arm.label for arm in ARMS.values())),
@@ -229,6 +229,19 @@ def gain_cells(gains: ColumnGains) -> list[list[str]]:
         [str(line["group"]), *(gain_cell(line, name) for name in names)]
         for line in gains.table.to_dict("records")
     ]
+
+
+def curve_words(curve: LearningCurve) -> str:
+    """Return what X* is equivalent to, and what limits that."""
+    worth = curve.worth()
+    said = [] if worth is None else [str(worth)]
+    if curve.tuned:
+        said.append(
+            "Every split keeps the parameters that were chosen with "
+            f"{curve.compared:,} rows, so that scores at other sizes might be higher "
+            "with their own search."
+        )
+    return " ".join(said)
 
 
 def warning_words(item: Mapping[str, Any]) -> str:
