@@ -47,7 +47,7 @@ def together(*values: float) -> list[str]:
     return [signed(each, *values) for each in values]
 
 
-def number(value: float) -> str:
+def number(value: float, *beside: float) -> str:
     """Return a score as `signed` does, without the sign +.
 
     Examples
@@ -55,8 +55,23 @@ def number(value: float) -> str:
     >>> from lupi._words import number
     >>> number(0.71234), number(-0.0001), number(float("nan"))
     ('0.712', '−0.0001', '–')
+    >>> number(0.71234, 0.0002)
+    '0.7123'
     """
-    return signed(value).removeprefix("+")
+    return signed(value, *beside).removeprefix("+")
+
+
+def numbers(*values: float) -> list[str]:
+    """Return scores that stand together, to three decimals unless all are small.
+
+    Examples
+    --------
+    >>> from lupi._words import numbers
+    >>> numbers(0.782, -0.00002), numbers(-0.0004, -0.00002)
+    (['0.782', '0.000'], ['−0.0004', '−0.00002'])
+    """
+    visible = any(abs(each) >= 0.01 for each in values)
+    return [number(round(each, 3) if visible else each) for each in values]
 
 
 def listed(names: Iterable[Any], word: str = "and", most: int | None = None) -> str:

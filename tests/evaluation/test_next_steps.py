@@ -107,6 +107,19 @@ def test_boosting_that_is_better_than_a_constant_prediction_is_to_be_used():
     assert "other columns that are known" in result.next_steps()[0]
 
 
+@pytest.mark.parametrize("drawn", ["labelled", "train_size", None])
+def test_models_that_fail_in_some_splits_need_more_outcomes(drawn):
+    scores = {"without": np.array([0.5, 0.6, -3.0, 0.7, 0.6])}
+    scores["with"] = np.array([0.5, 0.6, 0.5, 0.7, 0.6])
+    splits = {"n_train": 60.0} | ({drawn: 60} if drawn else {})
+    known = {"scoring": "r2", "constant": 0.0, "constants": [0.0] * 5}
+    result = of_scores({HEDGED: scores}, splits=splits, **known)
+    assert "say little about X*" in result.verdict.sentence
+    (step,) = result.next_steps()
+    how = f"Compare with a larger {drawn}" if drawn else "Collect more"
+    assert step.startswith(f"{how}: with 60 known outcomes in training a model is far")
+
+
 def test_no_other_columns_are_looked_for_where_the_oracle_gains():
     noise = np.linspace(-0.01, 0.01, 10)
     scores = {"without": np.full(10, 0.7), "oracle": 0.9 + noise}

@@ -1,5 +1,6 @@
 """Splits of a comparison: training rows, test rows, and splits that are impossible."""
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -123,6 +124,20 @@ def test_splitters_lists_and_masks_give_the_same_splits():
 def test_impossible_splits_are_refused_in_words(options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         compared(**options)
+
+
+@pytest.mark.parametrize("size", ["train_size", "labelled"])
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["rows", "groups"])
+def test_the_size_that_has_enough_rows_of_every_class_is_named(size, groups):
+    y = np.where(np.arange(N) % 10 == 3, "rare", "usual")
+    with pytest.raises(ValueError, match="class rare with fewer than 2") as error:
+        compared(y, groups=groups, **{size: 10})
+    (number,) = re.findall(rf"use {size}=(\d+), or leave", str(error.value))
+    result = compared(y, groups=groups, **{size: int(number)})
+    assert result.settings["splits"]["rarest"][1] >= 2
+    # Three rows are too few for any size.
+    with pytest.raises(ValueError, match="2 rows; leave that class out"):
+        compared(np.where(np.arange(N) < 3, "rare", "usual"), **{size: 10})
 
 
 def test_inner_folds_make_do_with_few_rows_of_a_class():

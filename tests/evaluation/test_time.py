@@ -69,7 +69,7 @@ def test_dates_in_any_notation_are_times(rows):
     ):
         found = run(rows, time=pd.Series(dates, name="visit"))
         assert found.settings["splits"]["time"] == "visit"
-        assert "2024-02-20 to 2024-03-10" in found.verdict.sentence
+        assert ">2024-02-20 to 2024-03-10</td>" in render_html(found)
         for split, other in zip(found.study.splits, expected, strict=True):
             np.testing.assert_array_equal(split.test, other.test)
 
@@ -110,7 +110,7 @@ def test_two_windows_have_an_interval_of_blocks_and_their_number_is_explained(ro
     assert line["std_error"] == pytest.approx(stats.sem(values))
     page = render_html(result)
     assert "2 windows, not 5 (there are 3 distinct times), by time" in page
-    assert "that of blocks of consecutive test rows" in page
+    assert "by a t-test over blocks of consecutive test rows" in page
     said = "intervals and p are those of these training rows, from blocks of test rows"
     assert said in str(result.verdict)
     assert said not in str(run(rows, time=rows["time"]).verdict)

@@ -173,7 +173,8 @@ def test_a_gap_that_no_method_closes_is_something_to_gain():
     assert result.verdict.kind == "no evidence"
     assert not result.verdict.nothing_to_gain
     assert result.verdict.rows_needed is None
-    assert "X* adds to what this model makes of X." in result.verdict.sentence
+    said = "X* contains information that this model does not get from X."
+    assert said in result.verdict.sentence
     both = comparison({"A": (0.7, 0.7, 0.7, 0.7), "B": (0.7, 0.7, 0.7, 0.9)})
     assert not both.verdict.nothing_to_gain
     assert "corrected for 2 methods" in both.verdict.sentence
@@ -210,12 +211,12 @@ def test_an_oracle_whose_gain_is_not_significant_after_correction_is_not_known()
     }
     one = of_scores({"A": scores})
     assert one.summary["p_gap"][0] == pytest.approx(0.03)
-    assert "adds to what this model makes of X" in one.verdict.sentence
+    assert "X* contains information" in one.verdict.sentence
     flat = scores | {"oracle": 0.7 + 0.1 * noise}
     two = of_scores({"A": scores, "B": flat})
     assert two.summary["p_gap"][0] == pytest.approx(0.06)
     assert "Whether the oracle of A" in two.verdict.sentence
-    assert "adds to what" not in two.verdict.sentence
+    assert "X* contains information" not in two.verdict.sentence
 
 
 def test_each_end_of_the_interval_names_its_control():
@@ -261,11 +262,31 @@ def test_a_control_that_fails_in_a_split_is_named_with_few_splits_too():
         {"A": scores | {"self": np.full(5, -0.3)}}, scoring="r2", **known
     )
     assert "Far below" not in better.verdict.sentence
+    # The gap is that of the oracle, which can fail as well.
+    oracle = scores | {"self": np.full(5, 0.1), "oracle": fails}
+    said = of_scores({"A": oracle}, scoring="r2", **known).verdict.sentence
+    assert "in some splits: oracle in 2 of 5 (−3.000 and −1.500)" in said
 
 
 def test_equal_scores_are_called_the_same():
     said = str(quiet((0.7, 0.7, 0.7, 0.7, 0.7), 0.003).verdict)
     assert "A scores 0.700 accuracy, the same as without X*." in said
+    # 0.227 and 0.226, which differ by 0.0001.
+    scores = {"without": np.full(10, 0.22642), "with": np.full(10, 0.22653)}
+    scores["with"] += 0.001 * np.linspace(-1, 1, 10)
+    said = str(of_scores({"A": scores}, scoring="r2").verdict)
+    assert "A scores 0.227 R², about the same as without X*. The gain" in said
+    # A gain that is found is visible in the scores.
+    scores["with"] = np.full(10, 0.22653)
+    headline = of_scores({"A": scores}, scoring="r2").verdict.headline
+    assert headline.endswith("A scores 0.2265 R² instead of 0.2264 without X*.")
+
+
+def test_the_score_without_x_star_is_in_the_headline():
+    result = comparison({"A": (0.5, 0.8, 0.6, 0.6, 0.9)})
+    line = result.summary.loc[0]
+    assert line["control"] != "without"
+    assert result.verdict.headline.endswith(f"X* (without X*: {line['without']:.3f}).")
 
 
 def test_estimate_interval_and_p_are_of_the_best_control():
@@ -447,10 +468,10 @@ def test_of_few_splits_those_below_predicting_the_mean_are_named():
     result = of_scores({"A": scores}, constants=[-0.1] * 5, **settings)
     sentence = result.verdict.sentence
     assert (
-        "Better than a constant prediction in 5 (without X*), 5 (with X*) and 4 "
-        "(oracle) of 5 splits" in sentence
+        "Number of the 5 splits in which an arm beats a constant prediction: without "
+        "X* 5, with X* 5, shuffled X* 5, X as X* 5 and oracle 4; with so few splits, "
+        "each weighs heavily." in sentence
     )
-    assert "split 2: 0.600, 0.600, −0.970, −0.100; split 3" in sentence
     # Its difference may be chance, and is not called a gain.
     assert (
         "a model that has X* when predicting, gains is not known: its difference to"
@@ -458,7 +479,7 @@ def test_of_few_splits_those_below_predicting_the_mean_are_named():
     )
     several = {arm: np.tile(values, 2) for arm, values in scores.items()}
     more = of_scores({"A": several}, constants=[-0.1] * 10, **settings)
-    assert "Better than a constant" not in more.verdict.sentence
+    assert "beats a constant" not in more.verdict.sentence
 
 
 def test_the_claim_is_the_weakest_difference_corrected_over_methods():

@@ -370,7 +370,8 @@ def test_an_interval_that_is_cut_says_so():
     result = of_gains({"A": 0.0}, scoring="r2")
     result.folds["score"] += 0.5 * (-1.0) ** result.folds["split"]
     said = read(result)
-    assert "to 1.000, which ends at the highest possible score)" in said
+    assert "to 1.000, cut at the largest possible score)" in said
+    assert "Intervals are cut at the largest possible score, 1." in said
 
 
 @pytest.mark.parametrize(
@@ -494,6 +495,44 @@ def test_the_model_without_privileged_information_is_named():
     result = of_gains({"SVCPlus": 0.05}, base_models=models)
     said = "the same model, trained without X* (a support vector machine)"
     assert said in read(result)
+
+
+def test_the_kept_model_is_called_what_it_is():
+    models = {"SVCPlus": "a support vector machine"}
+    said = read(of_gains({"SVCPlus": 0.0}, base_models=models))
+    named = "is a support vector machine (SVCPlus without X*), trained on all 100"
+    assert named in said
+
+
+def windows(overlap):
+    scores = {"without": np.array([0.71, 0.72, 0.73, 0.74])}
+    scores["with"] = scores["without"] + [0.01, 0.0, 0.01, 0.0]
+    splits = {"kind": "time", "time": "day", "overlap": overlap}
+    splits["windows"] = [[10 * start, 10 * start + 9] for start in range(1, 5)]
+    constants = [-0.00002, -0.1, -0.2, -0.3]
+    known = {"task": "regression", "scoring": "r2", "constants": constants}
+    return of_scores({"SVRPlus": scores}, splits=splits, **known)
+
+
+def test_the_scores_of_few_windows_are_in_a_table_that_is_open():
+    result = windows(1.0)
+    said = "All arms beat a constant prediction in all 4 windows; with so few windows,"
+    assert said in result.verdict.sentence
+    assert "0.71" not in result.verdict.sentence
+    text = read(result)
+    assert "split window without X*" in text
+    assert "1 10 to 19 0.710 0.720 0.710 0.710 0.710 0.000 2 20 to 29" in text
+    with undrawn():
+        assert "<details open>" in render(result)
+        assert "<details open>" not in render(of_gains({"SVCPlus": 0.05}))
+
+
+def test_the_test_over_windows_is_called_what_it_is():
+    for overlap, ordinary in ((1.0, False), (0.0, True)):
+        said = read(windows(overlap))
+        assert ("by the ordinary t-test over the windows" in said) == ordinary
+        assert ("Nadeau and Bengio" in said) != ordinary
+        assert ("corrected for the overlap" in said) != ordinary
 
 
 def test_the_mean_of_the_past_is_not_that_of_the_future():

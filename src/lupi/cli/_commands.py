@@ -657,9 +657,9 @@ def _card_sections(
     use = "Compared, not used by this model: "
     if details.get("with_privileged"):
         use = "Known for training rows, not needed when predicting: "
-    model = details.get("method", "A model of lupi")
+    model = details.get("model") or details.get("method", "A model of lupi")
     how = "with" if details.get("with_privileged") else "without"
-    trained = f"{model}, trained {how} privileged columns."
+    trained = f"{model[0].upper()}{model[1:]}, trained {how} privileged columns."
     if n_outcomes is not None:
         trained += f" It was trained on {n_outcomes:,} known outcomes"
         without = details["n_without_outcome"]
@@ -686,8 +686,8 @@ def _card_sections(
                 f"{number(row['high'])} |"
                 for row in rows
             ]
-            about = f"Scores of {measured['method']}: {splits}. Intervals end where"
-            parts += [f"{about} the score does.", "\n".join(lines)]
+            about = f"Scores of {measured['method']}: {splits}."
+            parts += [f"{about} {measured.get('cut', '')}", "\n".join(lines)]
         parts += measured["baselines"]
         scores = "\n\n".join(part for part in parts if part)
         limits += measured["limits"]

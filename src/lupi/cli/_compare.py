@@ -212,7 +212,8 @@ def _best_model(
     trained = training_details(method, arm, rows)
     measured = to_plain(_measured(comparison, method))
     try:
-        return model_file(model, {**details, **trained, "comparison": measured})
+        words = {"model": wording.model_words(comparison), "comparison": measured}
+        return model_file(model, {**details, **trained, **words})
     except ModelFileError as error:
         show_notes(console, [f"no model is saved. {error}"])
         return None
@@ -244,6 +245,7 @@ def _measured(comparison: Comparison, method: str) -> dict[str, Any]:
         "full_size": wording.full_size_words(comparison),
         "expected": wording.expected_words(comparison),
         "scores": scores,
+        "cut": wording.cut_words(comparison),
         "baselines": [
             *wording.left_out_words(comparison),
             *wording.baseline_words(comparison),

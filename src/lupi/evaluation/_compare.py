@@ -63,6 +63,7 @@ from lupi.evaluation._verdict import (
     Kind,
     Verdict,
     best_arm,
+    failing,
     judge,
     next_steps,
     score_intervals,
@@ -1044,11 +1045,18 @@ class Comparison:
                 self.settings,
                 self.methods,
                 useless=all(useless),
+                fails=self._fails,
                 few_better=useless == [False, True],
                 oracle_gains=any(map(_oracle_gains, sizes)),
                 kept="with" if self.verdict.kind == "failed" else self.choice[1],
                 command_line=command_line,
             )
+
+    @property
+    def _fails(self) -> bool:
+        """Whether an arm of the verdict is far below a constant in some splits."""
+        arms = self._scores.get(str(self.verdict.method))
+        return arms is not None and bool(failing(arms, self.settings, self.left_out))
 
     @property
     def choice(self) -> tuple[str, str]:

@@ -6,6 +6,7 @@ Rows without y whose group has test rows are left out of that split.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -268,53 +269,80 @@ def _small_blocks(
     With groups, whole groups are drawn until the set has ``n_train`` rows or more.
     ``size`` is the argument that error messages refer to.
     """
-    drawn: list[np.ndarray] = []
-    rng = np.random.default_rng(seed)
     if groups is not None and len(np.unique(groups)) < 3:
         raise ValueError(
             f"There are {len(np.unique(groups))} groups; small training sets need at "
             "least 3, because whole groups are drawn."
         )
+    drawn = _draw_blocks(n_rows, strata, groups, n_train, n_splits, seed)
+    if not drawn:
+        raise ValueError(
+            f"No draw of whole groups gives {n_train} training rows and leaves test "
+            f"rows; use a smaller {argument(size)}."
+        )
+    if strata is not None and (rare := _rare_class(drawn, strata)) is not None:
+        use, larger = "", n_train
+        while not use and (larger := math.ceil(1.2 * larger)) <= n_rows / 2:
+            more = _draw_blocks(n_rows, strata, groups, larger, n_splits, seed)
+            if more and _rare_class(more, strata) is None:
+                use = f"use {argument(size, larger)}, or "
+        raise ValueError(
+            f"A training set of {n_train} rows leaves class {rare!s} with fewer than 2 "
+            f"rows; {use}leave that class out{advice_on_task(np.unique(strata))}."
+        )
+    return drawn
+
+
+def _rare_class(drawn: list[np.ndarray], strata: np.ndarray) -> Any:
+    """Return a class that has fewer than two rows in a set; None if there is none."""
+    classes, codes = np.unique(strata, return_inverse=True)
+    for rows in drawn:
+        counts = np.bincount(codes[rows], minlength=len(classes))
+        if counts.min() < 2:
+            return classes[counts.argmin()]
+    return None
+
+
+def _draw_blocks(
+    n_rows: int,
+    strata: np.ndarray | None,
+    groups: np.ndarray | None,
+    n_train: int,
+    n_splits: int,
+    seed: int,
+) -> list[np.ndarray]:
+    """Draw sets of rows; none if no draw of whole groups leaves test rows."""
+    drawn: list[np.ndarray] = []
+    rng = np.random.default_rng(seed)
     while len(drawn) < n_splits:
         if groups is None:
             order = evenly_mixed(n_rows, strata, rng)
             ends = range(n_train, n_rows - 1, n_train)
             blocks = [order[end - n_train : end] for end in ends]
         else:
-            blocks = _group_blocks(groups, n_train, rng, size)
+            blocks = _group_blocks(groups, n_train, rng)
+        if not blocks:
+            return []
         drawn += [np.sort(rows) for rows in blocks[: n_splits - len(drawn)]]
-    if strata is not None:
-        classes = np.unique(strata)
-        for rows in drawn:
-            counts = np.array([(strata[rows] == label).sum() for label in classes])
-            if counts.min() < 2:
-                raise ValueError(
-                    f"A training set of {n_train} rows leaves class "
-                    f"{classes[counts.argmin()]!s} with fewer than 2 rows; use a "
-                    f"larger {argument(size)}, or leave that class out"
-                    f"{advice_on_task(classes)}."
-                )
     return drawn
 
 
 def _group_blocks(
-    groups: np.ndarray, n_train: int, rng: np.random.Generator, size: str
+    groups: np.ndarray, n_train: int, rng: np.random.Generator
 ) -> list[np.ndarray]:
+    codes = np.unique(groups, return_inverse=True)[1]
+    rows_of = np.split(np.argsort(codes, kind="stable"), np.bincount(codes).cumsum())
     blocks: list[np.ndarray] = []
     current: list[np.ndarray] = []
-    for name in rng.permutation(np.unique(groups)):
-        current.append(np.flatnonzero(groups == name))
-        rows = np.concatenate(current)
-        if len(rows) >= n_train:
+    count = 0
+    for code in rng.permutation(codes.max() + 1):
+        current.append(rows_of[code])
+        count += len(rows_of[code])
+        if count >= n_train:
             # A draw of all rows leaves no test rows.
-            if len(rows) < len(groups):
-                blocks.append(rows)
-            current = []
-    if not blocks:
-        raise ValueError(
-            f"No draw of whole groups gives {n_train} training rows and leaves test "
-            f"rows; use a smaller {argument(size)}."
-        )
+            if count < len(groups):
+                blocks.append(np.concatenate(current))
+            current, count = [], 0
     return blocks
 
 

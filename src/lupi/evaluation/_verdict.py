@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from lupi._words import argument, listed, number, signed, together
+from lupi._words import argument, listed, number, numbers, signed, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._order import LEVEL
 from lupi.evaluation._scoring import metric_name
@@ -57,6 +57,8 @@ LEAK_WORDS = (
 )
 # What `lupi compare --time` takes for the order of the rows in the file.
 ROW_NUMBER = "row-number"
+# Differences below this are not visible in scores of three decimals.
+ROUNDED = 0.0005
 # Error of an arm, in errors of a constant prediction, above which it fails in a split.
 FAR_BELOW = 1.5
 # Training rows of the rarest class, below which their number is said.
@@ -454,16 +456,19 @@ def judge(
         else:
             p = f", one-sided p {_p(best['p_gap'])}{corrected}"
             sentence += (
-                f" The {oracle} gains {with_interval(best, 'gap', p)}: X* adds to what "
-                "this model makes of X."
+                f" The {oracle} gains {with_interval(best, 'gap', p)}: X* contains "
+                "information that this model does not get from X."
             )
     hurt = [name for name, verdict in kinds.items() if verdict == HURTS]
     if hurt and kind != HURTS:
         sentence += f" It hurts {listed(hurt)}."
     method = str(best["method"])
-    if settings.get("constants"):
-        constants = np.delete(settings["constants"], left_out)
-        sentence += _failing(scores[method], constants, settings["optimum"])
+    far = failing(scores[method], settings, left_out)
+    if far:
+        sentence += (
+            f" Far below a constant prediction in some splits: {listed(far)}; "
+            "differences of such scores say little about X*."
+        )
     sentence += _near_constant(method, scores, settings)
     sentence += _few_splits(scores[method], settings)
     used = scores[method].n_unlabelled > 0
@@ -570,7 +575,8 @@ def _near_constant(
             elif level.interval()[0] <= constant:
                 near.append(name)
     what = "the mean" if settings["task"] == "regression" else "the most frequent class"
-    than = f"that of predicting {what} for every row ({number(constant)})"
+    shown, _ = numbers(constant, scores[best].level("with").mean)
+    than = f"that of predicting {what} for every row ({shown})"
     said = ""
     if below:
         level = scores[best].level("with")
@@ -593,28 +599,23 @@ def use_words(high: float, constant: float) -> str:
 
 
 def _few_splits(arms: ArmScores, settings: Mapping[str, Any]) -> str:
-    """Return the scores in every split beside a constant, if the splits are few."""
+    """Return in how many splits arms beat a constant, if the splits are few."""
     constants = settings.get("constants") or []
-    if not 1 < len(constants) < FEWEST_SPLITS:
+    total, by_time = len(constants), settings["splits"]["kind"] == "time"
+    if not 1 < total < FEWEST_SPLITS:
         return ""
-    windows = window_words(settings["splits"])
-    names = windows or [f"split {split + 1}" for split in range(len(constants))]
-    scores = {
-        ARMS[arm].label: arms.scores[arm] for arm in ("without", "with", "oracle")
-    }
-    better = {name: int((line > constants).sum()) for name, line in scores.items()}
-    if not windows and min(better.values()) == len(constants):
+    what = "windows" if by_time else "splits"
+    better = {arm: int((arms.scores[arm] > constants).sum()) for arm in ARMS}
+    said = f"All arms beat a constant prediction in all {total} {what}"
+    if min(better.values()) < total:
+        counts = listed(f"{ARMS[arm].label} {count}" for arm, count in better.items())
+        said = (
+            f"Number of the {total} {what} in which an arm beats a constant "
+            f"prediction: {counts}"
+        )
+    elif not by_time:
         return ""
-    counts = listed(f"{count} ({name})" for name, count in better.items())
-    each = (
-        f"{name}: {', '.join(map(number, line))}"
-        for name, *line in zip(names, *scores.values(), constants, strict=True)
-    )
-    return (
-        f" Better than a constant prediction in {counts} of {len(names)} "
-        f"{'windows' if windows else 'splits'}; a mean over so few depends on each. "
-        f"Scores {', '.join([*scores, 'constant'])}: {'; '.join(each)}."
-    )
+    return f" {said}; with so few {what}, each weighs heavily."
 
 
 def _about_data(settings: Mapping[str, Any]) -> str:
@@ -681,24 +682,25 @@ def _gain(line: Mapping[str, Any], corrected: str) -> str:
     )
 
 
-def _failing(arms: ArmScores, constants: np.ndarray, optimum: float) -> str:
-    """Return a sentence on arms that are far below a constant in some splits.
+def failing(
+    arms: ArmScores, settings: Mapping[str, Any], left_out: Sequence[int]
+) -> list[str]:
+    """Return the arms that are far below a constant in some splits, with the scores.
 
     Their error is more than half as large again as that of the constant.
     """
-    found = []
-    for arm in ("with", *CONTROLS):
+    found: list[str] = []
+    if not settings.get("constants") or arms.failed:
+        return found
+    optimum = settings["optimum"]
+    constants = np.delete(settings["constants"], left_out)
+    for arm in ARMS:
         scores = arms.scores[arm]
         far = scores[optimum - scores > FAR_BELOW * (optimum - constants)]
         if len(far):
             each = listed((number(score) for score in np.sort(far)), most=3)
             found.append(f"{ARMS[arm].label} in {len(far)} of {len(scores)} ({each})")
-    if not found:
-        return ""
-    return (
-        f" Far below a constant prediction in some splits: {listed(found)}; "
-        "differences of such scores say little about X*."
-    )
+    return found
 
 
 def with_interval(
@@ -719,13 +721,18 @@ def with_interval(
 
 
 def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) -> str:
+    """Return the score with X* and that of a control, and without X* if it is other."""
     control = control or str(line["control"])
-    own, other = number(line["with"]), number(line[control])
-    instead = f" instead of {other}"
-    if own == other and line["verdict"] == NO_EVIDENCE:
-        instead = ", the same as"
-    words = "" if control == "without" else "with "
-    return f"{own} {metric}{instead} {words}{ARMS[control].label}"
+    own, other = line["with"], line[control]
+    digits = [abs(own - other)] if line["verdict"] != NO_EVIDENCE else []
+    shown, beside = (number(score, *digits) for score in (own, other))
+    instead, words = f" instead of {beside}", ""
+    if not digits and abs(own - other) < ROUNDED:
+        instead = f", {'about ' * (shown != beside)}the same as"
+    if control != "without":
+        instead += " with"
+        words = f" ({ARMS['without'].label}: {number(line['without'], *digits)})"
+    return f"{shown} {metric}{instead} {ARMS[control].label}{words}"
 
 
 def _p(value: float) -> str:
@@ -744,6 +751,7 @@ def next_steps(
     methods: Sequence[str],
     *,
     useless: bool,
+    fails: bool,
     few_better: bool,
     oracle_gains: bool,
     kept: str,
@@ -752,8 +760,9 @@ def next_steps(
     """Return recommendations after a verdict, the most useful one first.
 
     ``useless`` is whether no model is shown to be better than a constant prediction,
-    ``few_better`` whether one is with few outcomes and none with all, ``oracle_gains``
-    whether the oracle is shown to gain, and ``kept`` the arm of the model to use.
+    ``fails`` whether one is far below that in some splits, ``few_better`` whether one
+    is better with few outcomes and none with all, ``oracle_gains`` whether the oracle
+    is shown to gain, and ``kept`` the arm of the model to use.
     """
     steps = []
     if verdict.leak:
@@ -862,16 +871,24 @@ def next_steps(
         )
         low, constant = outside.get("low"), own["constant"]
         if low is not None and low > constant:
+            score, other = numbers(outside["score"], constant)
             last = (
                 f"Use {outside['name']} of scikit-learn with X alone: it is better "
-                f"than a constant prediction ({number(outside['score'])} instead of "
-                f"{number(constant)}), and the methods compared are not shown to be."
+                f"than a constant prediction ({score} instead of {other}), and the "
+                "methods compared are not shown to be."
             )
         return [*steps, last]
     if verdict.kind == "failed":
         return [*steps, "Remove the cause of the failures, or compare other methods."]
     if verdict.kind == "hurts":
         return [*steps, "Use the model without X*.", *other_methods, *fewer]
+    if fails and not verdict.rows_needed:
+        how = f"Compare with a larger {argument(drawn)}" if drawn else "Collect more"
+        more = (
+            f"{how}: with {training_rows(splits)} known outcomes in training a model "
+            "is far below a constant prediction in some splits."
+        )
+        return [*steps, more, *other_methods]
     if verdict.rows_needed:
         steps.append(
             f"Collect more rows: about {verdict.rows_needed:,} are needed to know "

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from lupi._optional import require
-from lupi._words import number
+from lupi._words import numbers
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_WINDOWS
@@ -44,7 +44,7 @@ SAVED = "model.skops"
 # the kind of splits: the table of the guide to evaluation.
 REJECTED = {
     "folds": "5.0",
-    "small training sets": "3.6 to 7.1",
+    "small training sets": "3.1 to 6.9",
     "few labels": "3.3 to 4.0",
     "time": "3.3 to 5.5",
 }
@@ -136,6 +136,7 @@ def build_page(
         "usage": _usage(usage, comparison),
         "arms": list(ARMS.values()),
         "meanings": wording.arm_meanings(settings),
+        "interval_note": _interval_note(comparison),
         "n_splits": settings["splits"]["n_splits"],
         "test_note": _test_note(settings, several=len(comparison.methods) > 1),
         "next_steps": comparison.next_steps(
@@ -179,6 +180,20 @@ def _warnings(comparison: Comparison) -> list[str]:
     return said
 
 
+def _interval_note(comparison: Comparison) -> str:
+    overlap = ", corrected for the overlap of the splits"
+    overlap *= not _is_ordinary(comparison.settings["splits"])
+    return (
+        f"Means over the splits with 95 % intervals{overlap}; higher is better. "
+        f"{wording.cut_words(comparison)}"
+    )
+
+
+def _is_ordinary(splits: Mapping[str, Any]) -> bool:
+    """Return whether windows have no training rows in common."""
+    return splits["kind"] == "time" and splits.get("overlap") == 0
+
+
 def _table_notes(comparison: Comparison) -> list[str]:
     meanings = wording.gain_words(comparison).items()
     notes = ["; ".join(f"{name}: {words}" for name, words in meanings) + "."]
@@ -188,18 +203,23 @@ def _table_notes(comparison: Comparison) -> list[str]:
 
 def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
     holm = ", and corrected for the number of methods (Holm, 1979)" if several else ""
-    correction = (
-        "Nadeau and Bengio, 2003, whose correction is applied to the variance due to "
-        "the training sets"
+    test = (
+        "a t-test that accounts for the overlap of the splits (Nadeau and Bengio, "
+        "2003, whose correction is applied to the variance due to the training sets)"
     )
     kind = settings["splits"]["kind"]
     few = kind == "time" and settings["splits"]["n_splits"] < FEWEST_WINDOWS
     if few:
-        correction = "the variance is that of blocks of consecutive test rows"
+        test = "a t-test over blocks of consecutive test rows"
+    elif _is_ordinary(settings["splits"]):
+        test = (
+            "the ordinary t-test over the windows, which have no training rows in "
+            "common"
+        )
     elif kind not in ("folds", "time"):
-        correction = (
-            "the variance due to the training sets and that due to the test rows are "
-            "estimated separately"
+        test = (
+            "a t-test that accounts for the overlap of the splits (the variance due to "
+            "the training sets and that due to the test rows are estimated separately)"
         )
     measured = ""
     if not few:
@@ -209,11 +229,9 @@ def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
         )
     return (
         "“Helps” means better than without X*, than with shuffled X* and than with X "
-        "as X*, each one-sided at 5 % by a t-test that accounts for the overlap of the "
-        f"splits ({correction}){holm}.{measured} “Nothing to gain” means that a model "
-        "that has "
-        f"X* when predicting gains at most {settings['negligible']:g}, with 95 % "
-        "confidence."
+        f"as X*, each one-sided at 5 % by {test}{holm}.{measured} “Nothing to gain” "
+        "means that a model that has X* when predicting gains at most "
+        f"{settings['negligible']:g}, with 95 % confidence."
     )
 
 
@@ -268,12 +286,14 @@ def _split_tables(comparison: Comparison, method: str) -> dict[str, list[list[st
     for size, part in scores[scores["method"] == method].groupby("size", sort=False):
         baselines = part[["constant prediction", wording.EXTERNAL]]
         columns = labels + list(baselines.dropna(axis=1, how="all"))
+        names = ["split", *(["window"] if "window" in part else [])]
         tables[f"The scores of all {len(part)} splits, {size}"] = [
-            ["split", *columns],
+            [*names, *columns],
             *(
                 [
                     str(line["split"]) + wording.MARK * line["left_out"],
-                    *(number(line[name]) for name in columns),
+                    *(line[name] for name in names[1:]),
+                    *numbers(*(line[name] for name in columns)),
                 ]
                 for line in part.to_dict("records")
             ),

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from lupi._words import listed, number, together
+from lupi._words import listed, number, numbers, together
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_SPLITS
 from lupi.evaluation._verdict import (
+    ROUNDED,
     best_arm,
     loses_shuffled,
     measured_words,
@@ -127,7 +128,7 @@ def summary_cells(line: Mapping[str, Any]) -> list[str]:
     """Return the cells of one row of ``Comparison.summary``, by SUMMARY_COLUMNS."""
     return [
         str(line["method"]),
-        *(number(line[arm]) for arm in ARMS),
+        *numbers(*(line[arm] for arm in ARMS)),
         gain_cell(line, "gain"),
         p_value(line["p_helps"]),
         share(line["gap_closed"]) if line["verdict"] == "helps" else "",
@@ -304,9 +305,18 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
     )
 
 
+def model_words(comparison: Comparison) -> str:
+    """Return the name of the model that is kept, without X* what it is."""
+    method, arm = comparison.choice
+    base = comparison.settings.get("base_models", {}).get(method)
+    if arm == "with":
+        return method
+    return f"{base} ({method} without X*)" if base else f"{method} without X*"
+
+
 def choice_words(comparison: Comparison) -> str:
     """Return which model is kept, why, and its expected score."""
-    method, arm = comparison.choice
+    model, (_, arm) = model_words(comparison), comparison.choice
     full = comparison.full_size
     scores = (full or comparison).summary.set_index("method")
     helped = scores[scores["verdict"] == "helps"]
@@ -319,12 +329,12 @@ def choice_words(comparison: Comparison) -> str:
                 "which has the highest score of the models without X* and of those "
                 "that X* helps"
             )
-        said = f"{method}, {trained} with X*, {why}"
+        said = f"{model}, {trained} with X*, {why}"
     elif len(helped):
         best = helped["with"].idxmax()
         said = (
-            f"{method} without X*, {trained}, with the highest score; {best}, which X* "
-            f"helps, has {number(helped.at[best, 'with'])} with X*"
+            f"{model}, {trained}, with the highest score; {best}, which X* helps, has "
+            f"{number(helped.at[best, 'with'])} with X*"
         )
     else:
         highest = "; of the models without X* it has the highest score"
@@ -333,7 +343,7 @@ def choice_words(comparison: Comparison) -> str:
         why = (
             f"X* hurts{size}" if hurts else f"there is no evidence that X* helps{size}"
         )
-        said = f"{method} without X*, {trained}: {why}{highest * (len(scores) > 1)}"
+        said = f"{model}, {trained}: {why}{highest * (len(scores) > 1)}"
     return f"{said}. {expected_words(comparison)}"
 
 
@@ -369,24 +379,44 @@ def below_words(comparison: Comparison) -> str:
     task = own.settings["task"]
     what = "mean" if task == "regression" else "most frequent class"
     below = "is below" if line["score"] < constant else "has an interval that includes"
+    score, other = numbers(line["score"], constant)
     return (
         f"The {metric_name(own.settings['scoring'])} of the model "
-        f"({number(line['score'])}) {below} the score of predicting the {what} for "
-        f"every row ({number(constant)}): the model "
+        f"({score}) {below} the score of predicting the {what} for "
+        f"every row ({other}): the model "
         f"{use_words(line['high'], constant)}."
     )
 
 
 def interval_words(line: Mapping[str, Any], bounds: tuple[float, float]) -> str:
-    """Return the interval of a score in parentheses; ends at its range are named."""
+    """Return the interval of a score in parentheses; ends at its range are named.
+
+    Examples
+    --------
+    >>> interval_words({"low": 0.62, "high": 1.0}, (0.0, 1.0))
+    ' (95 % interval 0.620 to 1.000, cut at the largest possible score)'
+    """
     if pd.isna(line["low"]):
         return ""
     if (line["low"], line["high"]) == bounds:
         return " (too few rows for an interval)"
-    ends = zip((line["low"], line["high"]), bounds, ("lowest", "highest"), strict=True)
-    cut = [name for end, bound, name in ends if end == bound]
-    words = f", which ends at the {listed(cut)} possible score" if cut else ""
-    return f" (95 % interval {number(line['low'])} to {number(line['high'])}{words})"
+    cut = ""
+    if line["low"] == bounds[0]:
+        cut = ", cut at the smallest possible score"
+    elif line["high"] == bounds[1]:
+        cut = ", cut at the largest possible score"
+    low, high = numbers(line["low"], line["high"])
+    return f" (95 % interval {low} to {high}{cut})"
+
+
+def cut_words(comparison: Comparison) -> str:
+    """Return a sentence on intervals that are cut at the range of the score, if any."""
+    cut = []
+    for name, bound in zip(("low", "high"), comparison.design.bounds, strict=True):
+        if any((own.intervals()[name] == bound).any() for own in sizes(comparison)):
+            which = "smallest" if name == "low" else "largest"
+            cut.append(f"{which} possible score, {bound:g}")
+    return f"Intervals are cut at the {listed(cut, 'and the')}." if cut else ""
 
 
 def _caution_words(comparison: Comparison, line: pd.Series) -> str:
@@ -402,7 +432,7 @@ def _caution_words(comparison: Comparison, line: pd.Series) -> str:
             f"{': there it is better' * ((outside['difference_low'] or 0) > 0)}."
         )
     small = comparison.table.set_index(["method", "arm"])["score"][comparison.choice]
-    if full and small > line["score"]:
+    if full and small - line["score"] >= ROUNDED:
         splits = comparison.settings["splits"]
         latest = splits["kind"] == "time" and splits["train_size"]
         rows = f"{training_rows(splits)}{', the latest,' * bool(latest)}"
@@ -471,7 +501,7 @@ def baseline_words(comparison: Comparison) -> list[str]:
                 f"{_beside_constant(outside, constant)}{_beside_without(own)}."
             )
         if constant is not None:
-            said.append(_constant_words(settings, size))
+            said.append(_constant_words(own, size))
     return said
 
 
@@ -508,9 +538,11 @@ def _beside_without(comparison: Comparison) -> str:
     return said
 
 
-def _constant_words(settings: Mapping[str, Any], size: str) -> str:
+def _constant_words(comparison: Comparison, size: str) -> str:
     """Return the score of a constant prediction, and the rate of the majority."""
-    score = f"scores {number(settings['constant'])}"
+    settings = comparison.settings
+    level, _ = numbers(settings["constant"], comparison.table["score"].max())
+    score = f"scores {level}"
     if settings["task"] == "regression":
         said = f"Predicting the mean of the training rows for every test row{size} "
         if settings["splits"]["kind"] == "time" and settings["scoring"] == "r2":
