@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lupi.evaluation import Comparison
@@ -572,3 +573,70 @@ def test_rows_without_an_outcome_are_compared_and_not_called_random():
     said = read(of_gains(labels=labels | {"auc": 0.6}))
     assert "by X and X* with an AUC of 0.60 (0.5: no difference found)" in said
     assert "at random" not in said
+
+
+def reliable(weight, shift=0.0):
+    """Return a comparison whose tenths of probabilities have these weights."""
+    result = of_gains({"SVCPlus": 0.05}, classes=["no", "yes"])
+    weight = np.asarray(weight, dtype=float)
+    chance = (np.arange(10) + 0.5) / 10
+    bins = np.column_stack([weight, weight * chance, weight * (chance + shift)])
+    arms = result.folds["arm"].isin(["without", "with"])
+    tables = [bins.tolist() if each else None for each in arms]
+    result.folds["reliability"] = pd.Series(tables, dtype=object)
+    result.settings["splits"]["n_tested"] = 1000
+    return result
+
+
+def test_tenths_of_few_rows_are_not_drawn_and_all_are_listed():
+    # Ten splits; of 1000 rows that are tested, 2 % are 20.
+    html = render_html(reliable([900, 80, 18, 2, 0, 0, 0, 0, 0, 0], shift=0.01))
+    label = re.search(r'aria-label="(Reliability[^"]*)"', html).group(1)
+    assert "with X*, predicted 0.15: observed 0.16" in label
+    assert "predicted 0.25" not in label
+    said = " ".join(re.sub(r"<[^>]+>", " ", html).split())
+    assert "tenths with fewer than 20 rows are left out († below)" in said
+    assert "those of the comparison (180 training rows), not the saved one" in said
+    assert "with X* 0.1 to 0.2 0.150 0.160 800" in said
+    assert "with X*† 0.3 to 0.4 0.350 0.360 20" in said
+    assert "0.4 to 0.5" not in said
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1, 1, 1, 1, 1, 1, 2, 2, 3, 4], "1 (6×), 2 (2×), 3 (1×), 4 (1×)"),
+        ([1, 2, 3, 4, 5, 1, 2, 3, 4, 5], "1 (2×), 2 (2×), 3 (2×), 4 (2×), 5 (2×)"),
+        (range(10), "0 (1×), 1 (1×), 2 (1×), 3 (1×), 6 other values (6×)"),
+    ],
+)
+def test_the_numbers_of_chosen_parameters_add_up(values, said):
+    result = of_gains({"SVCPlus": 0.05})
+    chosen = result.folds["arm"] == "with"
+    params = pd.Series([{}] * len(chosen), index=chosen.index, dtype=object)
+    params[chosen] = [{"C": value} for value in values]
+    result.folds["params"] = params
+    text = read(result)
+    assert f"value with X* (number of the 10 splits) C {said} Time" in text
+
+
+def test_the_table_has_the_constant_prediction():
+    text = read(of_gains({"SVCPlus": 0.05}, constant=0.5))
+    assert "constant prediction (180 training rows) 0.500" in text
+
+
+def test_a_learning_curve_ends_above_scores_of_very_few_rows():
+    curve = learning_curve("SVCPlus")
+    page = render_html(of_gains({"SVCPlus": 0.05}), Usage(), {"SVCPlus": curve})
+    assert "↓" not in page
+    curve.scores["without"][0] -= 1.5
+    curve.group_scores["without"][0] -= 1.5
+    page = render_html(of_gains({"SVCPlus": 0.05}), Usage(), {"SVCPlus": curve})
+    assert "↓ −0.900" in page
+    assert "means that it leaves out are written at its edge" in page
+    # No number of the axis is as low, and what is below it is not drawn.
+    ticks = re.findall(r">(−?[\d.]+)</text>", page)
+    assert not [tick for tick in ticks if tick.startswith("−0.9")]
+    clips = set(re.findall(r"url\(#([^)]+)\)", page))
+    assert clips
+    assert clips <= set(re.findall(r'id="([^"]+)"', page))

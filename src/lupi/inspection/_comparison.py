@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
+from lupi._words import number
 from lupi.base._rows import take_rows
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
@@ -398,6 +399,9 @@ class PrivilegedLearningCurveDisplay:
         Name of the estimator, for the title.
     worth : Worth, default=None
         Number of labels that X* is equivalent to, drawn as an arrow.
+    compared : int, default=None
+        Number of training rows of a comparison. The axis ends where scores of fewer
+        rows are far below those of this size and above; their means are written there.
 
     Attributes
     ----------
@@ -409,6 +413,8 @@ class PrivilegedLearningCurveDisplay:
         The mean curves.
     bands_ : dict of str to matplotlib PolyCollection
         Their intervals.
+    cut_ : list of matplotlib artists
+        Lines and bands that the axis cuts, if any.
 
     Examples
     --------
@@ -433,6 +439,8 @@ class PrivilegedLearningCurveDisplay:
     scoring: str = "score"
     estimator_name: str = ""
     worth: Worth | None = None
+    compared: int | None = None
+    cut_: list[Any] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -557,6 +565,7 @@ class PrivilegedLearningCurveDisplay:
             metric_name(curve.scoring),
             curve.method,
             curve.worth(),
+            curve.compared,
         )
         return display.plot(ax=ax, kind=kind, confidence=confidence)
 
@@ -626,8 +635,9 @@ class PrivilegedLearningCurveDisplay:
         """
         self.ax_ = ax = one_axes(ax, (7.0, 4.4))
         self.figure_ = ax.figure
-        self.lines_, self.bands_ = {}, {}
-        for arm, (mean, low, high) in self.intervals(kind, confidence).items():
+        self.lines_, self.bands_, self.cut_ = {}, {}, []
+        found = self.intervals(kind, confidence)
+        for arm, (mean, low, high) in found.items():
             (self.lines_[arm],) = ax.plot(
                 self.train_sizes,
                 mean,
@@ -641,6 +651,7 @@ class PrivilegedLearningCurveDisplay:
                 self.train_sizes, low, high, color=ARM_COLORS[arm], alpha=0.11, lw=0
             )
         if kind == "score":
+            self._cut_axis(found)
             self._draw_worth()
         ax.set_xlabel("training rows with y")
         what = f"{self.scoring} on test rows"
@@ -650,8 +661,34 @@ class PrivilegedLearningCurveDisplay:
         ax.set_ylabel(f"{what} ({confidence:.0%} band)")
         ax.set_title(self.estimator_name, loc="left", fontweight="bold")
         tidy(ax)
-        ax.legend(frameon=False)
+        ax.legend(frameon=False, loc="lower right")
         return self
+
+    def _cut_axis(self, found: dict[str, np.ndarray]) -> None:
+        """End the axis below the scores from the compared size on, and mark the others.
+
+        The scores of very few rows may be far below all others.
+        """
+        if self.compared is None:
+            return
+        ends = np.array(list(found.values()))
+        later = ends[:, :, self.train_sizes >= self.compared]
+        low, high = np.nanmin(later), np.nanmax(later)
+        floor = low - (high - low)
+        if not np.nanmin(ends) < floor:
+            return
+        self.ax_.set_ylim(bottom=floor)
+        self.cut_ = [*self.lines_.values(), *self.bands_.values()]
+        for line, (arm, (mean, _, _)) in enumerate(found.items()):
+            for size, score in zip(self.train_sizes, mean, strict=True):
+                if score < floor:
+                    self.ax_.annotate(
+                        f"↓ {number(score)}",
+                        xy=(size, floor),
+                        xytext=(0, 4 + 14 * line),
+                        textcoords="offset points",
+                        color=ARM_COLORS[arm],
+                    )
 
     def _draw_worth(self) -> None:
         """Draw an arrow from the score with X* to the same score without it."""
@@ -666,11 +703,13 @@ class PrivilegedLearningCurveDisplay:
             xytext=(worth.compared, level),
             arrowprops={"arrowstyle": "->", "color": ARM_COLORS["with"], "lw": 1.5},
         )
-        self.ax_.annotate(
-            f"equivalent to {round(worth.labels):,} more",
-            xy=(worth.compared, level),
-            xytext=(8, -12),
-            textcoords="offset points",
+        # The curves rise from the left to the right.
+        self.ax_.text(
+            0.02,
+            0.98,
+            f"→ equivalent to {round(worth.labels):,} more",
+            transform=self.ax_.transAxes,
+            va="top",
             color=ARM_COLORS["with"],
         )
 

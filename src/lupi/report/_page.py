@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from lupi._optional import require
-from lupi._words import numbers
+from lupi._words import number, numbers
 from lupi.evaluation._methods import ARMS, find_method
 from lupi.evaluation._scoring import metric_name
 from lupi.evaluation._statistics import FEWEST_WINDOWS
@@ -48,11 +48,12 @@ REJECTED = {
     "few labels": "3.3 to 4.0",
     "time": "3.3 to 5.5",
 }
-# Widths and heights of charts, in pixels.
-WIDE, NARROW, HALF = 900, 340, 430
+# Widths and heights of charts, in pixels. Charts of half a page have the width of a
+# phone, where their text stays legible, and are enlarged on wider screens.
+WIDE, NARROW, HALF, ENLARGED = 900, 340, 350, 430
 HEIGHT_OF_ARM, HEIGHT_OF_GROUP, HEIGHT_OF_AXIS = 26, 34, 48
-# Test rows, over all splits, of a dot of the reliability curve.
-FEWEST_IN_BIN = 10
+# Test rows, each counted once, of a dot of the reliability curve.
+FEWEST_IN_BIN = 20
 LONGEST_NAME = {WIDE: 40, NARROW: 16}
 
 # Colors that are replaced by a variable of the stylesheet.
@@ -258,6 +259,11 @@ def _method(
     if line["verdict"] == "failed":
         none = {"gains": None, "curve": None, "reliability": None}
         return part | {"charts": []} | none
+    reliability = _reliability(comparison, name)
+    chart = _reliability_chart(reliability, index, comparison.settings)
+    tables = _split_tables(comparison, name)
+    if chart is not None:
+        tables["The reliability curve in numbers"] = _reliability_lines(reliability)
     wide = folds.pivot(index="split", columns="arm", values="score")
     used = wide.drop(index=comparison.left_out)
     better = int((used["with"] > used["without"]).sum())
@@ -271,10 +277,17 @@ def _method(
             f"{'these ' * bool(comparison.left_out)}{len(used)} splits are better with "
             "X*."
         ),
-        "splits": _split_tables(comparison, name),
-        "reliability": _reliability_chart(folds, index, comparison.settings),
-        "curve": _curve_chart(curves.get(name), index),
-        "curve_note": wording.curve_words(curves[name]) if name in curves else "",
+        "tables": tables,
+        "reliability": chart,
+        "reliability_note": (
+            "Observed shares over predicted probabilities, in tenths, over the test "
+            "rows of all splits; on the dotted line probabilities are as they should "
+            "be. Larger dots are more rows; tenths with fewer than "
+            f"{FEWEST_IN_BIN} rows are left out ({wording.MARK} below). The models are "
+            f"those of the comparison ({wording.size_words(comparison)}), not the "
+            "saved one."
+        ),
+        **_curve_chart(curves.get(name), index),
     }
 
 
@@ -334,12 +347,14 @@ def _gain_chart(comparison: Comparison, name: str, index: int) -> str:
     return _inline_svg(draw, (HALF, height), label, f"gains-{index}")
 
 
-def _curve_chart(curve: LearningCurve | None, index: int) -> str | None:
+def _curve_chart(curve: LearningCurve | None, index: int) -> dict[str, str | None]:
+    """Return the values of the template for a learning curve."""
     if curve is None or len(curve.train_sizes) < 2:
-        return None
+        return {"curve": None}
+    cut: list[Any] = []
 
-    def draw(ax: Any) -> None:
-        PrivilegedLearningCurveDisplay.from_results(curve, ax=ax)
+    def draw(ax: Any) -> list[Any]:
+        display = PrivilegedLearningCurveDisplay.from_results(curve, ax=ax)
         ax.set_xscale("log")
         ax.set_xticks(curve.train_sizes, [f"{size}" for size in curve.train_sizes])
         ax.set_xticks([], minor=True)
@@ -347,48 +362,91 @@ def _curve_chart(curve: LearningCurve | None, index: int) -> str | None:
         if curve.tuned:
             rows = f"{curve.compared:,}"
             ax.set_xlabel(f"training rows with y; parameters chosen with {rows}")
+        cut.extend(display.cut_)
+        return cut
 
     means = "; ".join(
         f"{ARMS[arm].label}, {size} rows: {score:.3f}"
         for arm, scores in curve.scores.items()
         for size, score in zip(curve.train_sizes, scores.mean(axis=1), strict=True)
     )
-    return _inline_svg(draw, (HALF, 240), f"Learning curve. {means}", f"curve-{index}")
+    label = f"Learning curve. {means}"
+    chart = _inline_svg(draw, (HALF, 210), label, f"curve-{index}")
+    said = "Scores on test rows, with 95 % bands."
+    if cut:
+        said += (
+            " The axis ends above scores of few rows that are far below the others; "
+            "means that it leaves out are written at its edge (↓)."
+        )
+    return {"curve": chart, "curve_note": f"{wording.curve_words(curve)} {said}"}
+
+
+def _reliability(comparison: Comparison, name: str) -> pd.DataFrame:
+    """Return predicted and observed shares of a method, by arm and tenth.
+
+    ``shown`` are those with enough rows: as a share of all rows, because every row may
+    be tested in several splits, and rows may have weights.
+    """
+    n_tested = comparison.settings["splits"].get("n_tested")
+    folds = comparison.folds.reindex(columns=["method", "arm", "reliability"])
+    folds = folds[folds["method"] == name]
+    lines = []
+    for arm in ("without", "with"):
+        bins = folds.loc[folds["arm"] == arm, "reliability"].dropna().tolist()
+        total = np.sum(bins, axis=0) if bins else np.zeros((0, 3))
+        for tenth, (weight, chance, share) in enumerate(total):
+            if weight > 0:
+                rows = (n_tested or total[:, 0].sum()) * weight / total[:, 0].sum()
+                line = {"arm": arm, "tenth": tenth / 10, "predicted": chance / weight}
+                line |= {"observed": share / weight, "weight": weight}
+                lines.append(line | {"shown": rows >= FEWEST_IN_BIN})
+    return pd.DataFrame(lines)
 
 
 def _reliability_chart(
-    folds: pd.DataFrame, index: int, settings: Mapping[str, Any]
+    table: pd.DataFrame, index: int, settings: Mapping[str, Any]
 ) -> str | None:
     """Draw observed shares over predicted probabilities, over all test rows."""
-    points: dict[str, np.ndarray] = {}
-    for arm, part in folds.groupby("arm"):
-        bins = part["reliability"].dropna().tolist() if "reliability" in part else []
-        if bins:
-            total = np.sum(bins, axis=0)
-            weight, chance, share = total[total[:, 0] >= FEWEST_IN_BIN].T
-            points[str(arm)] = np.array([chance / weight, share / weight, weight])
-    if "with" not in points:
+    if table.empty or not table["shown"].any():
         return None
+    points = table[table["shown"]]
 
     def draw(ax: Any) -> None:
         ax.plot([0, 1], [0, 1], color=SOFT, linewidth=1.0, linestyle=":")
-        for arm in ("without", "with"):
-            chance, share, weight = points[arm]
+        for arm, part in points.groupby("arm"):
             line = "--" if arm == "without" else "-"
-            color = ARM_COLORS[arm]
-            ax.plot(chance, share, color=color, linestyle=line, linewidth=1.5)
-            ax.scatter(chance, share, s=4 + 80 * weight / weight.sum(), color=color)
+            color, weight = ARM_COLORS[str(arm)], part["weight"]
+            at = part["predicted"], part["observed"]
+            ax.plot(*at, color=color, linestyle=line, linewidth=1.5)
+            ax.scatter(*at, s=4 + 80 * weight / weight.sum(), color=color)
         ax.set_xlabel(f"predicted probability of {settings['classes'][1]}")
         ax.set_ylabel("observed share")
         tidy(ax)
 
     means = "; ".join(
-        f"{ARMS[arm].label}, predicted {chance:.2f}: observed {share:.2f}"
-        for arm, table in points.items()
-        for chance, share, _ in table.T
+        f"{ARMS[line['arm']].label}, predicted {line['predicted']:.2f}: observed "
+        f"{line['observed']:.2f}"
+        for line in points.to_dict("records")
     )
     label = f"Reliability of the probabilities. {means}"
-    return _inline_svg(draw, (HALF, 260), label, f"reliability-{index}")
+    return _inline_svg(draw, (HALF, 220), label, f"reliability-{index}")
+
+
+def _reliability_lines(table: pd.DataFrame) -> list[list[str]]:
+    """Return the headings and cells of the reliability curve in numbers."""
+    return [
+        ["arm", "tenth", "predicted", "observed", "predictions"],
+        *(
+            [
+                ARMS[line["arm"]].label + wording.MARK * (not line["shown"]),
+                f"{line['tenth']:.1f} to {line['tenth'] + 0.1:.1f}",
+                number(line["predicted"]),
+                number(line["observed"]),
+                f"{line['weight']:,.0f}",
+            ]
+            for line in table.to_dict("records")
+        ),
+    ]
 
 
 def _paper(name: str) -> str:
@@ -407,10 +465,13 @@ def _parameters(folds: pd.DataFrame) -> list[tuple[str, str]]:
     return [(name, _counted(counts)) for name, counts in chosen.items()]
 
 
-def _counted(counts: Counter[str], most: int = 4) -> str:
-    shown = ", ".join(f"{value} ({n}×)" for value, n in counts.most_common(most))
-    others = len(counts) - most
-    return f"{shown} and {others} other values" if others > 1 else shown
+def _counted(counts: Counter[str], most: int = 5) -> str:
+    shown = [f"{value} ({n}×)" for value, n in counts.most_common()]
+    if len(shown) > most:
+        others = counts.total() - sum(n for _, n in counts.most_common(most - 1))
+        rest = f"{len(shown) - most + 1} other values ({others}×)"
+        shown = [*shown[: most - 1], rest]
+    return ", ".join(shown)
 
 
 def _timing(seconds: pd.Series) -> str:
@@ -502,12 +563,13 @@ def _usage(usage: Usage, comparison: Comparison) -> dict[str, Any]:
 
 
 def _inline_svg(
-    draw: Callable[[Any], None], size: tuple[int, int], label: str, name: str
+    draw: Callable[[Any], Any], size: tuple[int, int], label: str, name: str
 ) -> str:
     """Return a drawing on matplotlib axes as an SVG element.
 
-    The size is in pixels, the label a text alternative for screen readers, and the name
-    a prefix of the identifiers, unique on the page.
+    ``draw`` may return artists that end at the axes. The size is in pixels, the label a
+    text alternative for screen readers, and the name a prefix of the identifiers,
+    unique on the page.
     """
     matplotlib = require("matplotlib", "The report")
     from matplotlib.figure import Figure
@@ -516,13 +578,13 @@ def _inline_svg(
         # 72 units are an inch, so that one unit is one pixel.
         figure = Figure(figsize=(size[0] / 72, size[1] / 72), layout="constrained")
         ax = figure.subplots()
-        draw(ax)
+        cut = draw(ax) or ()
         ax.set_title("", loc="left")
         legend = ax.get_legend()
         if legend is not None:
             legend.remove()
         for artist in ax.findobj():
-            artist.set_clip_on(False)
+            artist.set_clip_on(artist in cut)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return _restyled(buffer.getvalue(), size, label, name)
@@ -538,8 +600,9 @@ def _restyled(svg: str, size: tuple[int, int], label: str, name: str) -> str:
     body = re.sub(family, r"\1system-ui, sans-serif", body)
     body = re.sub(r"<!--.*?-->|\n\s*", "\n", body)
     width, height = size
+    most = max(width, ENLARGED)
     return (
         f'<svg class="plot" viewBox="0 0 {width} {height}" role="img" '
-        f'style="max-width: {width}px" aria-label="{escape(label, quote=True)}">\n'
+        f'style="max-width: {most}px" aria-label="{escape(label, quote=True)}">\n'
         f"{body}</svg>"
     )

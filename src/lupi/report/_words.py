@@ -472,7 +472,7 @@ def size_words(comparison: Comparison) -> str:
 
 
 def score_lines(comparison: Comparison) -> list[list[str]]:
-    """Return the table cells of methods and external baseline, at every size."""
+    """Return the table cells of methods and baselines, at every size."""
     lines = []
     for own in sizes(comparison):
         size = f" ({size_words(own)})" if comparison.full_size else ""
@@ -483,6 +483,10 @@ def score_lines(comparison: Comparison) -> list[list[str]]:
         if outside:
             name = f"{outside['name']} (external baseline, {size_words(own)})"
             lines.append([name, number(outside["score"]), *[""] * (len(ARMS) + 2)])
+        constant = own.settings.get("constant")
+        if constant is not None:
+            name = f"constant prediction ({size_words(own)})"
+            lines.append([name, number(constant), *[""] * (len(ARMS) + 2)])
     return lines
 
 
