@@ -66,6 +66,17 @@ def test_labels_that_have_nothing_in_common():
     SVCPlus().fit(X, y, privileged=counted.set_axis(X.index))
 
 
+def test_labels_that_are_not_unique_cannot_be_matched():
+    """Neither loc nor reindex gives one row for each of X."""
+    twice = P.set_axis(["P1", *X.index[1:]])
+    with pytest.raises(ValueError, match=r"Give both the same labels, each once") as no:
+        SVCPlus().fit(X, y, privileged=twice)
+    assert "loc[" not in str(no.value)
+    with pytest.raises(ValueError, match=r"59 rows for 60 rows of X") as no:
+        SVCPlus().fit(X, y, privileged=P.iloc[1:])
+    assert "set_axis" not in str(no.value)
+
+
 def test_what_has_no_index_is_matched_by_position():
     # Tables of another memory order are summed in another order.
     tight = SVCPlus(tol=1e-10)

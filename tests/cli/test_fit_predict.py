@@ -191,6 +191,31 @@ def test_help_loads_nothing_heavy():
     assert done.returncode == 0
 
 
+def test_the_day_is_first_in_dates_with_dots(tmp_path, monkeypatch):
+    """Of all cells alone: neither other cells nor the file decide what a date means."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    month = rng.integers(1, 13, 240)
+    day = [f"{d:02}.{m:02}.2020" for d, m in zip(month[::-1], month, strict=True)]
+    table = pd.DataFrame({"visit": day, "later": month + rng.normal(size=240)})
+    table["y"] = np.where(month + rng.normal(size=240) > 6, "late", "early")
+    table.to_csv("table.csv", index=False)
+    roles = ["--target", "y", "--privileged", "later"]
+    assert main(["fit", "table.csv", *roles, "--n-candidates", "1"]) == 0
+    new = table[["visit"]].assign(number=1)
+    new.to_csv("new.csv", index=False)
+    more = pd.DataFrame({"visit": ["unknown"], "number": [1]})
+    pd.concat([new, more]).to_csv("more.csv", index=False)
+    found = []
+    for name in ("new", "more"):
+        assert (
+            main(["predict", "model.skops", f"{name}.csv", "-o", f"{name}_y.csv"]) == 0
+        )
+        found.append(pd.read_csv(f"{name}_y.csv")[:240])
+    pd.testing.assert_frame_equal(*found)
+    assert (found[0]["prediction"] == table["y"]).mean() > 0.75
+
+
 def test_predictions_of_numbers_have_intervals(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

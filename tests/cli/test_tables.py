@@ -116,15 +116,6 @@ def test_a_forgotten_row_counter_is_left_out_and_said(read, tmp_path):
     assert "counts the rows" in notes[0]
 
 
-def test_the_day_is_first_in_dates_with_dots(read, tmp_path):
-    """Also if every day is at most 12, as in monthly data."""
-    months = [f"{day}.{month:02}.2020" for month in (2, 3, 11) for day in ("01", "7")]
-    lines = [f"{month},{i},1.2.3" for i, month in enumerate(months)]
-    table, _ = read(written(tmp_path, "\n".join(["month,event,version", *lines])))
-    assert table["month"].dt.month.tolist() == [2, 2, 3, 3, 11, 11]
-    assert table["version"].tolist() == ["1.2.3"] * 6
-
-
 def test_infinite_values_count_as_missing_and_are_said(read, tmp_path):
     table, notes = read(written(tmp_path, "a,b\ninf,1\n2,-inf\n3,4\n"), "a")
     assert table.isna().to_numpy().sum() == 2

@@ -66,6 +66,7 @@ def test_dates_in_any_notation_are_times(rows):
         days.strftime("%d.%m.%Y %H:%M"),
         days.strftime("%Y/%m/%d"),
         noon.map(pd.Timestamp.isoformat),  # +01:00 in winter, +02:00 in summer
+        noon.map(lambda day: day.isoformat(sep=" ")[:-3]),
     ):
         found = run(rows, time=pd.Series(dates, name="visit"))
         assert found.settings["splits"]["time"] == "visit"
@@ -309,6 +310,19 @@ def test_a_date_suggests_the_split_by_time():
     years = np.random.default_rng(0).integers(1990, 2010, size=200)
     assert order_of(ordered(birth_year=years))["time"] == "birth_year"
     assert order_of(ordered(years_employed=years - 1990))["time"] is None
+
+
+@pytest.mark.parametrize("kind", [str, "category"])
+def test_rows_sorted_by_text_have_no_order_in_time(kind):
+    wards = pd.Series(np.sort([f"w{k % 30:02}" for k in range(200)])).astype(kind)
+    result = ordered(ward=wards)
+    assert order_of(result) == {"columns": ["ward"], "time": None}
+
+
+def test_a_time_with_gaps_is_not_suggested():
+    dates = pd.Series(pd.date_range("2024-01-01", periods=200).astype(str))
+    assert order_of(ordered(day=dates))["time"] == "day"
+    assert order_of(ordered(day=dates.where(np.arange(200) % 9 > 0)))["time"] is None
 
 
 def test_what_can_be_computed_from_x_needs_no_later_measurement():

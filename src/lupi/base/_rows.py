@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils.validation import validate_data
 
 from lupi._optional import optional
+from lupi._stored import stored
 from lupi._words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 else:
     pd = optional("pandas", "Putting tables together")
+
+DOTTED_DATE = re.compile(r"\s*(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)")
 
 
 def is_data_frame(table: Any) -> bool:
@@ -274,17 +280,22 @@ def _index_difference(ours: Any, theirs: Any) -> str:
         )
         first = f"row {row} is {_shown(mine)} in X and {_shown(other)} in privileged."
     absent = ours[~ours.isin(theirs)]
-    match = "Pass privileged.loc[X.index] to match rows by label."
+    match = "Give both the same labels, each once, to match rows by label."
     if len(absent):
-        match = (
-            f"{len(absent)} of the {len(ours)} labels of X are not in privileged, "
-            f"{_shown(absent[0])} for one. Pass privileged.reindex(X.index) to match "
-            "rows by label; these rows then have no privileged information."
+        first += (
+            f" {len(absent)} of the {len(ours)} labels of X are not in privileged, "
+            f"{_shown(absent[0])} for one."
         )
-    return (
-        f"{first} {match} Pass privileged.set_axis(X.index) if the rows are in the "
-        "same order."
-    )
+    if ours.is_unique and theirs.is_unique and len(absent) < len(ours):
+        match = "Pass privileged.loc[X.index] to match rows by label."
+        if len(absent):
+            match = (
+                "Pass privileged.reindex(X.index) to match rows by label; these rows "
+                "then have no privileged information."
+            )
+    if len(ours) == len(theirs):
+        match += " Pass privileged.set_axis(X.index) if the rows are in the same order."
+    return f"{first} {match}"
 
 
 def _shown(label: Any) -> str:
@@ -300,6 +311,38 @@ def as_data_frame(values: Any, names: Sequence[str] | None = None) -> pd.DataFra
     else:
         table = pd.DataFrame(dense(values)).infer_objects()
     return table if names is None else table.set_axis(list(names), axis=1)
+
+
+def with_iso_date(cell: Any) -> Any:
+    """Return text that begins with a date such as 31.12.2026 with 2026-12-31."""
+    found = DOTTED_DATE.match(cell) if isinstance(cell, str) else None
+    if found is None:
+        return cell
+    day, month, year = found.groups()
+    return f"{year}-{month:0>2}-{day:0>2}{cell[found.end() :]}"
+
+
+@stored
+class IsoDates(TransformerMixin, BaseEstimator):
+    """Write dates such as 31.12.2026 as 2026-12-31, cell by cell.
+
+    Readers that infer the format of a column take 01.12.2026 for January 12.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> IsoDates:
+        """Store the names of the columns."""
+        validate_data(self, X, skip_check_array=True)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the table; one that is not of pandas is not changed."""
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if not hasattr(X, "select_dtypes"):
+            return X
+        X = X.copy()
+        for name in X.select_dtypes(["object", "string"]):
+            X[name] = X[name].map(with_iso_date)
+        return X
 
 
 def side_by_side(X: Any, privileged: Any) -> Any:

@@ -236,7 +236,9 @@ def _show_next_command(
         missing=[*request.missing, *values],
     )
     times = [replace(asked, time=name) for name in (*dates[:1], *sorting)]
-    asked = next((each for each in [*times, asked] if _can_compare(each)), asked)
+    without = replace(asked, group=request.group)
+    possible = [each for each in (*times, asked, without) if _can_compare(each)]
+    asked = next(iter(possible), asked)
     if drifts:
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
         verb = "does" if len(rows) == 1 else "do"

@@ -27,7 +27,6 @@ import numpy as np
 from lupi._optional import optional, require
 from lupi._words import listed
 from lupi.cli import InputError
-from lupi.evaluation._order import as_dates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +35,6 @@ else:
 
 _SEPARATORS = ",;\t|"
 _OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-DOTTED_DATE = r"\s*\d{1,2}\.\d{1,2}\.\d{4}"
 _MARKUP = re.compile(r"<(!doctype|!--|\?xml|html|head|body|table|svg|rss)\b", re.I)
 
 
@@ -300,7 +298,7 @@ def _records(text: str) -> Any:
 
 
 def _refuse_markup(header: str, path: Path) -> None:
-    """Raise a InputError for HTML and XML; a column named ``<50k`` is allowed."""
+    """Raise an InputError for HTML and XML; a column named ``<50k`` is allowed."""
     if _MARKUP.match(header.lstrip()):
         raise InputError(
             f"{path} is not a table: it begins with {header.lstrip()[:16]!r}, as HTML "
@@ -353,18 +351,7 @@ def _tidy(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
         table = table.copy()
         table[numbers] = table[numbers].replace([np.inf, -np.inf], np.nan)
         notes.append(f"{int(infinite.sum())} infinite values are taken as missing.")
-    for name in table.select_dtypes(["object", "string"]):
-        # The day is first; skrub takes it for the month unless one is above 12.
-        dates = as_dates(table[name]) if _is_dotted(table[name]) else None
-        if dates is not None:
-            table = table.assign(**{name: dates})
     return table
-
-
-def _is_dotted(column: pd.Series) -> bool:
-    """Return whether all values are written as 31.12.2026."""
-    words = column.dropna().astype(str)
-    return len(words) > 0 and bool(words.str.match(DOTTED_DATE).all())
 
 
 def _counts_rows(column: pd.Series) -> bool:
@@ -425,7 +412,7 @@ def _resolve_one(part: str, columns: Sequence[str], option: str) -> list[str]:
 
 
 def column_named(name: str, columns: Sequence[str], option: str) -> str:
-    """Return an existing name, or raise a InputError that suggests the nearest."""
+    """Return an existing name, or raise an InputError that suggests the nearest."""
     if name in columns:
         return name
     near = nearest(name, columns)

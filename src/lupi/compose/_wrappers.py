@@ -168,15 +168,21 @@ class PrivilegedColumns(Wrapper, Declared, BaseEstimator):
 def column_positions(columns: Any, table: Any) -> np.ndarray:
     """Return the positions of the chosen columns, ascending and without repeats."""
     names = feature_names(table)
-    if isinstance(columns, Iterable) and not hasattr(columns, "dtype"):
-        columns = columns if isinstance(columns, str) else list(columns)
+    key, step = columns, 1
     try:
-        if (
-            isinstance(columns, list)
-            and len({type(one) is bool for one in columns}) > 1
-        ):
-            raise ValueError("it mixes a mask with positions or names")
-        return np.unique(np.array(_get_column_indices(table, columns), dtype=int))
+        if isinstance(key, slice):
+            key, step = slice(key.start, key.stop), key.step or 1
+        elif isinstance(key, Iterable) and not isinstance(key, str):
+            key = list(key)
+            masked = {isinstance(one, bool | np.bool_) for one in key}
+            if len(masked) > 1:
+                raise ValueError("it mixes a mask with positions or names")
+            if masked == {True} and len(key) != table.shape[1]:
+                raise ValueError(f"the mask has {len(key)} entries")
+        elif isinstance(key, bool | np.bool_):
+            raise ValueError("it is one boolean")
+        chosen = np.array(_get_column_indices(table, key), dtype=int)
+        return np.unique(chosen[::step])
     except (AttributeError, IndexError, TypeError, ValueError) as error:
         known = f"{table.shape[1]} unnamed columns"
         if names is not None:

@@ -352,9 +352,9 @@ def _describe_data(
     privileged = dict(columns_of(study.privileged, later))
     codes = [pd.factorize(column)[0] for column in privileged.values()]
     constant["constant_in"] = sum(
-        not any(np.ptp(each[np.r_[split.train, split.unlabelled]]) for each in codes)
+        not any(len(np.unique(own[own >= 0])) > 1 for own in parts)
         for split in study.splits
-        if codes
+        if (parts := [each[np.r_[split.train, split.unlabelled]] for each in codes])
     )
     if "order" in study.settings:
         # A comparison of the same data at another size.
@@ -366,14 +366,16 @@ def _describe_data(
     # The target decides what is said of the order, and is tested by itself.
     of_target, _ = ordered_columns({study.settings["target"]: y})
     dates = [name for name in date_columns(study.X) if not known[name].isna().any()]
+    in_time = order is None or may_be_time((known | privileged)[order])
+    if order in known and in_time and not known[order].isna().any():
+        dates.append(order)
     # The column of a time is no feature, and there must be others.
-    found = [name for name in [*dates, order] if name in known and len(names) > 1]
-    column, rows = next(iter(found), None), np.arange(len(y), dtype=float)
-    times: np.ndarray | None = rows
+    column = dates[0] if dates and len(names) > 1 else None
+    times: np.ndarray | None = np.arange(len(y), dtype=float)
     if column is not None:
         times, _ = read_time(known[column], len(y), column)
-    if order and not dates and not may_be_time((known | privileged)[order]):
-        column, times = None, None  # the rows are sorted by something else
+    elif not in_time:
+        times = None  # the rows are sorted by something else
     return constant | {
         "order": {
             "columns": [*ordered, *of_target],

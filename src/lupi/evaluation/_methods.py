@@ -65,7 +65,7 @@ ARMS = {
     )
 }
 # Modules of models that consist of trees.
-TREES = ("lupi.boosting", "sklearn.ensemble", "xgboost", "lightgbm")
+TREES = ("lupi.boosting", "sklearn.ensemble", "sklearn.tree", "xgboost", "lightgbm")
 # The models of the library without X*, by family.
 BASE_MODELS = {
     "HedgedDistillationClassifier": "ridge regression of the classes",
@@ -160,7 +160,9 @@ class Method:
     def has_trees(self) -> bool:
         """Whether the method, or a model that it is given, consists of trees."""
         parts = {} if self.estimator is None else self.estimator.get_params()
-        kinds = [self.kind or type(self.estimator), *map(type, parts.values())]
+        kinds = [self.kind or type(self.estimator)]
+        for value in parts.values():
+            kinds += map(type, value if isinstance(value, list | tuple) else [value])
         return any(kind.__module__.startswith(TREES) for kind in kinds)
 
     @property

@@ -24,14 +24,14 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.model_selection import cross_val_predict
 
-from lupi.base._rows import dense, take_rows
+from lupi.base._rows import dense, take_rows, with_iso_date
 from lupi.evaluation._prepare import make_transformer
 
 DATE = re.compile(
     r"\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?"
     r"|\d{4}-\d{2}|[A-Za-z]{3,9}[- ]\d{4})\s*"
 )
-OFFSET = re.compile(r":\d{2}.*(?:[+-]\d{2}:?\d{2}|Z)\s*$")
+OFFSET = re.compile(r"[T ]\d{1,2}.*?(?:[+-]\d{2}(?::?\d{2})?|Z)\s*$")
 EPOCH = pd.Timestamp("1970-01-01", tz="UTC")
 MOST_CATEGORIES = 30
 # Smallest correlation that matters, and the level of the tests of all columns together.
@@ -51,20 +51,25 @@ def as_dates(column: pd.Series) -> pd.Series | None:
         pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)
     ):
         return None
-    words = column.dropna().astype(str)
+    words = column.dropna().astype(str).map(with_iso_date).reset_index(drop=True)
     if words.empty or not words.str.fullmatch(DATE).all():
         return None
-    # The day comes first before dots, or where a first number cannot be a month.
+    # The day comes first where a first number cannot be a month.
     first = pd.to_numeric(words.str.extract(r"^\s*(\d{1,2})[-/.]")[0]).max() > 12
-    first = first or words.str.contains(r"^\s*\d{1,2}\.").any()
+    options = {"format": "mixed", "errors": "coerce"}
     # Offsets may differ, as in summer and in winter.
-    zones = bool(words.str.contains(OFFSET).any())
+    options["utc"] = bool(words.str.contains(OFFSET).any())
+    iso = words.str.match(r"\s*\d{4}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dates = pd.to_datetime(
-            column, format="mixed", dayfirst=bool(first), errors="coerce", utc=zones
-        )
-    return dates if dates.notna().sum() == len(words) else None
+        years_first = pd.to_datetime(words[iso], **options)
+        others = pd.to_datetime(words[~iso], dayfirst=bool(first), **options)
+    parts = [part for part in (years_first, others) if len(part)]
+    dates = pd.concat(parts).sort_index()
+    if dates.isna().any():
+        return None
+    places = pd.Series(np.flatnonzero(column.notna()))
+    return dates.set_axis(places).reindex(range(len(column))).set_axis(column.index)
 
 
 def read_time(values: Any, n_rows: int, name: str) -> tuple[np.ndarray, bool]:

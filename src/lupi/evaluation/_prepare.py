@@ -24,7 +24,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 from lupi._optional import optional, require
-from lupi.base._rows import dense, is_data_frame, n_rows_of, side_by_side, take_rows
+from lupi.base._rows import (
+    IsoDates,
+    dense,
+    is_data_frame,
+    n_rows_of,
+    side_by_side,
+    take_rows,
+    with_iso_date,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +54,18 @@ def as_table(values: Any, name: str) -> Any:
     if hasattr(values, "to_pandas"):
         values = values.to_pandas()
     if is_data_frame(values):
+        names = list(values.columns)
+        again = next((one for one in names if names.count(one) > 1), None)
+        if again is not None:
+            raise ValueError(
+                f"{name} has two columns called {again!r}; give every column a name of "
+                "its own."
+            )
+        if len({isinstance(one, str) for one in names}) > 1:
+            raise ValueError(
+                f"The column names of {name} are partly text and partly not; convert "
+                "them with table.columns.astype(str)."
+            )
         return values
     if hasattr(values, "to_frame"):
         return values.to_frame()
@@ -115,13 +135,21 @@ def make_transformer(
         # Every category has its own column: skrub's encoder drops one of two, so that
         # an unknown category would be encoded as the dropped one.
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-        text = skrub.StringEncoder(random_state=0)
         vectorizer = skrub.TableVectorizer(
             cardinality_threshold=(most_categories or _most_categories(table)) + 1,
             low_cardinality=encoder,
-            high_cardinality=text,
+            high_cardinality=skrub.StringEncoder(random_state=0),
         )
-        return make_pipeline(vectorizer, *numbers)
+        text = [
+            column for _, column in table.select_dtypes(["object", "string"]).items()
+        ]
+        dotted = any(
+            with_iso_date(cell) is not cell
+            for column in text
+            for cell in column.drop_duplicates()
+        )
+        first = [IsoDates()] if dotted else []
+        return make_pipeline(*first, vectorizer, *numbers)
     return make_pipeline(*numbers)
 
 

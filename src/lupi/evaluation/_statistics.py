@@ -231,7 +231,8 @@ def failed_scores(
 
     distance = distances(scores)
     apart = distances(scores - np.median(scores, axis=0)).max(axis=0) > FAR
-    below = scores < (-np.inf if constants is None else np.asarray(constants))
+    lowest = -np.inf if constants is None else np.asarray(constants, dtype=float)
+    below = scores < lowest
     return (distance > FAR) & (apart | below), distance
 
 

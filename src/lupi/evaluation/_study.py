@@ -1014,12 +1014,13 @@ def _later_share(X: Any, has_y: np.ndarray, times: Times | None) -> float | None
     Without times these are those of a column of dates; None if there is none.
     """
     if times is None:
-        from lupi.evaluation._order import date_columns, read_time
+        from lupi.evaluation._order import columns_of, date_columns, read_time
 
         dates = date_columns(X)
         if not dates:
             return None
-        times = read_time(X[dates[0]], len(has_y), dates[0])[0], None
+        column = dict(columns_of(X, column_names(X, "x")))[dates[0]]
+        times = read_time(column, len(has_y), dates[0])[0], None
     middle = np.nanmedian(times[0][has_y])
     return float(np.nanmean(times[0][~has_y] > middle))
 

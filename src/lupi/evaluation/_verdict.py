@@ -815,7 +815,8 @@ def next_steps(
     own = full["settings"] if full else settings
     outside = own.get("outside") or {}
     boosted = f"ipl-{'regressor' if settings['task'] == 'regression' else 'classifier'}"
-    if (outside.get("over_without_low") or 0.0) > 0 and not useless:
+    tried = boosted.replace("-", "") in map(str.lower, methods)
+    if (outside.get("over_without_low") or 0.0) > 0 and not (useless or tried):
         steps.append(
             f"{outside['name']} makes more of X than {verdict.method} does: try "
             f"{argument('methods', boosted)}, whose models are boosted trees."

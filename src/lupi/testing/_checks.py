@@ -24,6 +24,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import _is_fitted
 
 from lupi._optional import installed
 from lupi._words import listed
@@ -322,6 +323,7 @@ def check_clone_and_pickle(data: Task) -> None:
     """Check that a clone and a pickle give the same model."""
     model = data.fitted()
     copy = clone(model)
+    assert not _is_fitted(copy), "A clone of a fitted estimator counts as fitted."
     copy.fit(data.X, data.y, privileged=data.P)
     data.agree(copy, model, "A fitted clone and the estimator")
     back = pickle.loads(pickle.dumps(model))
