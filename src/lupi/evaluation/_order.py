@@ -56,7 +56,7 @@ def as_dates(column: pd.Series) -> pd.Series | None:
         return None
     # The day comes first where a first number cannot be a month.
     first = pd.to_numeric(words.str.extract(r"^\s*(\d{1,2})[-/.]")[0]).max() > 12
-    options = {"format": "mixed", "errors": "coerce"}
+    options: dict[str, Any] = {"format": "mixed", "errors": "coerce"}
     # Offsets may differ, as in summer and in winter.
     options["utc"] = bool(words.str.contains(OFFSET).any())
     iso = words.str.match(r"\s*\d{4}")
