@@ -15,8 +15,8 @@ TINY = 1e-6
 def signed(value: float, *beside: float) -> str:
     """Return a difference with its sign, to three decimals; a dash for NaN.
 
-    Smaller values have as many decimals as their first digit needs, or that of a value
-    ``beside``, or of a tenth of their range.
+    A smaller value has as many decimals as its first digit needs. Beside others, which
+    are the ends of an interval, it has those of the ends, or of a tenth of their range.
 
     Examples
     --------
@@ -27,13 +27,16 @@ def signed(value: float, *beside: float) -> str:
     ('+0.000', '+0.000')
     >>> together(0.0005, -0.0007, 0.0011), together(-0.002, -0.004, 0.0003)
     (['+0.0005', '−0.0007', '+0.0011'], ['−0.0020', '−0.0040', '+0.0003'])
+    >>> together(0.000002, -0.0047, 0.0034), together(0.0001, float("nan"), None)
+    (['+0.000', '−0.005', '+0.003'], ['+0.0001', '–', '–'])
     """
     if value is None or math.isnan(value):
         return "–"
     if abs(value) >= 100:
         text = f"{value:+,.4g}"
     else:
-        values = [each for each in (value, *beside) if each is not None]
+        known = [each for each in beside if each is not None and not math.isnan(each)]
+        values = known or [value]
         sizes = [*map(abs, values), (max(values) - min(values)) / 10]
         small = [each for each in sizes if TINY <= each < 0.0005]
         digits = -int(f"{min(small):.0e}".partition("e")[2]) if small else 3
@@ -44,7 +47,7 @@ def signed(value: float, *beside: float) -> str:
 
 def together(*values: float) -> list[str]:
     """Return a difference and its interval, with one number of decimals."""
-    return [signed(each, *values) for each in values]
+    return [signed(each, *values[1:]) for each in values]
 
 
 def number(value: float, *beside: float) -> str:
@@ -55,8 +58,8 @@ def number(value: float, *beside: float) -> str:
     >>> from lupi._words import number
     >>> number(0.71234), number(-0.0001), number(float("nan"))
     ('0.712', '−0.0001', '–')
-    >>> number(0.71234, 0.0002)
-    '0.7123'
+    >>> number(0.71234, 0.71234, 0.71261)
+    '0.71234'
     """
     return signed(value, *beside).removeprefix("+")
 

@@ -279,7 +279,7 @@ def test_equal_scores_are_called_the_same():
     # A gain that is found is visible in the scores.
     scores["with"] = np.full(10, 0.22653)
     headline = of_scores({"A": scores}, scoring="r2").verdict.headline
-    assert headline.endswith("A scores 0.2265 R² instead of 0.2264 without X*.")
+    assert headline.endswith("A scores 0.22653 R² instead of 0.22642 without X*.")
 
 
 def test_the_score_without_x_star_is_in_the_headline():

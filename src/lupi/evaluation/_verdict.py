@@ -724,14 +724,15 @@ def _scores(line: Mapping[str, Any], metric: str, control: str | None = None) ->
     """Return the score with X* and that of a control, and without X* if it is other."""
     control = control or str(line["control"])
     own, other = line["with"], line[control]
-    digits = [abs(own - other)] if line["verdict"] != NO_EVIDENCE else []
-    shown, beside = (number(score, *digits) for score in (own, other))
-    instead, words = f" instead of {beside}", ""
-    if not digits and abs(own - other) < ROUNDED:
-        instead = f", {'about ' * (shown != beside)}the same as"
+    close = abs(own - other) < ROUNDED
+    beside = (own, other) if close and line["verdict"] != NO_EVIDENCE else ()
+    shown, than = (number(score, *beside) for score in (own, other))
+    instead, words = f" instead of {than}", ""
+    if close and not beside:
+        instead = f", {'about ' * (shown != than)}the same as"
     if control != "without":
         instead += " with"
-        words = f" ({ARMS['without'].label}: {number(line['without'], *digits)})"
+        words = f" ({ARMS['without'].label}: {number(line['without'])})"
     return f"{shown} {metric}{instead} {ARMS[control].label}{words}"
 
 

@@ -45,7 +45,7 @@ SAVED = "model.skops"
 REJECTED = {
     "folds": "5.0",
     "small training sets": "3.1 to 6.9",
-    "few labels": "3.3 to 4.0",
+    "few labels": "3.0 to 4.0",
     "time": "3.3 to 5.5",
 }
 # Widths and heights of charts, in pixels. Charts of half a page have the width of a
