@@ -88,7 +88,16 @@ def simplex(errors, weight, strength):
     return w.value
 
 
-def calibration(blend, codes, weight):
+def raised(values, level, weight):
+    """Raise the spread of the teachers' students to that of the labels, 3 at most."""
+    apart = values - level[None, :, None]
+    spread = np.sqrt(np.einsum("nta,n->a", apart**2, weight))
+    factor = np.clip(spread[0] / spread, 1.0, 3.0)
+    factor **= min(1, weight.sum() ** 2 / np.sum(weight**2) / 64)
+    return factor, level[None, :, None] + factor * apart
+
+
+def calibration(blend, codes, weight, center):
     """Solve the problem of slope and intercepts by a conic solver."""
     if blend.shape[1] == 1:
         blend = np.hstack([1 - blend, blend])
@@ -98,7 +107,7 @@ def calibration(blend, codes, weight):
     scores = slope * logs + np.ones((len(codes), 1)) @ intercept
     own = cp.sum(cp.multiply(np.eye(blend.shape[1])[codes], scores), axis=1)
     loss = weight @ (cp.log_sum_exp(scores, axis=1) - own)
-    value = loss + 5.0 * cp.square(slope - 1)
+    value = loss + 5.0 * cp.square(slope - center)
     constraints = [slope >= 1e-3, cp.sum(intercept) == 0]
     cp.Problem(cp.Minimize(value), constraints).solve(
         solver="CLARABEL", tol_gap_abs=1e-6, tol_gap_rel=1e-6, tol_feas=1e-6
@@ -135,15 +144,20 @@ def test_definition(classes, labelled, strength):
         np.testing.assert_allclose(found, student(X), rtol=1e-7, atol=1e-7)
 
     own, found = weight[known], np.array([model.weights_[key] for key in KEYS])
-    np.testing.assert_allclose(found, simplex(errors, own, strength), atol=1e-5)
     level = own @ target[known] / own.sum()
+    factor, values = np.ones(3), errors + target[known][:, :, None]
+    if classes:
+        factor, values = raised(values, level, own)
+        assert 1 < factor[1] < 3
+    shares = factor * simplex(values - target[known][:, :, None], own, strength)
+    np.testing.assert_allclose(found, shares / shares.sum(), atol=1e-5)
     total = np.sum(own @ (target[known] - level) ** 2)
     for place, key in enumerate(KEYS):
         score = 1 - np.sum(own @ errors[:, :, place] ** 2) / total
         assert model.candidate_scores_[key][0] == pytest.approx(score, abs=1e-7)
     blend = target[known] + errors @ found
     if classes:
-        slope, intercept = calibration(blend, codes[known], own)
+        slope, intercept = calibration(blend, codes[known], own, shares.sum())
         # The curvature is about 10: a gap of 1e-6 of 25 moves the optimum by 2e-3.
         assert model.calibration_slope_ == pytest.approx(slope, abs=2e-3)
         np.testing.assert_allclose(model.calibration_intercept_, intercept, atol=2e-3)
@@ -296,6 +310,40 @@ def test_candidates_without_difference_have_the_weights_of_the_prior():
     )
     assert model.weights_ == {"labels": 0.5, "privileged": 0.25, "both": 0.25}
     np.testing.assert_allclose(model.predict(X), 3.0)
+
+
+def test_a_student_of_which_hardly_the_mean_is_left_stays_quiet():
+    """With X* of noise, its student keeps most of its distance to the labels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = np.where(np.arange(600) < 80, X[:, 0] + rng.normal(size=600) > 0, None)
+    model = HedgedDistillationClassifier(prior_strength=1e12)
+    model.fit(X, y, privileged=rng.normal(size=(600, 5)))
+    norm = {key: np.linalg.norm(model.students_[key].coef_) for key in KEYS}
+    assert norm["privileged"] < 0.1 * norm["labels"]
+    # The prior is 1/2 and 1/4, and the factor 3.
+    share = model.weights_["privileged"] / model.weights_["labels"]
+    assert share == pytest.approx(1.5, rel=1e-6)
+
+
+def test_only_ridge_students_are_raised():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = np.where(np.arange(600) < 80, X[:, 0] + rng.normal(size=600) > 0, None)
+    model = HedgedDistillationClassifier(None, [None, Ridge()], prior_strength=1e12)
+    model.fit(X, y, privileged=rng.normal(size=(600, 5)))
+    shares = np.reshape(list(model.weights_.values()), (2, 3))
+    shares /= shares[:, :1]
+    assert shares[0, 1] == pytest.approx(1.5, rel=1e-6)
+    np.testing.assert_allclose(shares[1], [1, 0.5, 0.5], rtol=1e-6)
+
+
+def test_candidates_that_are_constant_have_factor_1():
+    rng = np.random.default_rng(0)
+    P, y = rng.normal(size=(80, 2)), np.arange(80) % 2
+    model = HedgedDistillationClassifier(prior_strength=1e12)
+    model.fit(np.ones((80, 1)), y, privileged=P, groups=np.arange(80) // 2)
+    np.testing.assert_allclose(list(model.weights_.values()), [0.5, 0.25, 0.25], 1e-6)
 
 
 def test_sixty_rows_cannot_turn_the_slope_negative():

@@ -31,16 +31,26 @@ The teachers must be refitted inside the folds. If their predictions were made o
 the weights chosen by cross-validation of the students alone, these predictions would
 contain the held-out labels, and a teacher of pure noise would get most of the weight.
 
-The average predicts class indicators; probabilities are calibrated from it:
+The scores of a classifier rank rows, and in a ranking a student counts by its weight
+times its spread. A ridge student of a teacher is penalized twice: with X* alone it has
+half of the spread of the student of the labels, in the median of real tables, so that
+it would count half. Therefore the weights of a classifier's ridge students are chosen
+for :math:`m + g_c (f_c - m)`, with m the mean of y and :math:`g_c \ge 1` the factor
+that raises the spread about m out of fold to that of the student of the labels, at most
+3; with fewer than 64 rows it is :math:`g_c^r`. At one spread, errors differ by
+correlations alone. In the average the candidates then have the weights
+:math:`g_c w_c / g`, with :math:`g = \sum_c g_c w_c`. For other students g is 1.
+
+This average predicts class indicators; probabilities are calibrated from it:
 
 .. math::
     p_k \propto \exp(a\, z_k + b_k), \qquad
-    \min_{a \ge a_0,\, b} \; -\sum_i s_i \log p_{y_i} + \tfrac{c}{2} (a - 1)^2,
+    \min_{a \ge a_0,\, b} \; -\sum_i s_i \log p_{y_i} + \tfrac{c}{2} (a - g)^2,
 
 with :math:`z_k` the logarithm of the average for class k, clipped to [0.02, 0.98], and
 c = 10. With two classes :math:`z_1 - z_0` is the logit of the average. The slope is
-shrunk towards 1 and kept positive: an unrestricted slope, fitted on 60 rows, is
-negative in half of the cases, which reverses the ranking.
+shrunk towards g, which restores the spread, and kept positive: an unrestricted slope,
+fitted on 60 rows, is negative in half of the cases, which reverses the ranking.
 
 =====================================  ======================
 symbol                                 name
@@ -115,6 +125,11 @@ Estimators = Annotated[Any, Instance("fit"), None, list, tuple]
 _MARGIN = 0.2
 # Deviation of predictions of rows without y, in units of that of y, that is plausible.
 _LARGEST_SPREAD = 3.0
+# Largest factor of the spread of a classifier's student: one of which hardly more than
+# the mean is left has learned nothing.
+_LARGEST_FACTOR = 3.0
+# A spread below this part of the deviation of y may be rounding.
+_ROUNDING = 1e-6
 # Number of labelled rows from which on the prior gives one half to the teachers.
 _ENOUGH_ROWS = 64
 # Bounds of the average before its logarithm, and the prior of the calibration.
@@ -221,10 +236,12 @@ class HedgedDistillation(GroupedEstimator):
             for pair in pairs
         }
         cost = rows.map(_costs, outputs, factor)
-        blend = self._fit_candidates(learners, rows, cost, folds, n_folds, views)
+        blend, stretch = self._fit_candidates(
+            learners, rows, cost, folds, n_folds, views
+        )
         self._name_features()
         self._blend_lines()
-        self._finish(rows, cost, blend)
+        self._finish(rows, cost, blend, stretch)
 
     def _fit_candidates(
         self,
@@ -234,12 +251,13 @@ class HedgedDistillation(GroupedEstimator):
         folds: list[Parts],
         n_folds: int,
         views: tuple[str, ...],
-    ) -> Parts | None:
+    ) -> tuple[Parts | None, float]:
         """Set students, teachers and weights; return the average out of fold.
 
-        `folds` has the fold of each labelled row, once per repetition, and `cost` its
-        weight, 1 in the mean. With a single fold there are no predictions out of fold,
-        and the weights are the prior.
+        The number beside it is the factor that gives the average the spread at which
+        the weights were chosen. `folds` has the fold of each labelled row, once per
+        repetition, and `cost` its weight, 1 in the mean. With a single fold there are
+        no predictions out of fold, and the weights are the prior.
         """
         self.students_, self.teachers_ = {}, {}
         predicted, spread = [], []
@@ -267,21 +285,30 @@ class HedgedDistillation(GroupedEstimator):
                     predicted.append(learner.out_of_fold(fitted))
         is_label = np.tile([True, *[False] * len(views)], len(learners))
         weights, self.candidate_scores_ = _prior(is_label, size), {}
-        blend = None
+        blend, stretch = None, 1.0
         if keeps:
             candidates = predicted[0].map(_mean_of_repeats, *predicted[1:], len(folds))
-            errors = candidates.sum(_error_sums, rows, cost, level)
+            products, with_y, *errors = candidates.sum(_error_sums, rows, cost, level)
+            variation, factor = errors[2], np.ones(len(weights))
+            if is_classifier(self):
+                power = min(1.0, size / _ENOUGH_ROWS)
+                powers = [power * _is_ridge(pair.student) for pair in learners]
+                factor, products = _at_one_spread(products, with_y, variation, powers)
             # A candidate that varies on rows without y by more than y does errs there
             # at least by the difference, which no labelled row shows.
-            deviation = np.sqrt(errors[3] / total)
-            excess = np.sqrt(np.concatenate(spread)) - _LARGEST_SPREAD * deviation
-            products = errors[0] + np.diag(total * np.maximum(excess, 0) ** 2)
+            deviation = np.sqrt(variation / total)
+            excess = factor * np.sqrt(np.concatenate(spread))
+            excess = np.maximum(excess - _LARGEST_SPREAD * deviation, 0)
+            products = products + np.diag(total * excess**2)
             weights = _simplex_weights(products, size, weights, self.prior_strength)
-            scores = _scores(total, size, *errors[1:])
+            if is_classifier(self):
+                stretch = float(factor @ weights)
+                weights = factor * weights / stretch
+            scores = _scores(total, size, *errors)
             self.candidate_scores_ = dict(zip(self.students_, scores, strict=True))
             blend = candidates.map(_blend, weights)
         self.weights_ = dict(zip(self.students_, weights.tolist(), strict=True))
-        return blend
+        return blend, stretch
 
     def _split(self, strata: Any, groups: Any, counted: Any) -> np.ndarray:
         """Return the fold of each row, where `cv` is a splitter or splits."""
@@ -290,7 +317,9 @@ class HedgedDistillation(GroupedEstimator):
             named = np.unique(groups.parts[0], return_inverse=True)[1]
         return folds_of(self.cv, counted, strata.parts[0] // 2, named)
 
-    def _finish(self, rows: Parts, cost: Parts, blend: Parts | None) -> None:
+    def _finish(
+        self, rows: Parts, cost: Parts, blend: Parts | None, stretch: float
+    ) -> None:
         """Set what follows from the predictions out of fold; subclasses define it."""
 
     def _validate_params(self) -> None:
@@ -475,6 +504,7 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
         Weights of ``"labels"``, ``"privileged"`` and ``"both"``, which sum to 1; with a
         list of students they are preceded by the names of the estimators, as in
         ``"gcvridge__labels"``. Only ``"labels"`` when X* could not be used.
+        They include factors of up to 3 for students that vary little (see Notes).
     candidate_scores_ : dict from candidate to (float, float)
         R² of its probabilities out of fold (1 − Brier score / variance), and the
         standard error.
@@ -505,8 +535,11 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
 
     The weighted average predicts class indicators by squared error. ``predict_proba``
     is the softmax of a·log(average) + b, fitted to the predictions out of fold. The
-    slope a is shrunk towards 1 and kept positive, so that probabilities rank rows as
-    the average does. ``decision_function`` returns the log-odds of the probabilities.
+    slope a is kept positive, so that probabilities rank rows as the average does.
+    ``decision_function`` returns the log-odds of the probabilities.
+
+    Ridge students of teachers, which are penalized twice, vary less than the student
+    of the labels. Their weights include the factor, at most 3, that makes up for it.
 
     References
     ----------
@@ -537,7 +570,9 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
 
     __lupi_info__ = ModelInfo(**HEDGED, rank=1)
 
-    def _finish(self, rows: Parts, cost: Parts, blend: Parts | None) -> None:
+    def _finish(
+        self, rows: Parts, cost: Parts, blend: Parts | None, stretch: float
+    ) -> None:
         n_classes = len(self.classes_)
         self.calibration_slope_, self.calibration_intercept_ = 1.0, np.zeros(n_classes)
         if blend is None:
@@ -545,13 +580,13 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
             value, gradient = blend.sum(_log_loss, rows, cost, self._outputs(), theta)
-            away = theta[0] - 1
+            away = theta[0] - stretch
             gradient[0] += _SLOPE_STRENGTH * away
             return value + _SLOPE_STRENGTH / 2 * away**2, gradient
 
         optimum = minimize(
             objective,
-            np.eye(1, n_classes)[0],
+            stretch * np.eye(1, n_classes)[0],
             jac=True,
             method="L-BFGS-B",
             bounds=[(_SMALLEST_SLOPE, None)] + [(None, None)] * (n_classes - 1),
@@ -668,7 +703,9 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
 
     __lupi_info__ = ModelInfo(**HEDGED, rank=2)
 
-    def _finish(self, rows: Parts, cost: Parts, blend: Parts | None) -> None:
+    def _finish(
+        self, rows: Parts, cost: Parts, blend: Parts | None, stretch: float
+    ) -> None:
         ends = np.max(rows.gather(_ends), axis=0)
         margin = _MARGIN * (ends[1] + ends[0])
         self.prediction_range_ = np.array([-ends[0] - margin, ends[1] + margin])
@@ -818,11 +855,33 @@ def _error_sums(
     candidates: np.ndarray, rows: HedgedRows, cost: np.ndarray, level: np.ndarray
 ) -> tuple[Any, ...]:
     """Return products of the candidates' errors, sums of their squares, and of y."""
-    errors = candidates - rows.target
+    errors, apart = candidates - rows.target, rows.target - level
     products = np.einsum("ant,bnt,n->ab", errors, errors, cost, optimize=True)
+    with_y = np.einsum("ant,nt,n->a", errors, apart, cost)
     squares = np.sum(errors**2, axis=2)
-    variation = float(cost @ np.sum((rows.target - level) ** 2, axis=1))
-    return products, squares @ cost, squares**2 @ cost, variation
+    variation = float(cost @ np.sum(apart**2, axis=1))
+    return products, with_y, squares @ cost, squares**2 @ cost, variation
+
+
+def _at_one_spread(
+    products: np.ndarray, with_y: np.ndarray, variation: float, powers: list[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the factors g of the candidates, and the products of their errors then.
+
+    The candidates are given pair by pair, the student of the labels first, and the
+    factors of a pair have a power. With m the mean of y, the error g(f − m) − (y − m)
+    is g(f − y) + (g − 1)(y − m).
+    """
+    squares = np.diag(products) + 2 * with_y + variation
+    spread = np.sqrt(np.maximum(squares, 0.0)).reshape(len(powers), -1)
+    labels, rounding = spread[:, :1], _ROUNDING * np.sqrt(variation)
+    least = np.maximum(np.maximum(spread, labels / _LARGEST_FACTOR), rounding)
+    factor = np.ones_like(spread)
+    np.divide(labels, least, out=factor, where=least < labels)
+    factor = (factor ** np.reshape(powers, (-1, 1))).ravel()
+    cross = np.outer(factor * with_y, factor - 1)
+    products = products * np.outer(factor, factor) + cross + cross.T
+    return factor, products + variation * np.outer(factor - 1, factor - 1)
 
 
 def _scores(
