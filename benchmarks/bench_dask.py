@@ -108,7 +108,7 @@ def imported():
 def counted_passes(kind):
     """Count the round trips of every fit from now on."""
     calls = []
-    for name in ("_reduced", "gather"):
+    for name in ("sum", "gather"):
         real = getattr(kind, name)
 
         def counting(self, *arguments, name=name, real=real):
@@ -192,7 +192,7 @@ def run_one(name, n_workers, n_rows, n_features, n_partitions, calls):
     print(
         f"{name:30} {n_workers:7} {n_rows:8} {n_features:3} + {n_features:2} "
         f"{n_steps:6} {passes:7} {n_bytes / n_steps / 1e3:8.0f} "
-        f"{seconds / n_steps:7.3f} {busy / n_steps:9.4f} {memory:7.1f} "
+        f"{seconds / n_steps:7.3f} {busy / n_steps:9.4f} {memory:7.2f} "
         f"{rival:9.2f} {off:9.0e}",
         flush=True,
     )

@@ -45,7 +45,7 @@ from lupi.svm._machine import Certificate, Data, Expansion, Kernels, Model, Rang
 # Rows per chunk when the bias is computed; temporaries have its size.
 CHUNK = 1 << 13
 # Vectors of the length of the multipliers that a state holds, for `sizeof`.
-VECTORS_HELD = 12
+VECTORS_HELD = 8
 N_ROWS = attrgetter("n_rows")
 
 

@@ -265,6 +265,7 @@ class Block:
         ]
         owner = {q: s for s, slack in enumerate(self.slacks) for q in slack.members}
         self.families, self.steepest = [], 0.0
+        bends: dict[bytes, Any] = {}  # equal ones are stored once
         for q, (flat, family) in enumerate(
             zip(problem.slices, problem.families, strict=True)
         ):
@@ -276,7 +277,7 @@ class Block:
                     if k in sizes:
                         bend += a[part] ** 2 * sizes[k]
                 self.steepest = max(self.steepest, float(bend.max()))
-                bend = linalg.on_device(bend, device)
+                bend = bends.setdefault(bend.tobytes(), linalg.on_device(bend, device))
             offset = problem.offset[flat][part].copy()
             self.families.append(
                 FamilyRows(
@@ -504,7 +505,7 @@ class RowState(Block):
         ``keep`` stores the multipliers of the previous point for `recall`.
         """
         if keep:
-            self._best = [(f.multipliers, f.distance) for f in self.families]
+            self._best = [f.multipliers for f in self.families]
         if length > 0.0:
             self._move(length)
         values = self._set_gradient(theta)
@@ -512,13 +513,15 @@ class RowState(Block):
         totals = self._certificate(values) + self._newton()
         right = self._invert([-f.gradient for f in self.families])
         totals.sums["right"] = self.project(self.spread(right))
+        self._free_barrier()
         return totals
 
     def recall(self) -> Totals:
         """Restore the multipliers of the best point."""
         if self._best is not None:
             for f, best in zip(self.families, self._best, strict=True):
-                f.multipliers, f.distance = best
+                f.multipliers = best
+                f.distance = best if f.offset is None else best + f.offset
         return Totals()
 
     def _move(self, length: float) -> None:
@@ -529,12 +532,17 @@ class RowState(Block):
                 f.distance if f.offset is None else f.multipliers + length * f.step
             )
             f.margin = f.margin + length * change
+            f.step = f.second = None
         for one, change, gained in zip(self.slacks, room, slack, strict=True):
             one.room = one.room + length * change
             one.value = one.value + length * gained
+            one.second = None
 
     def _set_barrier(self) -> None:
-        """Set D: a diagonal, and 2 × 2 blocks for constraints that share a slack."""
+        """Set D: a diagonal, and 2 × 2 blocks for constraints that share a slack.
+
+        Every pass sets it anew, because it takes memory between the passes.
+        """
         for f in self.families:
             if not f.equality:
                 f.diagonal = f.margin.clip(min=LEAST_MARGIN * self.unit) / f.distance
@@ -555,6 +563,12 @@ class RowState(Block):
             first, second = (f.diagonal for f in self._of(slack))
             slack.weight = weight
             slack.determinant = first * second + weight * (first + second)
+
+    def _free_barrier(self) -> None:
+        for f in self.families:
+            f.diagonal = None
+        for slack in self.slacks:
+            slack.weight = slack.determinant = None
 
     def _invert(self, right: list) -> list:
         """Return ``D⁻¹ right``."""
@@ -610,6 +624,7 @@ class RowState(Block):
         """
         if at_best:
             self._best = None
+        self._set_barrier()
         across = self.margins(self.values(direction))
         step = self._invert(
             [-(f.gradient + m) for f, m in zip(self.families, across, strict=True)]
@@ -630,14 +645,13 @@ class RowState(Block):
             products.append(-(slack.room @ slack.second))
             for q in slack.members:
                 right[q] = right[q] - slack.second
-        return Totals(
-            {
-                "second": self.project(self.spread(self._invert(right))),
-                "unit": self._unit_pull([1.0] * len(self.slacks)),
-                "products": _sum(products),
-            },
-            {"fastest": _peak(fastest)},
-        )
+        sums = {
+            "second": self.project(self.spread(self._invert(right))),
+            "unit": self._unit_pull([1.0] * len(self.slacks)),
+            "products": _sum(products),
+        }
+        self._free_barrier()
+        return Totals(sums, {"fastest": _peak(fastest)})
 
     def _unit_pull(self, costs: list) -> np.ndarray:
         """Return the derivative of ``Φ̃ᵀ v`` by τ, in units of a cost of each slack."""
@@ -660,6 +674,7 @@ class RowState(Block):
         that of ``direction + change``: near the end of the path 1/D amplifies the
         rounding errors of a new one.
         """
+        self._set_barrier()
         across = self.margins(self.values(direction))
         centers, centers_of_slack = self._centers(target, share)
         right = [
@@ -673,6 +688,7 @@ class RowState(Block):
             right = self._missed(right, self.margins(self.values(change)))
         for f, own in zip(self.families, self._invert(right), strict=True):
             f.step = own if change is None else f.step + own
+        self._free_barrier()
         self._aim = target, share
         margin, room, slack = self._changes(centers, centers_of_slack)
         pairs = []
@@ -790,11 +806,12 @@ class RowState(Block):
                 f.multipliers = f.distance
                 if f.offset is not None:
                     f.multipliers = f.distance - f.offset
-        self._set_barrier()
         if not matrix:
             return Totals({"pull": self._pull()})
+        self._set_barrier()
         totals = self._newton()
         totals.sums["unit"] = self._unit_pull([slack.cost for slack in self.slacks])
+        self._free_barrier()
         return totals
 
     def chances(self, directions: np.ndarray, n_sampled: int, n_all: int) -> np.ndarray:
@@ -804,7 +821,9 @@ class RowState(Block):
         directions are random with covariance H⁻¹: their mean product with the part of
         a row is its leverage. These sum up to the number of weights.
         """
+        self._set_barrier()
         curvature = self._curvature()
+        self._free_barrier()
         leverage: Any = 0.0
         for direction in directions:
             values = self.values(direction)
