@@ -70,7 +70,7 @@ def test_dates_in_any_notation_are_times(rows):
     ):
         found = run(rows, time=pd.Series(dates, name="visit"))
         assert found.settings["splits"]["time"] == "visit"
-        assert ">2024-02-20 to 2024-03-10</td>" in render_html(found)
+        assert ": 2024-02-20 to\n2024-03-10</td>" in render_html(found)
         for split, other in zip(found.study.splits, expected, strict=True):
             np.testing.assert_array_equal(split.test, other.test)
 

@@ -521,8 +521,7 @@ def test_the_scores_of_few_windows_are_in_a_table_that_is_open():
     assert said in result.verdict.sentence
     assert "0.71" not in result.verdict.sentence
     text = read(result)
-    assert "split window without X*" in text
-    assert "1 10 to 19 0.710 0.720 0.710 0.710 0.710 0.000 2 20 to 29" in text
+    assert "1: 10 to 19 0.710 0.720 0.710 0.710 0.710 0.000 2: 20 to 29" in text
     with undrawn():
         assert "<details open>" in render(result)
         assert "<details open>" not in render(of_gains({"SVCPlus": 0.05}))

@@ -299,13 +299,13 @@ def _split_tables(comparison: Comparison, method: str) -> dict[str, list[list[st
     for size, part in scores[scores["method"] == method].groupby("size", sort=False):
         baselines = part[["constant prediction", wording.EXTERNAL]]
         columns = labels + list(baselines.dropna(axis=1, how="all"))
-        names = ["split", *(["window"] if "window" in part else [])]
+        by_time = "window" in part
         tables[f"The scores of all {len(part)} splits, {size}"] = [
-            [*names, *columns],
+            ["split", *columns],
             *(
                 [
-                    str(line["split"]) + wording.MARK * line["left_out"],
-                    *(line[name] for name in names[1:]),
+                    f"{line['split']}{wording.MARK * line['left_out']}"
+                    + f": {line.get('window')}".replace(" to ", " to\n") * by_time,
                     *numbers(*(line[name] for name in columns)),
                 ]
                 for line in part.to_dict("records")
