@@ -689,7 +689,8 @@ def _card_sections(
                 for row in rows
             ]
             about = f"Scores of {measured['method']}: {splits}."
-            parts += [f"{about} {measured.get('cut', '')}", "\n".join(lines)]
+            cut = measured.get("cut", "")
+            parts += [f"{about} {cut}".rstrip(), "\n".join(lines)]
         parts += measured["baselines"]
         scores = "\n\n".join(part for part in parts if part)
         limits += measured["limits"]
