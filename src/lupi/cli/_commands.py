@@ -244,6 +244,7 @@ def _show_next_command(
         verb = "does" if len(rows) == 1 else "do"
         which = f", as {listed(rows, most=4)} {verb}" if len(rows) else ""
         ordered = asked.time is None and (bool(sorting) or not len(keys))
+        ordered = ordered and _can_compare(replace(asked, time=ROW_NUMBER))
         console.print(
             Text(
                 f"Careful: {data.target} depends on the order of the rows{which}. If "
