@@ -48,7 +48,7 @@ from lupi.evaluation._order import (
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
 from lupi.evaluation._scoring import design_for
-from lupi.evaluation._splits import Split, evenly_mixed, of_rows
+from lupi.evaluation._splits import Split
 from lupi.evaluation._statistics import (
     Contrast,
     Design,
@@ -627,7 +627,7 @@ def _resized(study: Study, size: int, number: int) -> Split:
 
 
 def _mixed(study: Study, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return rows[evenly_mixed(len(rows), of_rows(study.strata, rows), rng)]
+    return rows[study.rows.take(rows).mixed(rng)]
 
 
 @dataclass

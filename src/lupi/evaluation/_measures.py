@@ -64,7 +64,7 @@ from lupi.evaluation._scoring import (
     constant_model,
     named_scorer,
 )
-from lupi.evaluation._splits import Pairs, check_class_sizes, inner_splits, of_rows
+from lupi.evaluation._splits import Pairs, Rows, check_class_sizes, inner_splits
 from lupi.kernels import gram_cache
 
 # Thresholds between chance (0) and a perfect score (1): an AUC of 0.9, an R² of 0.6.
@@ -202,8 +202,8 @@ def column_scores(
     if name == "roc_auc_ovr" and len(np.unique(y)) > 2:
         of_class = class_auc_scorers(y[rows], FEWEST_OF_CLASS)
         scorers |= {f"class {label}": each for label, each in of_class.items()}
-    strata = None if task == "regression" else y[rows]
-    folds = inner_splits(strata, len(rows), of_rows(groups, rows), cv, random_state)
+    every = Rows(len(y), None if task == "regression" else y, groups)
+    folds = inner_splits(every.take(rows), cv, random_state)
     X_none = np.zeros((len(rows), 1))
     constant = _mean_scores(constant_model(task), X_none, y[rows], scorers, folds)
     chance = constant["score"][0]
@@ -532,7 +532,8 @@ def nested_cross_validate(
     given = fit_arguments(model, privileged=privileged, sample_weight=weight)
     candidates = [dict(candidate) for candidate in grid]
     scorers = [named_scorer(name, task, y) for name in metrics]
-    splits = inner_splits(strata, len(y), groups, cv, random_state)
+    every = Rows(len(y), strata, groups)
+    splits = inner_splits(every, cv, random_state)
 
     def score(candidate: int, train: np.ndarray, test: np.ndarray) -> list[float]:
         fitted = clone(model).set_params(**candidates[candidate])
@@ -543,8 +544,7 @@ def nested_cross_validate(
     def run(split: int) -> dict[str, Any]:
         """Search on the training rows of one outer fold, refit and score."""
         train, test = splits[split]
-        own = [of_rows(column, train) for column in (strata, groups)]
-        folds = inner_splits(own[0], len(train), own[1], inner_cv, random_state + split)
+        folds = inner_splits(every.take(train), inner_cv, random_state + split)
         scores = []
         with config_context(enable_metadata_routing=False):
             with warnings.catch_warnings():

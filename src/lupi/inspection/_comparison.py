@@ -16,7 +16,7 @@ from lupi._words import number
 from lupi.base._rows import take_rows
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._splits import evenly_mixed
+from lupi.evaluation._splits import Rows
 from lupi.evaluation._statistics import Design, corrected_contrast
 from lupi.inspection._style import (
     ARM_COLORS,
@@ -503,7 +503,7 @@ class PrivilegedLearningCurveDisplay:
         for column, (train, test) in enumerate(splits):
             rng = np.random.default_rng([random_state or 0, column])
             strata = labels[train] if classifier else None
-            order = train[evenly_mixed(len(train), strata, rng)]
+            order = train[Rows(len(train), strata, None).mixed(rng)]
             for line, size in enumerate(sizes):
                 part = order[:size]
                 given = {
