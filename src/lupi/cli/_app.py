@@ -364,8 +364,7 @@ def columns(
     from lupi.cli._commands import run_columns
     from lupi.cli._io import Request
 
-    request = Request.of(asked)
-    run_columns(request, metric=metric, seed=seed, jobs=jobs, out=out, force=force)
+    run_columns(**Request.apart(asked))
 
 
 @app.command(cls=Command)
@@ -403,9 +402,7 @@ def fit(
     from lupi.cli._commands import run_fit
     from lupi.cli._io import Request
 
-    options = {"scoring": metric, "n_candidates": n_candidates}
-    options |= {"inner_cv": inner_cv, "random_state": seed}
-    run_fit(Request.of(asked), method=method, options=options, out=out, force=force)
+    run_fit(**Request.apart(asked))
 
 
 @app.command(cls=Command)
@@ -489,18 +486,7 @@ def labels(
     from lupi.cli._commands import run_labels
     from lupi.cli._io import Request
 
-    run_labels(
-        Request.of(asked),
-        noise=noise,
-        names=names or [],
-        keep=keep or [],
-        threshold=threshold,
-        out=out,
-        chart=chart,
-        force=force,
-        seed=seed,
-        jobs=jobs,
-    )
+    run_labels(**Request.apart(asked))
 
 
 @app.command(cls=Command)
