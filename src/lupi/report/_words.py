@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from html import escape
@@ -251,13 +250,6 @@ def warning_words(item: Mapping[str, Any]) -> str:
     message = rest if colon and kind.endswith("Warning") else item["message"]
     times = f" ({item['count']} times)" if item["count"] > 1 else ""
     return f"{message}{times}"
-
-
-def parameter_value(value: Any) -> str:
-    """Return a hyperparameter as text, with four significant digits."""
-    if isinstance(value, float) and math.isfinite(value):
-        return f"{value:.4g}"
-    return str(value)
 
 
 def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
