@@ -299,26 +299,26 @@ def run_fit(
 
 
 def run_predict(
-    model_path: Path, file: Path, *, out: Path, keep: list[str], force: bool
+    model: Path, file: Path, *, out: Path, keep: list[str] | None, force: bool
 ) -> None:
     """Write one prediction per row of the file."""
     to_pipe = str(out) == "-"
     console = PlainConsole(stderr=to_pipe)
-    model, details, notes = _read_model(model_path)
-    table, kept, more = _read_rows(file, keep)
+    found, details, notes = _read_model(model)
+    table, kept, more = _read_rows(file, keep or [])
     table = without_values(table, details.get("missing", []))
-    X = _take_features(table, _features(model, details, model_path), file)
+    X = _take_features(table, _features(found, details, model), file)
     _check_numbers(X, details.get("numbers", []), file)
     if not to_pipe:
         prepare_file(out, force=force)
-    predictions = _predict(model, X)
+    predictions = _predict(found, X)
     drift = drift_notes(X, details.get("schema"))
     more += drift[:MOST_NOTES]
     if len(drift) > MOST_NOTES:
         more.append(f"{len(drift) - MOST_NOTES} more columns have new values.")
-    more += _never_predicted(model, predictions)
-    found = details.get("comparison")
-    measured = found if isinstance(found, dict) else {}
+    more += _never_predicted(found, predictions)
+    measured = details.get("comparison")
+    measured = measured if isinstance(measured, dict) else {}
     if measured.get("below"):
         more.append(str(measured["below"]))
     written = pd.concat([kept, predictions], axis=1)
@@ -590,19 +590,19 @@ def _rates_chart(rates: pd.DataFrame, kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def run_card(model_path: Path, *, out: Path, force: bool) -> None:
+def run_card(model: Path, *, out: Path, force: bool) -> None:
     """Write the card of a saved model."""
     from skops.card import Card
 
-    model, details, notes = _read_model(model_path)
+    found, details, notes = _read_model(model)
     prepare_file(out, force=force)
-    card = Card(model, template=None, model_diagram=False)
+    card = Card(found, template=None, model_diagram=False)
     try:
-        intervals = hasattr(_inner(model), "predict_interval")
-        card.add(**_card_sections(details, model_path.name, intervals))
+        intervals = hasattr(_inner(found), "predict_interval")
+        card.add(**_card_sections(details, model.name, intervals))
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise InputError(
-            f"{model_path} has details that are not those of lupi: {error}."
+            f"{model} has details that are not those of lupi: {error}."
         ) from error
     card.add_hyperparams("Parameters")
     write_atomically(out, card.render())
