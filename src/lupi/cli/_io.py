@@ -30,6 +30,7 @@ from lupi.cli._tables import (
     target_values,
 )
 from lupi.evaluation._methods import Task, read_task
+from lupi.evaluation._order import is_text
 from lupi.evaluation._prepare import TrainingRows
 from lupi.evaluation._study import Study, plan
 from lupi.evaluation._verdict import ROW_NUMBER
@@ -264,7 +265,7 @@ def without_values(
         if not found.any():
             continue
         column = column.mask(found)
-        if pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column):
+        if is_text(column):
             as_numbers = pd.to_numeric(column, errors="coerce")
             if as_numbers.notna().sum() == column.notna().sum():
                 column = as_numbers

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -267,36 +268,24 @@ def run(
         progress=progress,
         title="Comparing",
     )
-    return _assemble(study, results, started)
-
-
-def _assemble(
-    study: Study, results: dict[str, dict[str, Any]], started: datetime
-) -> Comparison:
-    """Combine finished pieces, with the arms of its family for each method."""
     lines: list[dict[str, Any]] = []
     failures: dict[str, str] = {}
-    warnings: dict[tuple[str, str], int] = {}
-    for method in study.methods:
-        for split in range(len(study.splits)):
-            parts = [
-                results[Piece("family", method.baseline, split).key],
-                results[Piece("method", method.name, split).key],
-            ]
-            for part in parts:
-                if part["error"] is not None:
-                    failures.setdefault(method.name, part["error"])
-                for message, count in part["warnings"].items():
-                    key = (method.name, message)
-                    warnings[key] = warnings.get(key, 0) + count
-            found = {line["arm"]: line for part in parts for line in part["lines"]}
-            for arm in ARMS:
-                lines.append(
-                    {"arm": arm, "split": split, "score": np.nan, "seconds": 0.0}
-                    | {"params": {}}
-                    | found.get(arm, {})
-                    | {"method": method.name}
-                )
+    warnings: Counter[tuple[str, str]] = Counter()
+    for method, split in product(study.methods, range(len(study.splits))):
+        parts = [
+            results[Piece("family", method.baseline, split).key],
+            results[Piece("method", method.name, split).key],
+        ]
+        for part in parts:
+            if part["error"] is not None:
+                failures.setdefault(method.name, part["error"])
+            for message, count in part["warnings"].items():
+                warnings[method.name, message] += count
+        found = {line["arm"]: line for part in parts for line in part["lines"]}
+        none = {"split": split, "score": np.nan, "seconds": 0.0, "params": {}}
+        for arm in ARMS:
+            own = found.get(arm, none | {"arm": arm})
+            lines.append(own | {"method": method.name})
     made = {
         "date": started.isoformat(timespec="seconds"),
         "versions": versions("numpy", "scipy", "scikit-learn", "pandas"),
