@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -22,11 +24,34 @@ FILE_ENDINGS = (
 )
 
 
-def _option(words: str, help: str, **more: Any) -> Any:
-    """Return an option: its names, and the name of its value if it has one."""
+# The type of an option by the name of its value: text, unless it is one of these.
+KINDS = {"": bool, "N": int, "P": float, "FILE": Path, "DIR": Path, "MODEL": Path}
+TABLES = "CSV, Parquet, Excel, JSON lines, SQLite or DuckDB"
+
+
+def _option(words: str, help: str, default: Any = None, **more: Any) -> Parameter:
+    """Return an option: its names, and the name of its value if it has one.
+
+    The parameter has the first of the names; one without a value is a flag.
+    """
     names = [word for word in words.split() if word.startswith("-")]
     metavar = "".join(word for word in words.split() if word not in names)
-    return typer.Option(*names, metavar=metavar, help=help, **more)
+    kind: Any = KINDS.get(metavar, str)
+    if metavar.endswith((LIST, "=COLS")):
+        kind = list[str]
+    default = False if kind is bool else default
+    option = typer.Option(default, *names, metavar=metavar, help=help, **more)
+    name = names[0].removeprefix("--").replace("-", "_")
+    return _parameter({"from": "again"}.get(name, name), option, kind | None)
+
+
+def _file(name: str, help: str, default: Any = ...) -> Parameter:
+    given = typer.Argument(default, help=help, show_default=False)
+    return _parameter(name, given, Path | None if default is None else Path)
+
+
+def _parameter(name: str, default: Any, kind: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 def _check_jobs(jobs: int) -> int:
@@ -35,107 +60,61 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
-TABLES = "CSV, Parquet, Excel, JSON lines, SQLite or DuckDB"
-File = Annotated[Path, typer.Argument(help=f"{TABLES}.", show_default=False)]
-Target = Annotated[
-    str | None, _option("--target -t COL", "The column to predict. Required.")
-]
-Privileged = Annotated[
-    list[str] | None,
+# The parameters of more than one command; others are given where they are used.
+SHARED = (
+    _file("file", f"{TABLES}."),
+    _file("model", "A model saved by lupi."),
+    _option("--target -t COL", "The column to predict. Required."),
     _option(
         f"--privileged -p COLS{LIST}",
         "Columns known for training rows only: names, globs (cd4*) and ranges "
         "(age:weight).",
     ),
-]
-PrivilegedFile = Annotated[
-    Path | None,
     _option(
         "--privileged-file FILE",
         "A second file, whose columns are privileged; needs --key.",
     ),
-]
-Key = Annotated[
-    str | None,
     _option(
         "--key COL", "The column that identifies the rows in both files; not a feature."
     ),
-]
-Drop = Annotated[
-    list[str] | None,
     _option(f"--drop COLS{LIST}", "Columns to leave out, such as row numbers."),
-]
-Missing = Annotated[
-    list[str] | None,
     _option(
         f"--missing VALUES{LIST}",
         'Values that mean missing, such as "." or -99 (written --missing=-99).',
     ),
-]
-Clean = Annotated[
-    str | None,
     _option(
         "--clean COL",
         "A column of yes and no: whether the outcome is known to be right.",
     ),
-]
-Task = Annotated[
-    str | None,
     _option(
         "--task TASK",
         "classification or regression; by default derived from the target.",
     ),
-]
-Metric = Annotated[
-    str | None,
     _option("--metric NAME", "A scikit-learn score: roc_auc, accuracy, f1, r2, ..."),
-]
-Group = Annotated[
-    str | None,
     _option(
         "--group COL", "Rows with the same value are in the same part of every split."
     ),
-]
-Time = Annotated[
-    str | None,
-    _option(
-        "--time COL",
-        "Train on earlier rows and test on later ones; row-number is the file's order.",
-    ),
-]
-OutcomeTime = Annotated[
-    str | None,
-    _option(
-        "--outcome-time COL",
-        "With --time: when the outcome is known; until then the row has none.",
-    ),
-]
-Candidates = Annotated[
-    int,
     _option(
         "--n-candidates N",
         "Candidate parameters to try for each model; 1 means the defaults.",
+        12,
         min=1,
     ),
-]
-InnerCv = Annotated[
-    int,
     _option(
         "--inner-cv N",
         "Folds of the training rows on which candidates are scored.",
+        3,
         min=2,
     ),
-]
-Seed = Annotated[
-    int, _option("--seed N", "Seed of all random choices.", min=0, max=2**32 - 1)
-]
-Jobs = Annotated[
-    int,
+    _option("--seed N", "Seed of all random choices.", 0, min=0, max=2**32 - 1),
     _option(
-        "--jobs -j N", "Number of processes; -1 means all cores.", callback=_check_jobs
+        "--jobs -j N",
+        "Number of processes; -1 means all cores.",
+        -1,
+        callback=_check_jobs,
     ),
-]
-Force = Annotated[bool, _option("--force", "Replace the result of an older run.")]
+    _option("--force", "Replace the result of an older run."),
+)
 
 
 class _NoType:
@@ -216,116 +195,92 @@ app = typer.Typer(
 )
 
 
-@app.command(cls=Command)
-def compare(
-    context: typer.Context,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            help=f"{TABLES}. Without a file: a demonstration on a real trial.",
-            show_default=False,
-        ),
-    ] = None,
-    target: Target = None,
-    privileged: Privileged = None,
-    privileged_file: PrivilegedFile = None,
-    key: Key = None,
-    drop: Drop = None,
-    missing: Missing = None,
-    methods: Annotated[
-        list[str] | None,
-        _option(
-            f"--methods -m NAMES{LIST}", "default, all, or names (see: lupi methods)."
-        ),
-    ] = None,
-    metric: Metric = None,
-    group: Group = None,
-    time: Time = None,
-    outcome_time: OutcomeTime = None,
-    clean: Clean = None,
-    train_size: Annotated[
-        int | None,
-        _option(
-            "--train-size N",
-            "Number of training rows, in repeated splits; the rest is tested.",
-            min=2,
-        ),
-    ] = None,
-    labelled: Annotated[
-        int | None,
-        _option(
-            "--labelled N",
-            "Number of training rows with an outcome; others are used without.",
-            min=2,
-        ),
-    ] = None,
-    unlabelled: Annotated[
-        int | None,
-        _option(
-            "--unlabelled N",
-            "With --labelled: maximum of training rows without outcome (1000).",
-            min=0,
-        ),
-    ] = None,
-    again: Annotated[
-        Path | None,
-        _option(
-            "--from FILE",
-            "Repeat the comparison of a results.json, changed by other options.",
-        ),
-    ] = None,
-    quick: Annotated[
-        bool,
-        _option(
-            "--quick", "A fast first answer: hedged distillation, no learning curves."
-        ),
-    ] = False,
-    columns: Annotated[
-        bool,
-        _option("--columns", "Also measure the gains of single privileged columns."),
-    ] = False,
-    column_group: Annotated[
-        list[str] | None,
-        _option(
-            "--column-group NAME=COLS",
-            "Privileged columns that --columns uses together; repeatable.",
-        ),
-    ] = None,
-    out: Annotated[Path, _option("--out -o DIR", "Folder of the results.")] = Path(
-        "lupi-report"
+Run = Callable[[dict[str, Any]], None]
+
+
+def command(names: str, *own: Parameter) -> Callable[[Run], Run]:
+    """Make a command of a function that takes the values of its parameters by name.
+
+    ``names`` has all parameters, in the order of the help; ``own`` are those that are
+    not shared, or not as they are here.
+    """
+    known = {each.name: each for each in (*SHARED, *own)}
+    chosen = [known[name] for name in names.split()]
+
+    def register(function: Run) -> Run:
+        def call(**asked: Any) -> None:
+            function(asked)
+
+        call.__name__, call.__doc__ = function.__name__, function.__doc__
+        call.__annotations__ = {each.name: each.annotation for each in chosen}
+        call.__signature__ = Signature(chosen)  # type: ignore[attr-defined]
+        app.command(cls=Command)(call)
+        return function
+
+    return register
+
+
+@command(
+    "context file target privileged privileged_file key drop missing methods metric "
+    "group time outcome_time clean train_size labelled unlabelled again quick columns "
+    "column_group out force cv n_candidates inner_cv task no_model seed jobs",
+    _parameter("context", Parameter.empty, typer.Context),
+    _file("file", f"{TABLES}. Without a file: a demonstration on a real trial.", None),
+    _option(f"--methods -m NAMES{LIST}", "default, all, or names (see: lupi methods)."),
+    _option(
+        "--time COL",
+        "Train on earlier rows and test on later ones; row-number is the file's order.",
     ),
-    force: Force = False,
-    cv: Annotated[
-        int | None,
-        _option(
-            "--cv N",
-            "Folds (5), repeated twice; splits (20) of --train-size and --labelled; "
-            "windows (5) of --time.",
-            min=1,
-        ),
-    ] = None,
-    n_candidates: Candidates = 12,
-    inner_cv: InnerCv = 3,
-    task: Task = None,
-    no_model: Annotated[
-        bool,
-        _option("--no-model", "Do not fit the best model on all rows and save it."),
-    ] = False,
-    seed: Seed = 0,
-    jobs: Jobs = -1,
-) -> None:
+    _option(
+        "--outcome-time COL",
+        "With --time: when the outcome is known; until then the row has none.",
+    ),
+    _option(
+        "--train-size N",
+        "Number of training rows, in repeated splits; the rest is tested.",
+        min=2,
+    ),
+    _option(
+        "--labelled N",
+        "Number of training rows with an outcome; others are used without.",
+        min=2,
+    ),
+    _option(
+        "--unlabelled N",
+        "With --labelled: maximum of training rows without outcome (1000).",
+        min=0,
+    ),
+    _option(
+        "--from FILE",
+        "Repeat the comparison of a results.json, changed by other options.",
+    ),
+    _option("--quick", "A fast first answer: hedged distillation, no learning curves."),
+    _option("--columns", "Also measure the gains of single privileged columns."),
+    _option(
+        "--column-group NAME=COLS",
+        "Privileged columns that --columns uses together; repeatable.",
+    ),
+    _option("--out -o DIR", "Folder of the results.", Path("lupi-report")),
+    _option(
+        "--cv N",
+        "Folds (5), repeated twice; splits (20) of --train-size and --labelled; "
+        "windows (5) of --time.",
+        min=1,
+    ),
+    _option("--no-model", "Do not fit the best model on all rows and save it."),
+)
+def compare(asked: dict[str, Any]) -> None:
     """Measure whether the privileged information helps, and write a report.
 
     Every method is run without it, with it, with its rows shuffled, with the known
     columns in its place, and with it available when predicting, on the same splits.
     An interrupted run can be resumed.
     """
-    asked = locals()
-    # These do not concern what is compared.
-    for name in ("context", "again", "out", "force", "jobs"):
-        del asked[name]
     from lupi.cli._compare import recall, run_compare
 
+    # These do not concern what is compared.
+    context, again = asked.pop("context"), asked.pop("again")
+    how = {name: asked.pop(name) for name in ("out", "force", "jobs")}
     fingerprint = None
     if again is not None:
         given = [
@@ -334,193 +289,111 @@ def compare(
             if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
         ]
         asked, fingerprint = recall(again, asked, given)
-    run_compare(asked, jobs=jobs, out=out, force=force, fingerprint=fingerprint)
+    run_compare(asked, fingerprint=fingerprint, **how)
 
 
-@app.command(cls=Command)
-def columns(
-    file: File,
-    target: Target = None,
-    drop: Drop = None,
-    missing: Missing = None,
-    metric: Metric = None,
-    group: Group = None,
-    task: Task = None,
-    privileged_file: PrivilegedFile = None,
-    key: Key = None,
-    out: Annotated[
-        Path | None, _option("--out -o FILE", "CSV file to write as well.")
-    ] = None,
-    force: Force = False,
-    seed: Seed = 0,
-    jobs: Jobs = -1,
-) -> None:
+@command(
+    "file target drop missing metric group task privileged_file key out force seed "
+    "jobs",
+    _option("--out -o FILE", "CSV file to write as well."),
+)
+def columns(asked: dict[str, Any]) -> None:
     """List the columns: type, missing values, how well each predicts on its own.
 
     Columns that predict the target suspiciously well are marked. If such a column is
     not known when predicting, it is privileged.
     """
-    asked = locals()
     from lupi.cli._commands import run_columns
     from lupi.cli._io import Request
 
-    request = Request.of(asked)
-    run_columns(request, metric=metric, seed=seed, jobs=jobs, out=out, force=force)
+    run_columns(**Request.apart(asked))
 
 
-@app.command(cls=Command)
-def fit(
-    file: File,
-    target: Target = None,
-    method: Annotated[
-        str | None,
-        _option(
-            "--method -m NAME", "Hedged distillation by default; see: lupi methods."
-        ),
-    ] = None,
-    privileged: Privileged = None,
-    privileged_file: PrivilegedFile = None,
-    key: Key = None,
-    drop: Drop = None,
-    missing: Missing = None,
-    metric: Metric = None,
-    group: Group = None,
-    out: Annotated[Path, _option("--out -o MODEL", "The file to write.")] = Path(
-        "model.skops"
-    ),
-    force: Force = False,
-    n_candidates: Candidates = 12,
-    inner_cv: InnerCv = 3,
-    task: Task = None,
-    seed: Seed = 0,
-) -> None:
+@command(
+    "file target method privileged privileged_file key drop missing metric group out "
+    "force n_candidates inner_cv task seed",
+    _option("--method -m NAME", "Hedged distillation by default; see: lupi methods."),
+    _option("--out -o MODEL", "The file to write.", Path("model.skops")),
+)
+def fit(asked: dict[str, Any]) -> None:
     """Fit one method on all rows, tuned by cross-validation, and save it.
 
     Rows without an outcome are used by the methods that can use them. Without
     --privileged, the method is fitted without X*.
     """
-    asked = locals()
     from lupi.cli._commands import run_fit
     from lupi.cli._io import Request
 
-    options = {"scoring": metric, "n_candidates": n_candidates}
-    options |= {"inner_cv": inner_cv, "random_state": seed}
-    run_fit(Request.of(asked), method=method, options=options, out=out, force=force)
+    run_fit(**Request.apart(asked))
 
 
-@app.command(cls=Command)
-def predict(
-    model: Annotated[
-        Path, typer.Argument(help="A model saved by lupi.", show_default=False)
-    ],
-    file: File,
-    out: Annotated[
-        Path, _option("--out -o FILE", "CSV or Parquet; - is the standard output.")
-    ] = Path("predictions.csv"),
-    keep: Annotated[
-        list[str] | None,
-        _option(f"--keep COLS{LIST}", "Columns to copy, such as identifiers."),
-    ] = None,
-    force: Force = False,
-) -> None:
+@command(
+    "model file out keep force",
+    _option(
+        "--out -o FILE",
+        "CSV or Parquet; - is the standard output.",
+        Path("predictions.csv"),
+    ),
+    _option(f"--keep COLS{LIST}", "Columns to copy, such as identifiers."),
+)
+def predict(asked: dict[str, Any]) -> None:
     """Predict with a saved model; the privileged columns are not needed."""
     from lupi.cli._commands import run_predict
 
-    run_predict(model, file, out=out, keep=keep or [], force=force)
+    run_predict(**asked)
 
 
-@app.command(cls=Command)
-def labels(
-    file: File,
-    target: Target = None,
-    privileged: Privileged = None,
-    privileged_file: PrivilegedFile = None,
-    key: Key = None,
-    drop: Drop = None,
-    clean: Clean = None,
-    names: Annotated[
-        list[str] | None,
-        _option(
-            f"--names COLS{LIST}",
-            "Privileged numbers that are names, as of people. By default whole numbers "
-            "with at most 30 values.",
-        ),
-    ] = None,
-    noise: Annotated[
-        str, _option("--noise KIND", "symmetric, or classwise: a rate for each class.")
-    ] = "symmetric",
-    threshold: Annotated[
-        float,
-        _option(
-            "--threshold P",
-            "Probability of an error from which a label is listed.",
-            min=0,
-            max=1,
-        ),
-    ] = 0.5,
-    keep: Annotated[
-        list[str] | None,
-        _option(
-            f"--keep COLS{LIST}",
-            "Columns to copy, such as identifiers. They are features too, unless they "
-            "are in --drop.",
-        ),
-    ] = None,
-    group: Group = None,
-    task: Task = None,
-    missing: Missing = None,
-    out: Annotated[
-        Path, _option("--out -o FILE", "The list of labels, as CSV.")
-    ] = Path("labels.csv"),
-    chart: Annotated[
-        Path | None,
-        _option("--chart FILE", "The rates, as SVG or PNG; by default beside it."),
-    ] = None,
-    force: Force = False,
-    seed: Seed = 0,
-    jobs: Jobs = -1,
-) -> None:
+@command(
+    "file target privileged privileged_file key drop clean names noise threshold keep "
+    "group task missing out chart force seed jobs",
+    _option(
+        f"--names COLS{LIST}",
+        "Privileged numbers that are names, as of people. By default whole numbers "
+        "with at most 30 values.",
+    ),
+    _option(
+        "--noise KIND", "symmetric, or classwise: a rate for each class.", "symmetric"
+    ),
+    _option(
+        "--threshold P",
+        "Probability of an error from which a label is listed.",
+        0.5,
+        min=0,
+        max=1,
+    ),
+    _option(
+        f"--keep COLS{LIST}",
+        "Columns to copy, such as identifiers. They are features too, unless they "
+        "are in --drop.",
+    ),
+    _option("--out -o FILE", "The list of labels, as CSV.", Path("labels.csv")),
+    _option("--chart FILE", "The rates, as SVG or PNG; by default beside it."),
+)
+def labels(asked: dict[str, Any]) -> None:
     """List the labels that are probably wrong, most suspicious first, with reasons.
 
     The privileged columns say how each label was made: by whom, from which source, in
     how many seconds. How often labels are wrong is learned from them.
     """
-    asked = locals()
     from lupi.cli._commands import run_labels
     from lupi.cli._io import Request
 
-    run_labels(
-        Request.of(asked),
-        noise=noise,
-        names=names or [],
-        keep=keep or [],
-        threshold=threshold,
-        out=out,
-        chart=chart,
-        force=force,
-        seed=seed,
-        jobs=jobs,
-    )
+    run_labels(**Request.apart(asked))
 
 
-@app.command(cls=Command)
-def card(
-    model: Annotated[
-        Path, typer.Argument(help="A model saved by lupi.", show_default=False)
-    ],
-    out: Annotated[Path, _option("--out -o FILE", "The file to write.")] = Path(
-        "model-card.md"
-    ),
-    force: Force = False,
-) -> None:
+@command(
+    "model out force",
+    _option("--out -o FILE", "The file to write.", Path("model-card.md")),
+)
+def card(asked: dict[str, Any]) -> None:
     """Write a model card: data, outcomes, X*, verdict, scores, limits."""
     from lupi.cli._commands import run_card
 
-    run_card(model, out=out, force=force)
+    run_card(**asked)
 
 
-@app.command(cls=Command)
-def methods() -> None:
+@command("")
+def methods(asked: dict[str, Any]) -> None:
     """List the methods: the requirements and the paper of each."""
     from lupi.cli._commands import show_methods
 
@@ -537,14 +410,13 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[
-        bool,
-        _option(
-            "--version",
-            "Show the version and exit.",
-            callback=_print_version,
-            is_eager=True,
-        ),
-    ] = False,
+    version: bool = typer.Option(
+        False,
+        "--version",
+        metavar="",
+        help="Show the version and exit.",
+        callback=_print_version,
+        is_eager=True,
+    ),
 ) -> None:
     """Learn with columns that exist for the training rows but not when predicting."""

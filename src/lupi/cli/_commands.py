@@ -6,7 +6,7 @@ import io
 import shlex
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from rich import box
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -27,17 +26,16 @@ from lupi._words import listed, number
 from lupi.cli import InputError
 from lupi.cli._io import (
     InputTable,
+    PlainConsole,
     Request,
     check_metric,
     collected_warnings,
     command_words,
     drift_notes,
-    make_console,
     plan_study,
     prepare_file,
     read_data,
     refusing,
-    show_notes,
     training_details,
     without_values,
 )
@@ -83,39 +81,31 @@ def run_columns(
     data = read_data(request, methods=[], need_privileged=False)
     if out is not None:
         prepare_file(out, force=force)
-    console = make_console()
-    with console.status(f"Scoring {data.X.shape[1]} columns"):
-        scores = _scores(data, metric, seed, jobs)
+    console = PlainConsole()
+    with console.status(f"Scoring {data.X.shape[1]} columns"), refusing(ValueError):
+        scores = column_scores(
+            pd.concat([data.X, data.privileged], axis=1),
+            data.y,
+            scoring=check_metric(metric),
+            groups=data.groups,
+            task=data.task,
+            random_state=seed,
+            n_jobs=jobs,
+        )
     _show_columns(console, data, metric, scores)
     if out is not None:
         write_atomically(out, to_csv(scores))
-        console.print(Text.assemble(("table   ", "dim"), str(out)))
+        console.say(str(out), label="table")
     _show_next_command(console, request, data, scores)
 
 
-@refusing(ValueError)
-def _scores(data: InputTable, metric: str | None, seed: int, jobs: int) -> pd.DataFrame:
-    parts = [data.X] if data.privileged is None else [data.X, data.privileged]
-    return column_scores(
-        pd.concat(parts, axis=1),
-        data.y,
-        scoring=check_metric(metric),
-        groups=data.groups,
-        task=data.task,
-        random_state=seed,
-        n_jobs=jobs,
-    )
-
-
 def _show_columns(
-    console: Console, data: InputTable, metric: str | None, scores: pd.DataFrame
+    console: PlainConsole, data: InputTable, metric: str | None, scores: pd.DataFrame
 ) -> None:
     name = metric_name(choose_scorer(metric, data.task, data.y[data.has_y])[0])
-    console.print()
-    console.print(
-        Text(f"How well does each column predict {data.target} ({data.task})?", "bold")
-    )
-    show_notes(console, data.notes)
+    about = f"{data.target} ({data.task})"
+    console.say(f"\nHow well does each column predict {about}?", "bold")
+    console.notes(data.notes)
     known = int(data.has_y.sum())
     drawn = f" of {MOST_ROWS:,} rows drawn" if known > MOST_ROWS else ""
     rows = f"{len(data.y):,} rows"
@@ -126,12 +116,10 @@ def _show_columns(
         of_class = (
             " It is the mean over the classes; one class alone can mark a column."
         )
-    console.print(
-        Text(
-            f"{rows}. Score: {name} of a small tree on this column only, "
-            f"in {N_FOLDS} folds{drawn}; higher is better.{of_class}",
-            "dim",
-        )
+    console.say(
+        f"{rows}. Score: {name} of a small tree on this column only, "
+        f"in {N_FOLDS} folds{drawn}; higher is better.{of_class}",
+        "dim",
     )
     wide = console.width >= WIDE
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
@@ -161,7 +149,7 @@ def _show_columns(
     console.print(table)
     if len(scores) > MOST_SHOWN:
         more = f"{len(scores) - MOST_SHOWN:,} columns with lower scores are not shown"
-        console.print(Text(f"{more}; --out FILE.csv writes all.", "dim"))
+        console.say(f"{more}; --out FILE.csv writes all.", "dim")
 
 
 def _of_class(line: Mapping[str, Any]) -> str:
@@ -179,7 +167,7 @@ def _share(value: float) -> str:
 
 
 def _show_next_command(
-    console: Console, request: Request, data: InputTable, scores: pd.DataFrame
+    console: PlainConsole, request: Request, data: InputTable, scores: pd.DataFrame
 ) -> None:
     """Print the suspicious columns and the next command."""
     # A trend in time is not known later.
@@ -205,11 +193,9 @@ def _show_next_command(
         console.print(said)
     else:
         other = "other " * bool(scores["suspicious"].any())
-        console.print(
-            Text(
-                f"No {other}column is suspicious. Give the columns that are known only "
-                "later as privileged."
-            )
+        console.say(
+            f"No {other}column is suspicious. Give the columns that are known only "
+            "later as privileged."
         )
     kind = float if data.task == "regression" else object
     drifts = ordered_columns({data.target: pd.Series(data.y, dtype=kind)})[0]
@@ -220,11 +206,9 @@ def _show_next_command(
     sorting = [name for name in sorting if drifts and not name.lower().endswith("id")]
     groups = scores.loc[scores["note"] == GROUPS, "column"].tolist()
     if groups and not request.group:
-        console.print(
-            Text(
-                f"The rows of one {groups[0]} belong together: --group {groups[0]} "
-                "never trains and tests on rows of the same one."
-            )
+        console.say(
+            f"The rows of one {groups[0]} belong together: --group {groups[0]} "
+            "never trains and tests on rows of the same one."
         )
     groups = [request.group, *groups] if request.group else groups
     asked = replace(
@@ -245,17 +229,15 @@ def _show_next_command(
         which = f", as {listed(rows, most=4)} {verb}" if len(rows) else ""
         ordered = asked.time is None and (bool(sorting) or not len(keys))
         ordered = ordered and _can_compare(replace(asked, time=ROW_NUMBER))
-        console.print(
-            Text(
-                f"Careful: {data.target} depends on the order of the rows{which}. If "
-                "the rows are ordered in time, random splits are too optimistic"
-                f"{f': add --time {ROW_NUMBER}' * ordered}."
-            )
+        console.say(
+            f"Careful: {data.target} depends on the order of the rows{which}. If "
+            "the rows are ordered in time, random splits are too optimistic"
+            f"{f': add --time {ROW_NUMBER}' * ordered}."
         )
     if not (asked.privileged or asked.privileged_file) or not _can_compare(asked):
         asked = replace(asked, privileged=["LATER_COLUMNS"])
     command = shlex.join(["lupi", "compare", *command_words(asdict(asked))])
-    console.print(Text.assemble(("\nnext    ", "dim"), command))
+    console.say(command, label="\nnext   ")
 
 
 def _can_compare(request: Request) -> bool:
@@ -273,16 +255,21 @@ def run_fit(
     request: Request,
     *,
     method: str | None,
-    options: dict[str, Any],
+    metric: str | None,
+    n_candidates: int,
+    inner_cv: int,
+    seed: int,
     out: Path,
     force: bool,
 ) -> None:
     """Search on all rows, fit the best candidate, save it."""
-    console = make_console()
+    console = PlainConsole()
     method = method or DEFAULT_METHOD
     data = read_data(request, methods=[method], need_privileged=False)
+    options = {"scoring": metric, "n_candidates": n_candidates, "random_state": seed}
     with collected_warnings() as said:
-        study = plan_study(data, [method], options | {"cv": options["inner_cv"]})
+        folds = {"inner_cv": inner_cv, "cv": inner_cv}
+        study = plan_study(data, [method], options | folds)
     name = study.methods[0].name
     arm = "without" if data.privileged is None else "with"
     rows = study.final_rows(name, arm)
@@ -295,59 +282,60 @@ def run_fit(
             f"training rows of {name}."
         )
     prepare_file(out, force=force)
-    show_notes(console, notes)
+    console.notes(notes)
     with (
         console.status(f"Fitting {name} on {len(rows.rows):,} rows"),
         collected_warnings() as said,
     ):
         model = study.final_estimator(name, arm, refit=True)
-    show_notes(console, said)
+    console.notes(said)
     details = data.details | training_details(name, arm, rows)
     write_atomically(out, model_file(model, details))
-    console.print(
-        Text(
-            f"{name} fitted on {len(rows.rows):,} rows and {data.X.shape[1]} columns; "
-            f"saved as {out}."
-        )
+    console.say(
+        f"{name} fitted on {len(rows.rows):,} rows and {data.X.shape[1]} columns; "
+        f"saved as {out}."
     )
-    console.print(Text(f"Predict with: lupi predict {out} NEW.csv", "dim"))
+    console.say(f"Predict with: lupi predict {out} NEW.csv", "dim")
 
 
 def run_predict(
-    model_path: Path, file: Path, *, out: Path, keep: list[str], force: bool
+    model: Path, file: Path, *, out: Path, keep: list[str] | None, force: bool
 ) -> None:
     """Write one prediction per row of the file."""
     to_pipe = str(out) == "-"
-    console = make_console(stderr=to_pipe)
-    model, details, notes = _read_model(model_path)
-    table, kept, more = _read_rows(file, keep)
+    console = PlainConsole(stderr=to_pipe)
+    found, details, notes = _read_model(model)
+    table, kept, more = _read_rows(file, keep or [])
     table = without_values(table, details.get("missing", []))
-    X = _take_features(table, _features(model, details, model_path), file)
+    X = _take_features(table, _features(found, details, model), file)
     _check_numbers(X, details.get("numbers", []), file)
     if not to_pipe:
         prepare_file(out, force=force)
-    predictions = _predict(model, X)
+    predictions = _predict(found, X)
     drift = drift_notes(X, details.get("schema"))
     more += drift[:MOST_NOTES]
     if len(drift) > MOST_NOTES:
         more.append(f"{len(drift) - MOST_NOTES} more columns have new values.")
-    more += _never_predicted(model, predictions)
-    found = details.get("comparison")
-    measured = found if isinstance(found, dict) else {}
+    more += _never_predicted(found, predictions)
+    measured = details.get("comparison")
+    measured = measured if isinstance(measured, dict) else {}
     if measured.get("below"):
         more.append(str(measured["below"]))
     written = pd.concat([kept, predictions], axis=1)
-    show_notes(console, notes + more)
+    console.notes(notes + more)
     if f"{COVERAGE:.0%} low" in predictions:
-        console.print(Text(_coverage_words(measured), "dim"))
+        console.say(_coverage_words(measured), "dim")
     if to_pipe:
         sys.stdout.write(to_csv(written))
         return
-    _write(written, out)
+    if out.suffix.lower() in (".parquet", ".pq"):
+        write_atomically(out, written.to_parquet(index=False))
+    else:
+        write_atomically(out, to_csv(written))
     trained = ""
     if isinstance(details.get("n_outcomes"), int):
         trained = f" by a model trained on {details['n_outcomes']:,} outcomes,"
-    console.print(Text(f"{len(predictions):,} predictions{trained} written to {out}"))
+    console.say(f"{len(predictions):,} predictions{trained} written to {out}")
 
 
 def _never_predicted(model: Any, predictions: pd.DataFrame) -> list[str]:
@@ -431,18 +419,14 @@ def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
     # text in place of numbers; its message names the column.
     try:
         columns: dict[str, Any] = {"prediction": np.asarray(model.predict(X))}
-        if hasattr(model, "predict_proba"):
-            for label, values in zip(
-                model.classes_, model.predict_proba(X).T, strict=True
-            ):
-                columns[f"probability of {label}"] = values
-        elif hasattr(model, "decision_function"):
-            scores = np.asarray(model.decision_function(X))
-            if scores.ndim == 1:
-                columns[f"score of {model.classes_[1]}"] = scores
-            else:
-                for label, values in zip(model.classes_, scores.T, strict=True):
-                    columns[f"score of {label}"] = values
+        words = {"predict_proba": "probability", "decision_function": "score"}
+        response = next((name for name in words if hasattr(model, name)), None)
+        if response is not None:
+            # Two classes have one column of scores, that of the second.
+            values = np.asarray(getattr(model, response)(X)).reshape(len(X), -1)
+            labels = model.classes_[-values.shape[1] :]
+            for label, scores in zip(labels, values.T, strict=True):
+                columns[f"{words[response]} of {label}"] = scores
         columns |= _interval(model, X)
     except ValueError as error:
         raise InputError(f"The model cannot use these rows: {error}") from error
@@ -478,21 +462,12 @@ def _coverage_words(measured: Mapping[str, Any]) -> str:
     ).replace("%", " %")
 
 
-def _write(predictions: pd.DataFrame, out: Path) -> None:
-    if out.suffix.lower() in (".parquet", ".pq"):
-        buffer = io.BytesIO()
-        predictions.to_parquet(buffer, index=False)
-        write_atomically(out, buffer.getvalue())
-    else:
-        write_atomically(out, to_csv(predictions))
-
-
 def run_labels(
     request: Request,
     *,
-    noise: str,
-    names: Sequence[str],
-    keep: Sequence[str],
+    noise: Any,
+    names: list[str] | None,
+    keep: list[str] | None,
     threshold: float,
     out: Path,
     chart: Path | None,
@@ -513,13 +488,24 @@ def run_labels(
             "another column, or use --task classification."
         )
     assert request.file is not None
-    _, kept, _ = _read_rows(request.file, list(keep))
-    console = make_console()
-    with console.status("Fitting"), collected_warnings() as said:
-        found = _check_labels(data, noise, names, seed, jobs)
+    assert data.privileged is not None
+    _, kept, _ = _read_rows(request.file, keep or [])
+    console, columns = PlainConsole(), list(data.privileged.columns)
+    with console.status("Fitting"), collected_warnings() as said, refusing(ValueError):
+        found = check_labels(
+            data.X.reset_index(drop=True),
+            data.y,
+            data.privileged.reset_index(drop=True),
+            noise=noise,
+            names=resolve_columns(names, columns, "--names") if names else None,
+            clean=data.clean,
+            groups=data.groups,
+            n_jobs=jobs,
+            random_state=seed,
+        )
     for path in (out, chart):
         prepare_file(path, force=force)
-    show_notes(console, [*data.notes, *said])
+    console.notes([*data.notes, *said])
     _show_rates(console, data, found)
     wrong = found.labels[found.labels["probability"] > threshold]
     # The first row below the header is row 1.
@@ -529,40 +515,19 @@ def run_labels(
     listed = pd.concat([listed, kept.loc[listed.index]], axis=1)
     write_atomically(chart, _rates_chart(found.rates, chart.suffix[1:].lower()))
     write_atomically(out, to_csv(listed))
-    console.print(
-        Text(
-            f"{len(wrong):,} of {len(found.labels):,} labels are wrong with a "
-            f"probability above {threshold:g}; expected are "
-            f"{found.labels['probability'].sum():,.0f} wrong labels."
-        )
+    console.say(
+        f"{len(wrong):,} of {len(found.labels):,} labels are wrong with a "
+        f"probability above {threshold:g}; expected are "
+        f"{found.labels['probability'].sum():,.0f} wrong labels."
     )
-    for name, path in (("labels", out), ("chart", chart)):
-        console.print(Text.assemble((f"{name:<8}", "dim"), str(path)))
+    console.say(str(out), label="labels")
+    console.say(str(chart), label="chart")
 
 
-@refusing(ValueError)
-def _check_labels(
-    data: InputTable, noise: Any, names: Sequence[str], seed: int, jobs: int
-) -> LabelCheck:
-    assert data.privileged is not None
-    columns = list(data.privileged.columns)
-    return check_labels(
-        data.X.reset_index(drop=True),
-        data.y,
-        data.privileged.reset_index(drop=True),
-        noise=noise,
-        names=resolve_columns(names, columns, "--names") if names else None,
-        clean=data.clean,
-        groups=data.groups,
-        n_jobs=jobs,
-        random_state=seed,
-    )
-
-
-def _show_rates(console: Console, data: InputTable, found: LabelCheck) -> None:
-    console.print(Text(f"\nWhich labels of {data.target} are wrong?", "bold"))
+def _show_rates(console: PlainConsole, data: InputTable, found: LabelCheck) -> None:
+    console.say(f"\nWhich labels of {data.target} are wrong?", "bold")
     said = "Rate of wrong labels, by column and value of the privileged columns"
-    console.print(Text(f"{said}, with 95 % intervals.", "dim"))
+    console.say(f"{said}, with 95 % intervals.", "dim")
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     for heading, right in (("privileged", 0), ("", 0), ("labels", 1), ("wrong", 1)):
         table.add_column(heading, justify="right" if right else "left")
@@ -586,7 +551,7 @@ def _show_rates(console: Console, data: InputTable, found: LabelCheck) -> None:
         last = line["column"]
     console.print(table)
     if len(found.rates) > len(shown):
-        console.print(Text(f"{len(found.rates) - len(shown)} more are in the chart."))
+        console.say(f"{len(found.rates) - len(shown)} more are in the chart.")
 
 
 def _rates_chart(rates: pd.DataFrame, kind: str) -> bytes:
@@ -625,25 +590,25 @@ def _rates_chart(rates: pd.DataFrame, kind: str) -> bytes:
     return buffer.getvalue()
 
 
-def run_card(model_path: Path, *, out: Path, force: bool) -> None:
+def run_card(model: Path, *, out: Path, force: bool) -> None:
     """Write the card of a saved model."""
     from skops.card import Card
 
-    model, details, notes = _read_model(model_path)
+    found, details, notes = _read_model(model)
     prepare_file(out, force=force)
-    card = Card(model, template=None, model_diagram=False)
+    card = Card(found, template=None, model_diagram=False)
     try:
-        intervals = hasattr(_inner(model), "predict_interval")
-        card.add(**_card_sections(details, model_path.name, intervals))
+        intervals = hasattr(_inner(found), "predict_interval")
+        card.add(**_card_sections(details, model.name, intervals))
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise InputError(
-            f"{model_path} has details that are not those of lupi: {error}."
+            f"{model} has details that are not those of lupi: {error}."
         ) from error
     card.add_hyperparams("Parameters")
     write_atomically(out, card.render())
-    console = make_console()
-    show_notes(console, notes)
-    console.print(Text(f"Model card written to {out}"))
+    console = PlainConsole()
+    console.notes(notes)
+    console.say(f"Model card written to {out}")
 
 
 def _card_sections(
@@ -714,22 +679,17 @@ def _card_sections(
 
 def show_methods() -> None:
     """Print every method with its requirements and its paper."""
-    known = all_methods()
-    sections = {
-        "For classification": [
-            each for each in known if each.comparable and each.task != "regression"
-        ],
-        "For regression": [
-            each for each in known if each.comparable and each.task == "regression"
-        ],
-        "From Python only, because they need more than a table": [
-            each for each in known if not each.comparable
-        ],
+    headings = {
+        "classification": "For classification",
+        "regression": "For regression",
+        None: "From Python only, because they need more than a table",
     }
-    console = make_console()
-    for heading, methods in sections.items():
-        console.print(Text(f"\n{heading}", style="bold"))
-        for method in methods:
+    console = PlainConsole()
+    for task, heading in headings.items():
+        console.say(f"\n{heading}", "bold")
+        for method in all_methods():
+            if task != (method.task if method.comparable else None):
+                continue
             name = Text(method.kebab, "bold")
             name.append(" *" if method.info.default else "", style="green")
             about = Text(method.summary.replace("`", ""))
@@ -738,11 +698,9 @@ def show_methods() -> None:
             about.append(f" {method.paper}.", style="dim")
             console.print(name)
             console.print(Padding(about, (0, 0, 0, 4)))
-    console.print(
-        Text(
-            "\nAll methods need X, y and, unless noted otherwise, privileged columns. "
-            "Those marked * are compared by default. The name of the class is also "
-            "accepted: SVCPlus is svc-plus.",
-            style="dim",
-        )
+    console.say(
+        "\nAll methods need X, y and, unless noted otherwise, privileged columns. "
+        "Those marked * are compared by default. The name of the class is also "
+        "accepted: SVCPlus is svc-plus.",
+        "dim",
     )

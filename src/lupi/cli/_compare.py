@@ -16,7 +16,6 @@ from typing import Any
 
 import pandas as pd
 from rich import box
-from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -29,14 +28,13 @@ from lupi.cli import InputError, Interrupted
 from lupi.cli._io import (
     WIDE,
     InputTable,
+    PlainConsole,
     Request,
     collected_warnings,
     command_words,
-    make_console,
     plan_study,
     read_data,
     refusing,
-    show_notes,
     training_details,
     try_to_write,
 )
@@ -122,23 +120,23 @@ def run_compare(
         said.append("the data or a version differs from that of the first run.")
     _prepare_folder(out, force=force)
     kept = _check_checkpoint(out / CHECKPOINT, study, force=force)
-    console = make_console()
+    console = PlainConsole()
     _show_data(console, data, study)
-    show_notes(console, said)
-    if kept:
-        show_notes(console, [f"{kept} pieces of an interrupted run are kept."])
+    said += [f"{kept} pieces of an interrupted run are kept."] * bool(kept)
+    console.notes(said)
     try:
         comparison = _compare(study, out, jobs)
         comparison.settings["made"] |= _remember(asked, out, started)
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
         if not asked["no_model"] and comparison.at_full_size(n_jobs=jobs) is not None:
-            verdict = str(wording.full_size_words(comparison))
-            console.print(Text.assemble(("all rows ", "dim"), verdict))
-            full = wording.sizes(comparison)[-1]
-            for words in wording.left_out_words(full):
-                console.print(Text(words))
-        _baselines(console, comparison, jobs)
+            console.say(str(wording.full_size_words(comparison)), label="all rows")
+            for words in wording.left_out_words(wording.sizes(comparison)[-1]):
+                console.say(words)
+        with console.status("Scoring the external baseline"):
+            comparison.outside_baseline(n_jobs=jobs)
+        for words in wording.baseline_words(comparison):
+            console.say(words, label="baseline")
         model = None
         if not asked["no_model"]:
             model = _best_model(console, comparison, data.details)
@@ -159,10 +157,19 @@ def run_compare(
     )
     _write_results(out, comparison, usage, curves, model, gains)
     for step in comparison.next_steps(command_line=True):
-        console.print(Text.assemble(("next    ", "dim"), step))
+        console.say(step, label="next")
     for name in (CHECKPOINT, GAINS_CHECKPOINT):  # an equal run may have ended before
         (out / name).unlink(missing_ok=True)
-    _show_files(console, out, comparison, saved=model is not None, curve=bool(curves))
+    for label, name in (("results", "results.csv"), ("splits", SPLITS)):
+        console.say(str(out / name), label=label)
+    if curves:
+        console.say(str(out / CURVE), label="curve")
+    if model is not None:
+        path = out / MODEL
+        console.say(f"{path}: {wording.choice_words(comparison)}", label="model")
+        predict = shlex.join(["lupi", "predict", str(path), "NEW.csv"])
+        console.say(predict, label="predict")
+    console.say(str(out / "report.html"), label="report")
 
 
 def _compare(study: Study, out: Path, jobs: int) -> Comparison:
@@ -177,27 +184,20 @@ def _compare(study: Study, out: Path, jobs: int) -> Comparison:
     return comparison
 
 
-def _baselines(console: Console, comparison: Comparison, jobs: int) -> None:
-    with console.status("Scoring the external baseline"):
-        comparison.outside_baseline(n_jobs=jobs)
-    for words in wording.baseline_words(comparison):
-        console.print(Text.assemble(("baseline ", "dim"), words))
-
-
 def _curves(
-    console: Console, comparison: Comparison, jobs: int
+    console: PlainConsole, comparison: Comparison, jobs: int
 ) -> dict[str, LearningCurve]:
     with console.status("Computing learning curves"):
         curves = comparison.learning_curves(n_jobs=jobs)
     verdict = comparison.verdict
     curve = curves.get(verdict.method or "")
     if verdict.kind == "helps" and curve is not None and curve.worth() is not None:
-        console.print(Text(f"{verdict.method}: {wording.curve_words(curve)}"))
+        console.say(f"{verdict.method}: {wording.curve_words(curve)}")
     return curves
 
 
 def _best_model(
-    console: Console, comparison: Comparison, details: Mapping[str, Any]
+    console: PlainConsole, comparison: Comparison, details: Mapping[str, Any]
 ) -> bytes | None:
     """Return the file of the best model; None, with a note, if it cannot be saved."""
     with (
@@ -205,7 +205,7 @@ def _best_model(
         collected_warnings() as said,
     ):
         model = comparison.best_estimator()
-    show_notes(console, said)
+    console.notes(said)
     assert comparison.study is not None
     method, arm = comparison.choice
     rows = comparison.study.final_rows(method, arm)
@@ -215,7 +215,7 @@ def _best_model(
         words = {"model": wording.model_words(comparison), "comparison": measured}
         return model_file(model, {**details, **trained, **words})
     except ModelFileError as error:
-        show_notes(console, [f"no model is saved. {error}"])
+        console.notes([f"no model is saved. {error}"])
         return None
 
 
@@ -261,14 +261,8 @@ def _demo(request: Request, *, few: bool) -> InputTable:
     """Return the shipped trial, with a description for few labels or few rows."""
     from lupi.datasets import load_actg175
 
-    if (
-        request.target
-        or request.privileged
-        or request.privileged_file
-        or request.drop
-        or request.group
-        or request.time
-    ):
+    columns = "target", "privileged", "privileged_file", "drop", "group", "time"
+    if any(getattr(request, name) for name in columns):
         raise InputError(
             "Columns were given without a FILE; write: lupi compare FILE ..."
         )
@@ -309,21 +303,6 @@ def _check_checkpoint(path: Path, study: Study, *, force: bool) -> int:
         path.unlink()
         path.with_name(GAINS_CHECKPOINT).unlink(missing_ok=True)
         return 0
-
-
-def _show_files(
-    console: Console, out: Path, comparison: Comparison, *, saved: bool, curve: bool
-) -> None:
-    lines = {"results": str(out / "results.csv"), "splits": str(out / SPLITS)}
-    if curve:
-        lines["curve"] = str(out / CURVE)
-    if saved:
-        path = out / MODEL
-        lines["model"] = f"{path}: {wording.choice_words(comparison)}"
-        lines["predict"] = shlex.join(["lupi", "predict", str(path), "NEW.csv"])
-    lines["report"] = str(out / "report.html")
-    for name, line in lines.items():
-        console.print(Text.assemble((f"{name:<8}", "dim"), line))
 
 
 def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
@@ -414,7 +393,7 @@ def _read_groups(
 
 
 def _measure_columns(
-    console: Console,
+    console: PlainConsole,
     comparison: Comparison,
     groups: dict[str, list[str]] | None,
     out: Path,
@@ -424,14 +403,12 @@ def _measure_columns(
     if groups is None:
         return None
     gains = comparison.columns(groups, n_jobs=jobs, checkpoint=out / GAINS_CHECKPOINT)
-    console.print(Text("\nWhich privileged column helps?", "bold"))
-    console.print(
-        Text(
-            f"Gain of {gains.method} in {metric_name(gains.scoring)} over the same "
-            "model without X*, with its 95 % interval: with each column alone, and "
-            "with it left out.",
-            "dim",
-        )
+    console.say("\nWhich privileged column helps?", "bold")
+    console.say(
+        f"Gain of {gains.method} in {metric_name(gains.scoring)} over the same "
+        "model without X*, with its 95 % interval: with each column alone, and "
+        "with it left out.",
+        "dim",
     )
     wide = console.width >= NARROW
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
@@ -441,17 +418,13 @@ def _measure_columns(
     for group, *cells in wording.gain_cells(gains):
         table.add_row(Text(group), *(cells if wide else cells[:2]))
     console.print(table)
-    console.print(Text(gains.sentence))
+    console.say(gains.sentence)
     return gains
 
 
-def _show_data(console: Console, data: InputTable, study: Study) -> None:
+def _show_data(console: PlainConsole, data: InputTable, study: Study) -> None:
     """Print what is compared, and the number of fits."""
-    console.print()
-    console.print(Text("Does the privileged information help?", style="bold"))
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    console.say("\nDoes the privileged information help?", "bold")
     counts = [
         max(len(study.candidates(method, arm)) for arm in ARMS)
         for method in study.methods
@@ -459,40 +432,27 @@ def _show_data(console: Console, data: InputTable, study: Study) -> None:
     fits = sum(1 if count == 1 else count * study.inner_cv + 1 for count in counts)
     fits *= len(ARMS) * len(study.splits)
     names = listed([method.name for method in study.methods], most=4)
-    for name, words in (
-        ("Data", data.source),
-        *wording.data_facts(study.settings),
-        ("Methods", f"{names} in {len(ARMS)} arms, at most {fits:,} fits"),
-    ):
-        table.add_row(name, Text(words))
-    console.print(table)
+    methods = f"{names} in {len(ARMS)} arms, at most {fits:,} fits"
+    facts = wording.data_facts(study.settings)
+    console.facts([("Data", data.source), *facts, ("Methods", methods)])
     if data.about:
-        console.print(Text(f"\n{data.about}", style="italic"))
-    show_notes(console, data.notes)
+        console.say(f"\n{data.about}", "italic")
+    console.notes(data.notes)
     console.print()
 
 
-def _show_comparison(console: Console, comparison: Comparison) -> None:
+def _show_comparison(console: PlainConsole, comparison: Comparison) -> None:
     """Print the table and the verdict."""
     settings = comparison.settings
-    metric = metric_name(settings["scoring"])
-    console.print(Text(f"{metric}, higher is better.", "dim"))
+    console.say(f"{metric_name(settings['scoring'])}, higher is better.", "dim")
     console.print(_score_table(comparison, wide=console.width >= WIDE))
-    legend = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style="dim")
-    legend.add_column(no_wrap=True)
-    for name, meaning in (
-        *wording.arm_meanings(settings),
-        *wording.gain_words(comparison).items(),
-    ):
-        legend.add_row(name, Text(meaning))
-    console.print(legend)
-    for said in (
-        *wording.left_out_words(comparison),
-        *wording.second_words(comparison),
-    ):
-        console.print(Text(said))
+    meanings = wording.gain_words(comparison).items()
+    console.facts([*wording.arm_meanings(settings), *meanings], "dim")
+    other_scores = wording.second_words(comparison)
+    for said in (*wording.left_out_words(comparison), *other_scores):
+        console.say(said)
     for name, why in comparison.failures.items():
-        console.print(Text(f"{name} could not be fitted: {why}", style="red"))
+        console.say(f"{name} could not be fitted: {why}", "red")
     verdict = comparison.verdict
     body = Text(verdict.headline, style="bold")
     body.append("\n\n" + verdict.sentence, style="not bold")
@@ -504,7 +464,7 @@ def _show_comparison(console: Console, comparison: Comparison) -> None:
         said = wording.warning_words(item)
         if not said.startswith(item["method"]):
             said = f"{item['method']}: {said}"
-        console.print(Text(f"note: {said}", style="dim yellow"))
+        console.say(f"note: {said}", "dim yellow")
 
 
 def _score_table(comparison: Comparison, *, wide: bool) -> Table:

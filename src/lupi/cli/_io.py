@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 from sklearn.metrics import get_scorer_names
 
@@ -29,6 +30,7 @@ from lupi.cli._tables import (
     target_values,
 )
 from lupi.evaluation._methods import Task, read_task
+from lupi.evaluation._order import is_text
 from lupi.evaluation._prepare import TrainingRows
 from lupi.evaluation._study import Study, plan
 from lupi.evaluation._verdict import ROW_NUMBER
@@ -79,6 +81,13 @@ class Request:
         return cls(
             **{name: asked[name] for name in names if asked.get(name) is not None}
         )
+
+    @classmethod
+    def apart(cls, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a command's parameters, with one request for those of the table."""
+        names = {one.name for one in fields(cls)}
+        others = {name: asked[name] for name in asked if name not in names}
+        return {"request": cls.of(asked), **others}
 
 
 def command_words(asked: Mapping[str, Any]) -> list[str]:
@@ -256,7 +265,7 @@ def without_values(
         if not found.any():
             continue
         column = column.mask(found)
-        if pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column):
+        if is_text(column):
             as_numbers = pd.to_numeric(column, errors="coerce")
             if as_numbers.notna().sum() == column.notna().sum():
                 column = as_numbers
@@ -475,20 +484,38 @@ def _word(value: object) -> str:
 
 
 class PlainConsole(Console):
-    """A console that shows control characters of names and values as symbols."""
+    """A console that shows control characters of names and values as symbols.
+
+    Output to a file is wide enough for the tables.
+    """
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False)
+        if not self.is_terminal:
+            self.width = WIDE
+
+    def say(self, words: str, style: str = "", *, label: str = "") -> None:
+        """Print text that has no markup, after a label in its own column."""
+        start = f"{label:<7} " if label else ""
+        self.print(Text.assemble((start, "dim"), (words, style)))
+
+    def notes(self, notes: Iterable[str]) -> None:
+        """Print notes."""
+        for note in notes:
+            self.say(f"note: {note}", "yellow")
+
+    def facts(self, pairs: Iterable[tuple[str, str]], style: str = "") -> None:
+        """Print names and what is said of them, in two columns."""
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), style=style)
+        table.add_column(style="dim", no_wrap=True)
+        for name, words in pairs:
+            table.add_row(name, Text(words))
+        self.print(table)
 
     def render(self, *args: Any, **kwargs: Any) -> Iterator[Segment]:
         """Yield the segments of an object, those of text without control characters."""
         for text, style, control in super().render(*args, **kwargs):
             yield Segment(text if control else printable(text), style, control)
-
-
-def make_console(*, stderr: bool = False) -> Console:
-    """Return a console; output to a file is wide enough for the tables."""
-    console = PlainConsole(stderr=stderr, highlight=False)
-    if not console.is_terminal:
-        console = PlainConsole(stderr=stderr, highlight=False, width=WIDE)
-    return console
 
 
 def schema_of(X: pd.DataFrame) -> dict[str, dict[str, Any]]:
@@ -554,12 +581,6 @@ def collected_warnings() -> Iterator[list[str]]:
         warnings.simplefilter("always")
         yield said
     said.extend(dict.fromkeys(str(item.message) for item in caught))
-
-
-def show_notes(console: Console, notes: list[str]) -> None:
-    """Print notes."""
-    for note in notes:
-        console.print(Text(f"note: {note}", style="yellow"))
 
 
 def prepare_file(path: Path, *, force: bool) -> None:

@@ -18,7 +18,8 @@ import os
 import re
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,11 +55,43 @@ def read_table(path: str | os.PathLike[str]) -> tuple[pd.DataFrame, list[str]]:
     elif name is not None:
         raise InputError(f"{path} holds one table; write {path}, without ::{name}.")
     else:
-        table = _read_one_table(_read_bytes(path), path, notes)
-    table = _with_names(table)
-    _check_shape(table, path)
-    _check_names(table, path)
-    return _tidy(table, notes), notes
+        data = _read_bytes(path)
+        if data[:4] == b"PAR1":
+            # pyarrow raises a dozen different types
+            with _reading(f"{path} is a damaged Parquet file", Exception):
+                table = pd.read_parquet(io.BytesIO(data))
+        else:
+            text = _decode(data, path, notes)
+            records = _read_json(text, path)
+            table = _read_csv(text, path) if records is None else records
+    # Names that are numbers, such as years, become text.
+    names = [
+        str(each) if isinstance(each, int | float | np.integer) else each
+        for each in table.columns
+    ]
+    if len(names) < 2:
+        raise InputError(
+            f"{path} has {len(names)} column(s); a target, a feature and a "
+            "privileged column are needed."
+        )
+    if len(table) == 0:
+        raise InputError(f"{path} has column names but no rows.")
+    for each in names:
+        if not isinstance(each, str):
+            raise InputError(
+                f"{path} has a column called {each!r}, which is not text; rename it."
+            )
+    return _tidy(table.set_axis(names, axis=1), notes), notes
+
+
+@contextmanager
+def _reading(what: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Convert errors of a reader to an `InputError` that gives the reason."""
+    try:
+        yield
+    except kinds as error:
+        reason = (str(error) or "of unknown cause").splitlines()[0]
+        raise InputError(f"{what}: {reason}") from None
 
 
 def _read_head(path: Path) -> bytes:
@@ -73,32 +106,14 @@ def _read_head(path: Path) -> bytes:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _read_one_table(data: bytes, path: Path, notes: list[str]) -> pd.DataFrame:
-    if data[:4] == b"PAR1":
-        return _read_parquet(data, path)
-    text = _decode(data, path, notes)
-    table = _read_json(text, path)
-    return _read_csv(text, path) if table is None else table
-
-
 def _read_bytes(path: Path) -> bytes:
     data = path.read_bytes()
     if data[:2] == b"\x1f\x8b":
-        try:
+        with _reading(f"{path} is a damaged gzip file", OSError, EOFError):
             data = gzip.decompress(data)
-        except (OSError, EOFError) as error:
-            raise InputError(f"{path} is a damaged gzip file: {error}") from None
     if not data.strip():
         raise InputError(f"{path} is empty.")
     return data
-
-
-def _read_parquet(data: bytes, path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(io.BytesIO(data))
-    except Exception as error:  # pyarrow raises a dozen different types
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{path} is a damaged Parquet file: {reason}") from None
 
 
 def _decode(data: bytes, path: Path, notes: list[str]) -> str:
@@ -140,14 +155,20 @@ def _decode_lines(data: bytes, notes: list[str]) -> str:
 
 def _read_csv(text: str, path: Path) -> pd.DataFrame:
     header = next(line for line in text.splitlines() if line.strip())
-    _refuse_markup(header, path)
-    separator = _separator(header)
-    if separator is None:
+    if _MARKUP.match(header.lstrip()):  # a column named <50k is allowed
+        raise InputError(
+            f"{path} is not a table: it begins with {header.lstrip()[:16]!r}, as HTML "
+            "and XML do. CSV, Parquet, Excel, JSON lines, SQLite or DuckDB is expected."
+        )
+    # The separator is the one that gives the header the most columns.
+    found = {mark: next(csv.reader([header], delimiter=mark)) for mark in _SEPARATORS}
+    separator = max(found, key=lambda mark: len(found[mark]))
+    names = found[separator]
+    if len(names) < 2:
         raise InputError(
             f"{path} is not a table: its first line has no comma, semicolon, tab or "
             "bar, so there is only one column."
         )
-    names = next(csv.reader([header], delimiter=separator))
     repeated = sorted({name for name in names if name and names.count(name) > 1})
     if repeated:
         raise InputError(f"{path} has two columns called {repeated[0]!r}.")
@@ -165,15 +186,6 @@ def _read_csv(text: str, path: Path) -> pd.DataFrame:
     except (pd.errors.ParserError, pd.errors.ParserWarning, ValueError) as error:
         reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
         raise InputError(f"{path} is not a table: {reason}") from None
-
-
-def _separator(header: str) -> str | None:
-    """Return the separator that gives the header the most columns."""
-    counts = {
-        mark: len(next(csv.reader([header], delimiter=mark))) for mark in _SEPARATORS
-    }
-    best = max(counts, key=lambda mark: counts[mark])
-    return best if counts[best] > 1 else None
 
 
 def _split_name(path: Path) -> tuple[Path, str | None]:
@@ -208,11 +220,9 @@ def _is_workbook(path: Path) -> bool:
 
 def _read_workbook(path: Path, name: str | None) -> pd.DataFrame:
     _require("python_calamine", "An Excel workbook")
-    try:
+    # calamine has exceptions of its own
+    with _reading(f"{path} is a damaged workbook", Exception):
         sheets = pd.read_excel(path, sheet_name=None, engine="calamine")
-    except Exception as error:  # calamine has exceptions of its own
-        reason = (str(error) or "of unknown cause").splitlines()[0]
-        raise InputError(f"{path} is a damaged workbook: {reason}") from None
     filled = [sheet for sheet, table in sheets.items() if table.shape[1]]
     return sheets[_chosen(path, filled, name, "sheet")]
 
@@ -221,31 +231,28 @@ def _read_sqlite(path: Path, name: str | None) -> pd.DataFrame:
     # Read-only, because a database opened for writing creates files next to it.
     address = f"{path.resolve().as_uri()}?mode=ro"
     found = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
-    connection = sqlite3.connect(address, uri=True)
-    try:
+    with (
+        _reading(f"{path} is a damaged SQLite file", sqlite3.DatabaseError),
+        closing(sqlite3.connect(address, uri=True)) as connection,
+    ):
         tables = [row[0] for row in connection.execute(found)]
         own = [table for table in tables if not table.startswith("sqlite_")]
         chosen = _chosen(path, own, name, "table")
         return pd.read_sql_query(f"SELECT * FROM {_quoted(chosen)}", connection)
-    except sqlite3.DatabaseError as error:
-        raise InputError(f"{path} is a damaged SQLite file: {error}") from None
-    finally:
-        connection.close()
 
 
 def _read_duckdb(path: Path, name: str | None) -> pd.DataFrame:
     duckdb = _require("duckdb", "A DuckDB file")
-    try:
-        with duckdb.connect(str(path), read_only=True) as connection:
-            found = connection.execute(
-                "SELECT table_name FROM information_schema.tables ORDER BY table_name"
-            )
-            tables = [row[0] for row in found.fetchall()]
-            chosen = _chosen(path, tables, name, "table")
-            return connection.execute(f"SELECT * FROM {_quoted(chosen)}").df()
-    except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{path} cannot be read by DuckDB: {reason}") from None
+    with (
+        _reading(f"{path} cannot be read by DuckDB", duckdb.Error),
+        duckdb.connect(str(path), read_only=True) as connection,
+    ):
+        found = connection.execute(
+            "SELECT table_name FROM information_schema.tables ORDER BY table_name"
+        )
+        tables = [row[0] for row in found.fetchall()]
+        chosen = _chosen(path, tables, name, "table")
+        return connection.execute(f"SELECT * FROM {_quoted(chosen)}").df()
 
 
 def _quoted(name: str) -> str:
@@ -272,38 +279,21 @@ def _chosen(path: Path, names: list[str], name: str | None, kind: str) -> str:
 
 def _read_json(text: str, path: Path) -> pd.DataFrame | None:
     """Read JSON lines or a JSON list of records; return None for other text."""
-    start = text.lstrip()[:1]
-    if start not in ("{", "["):
+    if text.lstrip()[:1] not in ("{", "["):
         return None
-    records = _records(text)
-    if records is None:
-        return None
+    try:
+        records = json.loads(text)
+    except ValueError:
+        try:
+            records = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError:
+            return None
     if not isinstance(records, list) or not all(isinstance(r, dict) for r in records):
         raise InputError(
             f"{path} is JSON, but no list of records: one object per line is "
             'expected, such as {"age": 31, "cd4": 300}.'
         )
     return pd.DataFrame(records)
-
-
-def _records(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        pass
-    try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError:
-        return None
-
-
-def _refuse_markup(header: str, path: Path) -> None:
-    """Raise an InputError for HTML and XML; a column named ``<50k`` is allowed."""
-    if _MARKUP.match(header.lstrip()):
-        raise InputError(
-            f"{path} is not a table: it begins with {header.lstrip()[:16]!r}, as HTML "
-            "and XML do. CSV, Parquet, Excel, JSON lines, SQLite or DuckDB is expected."
-        )
 
 
 def _require(name: str, what: str) -> Any:
@@ -313,36 +303,13 @@ def _require(name: str, what: str) -> Any:
         raise InputError(str(error)) from None
 
 
-def _with_names(table: pd.DataFrame) -> pd.DataFrame:
-    """Convert column names that are numbers, such as years, to text."""
-    names = [
-        str(name) if isinstance(name, int | float | np.integer) else name
-        for name in table.columns
-    ]
-    return table if names == list(table.columns) else table.set_axis(names, axis=1)
-
-
-def _check_shape(table: pd.DataFrame, path: Path) -> None:
-    if table.shape[1] < 2:
-        raise InputError(
-            f"{path} has {table.shape[1]} column(s); a target, a feature and a "
-            "privileged column are needed."
-        )
-    if len(table) == 0:
-        raise InputError(f"{path} has column names but no rows.")
-
-
-def _check_names(table: pd.DataFrame, path: Path) -> None:
-    for name in table.columns:
-        if not isinstance(name, str):
-            raise InputError(
-                f"{path} has a column called {name!r}, which is not text; rename it."
-            )
-
-
 def _tidy(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    first = table.columns[0]
-    if first in ("", "Unnamed: 0") and _counts_rows(table[first]):
+    first, count = table.columns[0], np.arange(len(table))
+    if (
+        first in ("", "Unnamed: 0")
+        and pd.api.types.is_integer_dtype(table[first])
+        and any(np.array_equal(table[first], count + start) for start in (0, 1))
+    ):
         table = table.drop(columns=first)
         notes.append("The first column has no name and counts the rows; left out.")
     numbers = table.select_dtypes("number").columns
@@ -352,13 +319,6 @@ def _tidy(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
         table[numbers] = table[numbers].replace([np.inf, -np.inf], np.nan)
         notes.append(f"{int(infinite.sum())} infinite values are taken as missing.")
     return table
-
-
-def _counts_rows(column: pd.Series) -> bool:
-    count = np.arange(len(column))
-    return pd.api.types.is_integer_dtype(column) and any(
-        np.array_equal(column, count + start) for start in (0, 1)
-    )
 
 
 def resolve_columns(
@@ -391,11 +351,9 @@ def _resolve_one(part: str, columns: Sequence[str], option: str) -> list[str]:
         return [part]
     if ":" in part:
         ends = part.split(":", 1)
-        start = columns.index(column_named(ends[0], columns, option)) if ends[0] else 0
-        stop = (
-            columns.index(column_named(ends[1], columns, option))
-            if ends[1]
-            else len(columns) - 1
+        start, stop = (
+            columns.index(column_named(end or last, columns, option))
+            for end, last in zip(ends, (columns[0], columns[-1]), strict=True)
         )
         if start > stop:
             raise InputError(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -48,7 +49,7 @@ from lupi.evaluation._order import (
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
 from lupi.evaluation._scoring import design_for
-from lupi.evaluation._splits import Split, evenly_mixed, of_rows
+from lupi.evaluation._splits import Split
 from lupi.evaluation._statistics import (
     Contrast,
     Design,
@@ -58,12 +59,10 @@ from lupi.evaluation._statistics import (
 )
 from lupi.evaluation._study import FIELDS, Piece, Study, plan
 from lupi.evaluation._verdict import (
-    SIGNIFICANCE,
     ArmScores,
     Kind,
     Verdict,
     best_arm,
-    failing,
     judge,
     next_steps,
     score_intervals,
@@ -269,36 +268,24 @@ def run(
         progress=progress,
         title="Comparing",
     )
-    return _assemble(study, results, started)
-
-
-def _assemble(
-    study: Study, results: dict[str, dict[str, Any]], started: datetime
-) -> Comparison:
-    """Combine finished pieces, with the arms of its family for each method."""
     lines: list[dict[str, Any]] = []
     failures: dict[str, str] = {}
-    warnings: dict[tuple[str, str], int] = {}
-    for method in study.methods:
-        for split in range(len(study.splits)):
-            parts = [
-                results[Piece("family", method.baseline, split).key],
-                results[Piece("method", method.name, split).key],
-            ]
-            for part in parts:
-                if part["error"] is not None:
-                    failures.setdefault(method.name, part["error"])
-                for message, count in part["warnings"].items():
-                    key = (method.name, message)
-                    warnings[key] = warnings.get(key, 0) + count
-            found = {line["arm"]: line for part in parts for line in part["lines"]}
-            for arm in ARMS:
-                lines.append(
-                    {"arm": arm, "split": split, "score": np.nan, "seconds": 0.0}
-                    | {"params": {}}
-                    | found.get(arm, {})
-                    | {"method": method.name}
-                )
+    warnings: Counter[tuple[str, str]] = Counter()
+    for method, split in product(study.methods, range(len(study.splits))):
+        parts = [
+            results[Piece("family", method.baseline, split).key],
+            results[Piece("method", method.name, split).key],
+        ]
+        for part in parts:
+            if part["error"] is not None:
+                failures.setdefault(method.name, part["error"])
+            for message, count in part["warnings"].items():
+                warnings[method.name, message] += count
+        found = {line["arm"]: line for part in parts for line in part["lines"]}
+        none = {"split": split, "score": np.nan, "seconds": 0.0, "params": {}}
+        for arm in ARMS:
+            own = found.get(arm, none | {"arm": arm})
+            lines.append(own | {"method": method.name})
     made = {
         "date": started.isoformat(timespec="seconds"),
         "versions": versions("numpy", "scipy", "scikit-learn", "pandas"),
@@ -627,7 +614,7 @@ def _resized(study: Study, size: int, number: int) -> Split:
 
 
 def _mixed(study: Study, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return rows[evenly_mixed(len(rows), of_rows(study.strata, rows), rng)]
+    return rows[study.rows.take(rows).mixed(rng)]
 
 
 @dataclass
@@ -702,18 +689,14 @@ class ColumnGains:
         (``gain_alone_low`` and so on), corrected for the overlap of the splits. Two
         redundant columns have large gains alone and small contributions.
         """
-        lines = []
-        for group, scores in self._scores.items():
-            line: dict[str, Any] = {"group": group}
-            for name, arm, other in (
-                ("gain_alone", ALONE, NONE),
-                ("gain_left_out", LEFT_OUT, NONE),
-                ("contribution", ALL, LEFT_OUT),
-            ):
-                line |= scores.difference(arm, other).columns(name, f"{name}_")
-            lines.append(line)
-        table = pd.DataFrame(lines)
-        return table.sort_values(
+        lines = [
+            {"group": group}
+            | scores.difference(ALONE, NONE).columns("gain_alone")
+            | scores.difference(LEFT_OUT, NONE).columns("gain_left_out")
+            | scores.difference(ALL, LEFT_OUT).columns("contribution")
+            for group, scores in self._scores.items()
+        ]
+        return pd.DataFrame(lines).sort_values(
             "gain_alone", ascending=False, kind="stable", ignore_index=True
         )
 
@@ -732,18 +715,15 @@ class ColumnGains:
             ``high``.
         """
         lines = []
-        for group in self.table["group"]:
-            for kind in (ALONE, LEFT_OUT):
-                contrast = self._scores[group].difference(kind, NONE)
-                low, high = contrast.interval(confidence)
-                line = {"group": group, "kind": kind, "value": contrast.mean}
-                lines.append(line | {"low": low, "high": high})
-        return pd.DataFrame(lines)
+        for group, kind in product(self.table["group"], (ALONE, LEFT_OUT)):
+            gain = self._scores[group].difference(kind, NONE)
+            lines.append((group, kind, gain.mean, *gain.interval(confidence)))
+        return pd.DataFrame(lines, columns=["group", "kind", "value", "low", "high"])
 
     @property
     def sentence(self) -> str:
         """Summary of the table in sentences."""
-        table, total = self.table, self.total.columns("total", "total_")
+        table, total = self.table, self.total.columns("total")
         together = with_interval(total, "total")
         first, needed = table.iloc[0], table.loc[table["contribution"].idxmax()]
         if len(self.groups) == 1:
@@ -853,12 +833,11 @@ def outside_baseline(
 
     best, arm = best_arm(comparison.summary, comparison.verdict)
     arms = beside(comparison.verdict.method)
-    over = arms.difference("outside", "without")
     return {
         "name": method.name,
         **arms.level("outside").columns("score", ""),
-        **beside(best).difference("outside", arm).columns("difference", "difference_"),
-        **over.columns("over_without", "over_without_"),
+        **beside(best).difference("outside", arm).columns("difference"),
+        **arms.difference("outside", "without").columns("over_without"),
         "scores": [line["score"] for line in lines],
     }
 
@@ -1039,26 +1018,8 @@ class Comparison:
         list of str
             Sentences, at least one.
         """
-        sizes = [own for own in (self, self.full_size) if own]
-        useless = [_is_useless(own) for own in sizes]
         with option_names(command_line):
-            return next_steps(
-                self.verdict,
-                self.settings,
-                self.methods,
-                useless=all(useless),
-                fails=self._fails,
-                few_better=useless == [False, True],
-                oracle_gains=any(map(_oracle_gains, sizes)),
-                kept="with" if self.verdict.kind == "failed" else self.choice[1],
-                command_line=command_line,
-            )
-
-    @property
-    def _fails(self) -> bool:
-        """Whether an arm of the verdict is far below a constant in some splits."""
-        arms = self._scores.get(str(self.verdict.method))
-        return arms is not None and bool(failing(arms, self.settings, self.left_out))
+            return next_steps(self, self._scores, command_line=command_line)
 
     @property
     def choice(self) -> tuple[str, str]:
@@ -1455,20 +1416,6 @@ class Comparison:
             The comparison without the data, so that `best_estimator` cannot fit.
         """
         return _read(read_json(path))
-
-
-def _oracle_gains(comparison: Comparison) -> bool:
-    """Return whether the oracle of the method of the verdict is shown to gain."""
-    p_gap = comparison.summary.set_index("method")["p_gap"]
-    return bool(p_gap.get(comparison.verdict.method, 1.0) <= SIGNIFICANCE)
-
-
-def _is_useless(comparison: Comparison) -> bool:
-    """Return whether no model is shown to be better than a constant prediction."""
-    constant, table = comparison.settings.get("constant"), comparison.table
-    used = table[table["arm"].isin(("without", "with"))]
-    least = used["low"].fillna(used["score"]).max()
-    return constant is not None and bool(least <= constant)
 
 
 def _read(stored: Mapping[str, Any]) -> Comparison:

@@ -48,7 +48,7 @@ from lupi.base import check_privileged, missing_targets
 from lupi.base._metadata import fit_arguments, seeded
 from lupi.base._rows import dense, read_groups, take_rows
 from lupi.evaluation._methods import Task, read_task
-from lupi.evaluation._order import MOST_CATEGORIES, as_dates, ordered_columns
+from lupi.evaluation._order import MOST_CATEGORIES, as_dates, is_text, ordered_columns
 from lupi.evaluation._prepare import (
     as_table,
     check_lengths,
@@ -64,7 +64,7 @@ from lupi.evaluation._scoring import (
     constant_model,
     named_scorer,
 )
-from lupi.evaluation._splits import Pairs, check_class_sizes, inner_splits, of_rows
+from lupi.evaluation._splits import Pairs, Rows, check_class_sizes, inner_splits
 from lupi.kernels import gram_cache
 
 # Thresholds between chance (0) and a perfect score (1): an AUC of 0.9, an R² of 0.6.
@@ -202,8 +202,8 @@ def column_scores(
     if name == "roc_auc_ovr" and len(np.unique(y)) > 2:
         of_class = class_auc_scorers(y[rows], FEWEST_OF_CLASS)
         scorers |= {f"class {label}": each for label, each in of_class.items()}
-    strata = None if task == "regression" else y[rows]
-    folds = inner_splits(strata, len(rows), of_rows(groups, rows), cv, random_state)
+    every = Rows(len(y), None if task == "regression" else y, groups)
+    folds = inner_splits(every.take(rows), cv, random_state)
     X_none = np.zeros((len(rows), 1))
     constant = _mean_scores(constant_model(task), X_none, y[rows], scorers, folds)
     chance = constant["score"][0]
@@ -216,33 +216,28 @@ def column_scores(
         )
         for column, kind in zip(names, kinds, strict=True)
     )
-    none = (np.nan, np.nan)
-    best = [
-        max(
-            ((each[f"class {label}"][0], label) for label in of_class if each),
-            default=(np.nan, ""),
+    lines = []
+    for column, kind, share, own in zip(names, kinds, missing, scores, strict=True):
+        score, std = own.get("score", (np.nan, np.nan))
+        of_each = ((own[f"class {label}"][0], label) for label in of_class if own)
+        top, label = max(of_each, default=(np.nan, ""))
+        lines.append(
+            {
+                "column": column,
+                "type": kind,
+                "n_values": int(table[column].nunique()),
+                "missing": share,
+                "score": score,
+                "std": std,
+                "note": _note(table[column], kind, y, task),
+                "means_missing": ", ".join(means_missing(table[column])),
+                "best_class": label,
+                "best_class_score": top,
+            }
         )
-        for each in scores
-    ]
-    found = pd.DataFrame(
-        {
-            "column": names,
-            "type": kinds,
-            "n_values": [int(table[column].nunique()) for column in names],
-            "missing": missing,
-            "score": [each.get("score", none)[0] for each in scores],
-            "std": [each.get("score", none)[1] for each in scores],
-            "note": [
-                _note(table[column], kind, y, task)
-                for column, kind in zip(names, kinds, strict=True)
-            ],
-            "means_missing": [
-                ", ".join(means_missing(table[column])) for column in names
-            ],
-            "best_class": [label for _, label in best],
-            "best_class_score": [score for score, _ in best],
-        }
-    ).sort_values("score", ascending=False, kind="stable", ignore_index=True)
+    found = pd.DataFrame(lines).sort_values(
+        "score", ascending=False, kind="stable", ignore_index=True
+    )
     highest = found[["score", "best_class_score"]].max(axis=1)
     way = (highest - chance) / (best_score(scorer) - chance)
     return found.assign(suspicious=way >= SUSPICIOUS[task])
@@ -340,9 +335,7 @@ def means_missing(column: pd.Series) -> list[str]:
             if np.abs(inner - end).min() > max(np.ptp(inner), 1.0):
                 found.append(f"{end:g}")
         return found
-    if not (
-        pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)
-    ):
+    if not is_text(column):
         return []
     words = values.astype(str).str.strip()
     text = words[pd.to_numeric(words, errors="coerce").isna()]
@@ -362,31 +355,27 @@ def _column_score(
     """Return mean and standard deviation of the scores of one column, if it has any."""
     if kind in ("constant", "identifier"):
         return {}
-    tree: type = (
-        DecisionTreeRegressor if task == "regression" else DecisionTreeClassifier
-    )
-    model = tree(
-        max_leaf_nodes=MOST_LEAVES,
-        min_samples_leaf=max(5, len(y) // 200),
-        random_state=0,
-    )
+    table: Any
+    tree: Any = DecisionTreeClassifier
+    if task == "regression":
+        tree = DecisionTreeRegressor
+    leaves = {"max_leaf_nodes": MOST_LEAVES, "min_samples_leaf": max(5, len(y) // 200)}
+    model = tree(**leaves, random_state=0)
     if pd.api.types.is_numeric_dtype(column):
         values = column.to_numpy(float, na_value=np.nan)[:, None]
-        values = np.where(np.isinf(values), np.nan, values)
-        return _mean_scores(model, values, y, scorers, folds)
-    if pd.api.types.is_datetime64_any_dtype(column):
+        table = np.where(np.isinf(values), np.nan, values)
+    elif pd.api.types.is_datetime64_any_dtype(column):
         days = (column - column.min()) / pd.Timedelta(days=1)
-        return _mean_scores(model, days.to_numpy(float)[:, None], y, scorers, folds)
-    if kind == "category":
+        table = days.to_numpy(float)[:, None]
+    elif kind == "category":
         # An indicator per category, and one of missing values, need no folds.
-        indicators = pd.get_dummies(column, dummy_na=True).to_numpy(float)
-        return _mean_scores(model, indicators, y, scorers, folds)
-    table = column.to_frame()
-    if kind == "date" and column.isna().any():
-        table = table.assign(missing=column.isna().to_numpy(float))
-    return _mean_scores(
-        make_pipeline(make_transformer(table), model), table, y, scorers, folds
-    )
+        table = pd.get_dummies(column, dummy_na=True).to_numpy(float)
+    else:
+        table = column.to_frame()
+        if kind == "date" and column.isna().any():
+            table = table.assign(missing=column.isna().to_numpy(float))
+        model = make_pipeline(make_transformer(table), model)
+    return _mean_scores(model, table, y, scorers, folds)
 
 
 def _mean_scores(
@@ -395,10 +384,9 @@ def _mean_scores(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = cross_validate(model, X, y, scoring=scorers, cv=folds)
-        scores = {name: found[f"test_{name}"] for name in scorers}
         return {
             name: (float(np.nanmean(each)), float(np.nanstd(each)))
-            for name, each in scores.items()
+            for name, each in ((name, found[f"test_{name}"]) for name in scorers)
         }
 
 
@@ -532,7 +520,8 @@ def nested_cross_validate(
     given = fit_arguments(model, privileged=privileged, sample_weight=weight)
     candidates = [dict(candidate) for candidate in grid]
     scorers = [named_scorer(name, task, y) for name in metrics]
-    splits = inner_splits(strata, len(y), groups, cv, random_state)
+    every = Rows(len(y), strata, groups)
+    splits = inner_splits(every, cv, random_state)
 
     def score(candidate: int, train: np.ndarray, test: np.ndarray) -> list[float]:
         fitted = clone(model).set_params(**candidates[candidate])
@@ -543,8 +532,7 @@ def nested_cross_validate(
     def run(split: int) -> dict[str, Any]:
         """Search on the training rows of one outer fold, refit and score."""
         train, test = splits[split]
-        own = [of_rows(column, train) for column in (strata, groups)]
-        folds = inner_splits(own[0], len(train), own[1], inner_cv, random_state + split)
+        folds = inner_splits(every.take(train), inner_cv, random_state + split)
         scores = []
         with config_context(enable_metadata_routing=False):
             with warnings.catch_warnings():

@@ -43,13 +43,16 @@ MOST_ROWS, MOST_FEATURES = 2000, 10
 COMPUTABLE, PROMISING = 0.99, 0.8
 
 
+def is_text(column: pd.Series) -> bool:
+    """Return whether a column can hold text: objects are not looked at."""
+    return pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)
+
+
 def as_dates(column: pd.Series) -> pd.Series | None:
     """Return a column as dates; None if its values are not dates."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return column
-    if not (
-        pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column)
-    ):
+    if not is_text(column):
         return None
     words = column.dropna().astype(str).map(with_iso_date).reset_index(drop=True)
     if words.empty or not words.str.fullmatch(DATE).all():
@@ -97,19 +100,15 @@ def date_columns(table: Any) -> list[str]:
     """Return the names of the columns of a data frame that are dates or years."""
     if not isinstance(table, pd.DataFrame):
         return []
-    return [
-        str(name)
-        for name in table
-        if as_dates(table[name]) is not None or _is_year(str(name), table[name])
-    ]
-
-
-def _is_year(name: str, column: pd.Series) -> bool:
-    if "year" not in name.lower() or not pd.api.types.is_numeric_dtype(column):
-        return False
-    years = column.dropna()
-    whole = years.between(1800, 2100) & (years % 1 == 0)
-    return len(years) > 0 and bool(whole.all())
+    found = []
+    for name, column in table.items():
+        is_date = as_dates(column) is not None
+        if "year" in str(name).lower() and pd.api.types.is_numeric_dtype(column):
+            years = column.dropna()
+            whole = years.between(1800, 2100) & (years % 1 == 0)
+            is_date = len(years) > 0 and bool(whole.all())
+        found += [str(name)] * is_date
+    return found
 
 
 def ordered_columns(columns: dict[str, Any]) -> tuple[list[str], str | None]:
@@ -138,7 +137,8 @@ def order_of_rows(column: pd.Series) -> tuple[float, float, bool]:
     ranks = stats.rankdata(values[known])
     levels = np.unique(ranks)
     parts = ranks[:, None]
-    if _has_categories(column) and len(levels) <= MOST_CATEGORIES:
+    named = not pd.api.types.is_numeric_dtype(column) and as_dates(column) is None
+    if named and len(levels) <= MOST_CATEGORIES:
         # One of two categories is known from the other.
         parts = (parts == levels[: len(levels) if len(levels) > 2 else 1]).astype(float)
     parts = parts - parts.mean(axis=0)
@@ -161,10 +161,6 @@ def may_be_time(column: pd.Series) -> bool:
         return as_dates(column) is not None
     values = column.dropna()
     return bool((values % 1 == 0).all() and values.iloc[-1] > values.iloc[0])
-
-
-def _has_categories(column: pd.Series) -> bool:
-    return not pd.api.types.is_numeric_dtype(column) and as_dates(column) is None
 
 
 def _codes(column: pd.Series) -> np.ndarray:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,6 +199,12 @@ class TrainingRows:
     n_labelled: int
     source: np.ndarray
     most_categories: int | None = None
+
+    def take(self, kept: np.ndarray, n_labelled: int) -> TrainingRows:
+        """Return some of the rows, by their places, of which the first have y."""
+        return replace(
+            self, rows=self.rows[kept], n_labelled=n_labelled, source=self.source[kept]
+        )
 
 
 @dataclass

@@ -107,11 +107,7 @@ def _sent_once(work: Any) -> Any:
         return work
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")
-        return client.submit(_identity, work, pure=False)
-
-
-def _identity(work: Any) -> Any:
-    return work
+        return client.submit(lambda sent: sent, work, pure=False)
 
 
 def _run_one(
@@ -127,15 +123,12 @@ def to_plain(value: Any) -> Any:
         return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [to_plain(item) for item in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    if value is None or isinstance(value, str):
-        return value
-    return str(value)
+    if isinstance(value, np.bool_ | np.number):
+        value = value.item()
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    plain = value is None or isinstance(value, bool | int | str)
+    return value if plain else str(value)
 
 
 class Checkpoint:
@@ -161,14 +154,11 @@ class Checkpoint:
     def read(self) -> dict[str, dict[str, Any]]:
         """Return the finished pieces, and prepare the file for appending."""
         header = {"format": CHECKPOINT_FORMAT, "study": self.identity}
-        if not self.path.exists() or self.path.stat().st_size == 0:
-            self._start(header)
-            return {}
-        content = self.path.read_bytes()
+        content = self.path.read_bytes() if self.path.exists() else b""
         complete = content[: content.rfind(b"\n") + 1]
         lines = complete.splitlines()
         if not lines and json.dumps(header).encode().startswith(content):
-            self._start(header)
+            self._write("wb", header)
             return {}
         try:
             first, *rest = [json.loads(line) for line in lines]
@@ -192,20 +182,15 @@ class Checkpoint:
             os.truncate(self.path, len(complete))
         return done
 
-    def _start(self, header: dict[str, str]) -> None:
-        with open(self.path, "wb") as file:
-            self._write(file, header)
-
     def append(self, key: str, result: dict[str, Any]) -> None:
         """Add a finished piece and force it to disk."""
-        with open(self.path, "ab") as file:
-            self._write(file, {"piece": key, "result": result})
+        self._write("ab", {"piece": key, "result": result})
 
-    @staticmethod
-    def _write(file: Any, entry: dict[str, Any]) -> None:
-        file.write(json.dumps(entry).encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    def _write(self, mode: str, entry: dict[str, Any]) -> None:
+        with open(self.path, mode) as file:
+            file.write(json.dumps(entry).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
 
 
 @contextmanager
@@ -231,14 +216,9 @@ def _progress_bar(
         TimeRemainingColumn,
     )
 
-    counts = (MofNCompleteColumn(), TimeElapsedColumn(), "left", TimeRemainingColumn())
-    with Progress(
-        "{task.description}",
-        BarColumn(),
-        *counts,
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    columns = ["{task.description}", BarColumn(), MofNCompleteColumn()]
+    columns += [TimeElapsedColumn(), "left", TimeRemainingColumn()]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total, completed=completed)
         yield lambda: bar.advance(task)
 

@@ -67,7 +67,7 @@ METRIC_NAMES = {
     "neg_mean_absolute_error": "negative mean absolute error",
 }
 RESPONSES = ("decision_function", "predict_proba")
-ROWS_OF_TRIAL = 200
+ROWS_OF_TRIAL = 10  # of each class
 N_BINS = 10
 # Share of the rows below which the average precision of a class is reported as well.
 RARE = 0.1
@@ -159,12 +159,10 @@ def named_scorer(name: str, task: Task, y: np.ndarray) -> Scorer:
             f"The score {name!r} is for two classes and the target has {len(classes)}; "
             f"use {FOR_MORE_CLASSES[name]!r} or 'accuracy'."
         )
-    more: dict[str, Any] = {"pos_label": classes[-1]}
-    if name == "average_precision":
-        more["response_method"] = RESPONSES
-    else:
-        more["zero_division"] = 0.0
-    return make_scorer(OF_ONE_CLASS[name], **more)
+    more: dict[str, Any] = {"zero_division": 0.0}
+    if name == AVERAGE_PRECISION:
+        more = {"response_method": RESPONSES}
+    return make_scorer(OF_ONE_CLASS[name], pos_label=classes[-1], **more)
 
 
 def rare_scorers(y: np.ndarray) -> tuple[dict[str, Any] | None, dict[str, Scorer]]:
@@ -177,56 +175,50 @@ def rare_scorers(y: np.ndarray) -> tuple[dict[str, Any] | None, dict[str, Scorer
     rarest = np.argsort(counts, kind="stable")
     rare = rarest[counts[rarest] < RARE * len(y)][:MOST_RARE]
     scorers = {}
-    for k in rare:
-        name = AVERAGE_PRECISION + f" of {classes[k]}" * (len(rare) > 1)
-        scorers[name] = make_scorer(
-            precision_of_class,
-            response_method=RESPONSES,
-            classes=classes,
-            label=classes[k],
-        )
+    for label in classes[rare]:
+        name = AVERAGE_PRECISION + f" of {label}" * (len(rare) > 1)
+        scorers[name] = _class_scorer(average_precision_score, classes, label)
     if not len(rare):
         return None, {}
     share = float(counts[rare[0]] / len(y))
     return {"class": str(classes[rare[0]]), "share": share}, scorers
 
 
-def precision_of_class(
-    y: np.ndarray,
-    scores: np.ndarray,
-    *,
-    classes: np.ndarray,
-    label: Any,
-    sample_weight: np.ndarray | None = None,
-) -> float:
-    """Return the average precision of one class against all others."""
-    own = _by_class(scores)[:, np.flatnonzero(classes == label)[0]]
-    return float(average_precision_score(y == label, own, sample_weight=sample_weight))
-
-
 def class_auc_scorers(y: np.ndarray, fewest: int) -> dict[str, Scorer]:
     """Return the AUC against all others of each class with enough rows."""
     classes, counts = np.unique(y, return_counts=True)
     return {
-        str(label): make_scorer(
-            auc_of_class, response_method=RESPONSES, classes=classes, label=label
-        )
+        str(label): _class_scorer(auc, classes, label)
         for label in classes[counts >= fewest]
     }
 
 
-def auc_of_class(
+def _class_scorer(metric: Scorer, classes: np.ndarray, label: Any) -> Scorer:
+    options = {"metric": metric, "classes": classes, "label": label}
+    return make_scorer(score_of_class, response_method=RESPONSES, **options)
+
+
+def score_of_class(
     y: np.ndarray,
     scores: np.ndarray,
     *,
+    metric: Scorer,
     classes: np.ndarray,
     label: Any,
     sample_weight: np.ndarray | None = None,
 ) -> float:
-    """Return the AUC of one class against all others; NaN without rows of either."""
-    weight = np.ones(len(y)) if sample_weight is None else sample_weight
-    own = _by_class(scores)[:, np.flatnonzero(classes == label)[0]]
-    return _auc(*np.unique(own, return_inverse=True), y == label, weight)
+    """Return a score of one class against all others."""
+    by_class = scores if scores.ndim == 2 else np.column_stack([-scores, scores])
+    own = by_class[:, np.flatnonzero(classes == label)[0]]
+    return float(metric(y == label, own, sample_weight=sample_weight))
+
+
+def auc(
+    positive: np.ndarray, values: np.ndarray, sample_weight: np.ndarray | None = None
+) -> float:
+    """Return the AUC; NaN without rows of either class."""
+    weight = np.ones(len(values)) if sample_weight is None else sample_weight
+    return _auc(*np.unique(values, return_inverse=True), positive, weight)
 
 
 def macro_auc(
@@ -240,18 +232,13 @@ def macro_auc(
 
     Unlike that of scikit-learn it takes decision values as well as probabilities.
     """
+    more = {"metric": auc, "classes": classes, "sample_weight": sample_weight}
     found = [
-        auc_of_class(
-            y, scores, classes=classes, label=label, sample_weight=sample_weight
-        )
+        score_of_class(y, scores, label=label, **more)
         for label in classes
         if 0 < (y == label).sum() < len(y)
     ]
     return float(np.mean(found)) if found else np.nan
-
-
-def _by_class(scores: np.ndarray) -> np.ndarray:
-    return scores if scores.ndim == 2 else np.column_stack([-scores, scores])
 
 
 def _auc(
@@ -297,12 +284,8 @@ def _check_scorer(name: str, scorer: Scorer, task: Task, y: np.ndarray) -> None:
             f"The score {name!r} is for numbers and the target has classes; use "
             f"'accuracy' or 'roc_auc', or set {argument('task', 'regression')}."
         )
-    rows = np.concatenate(
-        [
-            np.flatnonzero(y == label)[: max(2, ROWS_OF_TRIAL // 20)]
-            for label in np.unique(y)[:20]
-        ]
-    )
+    some = (np.flatnonzero(y == label)[:ROWS_OF_TRIAL] for label in np.unique(y)[:20])
+    rows = np.concatenate(list(some))
     X, target = np.arange(len(rows), dtype=float)[:, None], y[rows]
     try:
         with warnings.catch_warnings():

@@ -50,6 +50,40 @@ class Split(NamedTuple):
     unlabelled: np.ndarray = NO_ROWS
 
 
+class Rows(NamedTuple):
+    """Some rows: their number, and the class and the group of each, if there are any.
+
+    Regression has no classes.
+    """
+
+    number: int
+    strata: np.ndarray | None
+    groups: np.ndarray | None
+
+    def take(self, rows: np.ndarray) -> Rows:
+        """Return some of the rows, from a mask or their positions."""
+        number = len(np.arange(self.number)[rows])
+        return Rows(number, of_rows(self.strata, rows), of_rows(self.groups, rows))
+
+    def mixed(self, rng: np.random.Generator) -> np.ndarray:
+        """Return a random order of the rows in which the classes alternate evenly."""
+        if self.strata is None:
+            return rng.permutation(self.number)
+        position = np.empty(self.number)
+        for label in np.unique(self.strata):
+            rows = rng.permutation(np.flatnonzero(self.strata == label))
+            position[rows] = (np.arange(len(rows)) + rng.random()) / len(rows)
+        return np.argsort(position, kind="stable")
+
+    @property
+    def n_jackknife(self) -> int:
+        """The number of parts for the jackknife: each has some rows of every class."""
+        smallest = self.number // 2
+        if self.strata is not None:
+            smallest = np.unique(self.strata, return_counts=True)[1].min()
+        return int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
+
+
 def describe_splits(splits: Sequence[Split], kind: Kind | None = None) -> Design:
     """Return the mean sizes of the splits, and their kind.
 
@@ -84,38 +118,28 @@ def _in_common(sets: list[np.ndarray]) -> np.ndarray:
 
 
 def outer_splits(
-    has_y: np.ndarray,
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
-    cv: Any,
-    train_size: int | float | None,
-    seed: int,
+    rows: Rows, has_y: np.ndarray, cv: Any, train_size: int | float | None, seed: int
 ) -> list[Split]:
     """Return folds, small training sets or given splits of the rows that have y.
 
-    ``strata`` is the class of each row, None for regression; ``groups`` the group of
-    each row or None; ``cv`` and ``train_size`` are the arguments of `compare`.
+    ``cv`` and ``train_size`` are the arguments of `compare`.
     """
-    n_rows = int(has_y.sum())
-    own_strata, own_groups = of_rows(strata, has_y), of_rows(groups, has_y)
+    own = rows.take(has_y)
     if cv is not None and not isinstance(cv, int | np.integer):
         if train_size is not None:
             raise ValueError(
                 "train_size cannot be combined with given splits; give cv as the "
                 "number of splits, or leave train_size out."
             )
-        pairs = _given_splits(cv, n_rows, own_strata, own_groups)
+        pairs = _given_splits(cv, own)
     elif train_size is not None:
         n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
-        n_train = _size(train_size, n_rows)
-        blocks = _small_blocks(
-            n_rows, own_strata, own_groups, n_train, n_splits, seed, "train_size"
-        )
-        pairs = [(rows, np.setdiff1d(np.arange(n_rows), rows)) for rows in blocks]
+        n_train = _size(train_size, own.number)
+        blocks = _small_blocks(own, n_train, n_splits, seed, "train_size")
+        pairs = [(each, np.setdiff1d(np.arange(own.number), each)) for each in blocks]
     else:
-        n_folds = DEFAULT_FOLDS if cv is None else int(cv)
-        pairs = _folds(n_rows, own_strata, own_groups, n_folds, seed)
-    return _with_unlabelled(pairs, has_y, groups)
+        pairs = _folds(own, DEFAULT_FOLDS if cv is None else int(cv), seed)
+    return _with_unlabelled(pairs, has_y, rows.groups)
 
 
 def of_rows(column: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
@@ -167,12 +191,10 @@ def _size(train_size: int | float, n_rows: int) -> int:
     return int(rows)
 
 
-def _given_splits(
-    cv: Any, n_rows: int, strata: np.ndarray | None, groups: np.ndarray | None
-) -> Pairs:
+def _given_splits(cv: Any, rows: Rows) -> Pairs:
     if hasattr(cv, "split"):
-        target = np.zeros(n_rows) if strata is None else strata
-        cv = cv.split(np.zeros((n_rows, 1)), target, groups)
+        target = np.zeros(rows.number) if rows.strata is None else rows.strata
+        cv = cv.split(np.zeros((rows.number, 1)), target, rows.groups)
     elif not isinstance(cv, Iterable):
         raise TypeError(
             f"cv={cv!r}: give a number of folds, a splitter with a split method, or a "
@@ -192,23 +214,18 @@ def _given_splits(
     return pairs
 
 
-def _folds(
-    n_rows: int,
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
-    n_folds: int,
-    seed: int,
-) -> Pairs:
+def _folds(rows: Rows, n_folds: int, seed: int) -> Pairs:
     """Return stratified folds, repeated twice, with groups kept together."""
     if n_folds < 2:
         raise ValueError(f"{argument('cv', n_folds)}: give at least 2 folds.")
-    rows = np.zeros((n_rows, 1))
+    (number, strata, groups) = rows
+    table = np.zeros((number, 1))
     if groups is None:
         if strata is not None:
             check_class_sizes(strata, n_folds)
         kind = RepeatedKFold if strata is None else RepeatedStratifiedKFold
         splitter = kind(n_splits=n_folds, n_repeats=DEFAULT_REPEATS, random_state=seed)
-        return list(splitter.split(rows, strata))
+        return list(splitter.split(table, strata))
     n_groups = len(np.unique(groups))
     if n_groups < n_folds:
         raise ValueError(
@@ -223,12 +240,9 @@ def _folds(
             codes = np.unique(groups, return_inverse=True)[1]
             rng = np.random.default_rng(seed + repeat)
             relabelled = rng.permutation(codes.max() + 1)[codes]
-            pairs += GroupKFold(n_folds).split(rows, groups=relabelled)
+            pairs += GroupKFold(n_folds).split(table, groups=relabelled)
         else:
-            splitter = StratifiedGroupKFold(
-                n_folds, shuffle=True, random_state=seed + repeat
-            )
-            pairs += splitter.split(rows, strata, groups)
+            pairs += inner_splits(rows, n_folds, seed + repeat)
     return pairs
 
 
@@ -256,45 +270,42 @@ def check_inner_groups(splits: Sequence[Split], groups: np.ndarray) -> None:
 
 
 def _small_blocks(
-    n_rows: int,
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
-    n_train: int,
-    n_splits: int,
-    seed: int,
-    size: Literal["train_size", "labelled"],
+    rows: Rows, n_train: int, n_splits: int, seed: int, size: str
 ) -> list[np.ndarray]:
     """Draw stratified small sets of rows, disjoint as long as there are enough rows.
 
     With groups, whole groups are drawn until the set has ``n_train`` rows or more.
     ``size`` is the argument that error messages refer to.
     """
-    if groups is not None and len(np.unique(groups)) < 3:
+    n_groups = 3 if rows.groups is None else len(np.unique(rows.groups))
+    if n_groups < 3:
         raise ValueError(
-            f"There are {len(np.unique(groups))} groups; small training sets need at "
-            "least 3, because whole groups are drawn."
+            f"There are {n_groups} groups; small training sets need at least 3, "
+            "because whole groups are drawn."
         )
-    drawn = _draw_blocks(n_rows, strata, groups, n_train, n_splits, seed)
+    drawn = _draw_blocks(rows, n_train, n_splits, seed)
     if not drawn:
         raise ValueError(
             f"No draw of whole groups gives {n_train} training rows and leaves test "
             f"rows; use a smaller {argument(size)}."
         )
-    if strata is not None and (rare := _rare_class(drawn, strata)) is not None:
+    if (rare := _rare_class(drawn, rows.strata)) is not None:
         use, larger = "", n_train
-        while not use and (larger := math.ceil(1.2 * larger)) <= n_rows / 2:
-            more = _draw_blocks(n_rows, strata, groups, larger, n_splits, seed)
-            if more and _rare_class(more, strata) is None:
+        while not use and (larger := math.ceil(1.2 * larger)) <= rows.number / 2:
+            more = _draw_blocks(rows, larger, n_splits, seed)
+            if more and _rare_class(more, rows.strata) is None:
                 use = f"use {argument(size, larger)}, or "
         raise ValueError(
             f"A training set of {n_train} rows leaves class {rare!s} with fewer than 2 "
-            f"rows; {use}leave that class out{advice_on_task(np.unique(strata))}."
+            f"rows; {use}leave that class out{advice_on_task(np.unique(rows.strata))}."
         )
     return drawn
 
 
-def _rare_class(drawn: list[np.ndarray], strata: np.ndarray) -> Any:
+def _rare_class(drawn: list[np.ndarray], strata: np.ndarray | None) -> Any:
     """Return a class that has fewer than two rows in a set; None if there is none."""
+    if strata is None:
+        return None
     classes, codes = np.unique(strata, return_inverse=True)
     for rows in drawn:
         counts = np.bincount(codes[rows], minlength=len(classes))
@@ -304,26 +315,21 @@ def _rare_class(drawn: list[np.ndarray], strata: np.ndarray) -> Any:
 
 
 def _draw_blocks(
-    n_rows: int,
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
-    n_train: int,
-    n_splits: int,
-    seed: int,
+    rows: Rows, n_train: int, n_splits: int, seed: int
 ) -> list[np.ndarray]:
     """Draw sets of rows; none if no draw of whole groups leaves test rows."""
     drawn: list[np.ndarray] = []
     rng = np.random.default_rng(seed)
     while len(drawn) < n_splits:
-        if groups is None:
-            order = evenly_mixed(n_rows, strata, rng)
-            ends = range(n_train, n_rows - 1, n_train)
+        if rows.groups is None:
+            order = rows.mixed(rng)
+            ends = range(n_train, rows.number - 1, n_train)
             blocks = [order[end - n_train : end] for end in ends]
         else:
-            blocks = _group_blocks(groups, n_train, rng)
+            blocks = _group_blocks(rows.groups, n_train, rng)
         if not blocks:
             return []
-        drawn += [np.sort(rows) for rows in blocks[: n_splits - len(drawn)]]
+        drawn += [np.sort(block) for block in blocks[: n_splits - len(drawn)]]
     return drawn
 
 
@@ -346,22 +352,8 @@ def _group_blocks(
     return blocks
 
 
-def evenly_mixed(
-    n_rows: int, strata: np.ndarray | None, rng: np.random.Generator
-) -> np.ndarray:
-    """Return a random order of the rows in which the classes alternate evenly."""
-    if strata is None:
-        return rng.permutation(n_rows)
-    position = np.empty(n_rows)
-    for label in np.unique(strata):
-        rows = rng.permutation(np.flatnonzero(strata == label))
-        position[rows] = (np.arange(len(rows)) + rng.random()) / len(rows)
-    return np.argsort(position, kind="stable")
-
-
 def few_labels(
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
+    rows: Rows,
     has_y: np.ndarray,
     n_labels: int,
     n_unlabelled: int,
@@ -380,31 +372,30 @@ def few_labels(
             f"{argument('labelled', n_labels)} asks for {n_labels} training rows with "
             f"y of {len(known)}; at least 2 must be left to test on."
         )
-    own_strata, own_groups = of_rows(strata, has_y), of_rows(groups, has_y)
-    blocks = _small_blocks(
-        len(known), own_strata, own_groups, n_labels, n_splits, seed, "labelled"
-    )
-    splits = []
+    own, splits = rows.take(has_y), []
+    blocks = _small_blocks(own, n_labels, n_splits, seed, "labelled")
     for number, block in enumerate(blocks):
         rng = np.random.default_rng([seed, number, n_labels])
         rest = np.setdiff1d(np.arange(len(known)), block)
         most = min(n_unlabelled, len(rest) // 2)
-        if own_groups is None:
-            order = evenly_mixed(len(rest), of_rows(own_strata, rest), rng)
-            hidden = rest[order[:most]]
+        if own.groups is None:
+            hidden = rest[own.take(rest).mixed(rng)[:most]]
         else:
-            hidden = _draw_groups(rest, own_groups, most, rng)
+            hidden = NO_ROWS
+            for name in rng.permutation(np.unique(own.groups[rest])):
+                more = rest[own.groups[rest] == name]
+                if len(hidden) + len(more) <= most:
+                    hidden = np.r_[hidden, more]
         test = known[np.setdiff1d(rest, hidden)]
-        without_y = np.r_[known[np.sort(hidden)], _elsewhere(unknown, test, groups)]
-        splits.append(Split(known[block], test, without_y))
+        others = _elsewhere(unknown, test, rows.groups)
+        splits.append(Split(known[block], test, np.r_[known[np.sort(hidden)], others]))
     return splits
 
 
 def time_splits(
     time: np.ndarray,
     known_at: np.ndarray | None,
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
+    rows: Rows,
     has_y: np.ndarray,
     n_windows: int,
     *,
@@ -420,8 +411,9 @@ def time_splits(
     most ``unlabelled``, so that windows differ in their training rows with y. Training
     rows of a group that is tested are left out.
     """
-    rows = np.flatnonzero(has_y)
-    order = rows[np.argsort(time[rows], kind="stable")]
+    _, strata, groups = rows
+    known = np.flatnonzero(has_y)
+    order = known[np.argsort(time[known], kind="stable")]
     share = min(1 / (n_windows + 1), LARGEST_WINDOW)
     starts = (1 - share * np.arange(n_windows, 0, -1)) * len(order)
     cuts = np.unique(time[order[np.round(starts).astype(int)]])
@@ -473,10 +465,7 @@ def time_splits(
 
 
 def blocks_of_test_rows(
-    splits: Sequence[Split],
-    time: np.ndarray,
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
+    splits: Sequence[Split], time: np.ndarray, rows: Rows
 ) -> np.ndarray:
     """Return for each row its block of consecutive test rows; −1 if it is never tested.
 
@@ -484,44 +473,21 @@ def blocks_of_test_rows(
     of one of the user's groups are in the same block.
     """
     block = np.full(len(time), -1)
-    smallest = min(len(split.test) for split in splits) // 2
-    if strata is not None:
-        smallest = min(
-            np.unique(strata[split.test], return_counts=True)[1].min()
-            for split in splits
-        )
-    n_blocks = int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
+    n_blocks = min(rows.take(split.test).n_jackknife for split in splits)
     for _, test, _ in splits:
         order = test[np.argsort(time[test], kind="stable")]
         block[order] = np.arange(len(order)) * n_blocks // len(order)
-        if groups is not None:
-            for name in np.unique(groups[test]):
-                own = order[groups[order] == name]
+        if rows.groups is not None:
+            for name in np.unique(rows.groups[test]):
+                own = order[rows.groups[order] == name]
                 block[own] = block[own[0]]
     return block
 
 
-def _draw_groups(
-    rows: np.ndarray, groups: np.ndarray, most: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Draw whole groups among some rows, up to a number of rows."""
-    drawn = [NO_ROWS]
-    for name in rng.permutation(np.unique(groups[rows])):
-        more = rows[groups[rows] == name]
-        if sum(map(len, drawn)) + len(more) <= most:
-            drawn.append(more)
-    return np.concatenate(drawn)
-
-
-def inner_splits(
-    strata: np.ndarray | None,
-    n_rows: int,
-    groups: np.ndarray | None,
-    n_folds: int,
-    seed: int,
-) -> Pairs:
+def inner_splits(rows: Rows, n_folds: int, seed: int) -> Pairs:
     """Return the folds of the training rows on which candidates are scored."""
     splitter: Any
+    number, strata, groups = rows
     if groups is not None:
         n_folds = max(2, min(n_folds, len(np.unique(groups))))
         splitter = GroupKFold(n_folds)
@@ -533,29 +499,22 @@ def inner_splits(
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     else:
         splitter = KFold(n_folds, shuffle=True, random_state=seed)
-    return list(splitter.split(np.zeros((n_rows, 1)), strata, groups))
+    return list(splitter.split(np.zeros((number, 1)), strata, groups))
 
 
-def groups_of_test_rows(
-    n_rows: int, strata: np.ndarray | None, groups: np.ndarray | None, seed: int
-) -> np.ndarray:
+def groups_of_test_rows(rows: Rows, seed: int) -> np.ndarray:
     """Return a group of each row, for the jackknife variance due to the test rows.
 
     Rows of one of the user's groups are in the same group.
     """
-    smallest = n_rows // 2
-    if strata is not None:
-        smallest = np.unique(strata, return_counts=True)[1].min()
-    n_groups = int(np.clip(smallest // ROWS_OF_A_CLASS_PER_GROUP, 2, MOST_GROUPS))
-    group = np.empty(n_rows, dtype=int)
-    if groups is not None:
-        folds = inner_splits(strata, n_rows, groups, n_groups, seed)
-        for number, (_, rows) in enumerate(folds):
-            group[rows] = number
+    n_groups, group = rows.n_jackknife, np.empty(rows.number, dtype=int)
+    if rows.groups is not None:
+        for number, (_, own) in enumerate(inner_splits(rows, n_groups, seed)):
+            group[own] = number
         return group
     # A separate seed, so that no group coincides with a training set.
-    order = evenly_mixed(n_rows, strata, np.random.default_rng([seed, n_groups]))
-    group[order] = np.arange(n_rows) * n_groups // n_rows
+    order = rows.mixed(np.random.default_rng([seed, n_groups]))
+    group[order] = np.arange(rows.number) * n_groups // rows.number
     return group
 
 

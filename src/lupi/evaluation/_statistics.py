@@ -158,15 +158,12 @@ class Contrast:
             low, high = np.fmin(low, wilson.low), np.fmax(high, wilson.high)
         return float(low), float(high)
 
-    def columns(self, name: str, prefix: str) -> dict[str, float]:
+    def columns(self, name: str, prefix: str | None = None) -> dict[str, float]:
         """Return the mean, its standard error and its 95 % interval, for a table."""
-        low, high = self.interval()
-        return {
-            name: self.mean,
-            f"{prefix}std_error": self.std_error,
-            f"{prefix}low": low,
-            f"{prefix}high": high,
-        }
+        prefix = f"{name}_" if prefix is None else prefix
+        names = (name, *(f"{prefix}{end}" for end in ("std_error", "low", "high")))
+        values = (self.mean, self.std_error, *self.interval())
+        return dict(zip(names, values, strict=True))
 
 
 def corrected_contrast(

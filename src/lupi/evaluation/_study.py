@@ -66,11 +66,11 @@ from lupi.evaluation._splits import (
     DEFAULT_SMALL_SPLITS,
     DEFAULT_WINDOWS,
     NO_ROWS,
+    Rows,
     Split,
     blocks_of_test_rows,
     check_inner_groups,
     describe_splits,
-    evenly_mixed,
     few_labels,
     groups_of_test_rows,
     inner_splits,
@@ -122,22 +122,23 @@ class Study:
     privileged: Any
     has_privileged: np.ndarray
     task: Task
-    methods: list[Method]
-    splits: list[Split]
-    scorer: Callable[..., float]
     groups: np.ndarray | None
     sample_weight: np.ndarray | None
-    group_of_row: np.ndarray
     n_candidates: int
     inner_cv: int
     seed: int
-    settings: dict[str, Any]
-    # The arguments of `_splits` that other splits replace.
-    drawn: dict[str, Any] = field(default_factory=dict)
+    # What splits are drawn from, which other splits replace.
+    drawn: dict[str, Any]
+    # These follow from the data, in this order.
+    splits: list[Split] = field(default_factory=list)
     # Splits at the size of the final model, if the others have far fewer rows with y.
     full_splits: list[Split] | None = None
+    scorer: Any = None
+    methods: list[Method] = field(default_factory=list)
     # Scores beside the one that is compared, by name.
     also: dict[str, Callable[..., float]] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    group_of_row: Any = None
 
     def __post_init__(self) -> None:
         self.tables = FoldTables(self.X, self.privileged, self.has_privileged)
@@ -167,6 +168,11 @@ class Study:
     def strata(self) -> np.ndarray | None:
         """The class of each row; None for regression."""
         return None if self.task == "regression" else self.y
+
+    @property
+    def rows(self) -> Rows:
+        """The classes and groups of all rows."""
+        return Rows(len(self.y), self.strata, self.groups)
 
     @cached_property
     def identity(self) -> str | None:
@@ -307,14 +313,17 @@ class Study:
             name: self.score(model, fold, groups=True, scorer=scorer)
             for name, scorer in self.also.items()
         }
-        rare = self.settings["second"] is not None
+        rare, curve = self.settings["second"] is not None, None
+        if self.strata is not None and arm in ("without", "with"):
+            weight = of_rows(self.sample_weight, fold.test)
+            curve = reliability(model, fold.X_test, self.y[fold.test], weight)
         return {
             "arm": arm,
             "split": number,
             "score": score,
             "second_score": next(iter(also.values()))[0] if rare else None,
             "also": also,
-            "reliability": self._reliability(model, arm, fold),
+            "reliability": curve,
             "inner_score": inner,
             "params": self._resolved(params, fold),
             "n_train": training.n_labelled,
@@ -323,14 +332,6 @@ class Study:
             "seconds": time.perf_counter() - start,
             "group_scores": group_scores,
         }
-
-    def _reliability(
-        self, model: BaseEstimator, arm: str, fold: Fold
-    ) -> list[list[float]] | None:
-        if self.strata is None or arm not in ("without", "with"):
-            return None
-        weight = of_rows(self.sample_weight, fold.test)
-        return reliability(model, fold.X_test, self.y[fold.test], weight)
 
     def _shuffled(self, training: TrainingRows, number: int) -> TrainingRows:
         """Permute X* among the training rows that have it."""
@@ -369,14 +370,12 @@ class Study:
         n, total = training.n_labelled, len(training.rows)
         if n <= MOST_SEARCHED:
             return training
-        strata = of_rows(self.strata, training.rows[:n])
-        mixed = evenly_mixed(n, strata, self._rng("searched", number))
+        mixed = self.rows.take(training.rows[:n]).mixed(self._rng("searched", number))
         # Rows without y keep their proportion.
         extra = self._rng("searched too", number).permutation(np.arange(n, total))
         extra = extra[: round((total - n) * MOST_SEARCHED / n)]
         kept = np.r_[np.sort(mixed[:MOST_SEARCHED]), np.sort(extra)]
-        rows, source = training.rows[kept], training.source[kept]
-        return replace(training, rows=rows, n_labelled=MOST_SEARCHED, source=source)
+        return training.take(kept, MOST_SEARCHED)
 
     def _candidate_scores(
         self,
@@ -406,18 +405,15 @@ class Study:
     ) -> Iterator[Fold]:
         n = training.n_labelled
         labelled, extra = training.rows[:n], np.arange(n, len(training.rows))
-        strata, groups = (of_rows(c, labelled) for c in (self.strata, self.groups))
         # The inner folds are the same in every arm and method, for a fair comparison.
-        folds = inner_splits(strata, n, groups, self.inner_cv, self.seed + number)
-        for train, test in folds:
+        rows = self.rows.take(labelled)
+        for train, test in inner_splits(rows, self.inner_cv, self.seed + number):
             kept = extra
             if self.groups is not None:
                 tested = self.groups[labelled[test]]
                 kept = extra[~np.isin(self.groups[training.rows[extra]], tested)]
-            own = np.r_[train, kept]
-            rows, source = training.rows[own], training.source[own]
-            part = replace(training, rows=rows, n_labelled=len(train), source=source)
-            yield self.tables.fold(arm, part, labelled[test])
+            own = training.take(np.r_[train, kept], len(train))
+            yield self.tables.fold(arm, own, labelled[test])
 
     def _resolved(self, params: dict[str, Any], fold: Fold) -> dict[str, Any]:
         spread = 1.0
@@ -487,9 +483,7 @@ class Study:
     def at_full_size(self, names: Sequence[str]) -> Study:
         """Return the study of some methods at the size of the final model."""
         assert self.full_splits is not None
-        kind: Kind | None = "time" if self.by_time else None
-        rows = self.has_y, self.has_privileged
-        sizes = _sizes(self.full_splits, kind, self.strata, *rows, self.drawn["times"])
+        sizes = self.sizes(self.full_splits, "time" if self.by_time else None)
         sizes |= {"train_size": None, "labelled": None, "given": False}
         sizes["instead_of"] = self.settings["splits"]["n_train"]
         sizes["n_folds"] = None if self.by_time else len(self.full_splits) // 2
@@ -533,10 +527,154 @@ class Study:
     def _can_draw(self, **changes: Any) -> bool:
         """Return whether other splits can be drawn."""
         try:
-            _splits(self.strata, self.groups, self.has_y, **self.drawn | changes)
+            self.draw(**changes)
         except ValueError:
             return False
         return True
+
+    def draw(self, **changes: Any) -> list[Split]:
+        """Return windows of time, few labels, small training sets or folds.
+
+        They are tested on clean rows, and have inner folds if there is a search.
+        """
+        asked = self.drawn | changes
+        cv, times, labelled = asked["cv"], asked["times"], asked["labelled"]
+        if times is not None:
+            splits = time_splits(
+                *(*times, self.rows, self.has_y),
+                DEFAULT_WINDOWS if cv is None else int(cv),
+                train_size=asked["train_size"],
+                labelled=labelled,
+                unlabelled=asked["unlabelled"],
+            )
+        elif labelled is not None:
+            n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
+            sizes = labelled, asked["unlabelled"], n_splits
+            splits = few_labels(self.rows, self.has_y, *sizes, self.seed)
+        else:
+            size = asked["train_size"]
+            splits = outer_splits(self.rows, self.has_y, cv, size, self.seed)
+        if len(splits) < 2 and times is None:
+            raise ValueError(
+                f"cv gives {len(splits)} split, from which no standard error can be "
+                "computed; give at least 2 splits, or the times of the rows "
+                f"({argument('time')}), whose single split is tested in blocks."
+            )
+        if (clean := asked["clean"]) is not None:
+            splits = [one._replace(test=one.test[clean[one.test]]) for one in splits]
+            for own in (self.rows.take(one.test) for one in splits):
+                n_classes = 2 if own.strata is None else len(np.unique(own.strata))
+                if own.number < 2 or n_classes < 2:
+                    raise ValueError(
+                        f"{int(clean.sum())} rows are known to be right by "
+                        f"{argument('test_quality')}, too few: a split has "
+                        f"{own.number} of them as test rows, or a single class. Check "
+                        "more rows, or use fewer splits."
+                    )
+        if self.groups is not None and asked["n_candidates"] > 1:
+            check_inner_groups(splits, self.groups)
+        return splits
+
+    def draw_all(self) -> list[Split] | None:
+        """Return the splits of a comparison of all rows with y; None with too few.
+
+        They are those of `compare` with its defaults, as long as every class has five
+        rows.
+        """
+        n_folds, own = DEFAULT_FOLDS, self.rows.take(self.has_y)
+        if own.strata is not None:
+            n_folds = min(n_folds, np.unique(own.strata, return_counts=True)[1].min())
+        if own.groups is not None:
+            n_folds = min(n_folds, len(np.unique(own.groups)))
+        if n_folds < 2:
+            return None
+        cv = n_folds if self.drawn["times"] is None else None
+        return self.draw(cv=cv, train_size=None, labelled=None)
+
+    def sizes(self, splits: Sequence[Split], kind: Kind | None) -> dict[str, Any]:
+        """Return the kind, the number and the sizes of splits.
+
+        ``rarest`` is the rarest class, with its fewest and most training rows of a
+        split, and ``windows`` has the first and the last time of the test rows of each
+        split.
+        """
+        design, windows, rarest = describe_splits(splits, kind), None, None
+        there = self.has_privileged
+        sizes = {
+            "n_train": [len(one.train) for one in splits],
+            "n_unlabelled": [int(there[one.unlabelled].sum()) for one in splits],
+            "n_test": [len(one.test) for one in splits],
+        }
+        if self.drawn["times"] is not None:
+            tested = (self.drawn["times"][0][one.test] for one in splits)
+            windows = [[float(part.min()), float(part.max())] for part in tested]
+        if self.strata is not None:
+            classes, counts = np.unique(self.y[self.has_y], return_counts=True)
+            label = classes[counts.argmin()]
+            trained = [int((self.y[split.train] == label).sum()) for split in splits]
+            rarest = str(label), min(trained), max(trained)
+        return {
+            "kind": design.kind,
+            "n_splits": len(splits),
+            **{name: float(np.mean(each)) for name, each in sizes.items()},
+            **{f"{name}_range": (min(each), max(each)) for name, each in sizes.items()},
+            "n_tested": design.n_tested,
+            "overlap": design.overlap,
+            "shared": design.shared,
+            "windows": windows,
+            "rarest": rarest,
+        }
+
+    def describe_labels(self, sizes: Mapping[str, Any]) -> dict[str, Any]:
+        """Count the rows with y, and measure how the rows without y differ."""
+        count, usable = int(self.has_y.sum()), self.has_privileged & ~self.has_y
+        used = [int(usable[one.unlabelled].sum()) for one in self.splits]
+        labels: dict[str, Any] = {
+            "n_labelled": count,
+            "n_unlabelled": len(self.y) - count,
+            "n_usable": int(usable.sum()),
+            "n_used_range": (min(used), max(used)),
+            "n_train_unlabelled": sizes["n_unlabelled"],
+            "auc": np.nan,
+        }
+        if count < len(self.y):
+            from lupi.transfer import label_propensity
+            from lupi.transfer._propensity import WARN_ABOVE
+
+            target = np.where(self.has_y, 0.0, np.nan)
+            labels["later"] = self._later_share()
+            with warnings.catch_warnings():
+                # The warning below says what the times of the rows do.
+                warnings.simplefilter("ignore")
+                found = label_propensity(self.X, target, privileged=self.privileged)
+            labels["auc"] = found.auc
+            if labels["auc"] > WARN_ABOVE:
+                warnings.warn(
+                    f"{unlike_words(labels)} Examine the columns in which they differ. "
+                    "From Python, compare(..., sample_weight=lupi.transfer."
+                    "label_propensity(X, y, privileged=privileged).sample_weight) "
+                    "weights the rows.",
+                    stacklevel=4,
+                )
+        return labels
+
+    def _later_share(self) -> float | None:
+        """Return the share of the rows without y after the median of those with y.
+
+        Without times these are those of a column of dates; None if there is none.
+        """
+        if self.drawn["times"] is not None:
+            times = self.drawn["times"][0]
+        else:
+            from lupi.evaluation._order import columns_of, date_columns, read_time
+
+            dates = date_columns(self.X)
+            if not dates:
+                return None
+            column = dict(columns_of(self.X, column_names(self.X, "x")))[dates[0]]
+            times, _ = read_time(column, len(self.y), dates[0])
+        middle = np.nanmedian(times[self.has_y])
+        return float(np.nanmean(times[~self.has_y] > middle))
 
     def final_rows(self, name: str, arm: str) -> TrainingRows:
         """Return the training rows of the final estimator of an arm."""
@@ -612,9 +750,15 @@ def plan(
         sample_weight=sample_weight,
         test_quality=test_quality,
     )
-    has_privileged = _rows_with_privileged(privileged, n_rows)
+    has_privileged = np.zeros(n_rows, dtype=bool)
+    if privileged is not None:
+        has_privileged = rows_with_values(privileged)
+        if not has_privileged.any():
+            raise ValueError(
+                "privileged has no value in any row, so that there is nothing to "
+                "compare; check that the privileged columns were read."
+            )
     y, has_y, task = _read_target(y, n_rows, task, methods)
-    strata = None if task == "regression" else y
     if sample_weight is not None:
         sample_weight = np.asarray(sample_weight, dtype=float)
     if groups is not None:
@@ -631,44 +775,52 @@ def plan(
         clean = has_y & (np.asarray(test_quality, dtype=float) > 0)
     if isinstance(cv, Iterable):
         cv = list(cv)
-    drawn: dict[str, Any] = {
-        "times": times,
-        "cv": cv,
-        "train_size": train_size,
-        "labelled": labelled,
-        "unlabelled": unlabelled,
-        "clean": clean,
-        "n_candidates": n_candidates,
-        "seed": random_state,
-    }
-    splits = _splits(strata, groups, has_y, **drawn)
-    full_splits = None
+    study = Study(
+        X=X,
+        y=y,
+        has_y=has_y,
+        privileged=privileged,
+        has_privileged=has_privileged,
+        task=task,
+        groups=groups,
+        sample_weight=sample_weight,
+        n_candidates=n_candidates,
+        inner_cv=inner_cv,
+        seed=random_state,
+        drawn={
+            "times": times,
+            "cv": cv,
+            "train_size": train_size,
+            "labelled": labelled,
+            "unlabelled": unlabelled,
+            "clean": clean,
+            "n_candidates": n_candidates,
+        },
+    )
+    study.splits = study.draw()
+    sizes = study.sizes(study.splits, kind)
     # Expanding windows reach the full size by themselves.
     smaller = times is None or labelled is not None or train_size is not None
-    if smaller and np.mean([len(one.train) for one in splits]) < SMALL * has_y.sum():
-        full_splits = _full_splits(times, strata, groups, has_y, random_state)
-        if full_splits is not None:
-            full_splits = _checked(full_splits, strata, groups, clean, n_candidates)
-    design = describe_splits(splits, kind)
-    labels = _describe_labels(X, privileged, has_privileged, has_y, splits, times)
-    name, scorer = choose_scorer(scoring, task, y[has_y])
-    chosen = choose_methods(methods, task, design.n_train)
-    for method in chosen:
+    if smaller and sizes["n_train"] < SMALL * has_y.sum():
+        study.full_splits = study.draw_all()
+    labels = study.describe_labels(sizes)
+    name, study.scorer = choose_scorer(scoring, task, y[has_y])
+    study.methods = choose_methods(methods, task, sizes["n_train"])
+    for method in study.methods:
         method.check_space()
     classes: Any = None
     second: dict[str, Any] | None = None
-    also: dict[str, Callable[..., float]] = {}
-    if strata is not None:
+    if task == "classification":
         classes = np.unique(y[has_y], return_counts=True)
         if name != AVERAGE_PRECISION:
-            second, also = rare_scorers(y[has_y])
+            second, study.also = rare_scorers(y[has_y])
         if name != "accuracy":
-            also["accuracy"] = get_scorer("accuracy")
-    settings = {
+            study.also["accuracy"] = get_scorer("accuracy")
+    study.settings = {
         "task": task,
         "scoring": name,
         "second": second,
-        "optimum": best_score(scorer),
+        "optimum": best_score(study.scorer),
         "target": target_name,
         "classes": None if classes is None else classes[0].tolist(),
         "shares": None if classes is None else (classes[1] / has_y.sum()).tolist(),
@@ -676,12 +828,12 @@ def plan(
         "labels": labels,
         "n_privileged_rows": int(has_privileged.sum()),
         "n_clean": None if clean is None else int(clean.sum()),
-        "base_models": {each.name: each.base_model for each in chosen},
-        "noisy": [each.name for each in chosen if each.noisy_labels],
+        "base_models": {each.name: each.base_model for each in study.methods},
+        "noisy": [each.name for each in study.methods if each.noisy_labels],
         "features": column_names(X, "x"),
         "privileged": [] if privileged is None else column_names(privileged, "x*"),
         "splits": {
-            **_sizes(splits, kind, strata, has_y, has_privileged, times),
+            **sizes,
             "n_folds": n_folds_of(cv, train_size, labelled, times),
             "train_size": train_size,
             "labelled": labelled,
@@ -696,146 +848,20 @@ def plan(
         "search": {
             "n_candidates": n_candidates,
             "inner_cv": inner_cv,
-            "n_rows": MOST_SEARCHED if design.n_train > MOST_SEARCHED else None,
+            "n_rows": MOST_SEARCHED if sizes["n_train"] > MOST_SEARCHED else None,
             "has_parameters": n_candidates > 1
-            and any(method.space or method.privileged_space for method in chosen),
+            and any(each.space or each.privileged_space for each in study.methods),
         },
         "negligible": negligible,
         "random_state": random_state,
     }
     if times is not None:
-        group_of_row = blocks_of_test_rows(splits, times[0], strata, groups)
+        study.group_of_row = blocks_of_test_rows(study.splits, times[0], study.rows)
     else:
-        group_of_row = np.full(n_rows, -1)
-        labels_and_groups = of_rows(strata, has_y), of_rows(groups, has_y)
-        group_of_row[has_y] = groups_of_test_rows(
-            int(has_y.sum()), *labels_and_groups, random_state
-        )
-    return Study(
-        X=X,
-        y=y,
-        has_y=has_y,
-        privileged=privileged,
-        has_privileged=has_privileged,
-        task=task,
-        methods=chosen,
-        splits=splits,
-        scorer=scorer,
-        groups=groups,
-        sample_weight=sample_weight,
-        group_of_row=group_of_row,
-        n_candidates=n_candidates,
-        inner_cv=inner_cv,
-        seed=random_state,
-        settings=settings,
-        drawn=drawn,
-        full_splits=full_splits,
-        also=also,
-    )
-
-
-def _splits(
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
-    has_y: np.ndarray,
-    *,
-    times: Times | None,
-    cv: Any,
-    train_size: int | float | None,
-    labelled: int | None,
-    unlabelled: int,
-    clean: np.ndarray | None,
-    n_candidates: int,
-    seed: int,
-) -> list[Split]:
-    """Return windows of time, few labels, small training sets or folds."""
-    if times is not None:
-        splits = time_splits(
-            *(*times, strata, groups, has_y),
-            DEFAULT_WINDOWS if cv is None else int(cv),
-            train_size=train_size,
-            labelled=labelled,
-            unlabelled=unlabelled,
-        )
-    elif labelled is not None:
-        n_splits = DEFAULT_SMALL_SPLITS if cv is None else int(cv)
-        splits = few_labels(strata, groups, has_y, labelled, unlabelled, n_splits, seed)
-    else:
-        splits = outer_splits(has_y, strata, groups, cv, train_size, seed)
-    if len(splits) < 2 and times is None:
-        raise ValueError(
-            f"cv gives {len(splits)} split, from which no standard error can be "
-            "computed; give at least 2 splits, or the times of the rows "
-            f"({argument('time')}), whose single split is tested in blocks."
-        )
-    return _checked(splits, strata, groups, clean, n_candidates)
-
-
-def _checked(
-    splits: list[Split],
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
-    clean: np.ndarray | None,
-    n_candidates: int,
-) -> list[Split]:
-    """Return the splits, tested on clean rows; raise an error without inner folds."""
-    if clean is not None:
-        splits = _tested_on(clean, splits, strata)
-    if groups is not None and n_candidates > 1:
-        check_inner_groups(splits, groups)
-    return splits
-
-
-def _full_splits(
-    times: Times | None,
-    strata: np.ndarray | None,
-    groups: np.ndarray | None,
-    has_y: np.ndarray,
-    seed: int,
-) -> list[Split] | None:
-    """Return the splits of a comparison of all rows with y; None if there are too few.
-
-    They are those of `compare` with its defaults, as long as every class has five rows.
-    """
-    n_folds = DEFAULT_FOLDS
-    if strata is not None:
-        n_folds = min(n_folds, np.unique(strata[has_y], return_counts=True)[1].min())
-    if groups is not None:
-        n_folds = min(n_folds, len(np.unique(groups[has_y])))
-    if n_folds < 2:
-        return None
-    if times is not None:
-        return time_splits(*times, strata, groups, has_y, DEFAULT_WINDOWS)
-    return outer_splits(has_y, strata, groups, n_folds, None, seed)
-
-
-def _tested_on(
-    clean: np.ndarray, splits: Sequence[Split], strata: np.ndarray | None
-) -> list[Split]:
-    """Return the splits without test rows whose y may be wrong."""
-    kept = [split._replace(test=split.test[clean[split.test]]) for split in splits]
-    for split in kept:
-        n_classes = 2 if strata is None else len(np.unique(strata[split.test]))
-        if len(split.test) < 2 or n_classes < 2:
-            raise ValueError(
-                f"{int(clean.sum())} rows are known to be right by "
-                f"{argument('test_quality')}, too few: a split has {len(split.test)} "
-                "of them as test rows, or a single class. Check more rows, or use "
-                "fewer splits."
-            )
-    return kept
-
-
-def _rows_with_privileged(privileged: Any, n_rows: int) -> np.ndarray:
-    if privileged is None:
-        return np.zeros(n_rows, dtype=bool)
-    there = rows_with_values(privileged)
-    if not there.any():
-        raise ValueError(
-            "privileged has no value in any row, so that there is nothing to compare; "
-            "check that the privileged columns were read."
-        )
-    return there
+        study.group_of_row = np.full(n_rows, -1)
+        own = study.rows.take(has_y)
+        study.group_of_row[has_y] = groups_of_test_rows(own, random_state)
+    return study
 
 
 def _read_target(
@@ -924,105 +950,6 @@ def _check_few_labels(labelled: Any, unlabelled: Any, train_size: Any, cv: Any) 
             f"labelled={labelled} draws its own splits; give cv as their number, or "
             "leave labelled out."
         )
-
-
-def _sizes(
-    splits: Sequence[Split],
-    kind: Kind | None,
-    strata: np.ndarray | None,
-    has_y: np.ndarray,
-    has_privileged: np.ndarray,
-    times: Times | None,
-) -> dict[str, Any]:
-    """Return the kind, the number and the sizes of splits.
-
-    ``rarest`` is the rarest class, with its fewest and most training rows of a split,
-    and ``windows`` has the first and the last time of the test rows of each split.
-    """
-    design, windows = describe_splits(splits, kind), None
-    sizes = {
-        "n_train": [len(one.train) for one in splits],
-        "n_unlabelled": [int(has_privileged[one.unlabelled].sum()) for one in splits],
-        "n_test": [len(one.test) for one in splits],
-    }
-    if times is not None:
-        tested = (times[0][one.test] for one in splits)
-        windows = [[float(part.min()), float(part.max())] for part in tested]
-    rarest = None
-    if strata is not None:
-        classes, counts = np.unique(strata[has_y], return_counts=True)
-        label = classes[counts.argmin()]
-        trained = [int((strata[split.train] == label).sum()) for split in splits]
-        rarest = str(label), min(trained), max(trained)
-    return {
-        "kind": design.kind,
-        "n_splits": len(splits),
-        **{name: float(np.mean(each)) for name, each in sizes.items()},
-        **{f"{name}_range": (min(each), max(each)) for name, each in sizes.items()},
-        "n_tested": design.n_tested,
-        "overlap": design.overlap,
-        "shared": design.shared,
-        "windows": windows,
-        "rarest": rarest,
-    }
-
-
-def _describe_labels(
-    X: Any,
-    privileged: Any,
-    has_privileged: np.ndarray,
-    has_y: np.ndarray,
-    splits: Sequence[Split],
-    times: Times | None,
-) -> dict[str, Any]:
-    """Count the rows with y, and measure how the rows without y differ."""
-    count, usable = int(has_y.sum()), has_privileged & ~has_y
-    used = [int(usable[one.unlabelled].sum()) for one in splits]
-    labels: dict[str, Any] = {
-        "n_labelled": count,
-        "n_unlabelled": len(has_y) - count,
-        "n_usable": int(usable.sum()),
-        "n_used_range": (min(used), max(used)),
-        "n_train_unlabelled": float(
-            np.mean([has_privileged[one.unlabelled].sum() for one in splits])
-        ),
-        "auc": np.nan,
-    }
-    if count < len(has_y):
-        from lupi.transfer import label_propensity
-        from lupi.transfer._propensity import WARN_ABOVE
-
-        target = np.where(has_y, 0.0, np.nan)
-        labels["later"] = _later_share(X, has_y, times)
-        with warnings.catch_warnings():
-            # The warning below says what the times of the rows do.
-            warnings.simplefilter("ignore")
-            labels["auc"] = label_propensity(X, target, privileged=privileged).auc
-        if labels["auc"] > WARN_ABOVE:
-            warnings.warn(
-                f"{unlike_words(labels)} Examine the columns in which they differ. "
-                "From Python, compare(..., sample_weight=lupi.transfer.label_propensity"
-                "(X, y, privileged=privileged).sample_weight) weights the rows.",
-                stacklevel=4,
-            )
-    return labels
-
-
-def _later_share(X: Any, has_y: np.ndarray, times: Times | None) -> float | None:
-    """Return the share of the rows without y after the median of those with y.
-
-    Without times these are those of a column of dates; None if there is none.
-    """
-    if times is None:
-        from lupi.evaluation._order import columns_of, date_columns, read_time
-
-        dates = date_columns(X)
-        if not dates:
-            return None
-        column = dict(columns_of(X, column_names(X, "x")))[dates[0]]
-        times = read_time(column, len(has_y), dates[0])[0], None
-    middle = np.nanmedian(times[0][has_y])
-    return float(np.nanmean(times[0][~has_y] > middle))
 
 
 def unlike_words(labels: Mapping[str, Any]) -> str:

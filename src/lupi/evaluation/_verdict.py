@@ -20,7 +20,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from operator import add
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,9 @@ from lupi.evaluation._statistics import (
     holm,
     interval_factor,
 )
+
+if TYPE_CHECKING:
+    from lupi.evaluation import Comparison
 
 Kind = Literal["score", "difference"]
 
@@ -182,8 +185,8 @@ def _tests(method: str, arms: ArmScores, settings: Mapping[str, Any]) -> dict[st
     gap = arms.difference("oracle", "without")
     # A one-sided bound at 95 % is the end of a two-sided interval at 90 %.
     reach = interval_factor(1 - 2 * SIGNIFICANCE, gap.freedom) * gap.std_error
-    line |= gain.columns("gain", "gain_") | gap.columns("gap", "gap_")
-    line |= difference.columns("difference", "difference_")
+    line |= gain.columns("gain") | gap.columns("gap")
+    line |= difference.columns("difference")
     for side, end in enumerate(("low", "high")):
         ends = {name: claim.interval()[side] for name, claim in claims.items()}
         least = min(CONTROLS, key=lambda name: ends[name])
@@ -266,11 +269,11 @@ def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
                 line["seconds"] = arms.seconds[arm]
                 if arm != "without":
                     over = arms.difference(arm, "without")
-                    line |= over.columns("difference", "difference_")
+                    line |= over.columns("difference")
                     line["p_value"] = over.p_greater
                 if arm in CONTROLS:
                     gain = arms.difference("with", arm)
-                    line |= gain.columns("gain", "gain_") | {"p_gain": gain.p_greater}
+                    line |= gain.columns("gain") | {"p_gain": gain.p_greater}
             lines.append(line)
     columns = ["method", "arm", "score", "std_error", "low", "high", "n_splits"]
     columns += [*(f"difference{end}" for end in ENDS), "p_value"]
@@ -286,15 +289,10 @@ def score_intervals(
         raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
     lines = []
     for method, arms in scores.items():
-        if arms.failed:
-            continue
-        for arm in ARMS if kind == "score" else list(ARMS)[1:]:
-            contrast = (
-                arms.level(arm) if kind == "score" else arms.difference(arm, "without")
-            )
-            low, high = contrast.interval(confidence)
-            line = {"method": method, "arm": arm, "value": contrast.mean}
-            lines.append(line | {"low": low, "high": high})
+        for arm in () if arms.failed else list(ARMS)[kind == "difference" :]:
+            paired = kind == "difference"
+            own = arms.difference(arm, "without") if paired else arms.level(arm)
+            lines.append((method, arm, own.mean, *own.interval(confidence)))
     return pd.DataFrame(lines, columns=["method", "arm", "value", "low", "high"])
 
 
@@ -740,31 +738,22 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
-def _why_without(full: Mapping[str, Any]) -> str:
-    """Return why the model of all outcomes is one without X*."""
-    kinds = {HURTS: "X* hurts", HELPS: "it has the highest score"}
-    return kinds.get(full["verdict"]["kind"], "there is no evidence that X* helps")
+def _is_useless(comparison: Comparison) -> bool:
+    """Return whether no model is shown to be better than a constant prediction."""
+    constant, table = comparison.settings.get("constant"), comparison.table
+    used = table[table["arm"].isin(("without", "with"))]
+    least = used["low"].fillna(used["score"]).max()
+    return constant is not None and bool(least <= constant)
 
 
 def next_steps(
-    verdict: Verdict,
-    settings: Mapping[str, Any],
-    methods: Sequence[str],
-    *,
-    useless: bool,
-    fails: bool,
-    few_better: bool,
-    oracle_gains: bool,
-    kept: str,
-    command_line: bool,
+    comparison: Comparison, scores: Mapping[str, ArmScores], *, command_line: bool
 ) -> list[str]:
-    """Return recommendations after a verdict, the most useful one first.
-
-    ``useless`` is whether no model is shown to be better than a constant prediction,
-    ``fails`` whether one is far below that in some splits, ``few_better`` whether one
-    is better with few outcomes and none with all, ``oracle_gains`` whether the oracle
-    is shown to gain, and ``kept`` the arm of the model to use.
-    """
+    """Return recommendations after a verdict, the most useful one first."""
+    verdict, settings = comparison.verdict, comparison.settings
+    methods, full = comparison.methods, comparison.full_size
+    sizes = [comparison] if full is None else [comparison, full]
+    useless = [_is_useless(own) for own in sizes]
     steps = []
     if verdict.leak:
         steps.append(
@@ -773,15 +762,13 @@ def next_steps(
         )
     splits, n_labelled = settings["splits"], settings["labels"]["n_labelled"]
     # Suggestions with which the comparison can be run.
-    possible = settings.get("possible", {})
-    order = settings.get("order", {})
+    possible, order = settings.get("possible", {}), settings.get("order", {})
     drifts = settings["target"] in order.get("columns", ())
     if possible.get("time") and (drifts or order.get("time")):
         column = order["time"]
+        time = "time=range(len(y))" if column is None else f"time=table[{column!r}]"
         if command_line:
             time = f"--time {shlex.quote(column or ROW_NUMBER)}"
-        else:
-            time = "time=range(len(y))" if column is None else f"time=table[{column!r}]"
         steps.append(
             "If the rows are ordered in time, train on the past and test on the "
             f"future: {time}."
@@ -797,7 +784,7 @@ def next_steps(
     hedged = [name.startswith("HedgedDistillation") for name in methods]
     name = argument("methods", "hedged-distillation")
     other = f"Try {name}, which gives X* little weight where it does not help."
-    other_methods = [] if any(hedged) else [other]
+    other_methods = [other] * (not any(hedged))
     fewer = []
     if possible.get("train_size"):
         small = argument("train_size", possible["train_size"])
@@ -812,56 +799,56 @@ def next_steps(
             f"{argument('labelled', possible['labelled'])}{instead}: other rows are "
             "then used without outcome."
         )
-    full = settings.get("full_size")
-    own = full["settings"] if full else settings
+    own = sizes[-1].settings
     outside = own.get("outside") or {}
     boosted = f"ipl-{'regressor' if settings['task'] == 'regression' else 'classifier'}"
     tried = boosted.replace("-", "") in map(str.lower, methods)
-    if (outside.get("over_without_low") or 0.0) > 0 and not (useless or tried):
+    better = (outside.get("over_without_low") or 0.0) > 0
+    if better and not (all(useless) or tried):
         steps.append(
             f"{outside['name']} makes more of X than {verdict.method} does: try "
             f"{argument('methods', boosted)}, whose models are boosted trees."
         )
     if verdict.kind == "helps":
-        if kept == "without" and full:
+        if full and comparison.choice[1] == "without":
+            kinds = {HURTS: "X* hurts", HELPS: "it has the highest score"}
+            why = kinds.get(full.verdict.kind, "there is no evidence that X* helps")
             steps.append(
                 f"Use the model: it is trained without X*, because with all "
-                f"{n_labelled:,} known outcomes {_why_without(full)}. Where only "
+                f"{n_labelled:,} known outcomes {why}. Where only "
                 f"{training_rows(splits)} are known, fit {verdict.method} with X*."
             )
         if drawn and possible.get("all") and not full:
-            how = "Call comparison.at_full_size()"
-            if command_line:
-                how = f"Compare without {argument(drawn, splits[drawn])}"
+            how = f"Compare without {argument(drawn, splits[drawn])}"
+            how = how if command_line else "Call comparison.at_full_size()"
             steps.append(
                 f"This result is for about {round(splits['n_train']):,} rows with an "
                 f"outcome. {how} to see how much of the gain remains with all "
                 f"{n_labelled:,}."
             )
         elif not drawn and not settings["labels"]["n_unlabelled"]:
-            cells = "leave their target empty"
-            if not command_line:
-                cells = "give y as NaN there"
+            cells = (
+                "leave their target empty" if command_line else "give y as NaN there"
+            )
             steps.append(
                 "Rows whose outcome is not known yet can be used for training, if they "
                 f"have X*: {cells}."
             )
         if len(settings["privileged"]) > 1 and not settings.get("column_gains"):
             how = "Run again with --columns"
-            if not command_line:
-                how = "Call comparison.columns()"
+            how = how if command_line else "Call comparison.columns()"
             steps.append(f"{how} to see which columns the gain comes from.")
         return steps or ["Use the model: its predictions need X alone."]
-    if full and full["verdict"]["kind"] == HELPS:
+    if full and full.verdict.kind == HELPS:
         return [*steps, f"Use the model: with all {n_labelled:,} outcomes X* helps."]
-    if few_better:
+    if useless == [False, True]:
         latest = "latest " * (splits["kind"] == "time")
         return [
             *steps,
             f"Fit a model to fewer {latest}rows: with {training_rows(splits)} it is "
             "better than a constant prediction, with all it is not shown to be.",
         ]
-    if useless:
+    if all(useless):
         # With fewer rows such models predict no better, unless rows change with time.
         if possible.get("train_size") and splits["kind"] == "time":
             steps.append(
@@ -884,6 +871,8 @@ def next_steps(
         return [*steps, "Remove the cause of the failures, or compare other methods."]
     if verdict.kind == "hurts":
         return [*steps, "Use the model without X*.", *other_methods, *fewer]
+    arms = scores[str(verdict.method)]
+    fails = bool(failing(arms, settings, comparison.left_out))
     if fails and not verdict.rows_needed:
         how = f"Compare with a larger {argument(drawn)}" if drawn else "Collect more"
         more = (
@@ -905,6 +894,10 @@ def next_steps(
         steps += other_methods
     steps += fewer
     # Columns that add to X need no others.
+    gaps = (
+        each.summary[each.summary["method"] == each.verdict.method] for each in sizes
+    )
+    oracle_gains = any((gap["p_gap"] <= SIGNIFICANCE).any() for gap in gaps)
     columns = "" if oracle_gains else ", or look for other columns"
     if not steps and all(hedged):
         return [f"Try {argument('methods', 'all')}{columns}."]

@@ -16,7 +16,7 @@ from lupi._words import number
 from lupi.base._rows import take_rows
 from lupi.evaluation._methods import ARMS
 from lupi.evaluation._scoring import metric_name
-from lupi.evaluation._splits import evenly_mixed
+from lupi.evaluation._splits import Rows
 from lupi.evaluation._statistics import Design, corrected_contrast
 from lupi.inspection._style import (
     ARM_COLORS,
@@ -180,56 +180,43 @@ class GainDisplay:
         if self.kind == "difference":
             ax.axvline(0.0, color=BLACK, linewidth=1.0)
         step = 0.72 / len(arms)
-        for k, arm in enumerate(arms):
-            shift = step * (k - (len(arms) - 1) / 2)
-            # Below the interval, so that it does not cover them.
-            self._draw_splits(arm, methods, shift + 0.3 * step)
+        shifts = step * (np.arange(len(arms)) - (len(arms) - 1) / 2)
+        for arm, shift in zip(arms, shifts, strict=True):
+            if self.splits is not None:
+                dots = self.splits[self.splits["arm"] == arm]
+                dots = dots[dots["method"].isin(methods)]
+                # Below the interval, so that it does not cover them.
+                heights = [methods.index(each) + shift for each in dots["method"]]
+                look = {"color": ARM_COLORS[arm], "alpha": 0.4, "linewidths": 0}
+                ax.scatter(dots["value"], np.add(heights, 0.3 * step), s=18, **look)
             part = self.table[self.table["arm"] == arm].set_index("method")
             part = part.loc[[method for method in methods if method in part.index]]
             heights = [methods.index(method) + shift for method in part.index]
             look = {"fmt": ARM_MARKERS[arm], "color": ARM_COLORS[arm]}
             self.intervals_[arm] = _marks(ax, part, heights, ARMS[arm].label, look)
-        self._label(methods, arms, step, own=own)
-        return self
-
-    def _draw_splits(self, arm: str, methods: list[str], shift: float) -> None:
-        if self.splits is None:
-            return
-        part = self.splits[
-            (self.splits["arm"] == arm) & self.splits["method"].isin(methods)
-        ]
-        self.ax_.scatter(
-            part["value"],
-            [methods.index(method) + shift for method in part["method"]],
-            s=18,
-            color=ARM_COLORS[arm],
-            alpha=0.4,
-            linewidths=0,
+        _label_rows(
+            ax,
+            [f"{method}\n{self.verdicts[method]}" for method in methods],
+            self.axis_label,
         )
-
-    def _label(
-        self, methods: list[str], arms: list[str], step: float, *, own: bool
-    ) -> None:
-        """Label the axis by the methods, or by the arms of a single method."""
-        ax = self.ax_
-        alone = len(methods) == 1
-        if alone:
-            heights = step * (np.arange(len(arms)) - (len(arms) - 1) / 2)
-            ax.set_yticks(heights, [ARMS[arm].label for arm in arms])
-        else:
-            names = [f"{method}\n{self.verdicts[method]}" for method in methods]
-            ax.set_yticks(range(len(methods)), names)
-        ax.set_ylim(len(methods) - 0.5, -0.5)
-        ax.set_xlabel(self.axis_label)
+        if len(methods) == 1:
+            ax.set_yticks(shifts, [ARMS[arm].label for arm in arms])
         if ax.figure.get_figwidth() < NARROW:
             ax.locator_params(axis="x", nbins=5)
-        tidy(ax, grid="x")
         if own:
             title = textwrap.fill(self.sentence, 84)
             self.figure_.suptitle(title, x=0.01, ha="left", fontsize=10)
-        if alone:
-            return
-        add_legend(ax, len(arms), own=own)
+        if len(methods) > 1:
+            add_legend(ax, len(arms), own=own)
+        return self
+
+
+def _label_rows(ax: Any, names: list[str], label: str) -> None:
+    """Label the rows, the first one above, and the axis of the values."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_xlabel(label)
+    tidy(ax, grid="x")
 
 
 def _marks(
@@ -367,10 +354,7 @@ class ColumnGainDisplay:
             heights = np.arange(len(groups)) + shift
             label = COLUMN_LABELS[kind]
             self.intervals_[kind] = _marks(ax, part, heights, label, style)
-        ax.set_yticks(range(len(groups)), groups)
-        ax.set_ylim(len(groups) - 0.5, -0.5)
-        ax.set_xlabel(self.axis_label)
-        tidy(ax, grid="x")
+        _label_rows(ax, groups, self.axis_label)
         add_legend(ax, 3, own=own)
         return self
 
@@ -503,7 +487,7 @@ class PrivilegedLearningCurveDisplay:
         for column, (train, test) in enumerate(splits):
             rng = np.random.default_rng([random_state or 0, column])
             strata = labels[train] if classifier else None
-            order = train[evenly_mixed(len(train), strata, rng)]
+            order = train[Rows(len(train), strata, None).mixed(rng)]
             for line, size in enumerate(sizes):
                 part = order[:size]
                 given = {
@@ -588,27 +572,20 @@ class PrivilegedLearningCurveDisplay:
         """
         if kind not in ("score", "difference"):
             raise ValueError(f"kind={kind!r}: choose 'score' or 'difference'.")
-        found = {}
-        paired = kind == "difference"
+        found, paired = {}, kind == "difference"
+        tables = [each for each in (self.scores, self.group_scores) if each is not None]
         for arm in self.scores:
             if paired and arm == "without":
                 continue
-            scores = self._values(self.scores, arm, paired)
-            groups: Any = [None] * len(scores)
-            if self.group_scores is not None:
-                groups = self._values(self.group_scores, arm, paired)
-            lines = []
-            for values, pseudo, design in zip(
-                scores, groups, self.designs, strict=True
-            ):
-                level = corrected_contrast(values, design, pseudo, paired=paired)
-                lines.append((level.mean, *level.interval(confidence)))
-            found[arm] = np.array(lines).T
+            over = [each["without"] if paired else 0.0 for each in tables]
+            own = [each[arm] - less for each, less in zip(tables, over, strict=True)]
+            levels = [
+                corrected_contrast(values, design, *groups, paired=paired)
+                for design, values, *groups in zip(self.designs, *own, strict=True)
+            ]
+            ends = [(level.mean, *level.interval(confidence)) for level in levels]
+            found[arm] = np.array(ends).T
         return found
-
-    @staticmethod
-    def _values(table: dict[str, np.ndarray], arm: str, paired: bool) -> np.ndarray:
-        return table[arm] - table["without"] if paired else table[arm]
 
     def plot(
         self,
@@ -717,10 +694,8 @@ class PrivilegedLearningCurveDisplay:
 def _sizes(train_sizes: Sequence[float], largest: int) -> np.ndarray:
     sizes = []
     for size in train_sizes:
-        if isinstance(size, int | np.integer):
-            sizes.append(int(size))
-        else:
-            sizes.append(round(size * largest))
+        whole = isinstance(size, int | np.integer)
+        sizes.append(int(size) if whole else round(size * largest))
         if not 2 <= sizes[-1] <= largest:
             raise ValueError(
                 f"train_sizes has {size!r}, which is {sizes[-1]} rows; a split has "

@@ -194,18 +194,18 @@ default=(0, 1)
         by_class, kind = False, "slack"
         space_name = "Privileged space X*"
         if privileged is not None:
-            sensitive = _read_sensitive_space(estimator, privileged)
-            if sensitive is not None:
+            # The sensitive features of a fair model are encoded.
+            encoding = getattr(estimator, "_encoding", None)
+            if encoding is None:
+                star, star_names = privileged, _column_names(privileged, "x*")
+            else:
+                star, star_names = encoding.encode(privileged), encoding.names
                 space_name = "Sensitive features as privileged space X*"
-            star, star_names = sensitive or (
-                privileged,
-                _column_names(privileged, "x*"),
-            )
             star = np.asarray(dense(star), dtype=float)
             kind = _what_is_drawn(estimator, function, name)
-            corrections = _one_function(estimator.correction(star), function)
+            own = estimator.correction(star)
+            corrections = _one_function(own, function)
             if by_class := kind.startswith("slack of class"):
-                own = estimator.correction(star)
                 corrections = np.where(signs > 0, own[:, 1], own[:, 0])
                 space_name += f", slack of class {estimator.classes_[function]}"
             star_plane = _make_plane(
@@ -321,27 +321,26 @@ default=(0, 1)
         for number, row in enumerate(self.numbered, start=1):
             if not np.isfinite(plane.points[row]).all():
                 continue
-            texts.append(
-                panel.annotate(
-                    str(number),
-                    plane.points[row],
-                    xytext=offsets[number - 1],
-                    textcoords="offset points",
-                    ha="center",
-                    va="center",
-                    fontsize=8,
-                    fontweight="bold",
-                    zorder=5,
-                    arrowprops={
-                        "arrowstyle": "-",
-                        "color": GRAY,
-                        "linewidth": 0.6,
-                        "shrinkA": 0,
-                        "shrinkB": 3,
-                    },
-                    path_effects=[withStroke(linewidth=2.5, foreground="white")],
-                )
+            text = panel.annotate(
+                str(number),
+                plane.points[row],
+                xytext=offsets[number - 1],
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize=8,
+                fontweight="bold",
+                zorder=5,
+                arrowprops={
+                    "arrowstyle": "-",
+                    "color": GRAY,
+                    "linewidth": 0.6,
+                    "shrinkA": 0,
+                    "shrinkB": 3,
+                },
+                path_effects=[withStroke(linewidth=2.5, foreground="white")],
             )
+            texts.append(text)
         return texts
 
     def _draw_legend(self, own: bool) -> None:
@@ -533,16 +532,23 @@ def _free_offsets(
 def _check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None:
     """Raise an error for estimators without two classes or without a function on X*."""
     if with_privileged and not hasattr(estimator, "correction"):
+        drawable = [
+            kind.__name__
+            for kind in load_models()
+            if hasattr(kind, "correction")
+            and issubclass(kind, ClassifierMixin)
+            and kind.__lupi_info__.functions  # type: ignore[attr-defined]
+        ]
         raise ValueError(
             f"SpacesDisplay draws the function of X* of a fitted machine, and {name} "
-            f"has none. Use {listed(_drawable(), 'or')}, or leave privileged out to "
+            f"has none. Use {listed(drawable, 'or')}, or leave privileged out to "
             "draw the decision space only."
         )
-    if len(getattr(estimator, "classes_", ())) != 2:
+    n_classes = len(getattr(estimator, "classes_", ()))
+    if n_classes != 2:
         raise ValueError(
             "SpacesDisplay draws one boundary and needs a classifier of two "
-            f"classes; this {name} was fitted on "
-            f"{len(getattr(estimator, 'classes_', ()))}. Fit it on two of them."
+            f"classes; this {name} was fitted on {n_classes}. Fit it on two of them."
         )
     for parameter, value in estimator.get_params(deep=False).items():
         if parameter.endswith("kernel") and value == "precomputed":
@@ -551,17 +557,6 @@ def _check_drawable(estimator: Any, name: str, *, with_privileged: bool) -> None
                 f"rows, which {parameter}='precomputed' does not allow. Fit {name} on "
                 "the features with a kernel given by name or as a function."
             )
-
-
-def _drawable() -> list[str]:
-    """Return the names of the classifiers that have a function on X* to draw."""
-    return [
-        kind.__name__
-        for kind in load_models()
-        if hasattr(kind, "correction")
-        and issubclass(kind, ClassifierMixin)
-        and kind.__lupi_info__.functions  # type: ignore[attr-defined]
-    ]
 
 
 def _check_training_rows(estimator: Any, table: np.ndarray, name: str) -> None:
@@ -578,21 +573,10 @@ def _check_training_rows(estimator: Any, table: np.ndarray, name: str) -> None:
         )
 
 
-def _read_sensitive_space(
-    estimator: Any, privileged: Any
-) -> tuple[Any, list[str]] | None:
-    """Return sensitive features as encoded by the fair model, if these are its X*."""
-    encoding = getattr(estimator, "_encoding", None)
-    if encoding is None:
-        return None
-    return encoding.encode(privileged), encoding.names
-
-
 def _what_is_drawn(estimator: Any, function: int, name: str) -> str:
     """Return the kind of a function on X*: ``functions`` of `lupi.base.ModelInfo`."""
     info = getattr(type(estimator), "__lupi_info__", None)
-    kinds = info.functions if info is not None else ()
-    kinds = kinds or ("slack",)
+    kinds = getattr(info, "functions", ()) or ("slack",)
     if function not in range(len(kinds)):
         raise ValueError(
             f"function={function!r}: this {name} has {len(kinds)} function(s) on X*; "

@@ -7,6 +7,7 @@ the stylesheet, so that charts follow light and dark color schemes.
 from __future__ import annotations
 
 import io
+import math
 import re
 import shlex
 from collections import Counter
@@ -54,6 +55,8 @@ WIDE, NARROW, HALF, ENLARGED = 900, 340, 350, 430
 HEIGHT_OF_ARM, HEIGHT_OF_GROUP, HEIGHT_OF_AXIS = 26, 34, 48
 # Test rows, each counted once, of a dot of the reliability curve.
 FEWEST_IN_BIN = 20
+# Values of a parameter that are listed.
+MOST_VALUES = 5
 LONGEST_NAME = {WIDE: 40, NARROW: 16}
 
 # Colors that are replaced by a variable of the stylesheet.
@@ -117,11 +120,14 @@ def build_page(
     from lupi import __version__
 
     settings = comparison.settings
-    verdict = comparison.verdict
-    return {
+    verdict, made = comparison.verdict, settings.get("made", {})
+    page: dict[str, Any] = {
         "title": f"Does the privileged information help? {usage.source}",
-        "headline": verdict.headline,
-        "support": verdict.sentence,
+        "settings": settings,
+        "verdict": verdict,
+        "failures": comparison.failures,
+        "left_out": comparison.left_out,
+        "size": wording.size_words(comparison),
         "full_size": wording.full_size_words(comparison),
         "verdict_class": _css(verdict.kind),
         "warnings": _warnings(comparison),
@@ -133,21 +139,24 @@ def build_page(
         "columns": wording.SUMMARY_COLUMNS,
         "lines": wording.score_lines(comparison),
         "table_notes": _table_notes(comparison),
-        "column_gains": None if gains is None else _column_gains(gains),
+        "column_gains": gains,
         "usage": _usage(usage, comparison),
         "arms": list(ARMS.values()),
         "meanings": wording.arm_meanings(settings),
         "interval_note": _interval_note(comparison),
-        "n_splits": settings["splits"]["n_splits"],
+        "fewest_in_bin": FEWEST_IN_BIN,
+        "mark": wording.MARK,
         "test_note": _test_note(settings, several=len(comparison.methods) > 1),
-        "next_steps": comparison.next_steps(
-            command_line="command" in settings.get("made", {})
-        ),
-        "made": _made(settings),
-        "command": settings.get("made", {}).get("command"),
-        "again": settings.get("made", {}).get("again"),
-        "footer": f"Written by lupi {__version__}.",
+        "next_steps": comparison.next_steps(command_line="command" in made),
+        "made": made,
+        "run_facts": _made(settings),
+        "version": __version__,
     }
+    if gains is not None:
+        page["gains_charts"] = [_gains_chart(gains, width) for width in (WIDE, NARROW)]
+        page["gains_columns"] = ["privileged", *wording.GAIN_COLUMNS]
+        page["gains_lines"] = wording.gain_cells(gains)
+    return page
 
 
 def _made(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -247,7 +256,6 @@ def _method(
         "verdict": wording.method_verdict(line),
         "verdict_class": _css(line["verdict"]),
         "paper": _paper(name),
-        "failure": comparison.failures.get(name),
         "warnings": [
             wording.warning_words(item)
             for item in comparison.warnings
@@ -266,27 +274,12 @@ def _method(
         tables["The reliability curve in numbers"] = _reliability_lines(reliability)
     wide = folds.pivot(index="split", columns="arm", values="score")
     used = wide.drop(index=comparison.left_out)
-    better = int((used["with"] > used["without"]).sum())
-    kept = " over the splits that are not left out" * bool(comparison.left_out)
     return part | {
         "charts": _score_charts(comparison, name, index),
         "gains": _gain_chart(comparison, name, index),
-        "gains_note": (
-            "Differences to the same model without X*: one dot per split, and the mean"
-            f"{kept} with its 95 % interval. {better} of "
-            f"{'these ' * bool(comparison.left_out)}{len(used)} splits are better with "
-            "X*."
-        ),
+        "better": used["with"] > used["without"],
         "tables": tables,
         "reliability": chart,
-        "reliability_note": (
-            "Observed shares over predicted probabilities, in tenths, over the test "
-            "rows of all splits; on the dotted line probabilities are as they should "
-            "be. Larger dots are more rows; tenths with fewer than "
-            f"{FEWEST_IN_BIN} rows are left out ({wording.MARK} below). The models are "
-            f"those of the comparison ({wording.size_words(comparison)}), not the "
-            "saved one."
-        ),
         **_curve_chart(curves.get(name), index),
     }
 
@@ -458,20 +451,22 @@ def _paper(name: str) -> str:
 
 
 def _parameters(folds: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the values of each parameter, with the number of splits that chose it."""
     chosen: dict[str, Counter[str]] = {}
     for params in folds.loc[folds["arm"] == "with", "params"]:
         for name, value in (params or {}).items():
-            chosen.setdefault(name, Counter())[wording.parameter_value(value)] += 1
-    return [(name, _counted(counts)) for name, counts in chosen.items()]
-
-
-def _counted(counts: Counter[str], most: int = 5) -> str:
-    shown = [f"{value} ({n}×)" for value, n in counts.most_common()]
-    if len(shown) > most:
-        others = counts.total() - sum(n for _, n in counts.most_common(most - 1))
-        rest = f"{len(shown) - most + 1} other values ({others}×)"
-        shown = [*shown[: most - 1], rest]
-    return ", ".join(shown)
+            rounded = isinstance(value, float) and math.isfinite(value)
+            words = f"{value:.4g}" if rounded else str(value)
+            chosen.setdefault(name, Counter())[words] += 1
+    said = []
+    for name, found in chosen.items():
+        counts = found.most_common()
+        if len(counts) > MOST_VALUES:
+            others = counts[MOST_VALUES - 1 :]
+            total = sum(n for _, n in others)
+            counts[MOST_VALUES - 1 :] = [(f"{len(others)} other values", total)]
+        said.append((name, ", ".join(f"{value} ({n}×)" for value, n in counts)))
+    return said
 
 
 def _timing(seconds: pd.Series) -> str:
@@ -483,29 +478,7 @@ def _timing(seconds: pd.Series) -> str:
         )
         for arm, value in seconds.items()
     )
-    total = wording.duration(seconds.sum())
-    return (
-        f"Total time of the search and fits on all splits: {total} ({parts}). Splits "
-        "run in parallel, and methods that are the same model without X* share the "
-        "arms “without X*” and “oracle”."
-    )
-
-
-def _column_gains(gains: ColumnGains) -> dict[str, Any]:
-    """Return the values of the template for the gains of single columns."""
-    return {
-        "sentence": gains.sentence,
-        "charts": [_gains_chart(gains, width) for width in (WIDE, NARROW)],
-        "columns": ["privileged", *wording.GAIN_COLUMNS],
-        "lines": wording.gain_cells(gains),
-        "note": (
-            f"Gains of {gains.method} over the same model without X*, on the same "
-            "splits, each with its own search, with 95 % intervals, not corrected for "
-            "the number of columns. Contribution: the gain of all columns minus the "
-            "gain with this one left out. Redundant columns have large gains alone and "
-            "small contributions."
-        ),
-    }
+    return f"{wording.duration(seconds.sum())} ({parts})"
 
 
 def _gains_chart(gains: ColumnGains, width: int) -> str:

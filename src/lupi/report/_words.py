@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from html import escape
@@ -253,13 +252,6 @@ def warning_words(item: Mapping[str, Any]) -> str:
     return f"{message}{times}"
 
 
-def parameter_value(value: Any) -> str:
-    """Return a hyperparameter as text, with four significant digits."""
-    if isinstance(value, float) and math.isfinite(value):
-        return f"{value:.4g}"
-    return str(value)
-
-
 def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
     """Return a description of the splits, and of how many of them are used."""
     if n_left_out:
@@ -347,11 +339,15 @@ def choice_words(comparison: Comparison) -> str:
     return f"{said}. {expected_words(comparison)}"
 
 
+def _kept(comparison: Comparison) -> tuple[Comparison, pd.Series]:
+    """Return the comparison of the model that is kept, and its scores."""
+    own = comparison.full_size or comparison
+    return own, own.table.set_index(["method", "arm"]).loc[comparison.choice]
+
+
 def expected_words(comparison: Comparison) -> str:
     """Return the expected score of the model that is kept, and how it was measured."""
-    full = comparison.full_size
-    own = full or comparison
-    line = own.table.set_index(["method", "arm"]).loc[comparison.choice]
+    own, line = _kept(comparison)
     score = number(line["score"]) + interval_words(line, own.design.bounds)
     folds = own.folds.set_index(["method", "arm"]).loc[[comparison.choice]]
     used = bool(folds["n_unlabelled"].max() > 0)
@@ -359,21 +355,37 @@ def expected_words(comparison: Comparison) -> str:
         f"Its expected {metric_name(own.settings['scoring'])} is {score}, measured on "
         f"{measured_words(own.settings['splits'], own.left_out, used)}"
     )
-    if full:
+    if own is not comparison:
         few = training_rows(comparison.settings["splits"])
         said += f"; the verdict is about models that are trained on {few} outcomes"
     for name, (what, guess) in _also(own.settings).items():
         ends = {end: line[f"{name}_{end}"] for end in ("low", "high")}
         score = number(line[name]) + interval_words(ends, (0.0, 1.0))
         said += f". Its {what} is {score}, {guess}"
-    return f"{said}.{_caution_words(comparison, line)}"
+    useless, outside = below_words(comparison), own.settings.get("outside")
+    said += f". {useless}" if useless else "."
+    if outside and outside["score"] > line["score"]:
+        said += (
+            f" {outside['name']} of scikit-learn scores {number(outside['score'])} on "
+            f"the same splits, a difference of {with_interval(outside, 'difference')}"
+            f"{': there it is better' * ((outside['difference_low'] or 0) > 0)}."
+        )
+    small = comparison.table.set_index(["method", "arm"])["score"][comparison.choice]
+    if own is not comparison and small - line["score"] >= ROUNDED:
+        splits = comparison.settings["splits"]
+        latest = splits["kind"] == "time" and splits["train_size"]
+        rows = f"{training_rows(splits)}{', the latest,' * bool(latest)}"
+        said += (
+            f" With {rows} instead of all known outcomes it scores {number(small)}, "
+            "which is more: here additional training rows do not improve it."
+        )
+    return said
 
 
 def below_words(comparison: Comparison) -> str:
     """Return a sentence on a kept model that may be no better than a constant."""
-    own = comparison.full_size or comparison
+    own, line = _kept(comparison)
     constant = own.settings.get("constant")
-    line = own.table.set_index(["method", "arm"]).loc[comparison.choice]
     if constant is None or min(line["score"], line["low"]) > constant:
         return ""
     task = own.settings["task"]
@@ -417,30 +429,6 @@ def cut_words(comparison: Comparison) -> str:
             which = "smallest" if name == "low" else "largest"
             cut.append(f"{which} possible score, {bound:g}")
     return f"Intervals are cut at the {listed(cut, 'and the')}." if cut else ""
-
-
-def _caution_words(comparison: Comparison, line: pd.Series) -> str:
-    """Return sentences on what is better than the model that is kept, or may be."""
-    full = comparison.full_size
-    settings = (full or comparison).settings
-    outside, useless = settings.get("outside"), below_words(comparison)
-    said = f" {useless}" * bool(useless)
-    if outside and outside["score"] > line["score"]:
-        said += (
-            f" {outside['name']} of scikit-learn scores {number(outside['score'])} on "
-            f"the same splits, a difference of {with_interval(outside, 'difference')}"
-            f"{': there it is better' * ((outside['difference_low'] or 0) > 0)}."
-        )
-    small = comparison.table.set_index(["method", "arm"])["score"][comparison.choice]
-    if full and small - line["score"] >= ROUNDED:
-        splits = comparison.settings["splits"]
-        latest = splits["kind"] == "time" and splits["train_size"]
-        rows = f"{training_rows(splits)}{', the latest,' * bool(latest)}"
-        said += (
-            f" With {rows} instead of all known outcomes it scores {number(small)}, "
-            "which is more: here additional training rows do not improve it."
-        )
-    return said
 
 
 def full_size_words(comparison: Comparison) -> str | None:
