@@ -27,8 +27,8 @@ def signed(value: float, *beside: float) -> str:
     ('+0.000', '+0.000')
     >>> together(0.0005, -0.0007, 0.0011), together(-0.002, -0.004, 0.0003)
     (['+0.0005', '−0.0007', '+0.0011'], ['−0.0020', '−0.0040', '+0.0003'])
-    >>> together(0.000002, -0.0047, 0.0034), together(0.0001, float("nan"), None)
-    (['+0.000', '−0.005', '+0.003'], ['+0.0001', '–', '–'])
+    >>> together(-0.00046, -0.0047, 0.0034), together(0.0001, float("nan"), None)
+    (['−0.000', '−0.005', '+0.003'], ['+0.0001', '–', '–'])
     """
     if value is None or math.isnan(value):
         return "–"
@@ -40,8 +40,8 @@ def signed(value: float, *beside: float) -> str:
         sizes = [*map(abs, values), (max(values) - min(values)) / 10]
         small = [each for each in sizes if TINY <= each < 0.0005]
         digits = -int(f"{min(small):.0e}".partition("e")[2]) if small else 3
-        # Adding zero turns −0.0 into 0.0.
-        text = f"{round(value, digits) + 0.0:+.{digits}f}"
+        # A small loss keeps its sign: with p above 0.5, +0.000 would be misread.
+        text = f"{value if abs(value) >= TINY else 0.0:+.{digits}f}"
     return text.replace("-", "−")
 
 

@@ -165,6 +165,20 @@ def test_predictions_of_one_class_are_said(here, capsys):
     assert said in words(capsys)
 
 
+def test_text_that_a_spreadsheet_would_evaluate_is_announced(here, capsys):
+    table = pd.DataFrame({"age": np.arange(40.0), "size": 0.0, "name": "-Ann"})
+    model = LogisticRegression().fit(table[["age", "size"]], np.arange(40) < 20)
+    library.save(model, "names.skops")
+    table.to_csv("names.csv", index=False)
+    asked = ["predict", "names.skops", "names.csv", "--keep", "name", "--out"]
+    assert main([*asked, "out.csv"]) == 0
+    assert "Text of name that begins with" in words(capsys)
+    assert set(pd.read_csv("out.csv")["name"]) == {"'-Ann"}
+    assert main([*asked, "out.parquet"]) == 0
+    assert "Text of name" not in words(capsys)
+    assert set(pd.read_parquet("out.parquet")["name"]) == {"-Ann"}
+
+
 def test_classes_that_are_never_predicted_are_named(here, capsys):
     table = pd.DataFrame({"age": np.repeat(np.arange(3.0), 20), "size": 0.0})
     vote = np.repeat(["no", "maybe", "yes"], 20)

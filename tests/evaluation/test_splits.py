@@ -138,6 +138,10 @@ def test_the_size_that_has_enough_rows_of_every_class_is_named(size, groups):
     # Three rows are too few for any size.
     with pytest.raises(ValueError, match="2 rows; leave that class out"):
         compared(np.where(np.arange(N) < 3, "rare", "usual"), **{size: 10})
+    # All classes that are too small are named at once.
+    y = np.where(np.arange(N) < 3, "rare", np.where(np.arange(N) > N - 4, "few", "-"))
+    with pytest.raises(ValueError, match="classes few and rare with fewer"):
+        compared(y, **{size: 10})
 
 
 def test_inner_folds_make_do_with_few_rows_of_a_class():

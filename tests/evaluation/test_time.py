@@ -178,8 +178,21 @@ def test_windows_of_few_labels_are_trained_on_different_rows(rows):
         ({"outcome_time": np.arange(120)}, "without time"),
         ({"time": np.arange(120), "labelled": 115}, "No split by time"),
         ({"time": np.arange(120), "groups": np.arange(120) % 5}, "leave groups out"),
+        (
+            {"time": np.arange(120), "outcome_time": np.full(120, 118)},
+            "outcomes of at most 0 earlier rows are known",
+        ),
     ],
-    ids=["text", "missing", "constant", "short", "alone", "small", "lasting groups"],
+    ids=[
+        "text",
+        "missing",
+        "constant",
+        "short",
+        "alone",
+        "small",
+        "lasting-groups",
+        "known-late",
+    ],
 )
 def test_times_that_cannot_be_used(rows, options, message):
     with pytest.raises(ValueError, match=message):
@@ -190,6 +203,49 @@ def test_a_class_that_comes_late_is_named(rows):
     rows["y"] = (rows["time"] > 70).astype(int)
     with pytest.raises(ValueError, match="rows of class 1 among its"):
         run(rows, time=rows["time"])
+
+
+def test_windows_that_share_a_day_have_times_of_day(rows):
+    hours = pd.Series(pd.date_range("2026-01-01", periods=120, freq="h"), name="at")
+    # The first of five windows begins after a sixth of the rows.
+    page = render_html(run(rows, time=hours))
+    assert "2026-01-01 20:00 to 2026-01-02 15:00" in page
+    days = pd.Series(pd.date_range("2026-01-01", periods=120), name="at")
+    assert "2026-01-21 to 2026-02-09" in render_html(run(rows, time=days))
+
+
+def test_outcomes_that_are_known_later_are_counted(rows):
+    later = pd.Series(np.arange(120) + 15, name="reported")
+    result = run(rows, FirstColumnOfAll(), time=np.arange(120), outcome_time=later)
+    # An outcome that is known with the first test row comes too late.
+    table = result.folds[result.folds["arm"] == "with"].sort_values("split")
+    assert (table["n_train"] + table["n_unlabelled"] == 20 * np.arange(1, 6)).all()
+    assert set(table["n_unlabelled"]) == {15}
+    assert "(those not known yet, by reported, included)" in render_html(result)
+
+
+def test_a_split_by_time_of_all_rows_is_suggested_where_few_labels_have_none():
+    """A class that is rare in one window leaves no few labels of it there."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(400) % 60 < 3).astype(int)
+    X = pd.DataFrame({"x": rng.normal(size=400)})
+    X["date"] = pd.date_range("2020-01-01", periods=400).astype(str)
+    result = compare(
+        X, y, rng.normal(size=(400, 1)), methods=FirstColumn(), labelled=40, cv=2
+    )
+    assert result.settings["possible"]["time"] == "all rows"
+    step = result.next_steps(command_line=True)[0]
+    assert "--time date, without --labelled 40." in step
+
+
+def test_the_earliest_complete_date_is_the_time():
+    days = pd.Series(pd.date_range("2020-01-01", periods=200))
+    columns = {
+        "left": days.astype(str).where(np.arange(200) % 2 == 0),
+        "posted": (days + pd.Timedelta(days=30)).astype(str),
+        "entered": days.astype(str),
+    }
+    assert ordered(**columns).settings["order"]["time"] == "entered"
 
 
 def ordered(**columns):

@@ -146,6 +146,11 @@ def test_an_oracle_that_loses_bounds_nothing():
         f"without X* is {gap} (95 % interval {low} to {high}), so that it does not show"
     )
     assert said in str(result.verdict)
+    # It may not lose: then nothing is claimed.
+    result = quiet((0.7, 0.7, 0.7, 0.7, 0.69), 0.02)
+    assert result.summary["gap_high"][0] > 0
+    assert result.summary["gap_upper"][0] < 0.01
+    assert "when predicting, is not shown to gain: its" in str(result.verdict)
     # One that loses next to nothing is equal to the model without X*.
     assert quiet((0.7, 0.7, 0.7, 0.7, 0.699), 0.003).verdict.nothing_to_gain
 
@@ -422,7 +427,7 @@ def test_a_score_below_a_constant_prediction_is_named():
     low = comparison({"A": (-0.2, 0.1, -0.2, -0.2, 0.3)}, constant=0.0)
     assert "score without X* is below that of predicting" in low.verdict.sentence
     none = comparison({"A": (-0.2, -0.1, -0.2, -0.2, 0.3)}, constant=0.0)
-    assert "without X* and with X* is below" in none.verdict.sentence
+    assert "scores without X* and with X* are below" in none.verdict.sentence
     high = none.table.set_index("arm").at["with", "high"]
     for constant, expected in (
         (high + 1e-6, "the model is of no use"),

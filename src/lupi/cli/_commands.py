@@ -39,7 +39,7 @@ from lupi.cli._io import (
     training_details,
     without_values,
 )
-from lupi.cli._tables import nearest, read_table, resolve_columns, to_csv
+from lupi.cli._tables import nearest, neutral, read_table, resolve_columns, to_csv
 from lupi.evaluation import LabelCheck, check_labels, column_scores
 from lupi.evaluation._measures import (
     FOLLOWS_ROWS,
@@ -49,7 +49,7 @@ from lupi.evaluation._measures import (
     USELESS,
 )
 from lupi.evaluation._methods import all_methods
-from lupi.evaluation._order import may_be_time, ordered_columns
+from lupi.evaluation._order import may_be_time, ordered_columns, times_of_rows
 from lupi.evaluation._scoring import choose_scorer, metric_name
 from lupi.evaluation._verdict import ROW_NUMBER
 from lupi.exceptions import ModelFileError, ModelVersionWarning
@@ -219,10 +219,10 @@ def _show_next_command(
         group=next(iter(groups), None),
         missing=[*request.missing, *values],
     )
-    times = [replace(asked, time=name) for name in (*dates[:1], *sorting)]
-    without = replace(asked, group=request.group)
-    possible = [each for each in (*times, asked, without) if _can_compare(each)]
-    asked = next(iter(possible), asked)
+    times = times_of_rows(data.X, [name for name in dates if name in data.X])
+    requests = [replace(asked, time=name) for name in (*times, *sorting)]
+    requests += [asked, replace(asked, group=request.group)]
+    asked = next(filter(_can_compare, requests), asked)
     if drifts:
         rows = scores.loc[scores["note"].isin((FOLLOWS_ROWS, SORTED)), "column"]
         verb = "does" if len(rows) == 1 else "do"
@@ -322,13 +322,21 @@ def run_predict(
     if measured.get("below"):
         more.append(str(measured["below"]))
     written = pd.concat([kept, predictions], axis=1)
+    in_parquet = not to_pipe and out.suffix.lower() in (".parquet", ".pq")
+    changed = kept.notna() & (kept != neutral(kept).set_axis(kept.columns, axis=1))
+    if changed.any(axis=None) and not in_parquet:
+        more.append(
+            f"Text of {listed(kept.columns[changed.any()])} that begins with =, +, - "
+            "or @ is preceded by an apostrophe, so that no spreadsheet evaluates it; a "
+            "file .parquet has it unchanged."
+        )
     console.notes(notes + more)
     if f"{COVERAGE:.0%} low" in predictions:
         console.say(_coverage_words(measured), "dim")
     if to_pipe:
         sys.stdout.write(to_csv(written))
         return
-    if out.suffix.lower() in (".parquet", ".pq"):
+    if in_parquet:
         write_atomically(out, written.to_parquet(index=False))
     else:
         write_atomically(out, to_csv(written))

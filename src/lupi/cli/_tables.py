@@ -404,11 +404,16 @@ def to_csv(table: pd.DataFrame) -> str:
     a,0.0
     <BLANKLINE>
     """
+    return neutral(table).to_csv(index=False)
+
+
+def neutral(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table in which no text begins like a formula."""
     safe = table.rename(columns=_neutral)
     for place, (_, column) in enumerate(table.items()):
         if not pd.api.types.is_numeric_dtype(column):
             safe.isetitem(place, column.astype(object).map(_neutral))
-    return safe.to_csv(index=False)
+    return safe
 
 
 def _neutral(cell: Any) -> Any:

@@ -45,6 +45,7 @@ from lupi.evaluation._order import (
     order_of_rows,
     ordered_columns,
     read_time,
+    times_of_rows,
 )
 from lupi.evaluation._prepare import rows_with_values
 from lupi.evaluation._running import run_all, to_plain
@@ -352,7 +353,7 @@ def _describe_data(
     ordered, order = ordered_columns(known | privileged)
     # The target decides what is said of the order, and is tested by itself.
     of_target, _ = ordered_columns({study.settings["target"]: y})
-    dates = [name for name in date_columns(study.X) if not known[name].isna().any()]
+    dates = times_of_rows(known, date_columns(study.X))
     in_time = order is None or may_be_time((known | privileged)[order])
     if order in known and in_time and not known[order].isna().any():
         dates.append(order)
@@ -399,6 +400,9 @@ class Worth:
     >>> print(Worth(41.0, 12.0, float("inf"), 60, 240))
     X* is equivalent to about 41 additional known outcomes (95 % interval 12 to more
     than 180): 101 score as much without X* as 60 with X*.
+    >>> print(Worth(41.0, 0.0, 90.0, 60, 240))
+    Whether X* is equivalent to additional known outcomes is not certain: the estimate
+    is about 41 (95 % interval 0 to 90).
     """
 
     labels: float
@@ -423,17 +427,21 @@ class Worth:
                 f"{what} {are} equivalent to no additional known outcome (95 % "
                 f"interval {low} to {high})."
             )
-        if not np.isfinite(self.labels):
+        finite = np.isfinite(self.labels)
+        count = f"about {round(self.labels):,}" if finite else most
+        if self.low <= 0:
             return (
-                f"{what} {are} equivalent to {most} additional known outcomes: "
-                f"{self.largest:,} score less without {them} than {self.compared:,} "
-                f"with {them}."
+                f"Whether {what} {are} equivalent to additional known outcomes is not "
+                f"certain: the estimate is {count} (95 % interval {low} to {high})."
             )
-        count = round(self.labels)
+        needed, than = f"{self.largest:,} score less", "than"
+        if finite:
+            needed = f"{self.compared + round(self.labels):,} score as much"
+            than = "as"
         return (
-            f"{what} {are} equivalent to about {count:,} additional known outcomes "
-            f"(95 % interval {low} to {high}): {self.compared + count:,} score as much "
-            f"without {them} as {self.compared:,} with {them}."
+            f"{what} {are} equivalent to {count} additional known outcomes (95 % "
+            f"interval {low} to {high}): {needed} without {them} {than} "
+            f"{self.compared:,} with {them}."
         )
 
 

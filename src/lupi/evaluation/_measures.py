@@ -281,6 +281,8 @@ def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
         steps = np.diff(numbers)
         unique |= bool(steps[0]) and np.allclose(steps, steps[0])
     rows = ordered_columns({"column": column.reset_index(drop=True)})[1]
+    # Names of the rows in alphabetical order, nearly.
+    unique |= kind == "text" and rows is not None and values.is_unique
     if unique:
         return UNIQUE if rows is None else FOLLOWS_ROWS
     if _identifies_groups(values, kind):

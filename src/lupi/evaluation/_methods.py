@@ -70,8 +70,9 @@ TREES = ("lupi.boosting", "sklearn.ensemble", "sklearn.tree", "xgboost", "lightg
 BASE_MODELS = {
     "HedgedDistillationClassifier": "ridge regression of the classes",
     "HedgedDistillationRegressor": "ridge regression",
-    "GeneralizedDistillationClassifier": "ridge regression of the classes",
-    "GeneralizedDistillationRegressor": "ridge regression",
+    "GeneralizedDistillationClassifier": "ridge regression of the classes with a "
+    "searched penalty",
+    "GeneralizedDistillationRegressor": "ridge regression with a searched penalty",
     "KnowledgeTransferClassifier": "a support vector machine",
     "NoisyLabelClassifier": "logistic regression",
     "svc": "a support vector machine",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,16 @@ def date_columns(table: Any) -> list[str]:
             is_date = len(years) > 0 and bool(whole.all())
         found += [str(name)] * is_date
     return found
+
+
+def times_of_rows(columns: Mapping[str, pd.Series], dates: list[str]) -> list[str]:
+    """Return the columns of dates and years without gaps, the earliest dates first."""
+
+    def start(name: str) -> float:
+        times, dated = read_time(columns[name], len(columns[name]), name)
+        return float(np.median(times)) if dated else np.inf
+
+    return sorted((name for name in dates if columns[name].notna().all()), key=start)
 
 
 def ordered_columns(columns: dict[str, Any]) -> tuple[list[str], str | None]:

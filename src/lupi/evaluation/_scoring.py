@@ -134,9 +134,13 @@ def best_score(scorer: Scorer) -> float:
 
 
 def score_bounds(scoring: str) -> tuple[float, float]:
-    """Return the range of a score of scikit-learn; without ends for other scores."""
+    """Return the range of a score of scikit-learn; without ends for other scores.
+
+    That of one class has the class in its name: "average_precision of rare".
+    """
+    known = scoring.partition(" of ")[0] in get_scorer_names()
     for names, bounds in BOUNDS.items():
-        if scoring.startswith(names) and scoring in get_scorer_names():
+        if known and scoring.startswith(names):
             return bounds
     return -np.inf, np.inf
 

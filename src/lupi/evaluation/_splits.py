@@ -23,7 +23,7 @@ from sklearn.model_selection import (
     check_cv,
 )
 
-from lupi._words import argument
+from lupi._words import argument, listed
 from lupi.base import missing_targets, read_target
 from lupi.base._rows import n_rows_of
 from lupi.evaluation._methods import advice_on_task, read_task
@@ -247,15 +247,23 @@ def _folds(rows: Rows, n_folds: int, seed: int) -> Pairs:
 
 
 def check_class_sizes(strata: np.ndarray, n_folds: int) -> None:
-    """Raise an error for a class with fewer rows than folds."""
+    """Raise an error for classes with fewer rows than folds."""
     classes, counts = np.unique(strata, return_counts=True)
-    rarest = counts.argmin()
-    if counts[rarest] < n_folds:
+    if (rare := classes[counts < n_folds]).size:
+        have = "have" if len(rare) > 1 else "has"
         raise ValueError(
-            f"Class {classes[rarest]!s} has {counts[rarest]} row(s), fewer than the "
-            f"{n_folds} folds. Use fewer folds, or leave that class out"
+            f"C{_classes(rare)[1:]} {have} fewer rows than the {n_folds} "
+            f"folds. Use fewer folds, or leave {_that_class(rare)} out"
             f"{advice_on_task(classes)}."
         )
+
+
+def _classes(rare: Sequence[Any]) -> str:
+    return f"class{'es' * (len(rare) > 1)} {listed(rare)}"
+
+
+def _that_class(rare: Sequence[Any]) -> str:
+    return "these classes" if len(rare) > 1 else "that class"
 
 
 def check_inner_groups(splits: Sequence[Split], groups: np.ndarray) -> None:
@@ -289,29 +297,27 @@ def _small_blocks(
             f"No draw of whole groups gives {n_train} training rows and leaves test "
             f"rows; use a smaller {argument(size)}."
         )
-    if (rare := _rare_class(drawn, rows.strata)) is not None:
+    if rare := _rare_classes(drawn, rows.strata):
         use, larger = "", n_train
         while not use and (larger := math.ceil(1.2 * larger)) <= rows.number / 2:
             more = _draw_blocks(rows, larger, n_splits, seed)
-            if more and _rare_class(more, rows.strata) is None:
+            if more and not _rare_classes(more, rows.strata):
                 use = f"use {argument(size, larger)}, or "
         raise ValueError(
-            f"A training set of {n_train} rows leaves class {rare!s} with fewer than 2 "
-            f"rows; {use}leave that class out{advice_on_task(np.unique(rows.strata))}."
+            f"A training set of {n_train} rows leaves {_classes(rare)} with fewer than "
+            f"2 rows; {use}leave {_that_class(rare)} out"
+            f"{advice_on_task(np.unique(rows.strata))}."
         )
     return drawn
 
 
-def _rare_class(drawn: list[np.ndarray], strata: np.ndarray | None) -> Any:
-    """Return a class that has fewer than two rows in a set; None if there is none."""
+def _rare_classes(drawn: list[np.ndarray], strata: np.ndarray | None) -> list[Any]:
+    """Return the classes that have fewer than two rows in some set."""
     if strata is None:
-        return None
+        return []
     classes, codes = np.unique(strata, return_inverse=True)
-    for rows in drawn:
-        counts = np.bincount(codes[rows], minlength=len(classes))
-        if counts.min() < 2:
-            return classes[counts.argmin()]
-    return None
+    counts = [np.bincount(codes[rows], minlength=len(classes)) for rows in drawn]
+    return list(classes[np.min(counts, axis=0) < 2])
 
 
 def _draw_blocks(
@@ -417,7 +423,7 @@ def time_splits(
     share = min(1 / (n_windows + 1), LARGEST_WINDOW)
     starts = (1 - share * np.arange(n_windows, 0, -1)) * len(order)
     cuts = np.unique(time[order[np.round(starts).astype(int)]])
-    splits = []
+    splits, n_known = [], 0
     for start, end in zip(cuts, np.r_[cuts[1:], np.inf], strict=True):
         test = np.sort(order[(time[order] >= start) & (time[order] < end)])
         past = _elsewhere(np.flatnonzero(time < start), test, groups)
@@ -426,6 +432,7 @@ def time_splits(
         if known_at is not None:
             seen &= known_at[past] < start
         train, hidden = past[seen], past[~seen]
+        n_known = max(n_known, len(train))
         if labelled is not None:
             most = min(unlabelled, len(train) // 2, len(train) - labelled)
             if most >= 0:
@@ -438,6 +445,11 @@ def time_splits(
             splits.append(Split(np.sort(train), test, np.sort(hidden)))
     if not splits:
         hint = ""
+        if known_at is not None:
+            hint = (
+                f" By {argument('outcome_time')}, the outcomes of at most {n_known:,} "
+                "earlier rows are known when the test rows begin."
+            )
         if groups is not None:
             hint = (
                 " Training rows of a group that is tested are left out: where groups "
@@ -453,13 +465,13 @@ def time_splits(
         for split in splits:
             for part, least in ((split.train, 2), (split.test, 1)):
                 counts = np.array([(strata[part] == label).sum() for label in classes])
-                if counts.min() < least:
+                if (rare := classes[counts < least]).size:
                     raise ValueError(
-                        f"A split by time has {counts.min()} rows of class "
-                        f"{classes[counts.argmin()]!s} among its {len(part):,} "
+                        f"A split by time has {'fewer than 2' if least > 1 else 'no'} "
+                        f"rows of {_classes(rare)} among its {len(part):,} "
                         f"{'test' if least == 1 else 'training'} rows; use fewer "
-                        f"windows ({argument('cv', 1)} is one holdout), or leave that "
-                        f"class out{advice_on_task(classes)}."
+                        f"windows ({argument('cv', 1)} is one holdout), or leave "
+                        f"{_that_class(rare)} out{advice_on_task(classes)}."
                     )
     return splits
 

@@ -500,8 +500,8 @@ class Study:
         """Return the suggestions with which the comparison can be run.
 
         ``time`` has the times of the rows that would be suggested. ``train_size`` and
-        ``labelled`` are sizes, the others whether splits exist: by time, of all rows,
-        and with inner folds for a search.
+        ``labelled`` are sizes, the others whether splits exist: by time (or "all rows",
+        if not of this size), of all rows, and with inner folds for a search.
         """
         found: dict[str, Any] = {"search": self._can_draw(n_candidates=2)}
         if not isinstance(self.drawn["cv"], int | np.integer | None):
@@ -521,6 +521,9 @@ class Study:
             found[name] = next((n for n in fitting if n >= FEWEST_ROWS), None)
         if time is not None and not self.by_time:
             found["time"] = self._can_draw(times=(time, None))
+            every = {"train_size": None, "labelled": None}
+            if not found["time"] and self._can_draw(times=(time, None), **every):
+                found["time"] = "all rows"
         found["all"] = self._can_draw(train_size=None, labelled=None)
         return found
 
@@ -838,6 +841,9 @@ def plan(
             "train_size": train_size,
             "labelled": labelled,
             "time": None if times is None else str(getattr(time, "name", "time")),
+            "outcome_time": None
+            if outcome_time is None
+            else str(getattr(outcome_time, "name", "outcome_time")),
             "dated": dated,
             "n_times": None if times is None else len(np.unique(times[0][has_y])),
             "n_windows": None if times is None else cv or DEFAULT_WINDOWS,

@@ -432,9 +432,11 @@ def judge(
             bound = signed(ran["gap_upper"].max()) + ", with any method" * several
             sentence += f" The {oracle} gains {signed(best['gap'])}, {sure} {bound}."
         elif negligible and best["gap"] < 0:
+            lost = bool(best["gap_high"] < 0)
             sentence += (
-                f" The {oracle} loses: its difference to without X* is {gap}, so that "
-                "it does not show what can be gained."
+                f" The {oracle} {'loses' if lost else 'is not shown to gain'}: its "
+                f"difference to without X* is {gap}"
+                f"{', so that it does not show what can be gained' * lost}."
             )
         elif negligible:
             further = "; the interval of the gain itself reaches further"
@@ -515,15 +517,21 @@ def training_rows(splits: Mapping[str, Any], name: str = "n_train") -> str:
 
 
 def window_words(splits: Mapping[str, Any]) -> list[str]:
-    """Return the times of the test rows of every split by time."""
+    """Return the times of the test rows of every split by time.
+
+    They have a time of day where two windows share a day.
+    """
+    windows = splits.get("windows") or []
+    ends = np.array(windows, dtype=float).reshape(-1, 2)
+    in_days = (np.floor(ends[1:, 0]) > np.floor(ends[:-1, 1])).all()
+    style = "%Y-%m-%d" if in_days else "%Y-%m-%d %H:%M"
 
     def words(time: float) -> str:
         if splits.get("dated"):
-            return str((pd.Timestamp(0) + pd.Timedelta(days=time)).date())
+            return (pd.Timestamp(0) + pd.Timedelta(days=time)).strftime(style)
         return f"{time:.10g}"
 
-    windows = splits.get("windows") or []
-    return [" to ".join(dict.fromkeys(map(words, ends))) for ends in windows]
+    return [" to ".join(dict.fromkeys(map(words, window))) for window in windows]
 
 
 def rarest_words(splits: Mapping[str, Any]) -> str:
@@ -581,11 +589,13 @@ def _near_constant(
         who = best if len(scores) > 1 else "the model"
         use = f": {who} {use_words(level.interval()[1], constant)}"
         use *= int(level.mean < constant)
-        said = f" The score {listed(below, most=4)} is below {than}{use}."
+        are = "scores {} are" if len(below) > 1 else "score {} is"
+        said = f" The {are.format(listed(below, most=4))} below {than}{use}."
     if near:
-        said += (
-            f" The 95 % interval of the score {listed(near, most=4)} includes {than}."
-        )
+        include = "intervals of the scores {} include"
+        if len(near) == 1:
+            include = "interval of the score {} includes"
+        said += f" The 95 % {include.format(listed(near, most=4))} {than}."
     return said
 
 
@@ -670,9 +680,11 @@ def _gain(line: Mapping[str, Any], corrected: str) -> str:
     beside = ", which the interval is not" if corrected else ""
     p = f", one-sided p {_p(line['p_helps'])}{corrected}{beside}"
     controls = [line[f"control{end}"] for end in ("", "_low", "_high")]
+    controls.append(max(CONTROLS, key=lambda control: line[f"p_{control}"]))
     against = [f" against {ARMS[control].label}" for control in controls]
     if len(set(controls)) == 1:
-        against = [""] * 3
+        against = [""] * 4
+    p += against.pop()
     return (
         "The gain, the smallest of the differences to without X*, shuffled X* and X as "
         f"X*, is {with_interval(line, 'gain', p, against)}; both ends and p are the "
@@ -764,11 +776,14 @@ def next_steps(
     # Suggestions with which the comparison can be run.
     possible, order = settings.get("possible", {}), settings.get("order", {})
     drifts = settings["target"] in order.get("columns", ())
+    drawn = next((name for name in ("train_size", "labelled") if splits.get(name)), "")
     if possible.get("time") and (drifts or order.get("time")):
         column = order["time"]
         time = "time=range(len(y))" if column is None else f"time=table[{column!r}]"
         if command_line:
             time = f"--time {shlex.quote(column or ROW_NUMBER)}"
+        if possible["time"] == "all rows":
+            time += f", without {argument(drawn, splits[drawn])}"
         steps.append(
             "If the rows are ordered in time, train on the past and test on the "
             f"future: {time}."
@@ -780,7 +795,6 @@ def next_steps(
             "Labels of other rows can be wrong. If X* says how they were made (who, "
             f"how long, which source), try {name}."
         )
-    drawn = next((name for name in ("train_size", "labelled") if splits.get(name)), "")
     hedged = [name.startswith("HedgedDistillation") for name in methods]
     name = argument("methods", "hedged-distillation")
     other = f"Try {name}, which gives X* little weight where it does not help."

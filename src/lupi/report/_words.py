@@ -150,8 +150,8 @@ def split_scores(comparison: Comparison) -> pd.DataFrame:
         table["constant prediction"] = table["split"].map(constants)
         outside = (own.settings.get("outside") or {}).get("scores", ())
         table[EXTERNAL] = table["split"].map(dict(enumerate(outside)))
-        rows = own.folds[own.folds["arm"] == "without"]
-        columns = ["method", "split", "n_train", "n_test"]
+        rows = own.folds[own.folds["arm"] == "with"]
+        columns = ["method", "split", "n_train", "n_unlabelled", "n_test"]
         table = table.merge(rows[columns], on=columns[:2])
         windows = window_words(own.settings["splits"])
         if windows:
@@ -264,6 +264,8 @@ def split_words(settings: Mapping[str, Any], n_left_out: int = 0) -> str:
     if splits.get("n_unlabelled"):
         known = " with an outcome"
         hidden = f" and {training_rows(splits, 'n_unlabelled')} without"
+        if splits.get("outcome_time"):
+            hidden += f" (those not known yet, by {splits['outcome_time']}, included)"
     if splits["kind"] == "time":
         number = splits["n_splits"]
         windows = "one split" if number == 1 else f"{number} windows"
