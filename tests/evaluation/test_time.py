@@ -227,7 +227,7 @@ def test_outcomes_that_are_known_later_are_counted(rows):
 def test_a_split_by_time_of_all_rows_is_suggested_where_few_labels_have_none():
     """A class that is rare in one window leaves no few labels of it there."""
     rng = np.random.default_rng(0)
-    y = (np.arange(400) % 60 < 3).astype(int)
+    y = (np.arange(400) % 100 < 5).astype(int)
     X = pd.DataFrame({"x": rng.normal(size=400)})
     X["date"] = pd.date_range("2020-01-01", periods=400).astype(str)
     result = compare(
