@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shlex
 import textwrap
@@ -37,6 +36,7 @@ from lupi.cli._io import (
     refusing,
     training_details,
     try_to_write,
+    write_figure,
 )
 from lupi.cli._tables import resolve_columns, to_csv
 from lupi.evaluation import ColumnGains, Comparison, LearningCurve
@@ -103,13 +103,11 @@ def run_compare(
     }
     words = " ".join(asked["methods"] or ["default"])
     names = words.replace(",", " ").split()
-    quick = asked["quick"]
-    if quick and names == ["default"]:
+    if names == ["default"] and (asked["quick"] or request.file is None):
         names = [QUICK_METHOD]
     if request.file is None:
         if not {"train_size", "labelled"} & set(options):
             options["labelled"] = DEMO_LABELS
-        names = [QUICK_METHOD] if names == ["default"] else names
         data = _demo(request, few="labelled" in options)
     else:
         data = read_data(request, methods=names, need_privileged=True)
@@ -125,7 +123,15 @@ def run_compare(
     said += [f"{kept} pieces of an interrupted run are kept."] * bool(kept)
     console.notes(said)
     try:
-        comparison = _compare(study, out, jobs)
+        comparison = run(study, checkpoint=out / CHECKPOINT, n_jobs=jobs)
+        if comparison.verdict.kind == "failed":
+            (out / CHECKPOINT).unlink()
+            with suppress(OSError):
+                out.rmdir()
+            name, why = next(iter(comparison.failures.items()))
+            raise InputError(
+                f"No method could be fitted; the error of {name} is: {why}"
+            )
         comparison.settings["made"] |= _remember(asked, out, started)
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
@@ -137,10 +143,17 @@ def run_compare(
             comparison.outside_baseline(n_jobs=jobs)
         for words in wording.baseline_words(comparison):
             console.say(words, label="baseline")
-        model = None
+        model: bytes | None = None
+        curves: dict[str, LearningCurve] = {}
         if not asked["no_model"]:
             model = _best_model(console, comparison, data.details)
-        curves = {} if quick else _curves(console, comparison, jobs)
+        if not asked["quick"]:
+            with console.status("Computing learning curves"):
+                curves = comparison.learning_curves(n_jobs=jobs)
+        verdict = comparison.verdict
+        curve = curves.get(verdict.method or "")
+        if verdict.kind == "helps" and curve and curve.worth() is not None:
+            console.say(f"{verdict.method}: {wording.curve_words(curve)}")
     except KeyboardInterrupt:
         # joblib warns of the tasks that it cancels.
         warnings.simplefilter("ignore")
@@ -170,30 +183,6 @@ def run_compare(
         predict = shlex.join(["lupi", "predict", str(path), "NEW.csv"])
         console.say(predict, label="predict")
     console.say(str(out / "report.html"), label="report")
-
-
-def _compare(study: Study, out: Path, jobs: int) -> Comparison:
-    checkpoint = out / CHECKPOINT
-    comparison = run(study, checkpoint=checkpoint, n_jobs=jobs)
-    if comparison.verdict.kind == "failed":
-        checkpoint.unlink()
-        with suppress(OSError):
-            out.rmdir()
-        name, why = next(iter(comparison.failures.items()))
-        raise InputError(f"No method could be fitted; the error of {name} is: {why}")
-    return comparison
-
-
-def _curves(
-    console: PlainConsole, comparison: Comparison, jobs: int
-) -> dict[str, LearningCurve]:
-    with console.status("Computing learning curves"):
-        curves = comparison.learning_curves(n_jobs=jobs)
-    verdict = comparison.verdict
-    curve = curves.get(verdict.method or "")
-    if verdict.kind == "helps" and curve is not None and curve.worth() is not None:
-        console.say(f"{verdict.method}: {wording.curve_words(curve)}")
-    return curves
 
 
 def _best_model(
@@ -591,6 +580,4 @@ def _write_figures(
         figures["columns"] = columns.plot().figure_
     for name, figure in figures.items():
         for suffix in ("svg", "png"):
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format=suffix, dpi=150)
-            write_atomically(folder / f"{name}.{suffix}", buffer.getvalue())
+            write_figure(figure, folder / f"{name}.{suffix}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 import warnings
@@ -19,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 from sklearn.metrics import get_scorer_names
 
+from lupi._atomic import write_atomically
 from lupi._words import listed, printable
 from lupi.base import missing_targets
 from lupi.cli import InputError
@@ -224,15 +226,7 @@ def read_data(
         )
     _check_values(table.drop(columns=dropped))
     y = target_values(table[target])
-    outcomes = table[target].dropna()
-    if outcomes.empty:
-        raise InputError(
-            f"The target {target!r} is missing in every row; name another column."
-        )
-    task = asked or read_task(target_values(outcomes), methods)
-    _check_target(outcomes, task)
-    if asked is None:
-        _note_on_task(outcomes, task, notes)
+    task = _read_task(table[target].dropna(), asked, methods, notes)
     return InputTable(
         X=table[known],
         y=y,
@@ -275,21 +269,38 @@ def without_values(
     return table
 
 
-def _note_on_task(target: pd.Series, task: Task, notes: list[str]) -> None:
-    """Add a note if the values of the target could be classes or numbers."""
-    values = target.dropna().unique()
-    if not pd.api.types.is_numeric_dtype(target) or not 2 < len(values) <= MOST_UNSURE:
-        return
-    if (np.asarray(values, dtype=float) % 1).any():
-        return
-    said = {
-        "classification": "classes; use --task regression to treat them as numbers",
-        "regression": "numbers; use --task classification to treat them as classes",
-    }
-    notes.append(
-        f"{target.name} has {len(values)} distinct whole numbers, which are treated "
-        f"as {said[task]}."
-    )
+def _read_task(
+    outcomes: pd.Series, asked: Task | None, methods: list[str], notes: list[str]
+) -> Task:
+    """Return the task, with a note if outcomes could be classes or numbers."""
+    name, values = outcomes.name, outcomes.unique()
+    if outcomes.empty:
+        raise InputError(
+            f"The target {name!r} is missing in every row; name another column."
+        )
+    task = asked or read_task(target_values(outcomes), methods)
+    if len(values) == 1:
+        raise InputError(
+            f"The target {name!r} is {values[0]!s} in every row; name a target that "
+            "varies."
+        )
+    numeric = pd.api.types.is_numeric_dtype(outcomes)
+    if task == "regression" and not numeric:
+        raise InputError(
+            f"The target {name!r} has text such as {str(values[0])!r}; regression "
+            "needs numbers."
+        )
+    unsure = asked is None and numeric and 2 < len(values) <= MOST_UNSURE
+    if unsure and not (np.asarray(values, dtype=float) % 1).any():
+        said = {
+            "classification": "classes; use --task regression to treat them as numbers",
+            "regression": "numbers; use --task classification to treat them as classes",
+        }
+        notes.append(
+            f"{name} has {len(values)} distinct whole numbers, which are treated as "
+            f"{said[task]}."
+        )
+    return task
 
 
 def _check_roles(
@@ -311,31 +322,14 @@ def _check_roles(
 
 def _check_values(table: pd.DataFrame) -> None:
     """Raise an error for cells with several values, as Parquet allows them."""
+    several = list | dict | set | np.ndarray
     for name, column in table.items():
-        if not pd.api.types.is_object_dtype(column):
-            continue
-        several = column.map(
-            lambda value: isinstance(value, list | dict | set | np.ndarray)
-        )
-        if several.any():
+        cells = column if pd.api.types.is_object_dtype(column) else ()
+        if any(isinstance(cell, several) for cell in cells):
             raise InputError(
                 f"The column {name!r} has lists or records, which no model accepts; "
                 "use one column per value, or leave it out with --drop."
             )
-
-
-def _check_target(target: pd.Series, task: Task) -> None:
-    values = target.unique()
-    if len(values) == 1:
-        raise InputError(
-            f"The target {target.name!r} is {values[0]!s} in every row; name a target "
-            "that varies."
-        )
-    if task == "regression" and not pd.api.types.is_numeric_dtype(target):
-        raise InputError(
-            f"The target {target.name!r} has text such as {str(values[0])!r}; "
-            "regression needs numbers."
-        )
 
 
 @refusing(ValueError)
@@ -522,18 +516,14 @@ def schema_of(X: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return the range of each column of numbers, and the values of the categories."""
     schema: dict[str, dict[str, Any]] = {}
     for name, column in X.items():
-        values = column.dropna()
+        values, numeric = column.dropna(), pd.api.types.is_numeric_dtype(column)
         if values.empty:
             continue
-        if pd.api.types.is_bool_dtype(column) or not (
-            pd.api.types.is_numeric_dtype(column)
-        ):
-            known = sorted(values.astype(str).unique())
-            if len(known) <= MOST_VALUES:
-                schema[str(name)] = {"values": known}
-        else:
+        if numeric and not pd.api.types.is_bool_dtype(column):
             low, high = float(values.min()), float(values.max())
             schema[str(name)] = {"low": low, "high": high}
+        elif len(known := sorted(values.astype(str).unique())) <= MOST_VALUES:
+            schema[str(name)] = {"values": known}
     return schema
 
 
@@ -595,6 +585,13 @@ def prepare_file(path: Path, *, force: bool) -> None:
         try_to_write(path.parent)
     except OSError as error:
         raise InputError(f"{path} cannot be written to: {error.strerror}.") from error
+
+
+def write_figure(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib in the format of the name of its file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=path.suffix[1:].lower(), dpi=150)
+    write_atomically(path, buffer.getvalue())
 
 
 def try_to_write(folder: Path) -> None:

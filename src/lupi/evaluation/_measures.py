@@ -703,8 +703,7 @@ def cca_quality(
     rows, correlations = [], []
     for train, test in check_cv(cv, y, classifier=classes).split(X, y):
         both = train[has[train]]
-        space = _CommonSpace(X[both], table[both], n_components)
-        ef, pf = space.from_x(X), space.from_privileged(table)
+        ef, pf, found = _common_space(X, table, both, n_components)
         parts = {
             "GB_EF": (ef[train], y[train]),
             "GB_PF": (pf[both], y[both]),
@@ -721,35 +720,29 @@ def cca_quality(
             model = clone(model).fit(X[train], y[train], privileged=table[train])
             row[name] = check_scoring(model, scoring)(model, X[test], y[test])
         rows.append(row)
-        correlations.append(space.correlations)
+        correlations.append(found)
     # In some splits, a table of few distinct rows may have a lower rank.
     width = min(map(len, correlations))
     scores = pd.DataFrame(rows).rename_axis(index="split", columns="trained on")
     return CCAQuality(scores, np.array([c[:width] for c in correlations]))
 
 
-class _CommonSpace:
-    """Canonical variates of variance 1, X first.
+def _common_space(
+    X: np.ndarray, P: np.ndarray, rows: np.ndarray, n_components: int | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the canonical variates of X and of X*, of variance 1, from some rows.
 
     With X = UΣVᵀ and X* = U*Σ*V*ᵀ (centered, truncated at their ranks) and
-    UᵀU* = RCSᵀ, the variates are √n UR and √n U*S, and C has their correlations.
+    UᵀU* = RCSᵀ, the variates are √n UR and √n U*S, and C has their correlations, which
+    are returned as well.
     """
-
-    def __init__(self, X: np.ndarray, P: np.ndarray, n_components: int | None):
-        self.center_x, to_x, left = _whiten(X)
-        self.center_p, to_p, right = _whiten(P)
-        turn_x, found, turn_p = linalg.svd(left.T @ right, full_matrices=False)
-        kept = len(found) if n_components is None else min(n_components, len(found))
-        self.correlations = np.minimum(found[:kept], 1.0)
-        scale = np.sqrt(len(X))
-        self.to_x = scale * to_x @ turn_x[:, :kept]
-        self.to_p = scale * to_p @ turn_p[:kept].T
-
-    def from_x(self, X: np.ndarray) -> np.ndarray:
-        return (X - self.center_x) @ self.to_x
-
-    def from_privileged(self, P: np.ndarray) -> np.ndarray:
-        return (P - self.center_p) @ self.to_p
+    center_x, to_x, left = _whiten(X[rows])
+    center_p, to_p, right = _whiten(P[rows])
+    turn_x, found, turn_p = linalg.svd(left.T @ right, full_matrices=False)
+    found, scale = np.minimum(found[:n_components], 1.0), np.sqrt(len(rows))
+    to_x = scale * to_x @ turn_x[:, : len(found)]
+    to_p = scale * to_p @ turn_p[: len(found)].T
+    return (X - center_x) @ to_x, (P - center_p) @ to_p, found
 
 
 def _whiten(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -69,12 +69,10 @@ from lupi.evaluation._splits import (
     Rows,
     Split,
     blocks_of_test_rows,
-    check_inner_groups,
     describe_splits,
     few_labels,
     groups_of_test_rows,
     inner_splits,
-    n_folds_of,
     of_rows,
     outer_splits,
     time_splits,
@@ -571,8 +569,14 @@ class Study:
                         f"{own.number} of them as test rows, or a single class. Check "
                         "more rows, or use fewer splits."
                     )
-        if self.groups is not None and asked["n_candidates"] > 1:
-            check_inner_groups(splits, self.groups)
+        searched = self.groups is not None and asked["n_candidates"] > 1
+        if searched and min(self.rows.take(one.train).n_groups for one in splits) < 2:
+            raise ValueError(
+                "A training set has rows of one group only, so that parameters cannot "
+                "be chosen on inner folds that keep groups together; use more folds or "
+                "larger training sets, or the default parameters with "
+                f"{argument('n_candidates', 1)}."
+            )
         return splits
 
     def draw_all(self) -> list[Split] | None:
@@ -585,7 +589,7 @@ class Study:
         if own.strata is not None:
             n_folds = min(n_folds, np.unique(own.strata, return_counts=True)[1].min())
         if own.groups is not None:
-            n_folds = min(n_folds, len(np.unique(own.groups)))
+            n_folds = min(n_folds, own.n_groups)
         if n_folds < 2:
             return None
         cv = n_folds if self.drawn["times"] is None else None
@@ -808,6 +812,9 @@ def plan(
     study.methods = choose_methods(methods, task, sizes["n_train"])
     for method in study.methods:
         method.check_space()
+    given, n_folds = not isinstance(cv, int | np.integer | None), None
+    if not given and kind is None and train_size is None:
+        n_folds = DEFAULT_FOLDS if cv is None else int(cv)
     classes: Any = None
     second: dict[str, Any] | None = None
     if task == "classification":
@@ -834,14 +841,14 @@ def plan(
         "privileged": [] if privileged is None else column_names(privileged, "x*"),
         "splits": {
             **sizes,
-            "n_folds": n_folds_of(cv, train_size, labelled, times),
+            "n_folds": n_folds,
             "train_size": train_size,
             "labelled": labelled,
             "time": None if times is None else str(getattr(time, "name", "time")),
             "dated": dated,
             "n_times": None if times is None else len(np.unique(times[0][has_y])),
             "n_windows": None if times is None else cv or DEFAULT_WINDOWS,
-            "given": not isinstance(cv, int | np.integer | None),
+            "given": given,
             "grouped": groups is not None,
             "weighted": sample_weight is not None,
         },

@@ -148,7 +148,9 @@ def summarise(
     gap_found = table["p_gap"] <= SIGNIFICANCE
     table["gap_closed"] = (table["gain"] / table["gap"]).where(gap_found)
     table["leak"] = table["leak"].eq(True)
-    table["verdict"] = [_kind(line) for line in table.to_dict("records")]
+    shown = table[["p_helps", "p_hurts"]] <= SIGNIFICANCE
+    kinds = [table["gain"].isna(), shown["p_helps"], shown["p_hurts"]]
+    table["verdict"] = np.select(kinds, [FAILED, HELPS, HURTS], NO_EVIDENCE)
     none = table["verdict"] == NO_EVIDENCE
     negligible = table["gap_upper"] <= settings["negligible"]
     table["nothing_to_gain"] = (
@@ -204,14 +206,6 @@ def _is_leak(oracle: float, without: float, optimum: float) -> bool:
     if optimum == 0:
         return abs(oracle) <= PERFECT * abs(without)
     return optimum - oracle <= PERFECT < optimum - without
-
-
-def _kind(line: Mapping[str, Any]) -> str:
-    if np.isnan(line["gain"]):
-        return FAILED
-    if line["p_helps"] <= SIGNIFICANCE:
-        return HELPS
-    return HURTS if line["p_hurts"] <= SIGNIFICANCE else NO_EVIDENCE
 
 
 def loses_shuffled(line: Mapping[str, Any]) -> bool:

@@ -12,6 +12,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -165,21 +166,17 @@ def _made(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
     what = "of the comparison"
     if "command" in made:
         what = "from reading the data to writing the results"
-    facts = [
-        ("Time", f"{wording.duration(settings['seconds'])} {what}"),
-        ("Seed", str(settings["random_state"])),
-    ]
-    if "date" in made:
-        facts.insert(
-            0, ("Start", made["date"].replace("T", " ").replace("+00:00", " UTC"))
-        )
-        versions = [f"{name} {version}" for name, version in made["versions"].items()]
-        facts.append(("Versions", ", ".join(versions)))
-    return facts
+    facts = {
+        "Start": made.get("date", "").replace("T", " ").replace("+00:00", " UTC"),
+        "Time": f"{wording.duration(settings['seconds'])} {what}",
+        "Seed": str(settings["random_state"]),
+        "Versions": ", ".join(map(" ".join, made.get("versions", {}).items())),
+    }
+    return [(name, words) for name, words in facts.items() if words]
 
 
 def _css(kind: str) -> str:
-    return {"helps": "helps", "hurts": "hurts"}.get(kind, "plain")
+    return kind if kind in ("helps", "hurts") else "plain"
 
 
 def _warnings(comparison: Comparison) -> list[str]:
@@ -251,11 +248,14 @@ def _method(
     line = comparison.summary.set_index("method").loc[name]
     folds = comparison.folds[comparison.folds["method"] == name]
     table = comparison.table.set_index(["method", "arm"]).loc[name]
+    paper = ""
+    with suppress(ValueError):  # an estimator of the user has no declared paper
+        paper = find_method(name).paper
     part: dict[str, Any] = {
         "name": name,
         "verdict": wording.method_verdict(line),
         "verdict_class": _css(line["verdict"]),
-        "paper": _paper(name),
+        "paper": paper,
         "warnings": [
             wording.warning_words(item)
             for item in comparison.warnings
@@ -265,8 +265,7 @@ def _method(
         "timing": _timing(table["seconds"]),
     }
     if line["verdict"] == "failed":
-        none = {"gains": None, "curve": None, "reliability": None}
-        return part | {"charts": []} | none
+        return part | {"charts": [], "gains": None, "curve": None, "reliability": None}
     reliability = _reliability(comparison, name)
     chart = _reliability_chart(reliability, index, comparison.settings)
     tables = _split_tables(comparison, name)
@@ -382,11 +381,11 @@ def _reliability(comparison: Comparison, name: str) -> pd.DataFrame:
     """
     n_tested = comparison.settings["splits"].get("n_tested")
     folds = comparison.folds.reindex(columns=["method", "arm", "reliability"])
-    folds = folds[folds["method"] == name]
+    folds = folds[folds["method"] == name].dropna()
     lines = []
     for arm in ("without", "with"):
-        bins = folds.loc[folds["arm"] == arm, "reliability"].dropna().tolist()
-        total = np.sum(bins, axis=0) if bins else np.zeros((0, 3))
+        bins = folds.loc[folds["arm"] == arm, "reliability"].tolist() or [[]]
+        total = np.reshape(np.sum(bins, axis=0), (-1, 3))
         for tenth, (weight, chance, share) in enumerate(total):
             if weight > 0:
                 rows = (n_tested or total[:, 0].sum()) * weight / total[:, 0].sum()
@@ -440,14 +439,6 @@ def _reliability_lines(table: pd.DataFrame) -> list[list[str]]:
             for line in table.to_dict("records")
         ),
     ]
-
-
-def _paper(name: str) -> str:
-    try:
-        return find_method(name).paper
-    except ValueError:
-        # An estimator of the user has no declared paper.
-        return ""
 
 
 def _parameters(folds: pd.DataFrame) -> list[tuple[str, str]]:
@@ -560,10 +551,7 @@ def _inline_svg(
             artist.set_clip_on(artist in cut)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return _restyled(buffer.getvalue(), size, label, name)
-
-
-def _restyled(svg: str, size: tuple[int, int], label: str, name: str) -> str:
+    svg = buffer.getvalue()
     body = svg[svg.index("<g id=") : svg.rindex("</svg>")]
     body = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", body)
     for color, variable in VARIABLES.items():
