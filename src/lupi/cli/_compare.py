@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,16 @@ def run_compare(
             raise InputError(
                 f"No method could be fitted; the error of {name} is: {why}"
             )
-        comparison.settings["made"] |= _remember(asked, out, started)
+        again = ["--from", str(out / "results.json"), "--out", f"{out}-again"]
+        comparison.settings["made"] |= {
+            "date": started.isoformat(timespec="seconds"),
+            "again": shlex.join(["lupi", "compare", *again]),
+            "command": shlex.join(["lupi", "compare", *command_words(asked)]),
+            "asked": {
+                name: str(value) if isinstance(value, Path) else value
+                for name, value in asked.items()
+            },
+        }
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
         if not asked["no_model"] and comparison.at_full_size(n_jobs=jobs) is not None:
@@ -310,20 +320,6 @@ def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
         end = ["--method", kebab, "--out", "model.skops"]
         commands[name] = shlex.join(["lupi", "fit", *command_words(asked), *end])
     return commands
-
-
-def _remember(asked: Mapping[str, Any], out: Path, started: datetime) -> dict[str, Any]:
-    """Return a command as text and as data, for the results file."""
-    again = ["--from", str(out / "results.json"), "--out", f"{out}-again"]
-    return {
-        "date": started.isoformat(timespec="seconds"),
-        "again": shlex.join(["lupi", "compare", *again]),
-        "command": shlex.join(["lupi", "compare", *command_words(asked)]),
-        "asked": {
-            name: str(value) if isinstance(value, Path) else value
-            for name, value in asked.items()
-        },
-    }
 
 
 @refusing(ValueError)
@@ -526,7 +522,7 @@ def _write_results(
 ) -> None:
     """Write all output files, the report last."""
     curve = [each.table.replace({"arm": LABELS}) for each in curves.values()]
-    files = {
+    files: dict[str, Any] = {
         MODEL: model,
         GAINS: None if columns is None else to_csv(columns.table),
         CURVE: to_csv(pd.concat(curve)) if curve else None,
@@ -540,7 +536,13 @@ def _write_results(
     comparison.to_json(folder / "results.json")
     write_atomically(folder / "results.csv", to_csv(_all_scores(comparison)))
     write_atomically(folder / SPLITS, to_csv(wording.split_scores(comparison)))
-    _write_figures(folder / "figures", comparison, columns)
+    require("matplotlib", "The report").use("Agg")
+    (folder / "figures").mkdir(exist_ok=True)
+    figures = {"comparison": comparison.plot().figure_}
+    if columns is not None:
+        figures["columns"] = columns.plot().figure_
+    for (name, figure), suffix in product(figures.items(), ("svg", "png")):
+        write_figure(figure, folder / "figures" / f"{name}.{suffix}")
     write_html(comparison, folder / "report.html", usage, curves, columns)
 
 
@@ -567,17 +569,3 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
         table["n_splits"] = splits["n_splits"] - len(own.left_out)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
-
-
-def _write_figures(
-    folder: Path, comparison: Comparison, columns: ColumnGains | None
-) -> None:
-    matplotlib = require("matplotlib", "The report")
-    matplotlib.use("Agg")
-    folder.mkdir(exist_ok=True)
-    figures = {"comparison": comparison.plot().figure_}
-    if columns is not None:
-        figures["columns"] = columns.plot().figure_
-    for name, figure in figures.items():
-        for suffix in ("svg", "png"):
-            write_figure(figure, folder / f"{name}.{suffix}")

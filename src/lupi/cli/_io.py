@@ -40,7 +40,6 @@ from lupi.evaluation._verdict import ROW_NUMBER
 MOST_UNSURE = 30
 # Number of values of a column that a model file keeps.
 MOST_VALUES = 100
-TASKS: tuple[Task, ...] = ("classification", "regression")
 YES, NO = ("yes", "true", "1", "y", "t"), ("no", "false", "0", "n", "f")
 # Width of output to a file, and of a terminal that shows all columns of the tables.
 WIDE = 116
@@ -179,11 +178,9 @@ def read_data(
             "No privileged columns were given; name the columns that are known for "
             "training rows only with --privileged COLS or --privileged-file FILE."
         )
-    asked = next((task for task in TASKS if task == request.task), None)
-    if asked != request.task:
-        raise InputError(
-            f"--task is {request.task!r}; write classification or regression."
-        )
+    asked: Any = request.task
+    if asked not in (None, "classification", "regression"):
+        raise InputError(f"--task is {asked!r}; write classification or regression.")
     table, notes = read_table(request.file)
     table = without_values(table, request.missing, notes)
     later: list[str] = []
@@ -200,16 +197,24 @@ def read_data(
         columns = list(table.columns)
     # The columns that make splits; they are not features.
     splitting = {
-        option: column_named(name, columns, option)
-        for option, name in (
-            ("--group", request.group),
-            ("--time", request.time),
-            ("--outcome-time", request.outcome_time),
-            ("--clean", request.clean),
-        )
-        if name is not None
+        f"--{role.replace('_', '-')}": getattr(request, role)
+        for role in ("group", "time", "outcome_time", "clean")
+        if getattr(request, role) is not None
     }
-    _check_roles(target, privileged, dropped, splitting)
+    for option, name in splitting.items():
+        column_named(name, columns, option)
+    for option, names in (("--privileged", privileged), ("--drop", dropped)):
+        if target in names:
+            raise InputError(
+                f"The target {target!r} is among the columns of {option}; remove it "
+                "there."
+            )
+    for option, name in splitting.items():
+        if name in (target, *privileged):
+            raise InputError(
+                f"{option} {name}: this column is the target or privileged; name "
+                "another."
+            )
     apart = {target, *splitting.values()}
     privileged += [name for name in later if name not in (*apart, *privileged)]
     privileged = [name for name in privileged if name not in dropped]
@@ -301,23 +306,6 @@ def _read_task(
             f"{said[task]}."
         )
     return task
-
-
-def _check_roles(
-    target: str, privileged: list[str], dropped: list[str], splitting: Mapping[str, str]
-) -> None:
-    for option, names in (("--privileged", privileged), ("--drop", dropped)):
-        if target in names:
-            raise InputError(
-                f"The target {target!r} is among the columns of {option}; remove it "
-                "there."
-            )
-    for option, name in splitting.items():
-        if name in (target, *privileged):
-            raise InputError(
-                f"{option} {name}: this column is the target or privileged; name "
-                "another."
-            )
 
 
 def _check_values(table: pd.DataFrame) -> None:
@@ -421,7 +409,12 @@ def _join(
     notes += [f"{later_file}: {note}" for note in more]
     key = column_named(key, list(table.columns), f"--key, in {file}")
     column_named(key, list(later.columns), f"--key, in {later_file}")
-    ours, theirs = _comparable(table[key], later[key])
+    ours, theirs = table[key], later[key]
+    if not all(map(pd.api.types.is_numeric_dtype, (ours, theirs))):
+        ours, theirs = (
+            each.astype(object).where(each.notna()).map(_word, na_action="ignore")
+            for each in (ours, theirs)
+        )
     known = theirs.notna()
     again = theirs[known & theirs.duplicated()]
     if len(again):
@@ -451,25 +444,10 @@ def _join(
             f"Both files have {renamed[0]!r}; that of {later_file} is renamed to "
             f"{names[renamed[0]]!r}."
         )
-    matched = (
-        later[known]
-        .drop(columns=key)
-        .rename(columns=names)
-        .set_axis(theirs[known], axis=0)
-        .reindex(ours)
-        .set_axis(table.index, axis=0)
-    )
+    matched = later[known].drop(columns=key).rename(columns=names)
+    matched = matched.set_axis(theirs[known], axis=0).reindex(ours)
+    matched = matched.set_axis(table.index, axis=0)
     return pd.concat([table.drop(columns=key), matched], axis=1), list(names.values())
-
-
-def _comparable(ours: pd.Series, theirs: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return both keys as numbers, or both as text."""
-    if pd.api.types.is_numeric_dtype(ours) and pd.api.types.is_numeric_dtype(theirs):
-        return ours, theirs
-    return tuple(  # type: ignore[return-value]
-        key.astype(object).where(key.notna()).map(_word, na_action="ignore")
-        for key in (ours, theirs)
-    )
 
 
 def _word(value: object) -> str:

@@ -104,12 +104,6 @@ class ArmScores:
             self.groups[arm] = np.array(groups, dtype=float) if scored else None
 
     @property
-    def of_test_rows(self) -> bool:
-        """Whether the variance is that of test rows alone, not of training sets."""
-        few = len(self.scores["without"]) < FEWEST_WINDOWS
-        return self.design.kind == "time" and few
-
-    @property
     def failed(self) -> bool:
         """Whether any arm has a split without a score."""
         return set(self.scores) != set(ARMS) or any(
@@ -470,7 +464,8 @@ def judge(
         sentence += (
             f"; in split{'s' * (len(left_out) > 1)} {numbers} a score is an outlier"
         )
-    if scores[method].of_test_rows:
+    n_used = len(scores[method].scores["without"])
+    if settings["splits"]["kind"] == "time" and n_used < FEWEST_WINDOWS:
         sentence += (
             "; with so few windows, intervals and p are those of these training rows, "
             "from blocks of test rows"

@@ -120,44 +120,36 @@ def build_page(
     """Return the values of the template."""
     from lupi import __version__
 
-    settings = comparison.settings
-    verdict, made = comparison.verdict, settings.get("made", {})
-    page: dict[str, Any] = {
+    settings, verdict = comparison.settings, comparison.verdict
+    labels, made = settings["labels"], settings.get("made", {})
+    warnings = [LEAK_WORDS] if verdict.leak else []
+    if labels["auc"] is not None and labels["auc"] > WARN_ABOVE:
+        warnings.append(unlike_words(labels))
+    charts = [] if gains is None else [_gains_chart(gains, w) for w in (WIDE, NARROW)]
+    return {
         "title": f"Does the privileged information help? {usage.source}",
+        "comparison": comparison,
         "settings": settings,
         "verdict": verdict,
-        "failures": comparison.failures,
-        "left_out": comparison.left_out,
-        "size": wording.size_words(comparison),
-        "full_size": wording.full_size_words(comparison),
-        "verdict_class": _css(verdict.kind),
-        "warnings": _warnings(comparison),
-        "facts": wording.data_facts(settings),
+        "wording": wording,
+        "css": _css,
+        "warnings": warnings,
         "methods": [
             _method(comparison, name, index, usage, curves)
             for index, name in enumerate(comparison.methods)
         ],
-        "columns": wording.SUMMARY_COLUMNS,
-        "lines": wording.score_lines(comparison),
-        "table_notes": _table_notes(comparison),
         "column_gains": gains,
+        "gains_charts": charts,
         "usage": _usage(usage, comparison),
         "arms": list(ARMS.values()),
-        "meanings": wording.arm_meanings(settings),
-        "interval_note": _interval_note(comparison),
         "fewest_in_bin": FEWEST_IN_BIN,
-        "mark": wording.MARK,
-        "test_note": _test_note(settings, several=len(comparison.methods) > 1),
+        "fewest_windows": FEWEST_WINDOWS,
+        "rejected": REJECTED,
         "next_steps": comparison.next_steps(command_line="command" in made),
         "made": made,
         "run_facts": _made(settings),
         "version": __version__,
     }
-    if gains is not None:
-        page["gains_charts"] = [_gains_chart(gains, width) for width in (WIDE, NARROW)]
-        page["gains_columns"] = ["privileged", *wording.GAIN_COLUMNS]
-        page["gains_lines"] = wording.gain_cells(gains)
-    return page
 
 
 def _made(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -179,69 +171,6 @@ def _css(kind: str) -> str:
     return kind if kind in ("helps", "hurts") else "plain"
 
 
-def _warnings(comparison: Comparison) -> list[str]:
-    said = [LEAK_WORDS] if comparison.verdict.leak else []
-    auc = comparison.settings["labels"]["auc"]
-    if auc is not None and auc > WARN_ABOVE:
-        said.append(unlike_words(comparison.settings["labels"]))
-    return said
-
-
-def _interval_note(comparison: Comparison) -> str:
-    overlap = ", corrected for the overlap of the splits"
-    overlap *= not _is_ordinary(comparison.settings["splits"])
-    return (
-        f"Means over the splits with 95 % intervals{overlap}; higher is better. "
-        f"{wording.cut_words(comparison)}"
-    )
-
-
-def _is_ordinary(splits: Mapping[str, Any]) -> bool:
-    """Return whether windows have no training rows in common."""
-    return splits["kind"] == "time" and splits.get("overlap") == 0
-
-
-def _table_notes(comparison: Comparison) -> list[str]:
-    meanings = wording.gain_words(comparison).items()
-    notes = ["; ".join(f"{name}: {words}" for name, words in meanings) + "."]
-    notes += wording.left_out_words(comparison) + wording.second_words(comparison)
-    return notes + wording.baseline_words(comparison)
-
-
-def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
-    holm = ", and corrected for the number of methods (Holm, 1979)" if several else ""
-    test = (
-        "a t-test that accounts for the overlap of the splits (Nadeau and Bengio, "
-        "2003, whose correction is applied to the variance due to the training sets)"
-    )
-    kind = settings["splits"]["kind"]
-    few = kind == "time" and settings["splits"]["n_splits"] < FEWEST_WINDOWS
-    if few:
-        test = "a t-test over blocks of consecutive test rows"
-    elif _is_ordinary(settings["splits"]):
-        test = (
-            "the ordinary t-test over the windows, which have no training rows in "
-            "common"
-        )
-    elif kind not in ("folds", "time"):
-        test = (
-            "a t-test that accounts for the overlap of the splits (the variance due to "
-            "the training sets and that due to the test rows are estimated separately)"
-        )
-    measured = ""
-    if not few:
-        measured = (
-            f" Where the true difference is zero, {REJECTED[kind]} % of such tests are "
-            "significant on either side (measured; see the guide to evaluation)."
-        )
-    return (
-        "“Helps” means better than without X*, than with shuffled X* and than with X "
-        f"as X*, each one-sided at 5 % by {test}{holm}.{measured} “Nothing to gain” "
-        "means that a model that has X* when predicting gains at most "
-        f"{settings['negligible']:g}, with 95 % confidence."
-    )
-
-
 def _method(
     comparison: Comparison, name: str, index: int, usage: Usage, curves: Curves
 ) -> dict[str, Any]:
@@ -253,16 +182,10 @@ def _method(
         paper = find_method(name).paper
     part: dict[str, Any] = {
         "name": name,
-        "verdict": wording.method_verdict(line),
-        "verdict_class": _css(line["verdict"]),
+        "line": line,
         "paper": paper,
-        "warnings": [
-            wording.warning_words(item)
-            for item in comparison.warnings
-            if item["method"] == name
-        ],
         "parameters": _parameters(folds),
-        "timing": _timing(table["seconds"]),
+        "seconds": table["seconds"],
     }
     if line["verdict"] == "failed":
         return part | {"charts": [], "gains": None, "curve": None, "reliability": None}
@@ -460,18 +383,6 @@ def _parameters(folds: pd.DataFrame) -> list[tuple[str, str]]:
     return said
 
 
-def _timing(seconds: pd.Series) -> str:
-    if seconds.isna().all():
-        return ""
-    parts = ", ".join(
-        f"{ARMS[arm].label} {wording.duration(value)}".replace(
-            " ", "\N{NO-BREAK SPACE}"
-        )
-        for arm, value in seconds.items()
-    )
-    return f"{wording.duration(seconds.sum())} ({parts})"
-
-
 def _gains_chart(gains: ColumnGains, width: int) -> str:
     """Draw the gains, for wide screens or for phones."""
     groups = gains.table["group"].tolist()
@@ -497,7 +408,7 @@ def _gains_chart(gains: ColumnGains, width: int) -> str:
 def _usage(usage: Usage, comparison: Comparison) -> dict[str, Any]:
     """Return the model to use, with commands and code."""
     if comparison.verdict.kind == "failed":
-        return {"sentences": ["There is no model to use."], "commands": [], "code": ""}
+        return {"sentences": ["There is no model to use."], "commands": [], "file": ""}
     method, arm = comparison.choice
     which = wording.choice_words(comparison)
     predict = shlex.join(["lupi", "predict", usage.model or SAVED, "new.csv"])
@@ -515,15 +426,8 @@ def _usage(usage: Usage, comparison: Comparison) -> dict[str, Any]:
             "outcomes."
         )
         commands.append(usage.commands[others[0]])
-    lines = [
-        "import lupi, pandas as pd",
-        f"model = lupi.load({usage.model or SAVED!r})",
-        'table = pd.read_csv("new.csv")  # the privileged columns are not needed',
-        "print(model.predict(table[model.feature_names_in_]))",
-    ]
-    if not commands:
-        lines.insert(1, f"lupi.save(comparison.best_estimator(), {SAVED!r})")
-    return {"sentences": sentences, "commands": commands, "code": "\n".join(lines)}
+    file = usage.model or SAVED
+    return {"sentences": sentences, "commands": commands, "file": repr(file)}
 
 
 def _inline_svg(
