@@ -246,21 +246,17 @@ def column_scores(
 def _column_type(column: pd.Series) -> str:
     """Return the type of a column in one word."""
     values = column.dropna()
-    n_values = values.nunique()
+    n_values, flags = values.nunique(), pd.api.types.is_bool_dtype(column)
     if n_values == 0 or (n_values == 1 and len(values) == len(column)):
         return "constant"
-    if pd.api.types.is_bool_dtype(column):
-        return "category"
-    if pd.api.types.is_numeric_dtype(column):
+    if pd.api.types.is_numeric_dtype(column) and not flags:
         return "number"
     if as_dates(column) is not None:
         return "date"
-    words = values.astype(str)
-    if n_values <= MOST_CATEGORIES:
+    if flags or n_values <= MOST_CATEGORIES:
         return "category"
-    if n_values == len(values) and not words.str.contains(r"\s").any():
-        return "identifier"
-    return "text"
+    spaced = values.astype(str).str.contains(r"\s").any()
+    return "identifier" if n_values == len(values) and not spaced else "text"
 
 
 def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:

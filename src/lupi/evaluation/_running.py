@@ -66,10 +66,10 @@ def run_all(
     *,
     identity: str | None,
     fields: tuple[str, ...],
-    checkpoint: str | os.PathLike[str] | None,
-    n_jobs: int | None,
-    progress: bool | None,
     title: str,
+    checkpoint: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Run ``work`` on every piece that is not in the checkpoint yet.
 
