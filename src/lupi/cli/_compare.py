@@ -460,12 +460,9 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
         header_style="bold",
     )
     table.add_column("method", no_wrap=True)
-    for arm in ARMS.values():
-        # In two lines, so that the table is not wider than its numbers.
-        label = " ".join(arm.label.rsplit(" ", 1)[:-1]) or arm.label
-        star = "\nX*" if label != arm.label else ""
-        table.add_column(label + star, justify="right", no_wrap=True)
-    for heading in ("gain", "p", "gap\nclosed")[: 3 if wide else 2]:
+    # In two lines, so that the table is not wider than its numbers.
+    headings = [label.replace(" X*", "\nX*") for label in LABELS.values()]
+    for heading in (*headings, "gain", "p", *["gap\nclosed"] * wide):
         table.add_column(heading, justify="right", no_wrap=True)
     for line in comparison.summary.to_dict("records"):
         verdict = line["verdict"]
@@ -552,9 +549,7 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
     for own in wording.sizes(comparison):
         settings = own.settings
         outside, constant = settings.get("outside"), settings["constant"]
-        lines = own.table.to_dict("records")
-        for line in lines:
-            line["arm"] = ARMS[line["arm"]].label
+        lines = own.table.replace({"arm": LABELS}).to_dict("records")
         if outside:
             line = {"method": outside["name"], "arm": "external baseline"}
             names = ("score", "std_error", "low", "high")
@@ -564,8 +559,7 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
             lines.append(line | {"score": constant} | settings["also"])
         splits = settings["splits"]
         low, high = splits["n_train_range"]
-        table = pd.DataFrame(lines).assign(n_train=splits["n_train"])
-        table = table.assign(n_train_min=low, n_train_max=high)
-        table["n_splits"] = splits["n_splits"] - len(own.left_out)
-        tables.append(table)
+        sizes = {"n_train": splits["n_train"], "n_train_min": low, "n_train_max": high}
+        sizes["n_splits"] = splits["n_splits"] - len(own.left_out)
+        tables.append(pd.DataFrame(lines).assign(**sizes))
     return pd.concat(tables, ignore_index=True)

@@ -674,10 +674,12 @@ class ColumnGains:
         redundant columns have large gains alone and small contributions.
         """
         lines = [
-            {"group": group}
-            | scores.difference(ALONE, NONE).columns("gain_alone")
-            | scores.difference(LEFT_OUT, NONE).columns("gain_left_out")
-            | scores.difference(ALL, LEFT_OUT).columns("contribution")
+            {
+                "group": group,
+                **scores.difference(ALONE, NONE).columns("gain_alone"),
+                **scores.difference(LEFT_OUT, NONE).columns("gain_left_out"),
+                **scores.difference(ALL, LEFT_OUT).columns("contribution"),
+            }
             for group, scores in self._scores.items()
         ]
         return pd.DataFrame(lines).sort_values(

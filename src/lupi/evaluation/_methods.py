@@ -416,7 +416,7 @@ def advice_on_task(classes: Any) -> str:
     >>> advice_on_task([0, 1, 2, 3]), advice_on_task(["mild", "severe", "none"])
     (", or treat them as numbers with task='regression'", '')
     """
-    classes = np.asarray(classes)
+    classes = np.unique(classes)
     if classes.dtype.kind not in "iuf" or len(classes) < 3:
         return ""
     return f", or treat them as numbers with {argument('task', 'regression')}"

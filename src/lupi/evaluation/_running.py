@@ -216,8 +216,8 @@ def _progress_bar(
         TimeRemainingColumn,
     )
 
-    columns = ["{task.description}", BarColumn(), MofNCompleteColumn()]
-    columns += [TimeElapsedColumn(), "left", TimeRemainingColumn()]
+    counts = (MofNCompleteColumn(), TimeElapsedColumn(), "left", TimeRemainingColumn())
+    columns = ("{task.description}", BarColumn(), *counts)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total, completed=completed)
         yield lambda: bar.advance(task)

@@ -232,9 +232,9 @@ def macro_auc(
 
     Unlike that of scikit-learn it takes decision values as well as probabilities.
     """
-    more = {"metric": auc, "classes": classes, "sample_weight": sample_weight}
+    more: dict[str, Any] = {"metric": auc, "classes": classes}
     found = [
-        score_of_class(y, scores, label=label, **more)
+        score_of_class(y, scores, label=label, sample_weight=sample_weight, **more)
         for label in classes
         if 0 < (y == label).sum() < len(y)
     ]

@@ -77,8 +77,8 @@ class Rows(NamedTuple):
 
     @property
     def n_groups(self) -> int:
-        """The number of groups."""
-        return len(np.unique(self.groups))
+        """The number of groups; 0 if the rows have none."""
+        return 0 if self.groups is None else len(np.unique(self.groups))
 
     @property
     def n_jackknife(self) -> int:
@@ -261,10 +261,9 @@ def _small_blocks(
     With groups, whole groups are drawn until the set has ``n_train`` rows or more.
     ``size`` is the argument that error messages refer to.
     """
-    n_groups = 3 if rows.groups is None else rows.n_groups
-    if n_groups < 3:
+    if rows.groups is not None and rows.n_groups < 3:
         raise ValueError(
-            f"There are {n_groups} groups; small training sets need at least 3, "
+            f"There are {rows.n_groups} groups; small training sets need at least 3, "
             "because whole groups are drawn."
         )
     drawn = _draw_blocks(rows, n_train, n_splits, seed)
@@ -281,7 +280,7 @@ def _small_blocks(
                 use = f"use {argument(size, larger)}, or "
         raise ValueError(
             f"A training set of {n_train} rows leaves class {rare!s} with fewer than 2 "
-            f"rows; {use}leave that class out{advice_on_task(np.unique(rows.strata))}."
+            f"rows; {use}leave that class out{advice_on_task(rows.strata)}."
         )
     return drawn
 

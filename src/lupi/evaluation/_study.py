@@ -539,7 +539,7 @@ class Study:
         cv, times, labelled = asked["cv"], asked["times"], asked["labelled"]
         if times is not None:
             splits = time_splits(
-                *(*times, self.rows, self.has_y),
+                *(times[0], times[1], self.rows, self.has_y),
                 DEFAULT_WINDOWS if cv is None else int(cv),
                 train_size=asked["train_size"],
                 labelled=labelled,
