@@ -147,24 +147,8 @@ def build_page(
         "rejected": REJECTED,
         "next_steps": comparison.next_steps(command_line="command" in made),
         "made": made,
-        "run_facts": _made(settings),
         "version": __version__,
     }
-
-
-def _made(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return start, duration, seed and versions of the comparison."""
-    made = settings.get("made", {})
-    what = "of the comparison"
-    if "command" in made:
-        what = "from reading the data to writing the results"
-    facts = {
-        "Start": made.get("date", "").replace("T", " ").replace("+00:00", " UTC"),
-        "Time": f"{wording.duration(settings['seconds'])} {what}",
-        "Seed": str(settings["random_state"]),
-        "Versions": ", ".join(map(" ".join, made.get("versions", {}).items())),
-    }
-    return [(name, words) for name, words in facts.items() if words]
 
 
 def _css(kind: str) -> str:
