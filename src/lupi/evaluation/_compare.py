@@ -57,7 +57,7 @@ from lupi.evaluation._statistics import (
     failed_scores,
     outlying_splits,
 )
-from lupi.evaluation._study import FIELDS, Piece, Study, plan
+from lupi.evaluation._study import FIELDS, Study, plan
 from lupi.evaluation._verdict import (
     ArmScores,
     Kind,
@@ -252,7 +252,7 @@ def run(study: Study, **how: Any) -> Comparison:
     started = datetime.now(UTC)
     results = run_all(
         study.run,
-        {piece.key: piece for piece in study.pieces()},
+        {":".join(map(str, piece)): piece for piece in study.pieces()},
         identity=study.identity,
         fields=FIELDS,
         title="Comparing",
@@ -263,8 +263,8 @@ def run(study: Study, **how: Any) -> Comparison:
     warnings: Counter[tuple[str, str]] = Counter()
     for method, split in product(study.methods, range(len(study.splits))):
         parts = [
-            results[Piece("family", method.baseline, split).key],
-            results[Piece("method", method.name, split).key],
+            results[f"family:{method.baseline}:{split}"],
+            results[f"method:{method.name}:{split}"],
         ]
         for part in parts:
             if part["error"] is not None:

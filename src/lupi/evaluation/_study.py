@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn import config_context
@@ -93,18 +93,8 @@ FIELDS = ("lines", "error", "warnings")
 Times = tuple[np.ndarray, np.ndarray | None]
 
 
-@dataclass(frozen=True)
-class Piece:
-    """One split of one family or of one method."""
-
-    kind: Literal["family", "method"]
-    name: str
-    split: int
-
-    @property
-    def key(self) -> str:
-        """The name of the piece in a checkpoint."""
-        return f"{self.kind}:{self.name}:{self.split}"
+# A piece of work: "family" or "method", the name of that, and the split.
+Piece = tuple[str, str, int]
 
 
 @dataclass
@@ -194,14 +184,9 @@ class Study:
 
     def pieces(self) -> list[Piece]:
         """Return all pieces of work, split by split."""
-        return [
-            piece
-            for split in range(len(self.splits))
-            for piece in (
-                *(Piece("family", name, split) for name in self.representatives),
-                *(Piece("method", method.name, split) for method in self.methods),
-            )
-        ]
+        names = [("family", name) for name in self.representatives]
+        names += [("method", method.name) for method in self.methods]
+        return [(*name, split) for split in range(len(self.splits)) for name in names]
 
     def candidates(self, method: Method, arm: str) -> list[dict[str, Any]]:
         """Return the candidates of an arm, as many as in every other arm.
@@ -234,11 +219,10 @@ class Study:
 
     def run(self, piece: Piece) -> dict[str, Any]:
         """Run one piece of work."""
-        if piece.kind == "family":
-            method, arms = self.representatives[piece.name], FAMILY_ARMS
-        else:
-            method, arms = self.method(piece.name), METHOD_ARMS
-        return self.attempt(method, arms, piece.split)
+        kind, name, split = piece
+        if kind == "family":
+            return self.attempt(self.representatives[name], FAMILY_ARMS, split)
+        return self.attempt(self.method(name), METHOD_ARMS, split)
 
     def attempt(
         self,
