@@ -237,12 +237,9 @@ def best_arm(summary: pd.DataFrame, verdict: Any) -> tuple[str, str]:
     scores = summary[summary["verdict"] != FAILED].set_index("method")
     if scores.empty:
         raise ValueError(f"There is no model to return. {verdict}")
-    found = {
-        (str(name), "without"): scores.at[name, "without"] for name in scores.index
-    }
-    for name in scores.index[scores["verdict"] == HELPS]:
-        found[str(name), "with"] = scores.at[name, "with"]
-    return max(found, key=lambda key: found[key])
+    helped = scores.loc[scores["verdict"] == HELPS, "with"]
+    arm, name = pd.concat({"without": scores["without"], "with": helped}).idxmax()
+    return str(name), str(arm)
 
 
 def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
