@@ -140,7 +140,9 @@ def build_page(
         ],
         "column_gains": gains,
         "gains_charts": charts,
-        "usage": _usage(usage, comparison),
+        "usage": usage,
+        "saved": repr(usage.model or SAVED),
+        "commands": _commands(usage, comparison),
         "arms": list(ARMS.values()),
         "fewest_in_bin": FEWEST_IN_BIN,
         "fewest_windows": FEWEST_WINDOWS,
@@ -389,29 +391,17 @@ def _gains_chart(gains: ColumnGains, width: int) -> str:
     return _inline_svg(draw, (width, height), f"Gains: {said}", f"columns-{width}")
 
 
-def _usage(usage: Usage, comparison: Comparison) -> dict[str, Any]:
-    """Return the model to use, with commands and code."""
+def _commands(usage: Usage, comparison: Comparison) -> tuple[list[str], list[str]]:
+    """Return the commands that fit and use the model, and those of other methods."""
     if comparison.verdict.kind == "failed":
-        return {"sentences": ["There is no model to use."], "commands": [], "file": ""}
-    method, arm = comparison.choice
-    which = wording.choice_words(comparison)
+        return [], []
+    chosen = comparison.choice
+    own = {(name, "with"): command for name, command in usage.commands.items()}
+    fitted = own.pop(chosen, None)
     predict = shlex.join(["lupi", "predict", usage.model or SAVED, "new.csv"])
     if usage.model:
-        sentences = [f"The model saved as {usage.model} is {which}"]
-        commands = [predict]
-    else:
-        sentences = [f"The model to use is {which}"]
-        fitted = usage.commands.get(method) if arm == "with" else None
-        commands = [fitted, predict] if fitted else []
-    others = [name for name in usage.commands if (name, "with") != (method, arm)]
-    if others:
-        sentences.append(
-            "The last command fits another method, or this one with X*, to all known "
-            "outcomes."
-        )
-        commands.append(usage.commands[others[0]])
-    file = usage.model or SAVED
-    return {"sentences": sentences, "commands": commands, "file": repr(file)}
+        return [predict], list(own.values())
+    return [fitted, predict] if fitted else [], list(own.values())
 
 
 def _inline_svg(
