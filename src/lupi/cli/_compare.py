@@ -502,11 +502,7 @@ def _prepare_folder(folder: Path, *, force: bool) -> None:
             f"{folder} has the result of an older run ({', '.join(older)}); choose "
             "another --out, or replace it with --force."
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        try_to_write(folder)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written to: {error.strerror}.") from error
+    try_to_write(folder, folder)
 
 
 def _write_results(

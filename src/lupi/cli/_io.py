@@ -559,10 +559,7 @@ def prepare_file(path: Path, *, force: bool) -> None:
         raise InputError(
             f"{path} exists; choose another --out, or replace it with --force."
         )
-    try:
-        try_to_write(path.parent)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written to: {error.strerror}.") from error
+    try_to_write(path, path.parent)
 
 
 def write_figure(figure: Any, path: Path) -> None:
@@ -572,9 +569,17 @@ def write_figure(figure: Any, path: Path) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def try_to_write(folder: Path) -> None:
-    """Raise OSError if no file can be written: disks may be full, mounts read-only."""
-    handle, name = tempfile.mkstemp(dir=folder, prefix=".lupi-")
+def try_to_write(path: Path, folder: Path) -> None:
+    """Raise an error if no file can be written: disks may be full, mounts read-only.
+
+    The path is the file, or the folder itself, which is made if it is not there.
+    """
+    try:
+        if path == folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=folder, prefix=".lupi-")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written to: {error.strerror}.") from error
     os.close(handle)
     with suppress(FileNotFoundError):
         os.unlink(name)

@@ -306,9 +306,8 @@ def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:
         if not pd.api.types.is_numeric_dtype(values):
             return False
         numbers = values.to_numpy(float)
-        if not (np.ptp(numbers) and np.ptp(y)):
-            return False
-        return bool(abs(np.corrcoef(numbers, y)[0, 1]) > ALMOST_ONE)
+        vary = bool(np.ptp(numbers) and np.ptp(y))
+        return vary and bool(abs(np.corrcoef(numbers, y)[0, 1]) > ALMOST_ONE)
     pairs = pd.DataFrame({"value": values.to_numpy(), "y": y}).drop_duplicates()
     return not (pairs["value"].duplicated().any() or pairs["y"].duplicated().any())
 

@@ -50,11 +50,7 @@ def _content(part: Any) -> Any:
         import pandas as pd
 
         rows = pd.util.hash_pandas_object(part, index=False)
-        return (
-            [str(name) for name in part],
-            [str(t) for t in part.dtypes],
-            rows.to_numpy(),
-        )
+        return list(map(str, part)), list(map(str, part.dtypes)), rows.to_numpy()
     if sp.issparse(part):
         return part.shape, part.data, part.indices, part.indptr
     return part
