@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 import sys
 import warnings
@@ -38,6 +37,7 @@ from lupi.cli._io import (
     refusing,
     training_details,
     without_values,
+    write_figure,
 )
 from lupi.cli._tables import nearest, neutral, read_table, resolve_columns, to_csv
 from lupi.evaluation import LabelCheck, check_labels, column_scores
@@ -307,8 +307,13 @@ def run_predict(
     found, details, notes = _read_model(model)
     table, kept, more = _read_rows(file, keep or [])
     table = without_values(table, details.get("missing", []))
-    X = _take_features(table, _features(found, details, model), file)
-    _check_numbers(X, details.get("numbers", []), file)
+    features = details.get("features") or list(getattr(found, "feature_names_in_", ()))
+    if not features:
+        raise InputError(
+            f"{model} was fitted on an array without column names, so that the columns "
+            "it needs are not known; predict with it in Python."
+        )
+    X = _take_features(table, features, details.get("numbers", []), file)
     if not to_pipe:
         prepare_file(out, force=force)
     predictions = _predict(found, X)
@@ -383,19 +388,10 @@ def _read_rows(
     return table, table[resolve_columns(keep, list(table.columns), "--keep")], notes
 
 
-def _features(model: Any, details: dict[str, Any], path: Path) -> list[str]:
-    features = details.get("features") or list(getattr(model, "feature_names_in_", ()))
-    if not features:
-        raise InputError(
-            f"{path} was fitted on an array without column names, so that the columns "
-            "it needs are not known; predict with it in Python."
-        )
-    return features
-
-
 def _take_features(
-    table: pd.DataFrame, features: list[str], file: Path
+    table: pd.DataFrame, features: list[str], numbers: list[str], file: Path
 ) -> pd.DataFrame:
+    """Return the features; refuse text among numbers, which would become missing."""
     missing = [name for name in features if name not in table.columns]
     if missing:
         near = nearest(missing[0], [each for each in table if each not in features])
@@ -404,15 +400,8 @@ def _take_features(
             f"{file} does not have {listed(missing, most=8)}{hint}, which the model "
             "needs. Add the missing columns."
         )
-    return table[features]
-
-
-def _check_numbers(X: pd.DataFrame, numbers: list[str], file: Path) -> None:
-    """Raise an error for text in a column of numbers, which would become missing."""
-    for name in set(numbers) & set(X.columns):
-        column = X[name]
-        if pd.api.types.is_numeric_dtype(column):
-            continue
+    for name in set(numbers) & set(features):
+        column = table[name]
         wrong = pd.to_numeric(column, errors="coerce").isna() & column.notna()
         if wrong.any():
             raise InputError(
@@ -420,6 +409,7 @@ def _check_numbers(X: pd.DataFrame, numbers: list[str], file: Path) -> None:
                 "the model was fitted on numbers. Correct the values, or leave these "
                 "cells empty."
             )
+    return table[features]
 
 
 def _predict(model: Any, X: pd.DataFrame) -> pd.DataFrame:
@@ -521,7 +511,7 @@ def run_labels(
     listed.insert(0, "row", listed.index + 1)
     listed = listed.rename(columns={"probability": "probability of an error"})
     listed = pd.concat([listed, kept.loc[listed.index]], axis=1)
-    write_atomically(chart, _rates_chart(found.rates, chart.suffix[1:].lower()))
+    _write_chart(found.rates, chart)
     write_atomically(out, to_csv(listed))
     console.say(
         f"{len(wrong):,} of {len(found.labels):,} labels are wrong with a "
@@ -562,8 +552,8 @@ def _show_rates(console: PlainConsole, data: InputTable, found: LabelCheck) -> N
         console.say(f"{len(found.rates) - len(shown)} more are in the chart.")
 
 
-def _rates_chart(rates: pd.DataFrame, kind: str) -> bytes:
-    """Return a bar chart of the rates, one panel per column."""
+def _write_chart(rates: pd.DataFrame, path: Path) -> None:
+    """Write a bar chart of the rates, one panel per column."""
     matplotlib = require("matplotlib", "The chart")
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
@@ -592,10 +582,8 @@ def _rates_chart(rates: pd.DataFrame, kind: str) -> bytes:
         ax.set_xlim(0, None)
         tidy(ax, "x")
     axes[-1, 0].set_xlabel("rate of wrong labels, with 95 % intervals")
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=kind, dpi=150)
+    write_figure(figure, path)
     plt.close(figure)
-    return buffer.getvalue()
 
 
 def run_card(model: Path, *, out: Path, force: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shlex
 import textwrap
@@ -11,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from lupi.cli._io import (
     refusing,
     training_details,
     try_to_write,
+    write_figure,
 )
 from lupi.cli._tables import resolve_columns, to_csv
 from lupi.evaluation import ColumnGains, Comparison, LearningCurve
@@ -103,13 +104,11 @@ def run_compare(
     }
     words = " ".join(asked["methods"] or ["default"])
     names = words.replace(",", " ").split()
-    quick = asked["quick"]
-    if quick and names == ["default"]:
+    if names == ["default"] and (asked["quick"] or request.file is None):
         names = [QUICK_METHOD]
     if request.file is None:
         if not {"train_size", "labelled"} & set(options):
             options["labelled"] = DEMO_LABELS
-        names = [QUICK_METHOD] if names == ["default"] else names
         data = _demo(request, few="labelled" in options)
     else:
         data = read_data(request, methods=names, need_privileged=True)
@@ -125,8 +124,25 @@ def run_compare(
     said += [f"{kept} pieces of an interrupted run are kept."] * bool(kept)
     console.notes(said)
     try:
-        comparison = _compare(study, out, jobs)
-        comparison.settings["made"] |= _remember(asked, out, started)
+        comparison = run(study, checkpoint=out / CHECKPOINT, n_jobs=jobs)
+        if comparison.verdict.kind == "failed":
+            (out / CHECKPOINT).unlink()
+            with suppress(OSError):
+                out.rmdir()
+            name, why = next(iter(comparison.failures.items()))
+            raise InputError(
+                f"No method could be fitted; the error of {name} is: {why}"
+            )
+        again = ["--from", str(out / "results.json"), "--out", f"{out}-again"]
+        comparison.settings["made"] |= {
+            "date": started.isoformat(timespec="seconds"),
+            "again": shlex.join(["lupi", "compare", *again]),
+            "command": shlex.join(["lupi", "compare", *command_words(asked)]),
+            "asked": {
+                name: str(value) if isinstance(value, Path) else value
+                for name, value in asked.items()
+            },
+        }
         _show_comparison(console, comparison)
         gains = _measure_columns(console, comparison, groups, out, jobs)
         if not asked["no_model"] and comparison.at_full_size(n_jobs=jobs) is not None:
@@ -137,10 +153,17 @@ def run_compare(
             comparison.outside_baseline(n_jobs=jobs)
         for words in wording.baseline_words(comparison):
             console.say(words, label="baseline")
-        model = None
+        model: bytes | None = None
+        curves: dict[str, LearningCurve] = {}
         if not asked["no_model"]:
             model = _best_model(console, comparison, data.details)
-        curves = {} if quick else _curves(console, comparison, jobs)
+        if not asked["quick"]:
+            with console.status("Computing learning curves"):
+                curves = comparison.learning_curves(n_jobs=jobs)
+        verdict = comparison.verdict
+        curve = curves.get(verdict.method or "")
+        if verdict.kind == "helps" and curve and curve.worth() is not None:
+            console.say(f"{verdict.method}: {wording.curve_words(curve)}")
     except KeyboardInterrupt:
         # joblib warns of the tasks that it cancels.
         warnings.simplefilter("ignore")
@@ -170,30 +193,6 @@ def run_compare(
         predict = shlex.join(["lupi", "predict", str(path), "NEW.csv"])
         console.say(predict, label="predict")
     console.say(str(out / "report.html"), label="report")
-
-
-def _compare(study: Study, out: Path, jobs: int) -> Comparison:
-    checkpoint = out / CHECKPOINT
-    comparison = run(study, checkpoint=checkpoint, n_jobs=jobs)
-    if comparison.verdict.kind == "failed":
-        checkpoint.unlink()
-        with suppress(OSError):
-            out.rmdir()
-        name, why = next(iter(comparison.failures.items()))
-        raise InputError(f"No method could be fitted; the error of {name} is: {why}")
-    return comparison
-
-
-def _curves(
-    console: PlainConsole, comparison: Comparison, jobs: int
-) -> dict[str, LearningCurve]:
-    with console.status("Computing learning curves"):
-        curves = comparison.learning_curves(n_jobs=jobs)
-    verdict = comparison.verdict
-    curve = curves.get(verdict.method or "")
-    if verdict.kind == "helps" and curve is not None and curve.worth() is not None:
-        console.say(f"{verdict.method}: {wording.curve_words(curve)}")
-    return curves
 
 
 def _best_model(
@@ -321,20 +320,6 @@ def _fit_commands(request: Request, methods: list[str]) -> dict[str, str]:
         end = ["--method", kebab, "--out", "model.skops"]
         commands[name] = shlex.join(["lupi", "fit", *command_words(asked), *end])
     return commands
-
-
-def _remember(asked: Mapping[str, Any], out: Path, started: datetime) -> dict[str, Any]:
-    """Return a command as text and as data, for the results file."""
-    again = ["--from", str(out / "results.json"), "--out", f"{out}-again"]
-    return {
-        "date": started.isoformat(timespec="seconds"),
-        "again": shlex.join(["lupi", "compare", *again]),
-        "command": shlex.join(["lupi", "compare", *command_words(asked)]),
-        "asked": {
-            name: str(value) if isinstance(value, Path) else value
-            for name, value in asked.items()
-        },
-    }
 
 
 @refusing(ValueError)
@@ -475,12 +460,9 @@ def _score_table(comparison: Comparison, *, wide: bool) -> Table:
         header_style="bold",
     )
     table.add_column("method", no_wrap=True)
-    for arm in ARMS.values():
-        # In two lines, so that the table is not wider than its numbers.
-        label = " ".join(arm.label.rsplit(" ", 1)[:-1]) or arm.label
-        star = "\nX*" if label != arm.label else ""
-        table.add_column(label + star, justify="right", no_wrap=True)
-    for heading in ("gain", "p", "gap\nclosed")[: 3 if wide else 2]:
+    # In two lines, so that the table is not wider than its numbers.
+    headings = [label.replace(" X*", "\nX*") for label in LABELS.values()]
+    for heading in (*headings, "gain", "p", *["gap\nclosed"] * wide):
         table.add_column(heading, justify="right", no_wrap=True)
     for line in comparison.summary.to_dict("records"):
         verdict = line["verdict"]
@@ -520,11 +502,7 @@ def _prepare_folder(folder: Path, *, force: bool) -> None:
             f"{folder} has the result of an older run ({', '.join(older)}); choose "
             "another --out, or replace it with --force."
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        try_to_write(folder)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written to: {error.strerror}.") from error
+    try_to_write(folder, folder)
 
 
 def _write_results(
@@ -537,7 +515,7 @@ def _write_results(
 ) -> None:
     """Write all output files, the report last."""
     curve = [each.table.replace({"arm": LABELS}) for each in curves.values()]
-    files = {
+    files: dict[str, Any] = {
         MODEL: model,
         GAINS: None if columns is None else to_csv(columns.table),
         CURVE: to_csv(pd.concat(curve)) if curve else None,
@@ -551,7 +529,13 @@ def _write_results(
     comparison.to_json(folder / "results.json")
     write_atomically(folder / "results.csv", to_csv(_all_scores(comparison)))
     write_atomically(folder / SPLITS, to_csv(wording.split_scores(comparison)))
-    _write_figures(folder / "figures", comparison, columns)
+    require("matplotlib", "The report").use("Agg")
+    (folder / "figures").mkdir(exist_ok=True)
+    figures = {"comparison": comparison.plot().figure_}
+    if columns is not None:
+        figures["columns"] = columns.plot().figure_
+    for (name, figure), suffix in product(figures.items(), ("svg", "png")):
+        write_figure(figure, folder / "figures" / f"{name}.{suffix}")
     write_html(comparison, folder / "report.html", usage, curves, columns)
 
 
@@ -561,9 +545,7 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
     for own in wording.sizes(comparison):
         settings = own.settings
         outside, constant = settings.get("outside"), settings["constant"]
-        lines = own.table.to_dict("records")
-        for line in lines:
-            line["arm"] = ARMS[line["arm"]].label
+        lines = own.table.replace({"arm": LABELS}).to_dict("records")
         if outside:
             line = {"method": outside["name"], "arm": "external baseline"}
             names = ("score", "std_error", "low", "high")
@@ -573,24 +555,7 @@ def _all_scores(comparison: Comparison) -> pd.DataFrame:
             lines.append(line | {"score": constant} | settings["also"])
         splits = settings["splits"]
         low, high = splits["n_train_range"]
-        table = pd.DataFrame(lines).assign(n_train=splits["n_train"])
-        table = table.assign(n_train_min=low, n_train_max=high)
-        table["n_splits"] = splits["n_splits"] - len(own.left_out)
-        tables.append(table)
+        sizes = {"n_train": splits["n_train"], "n_train_min": low, "n_train_max": high}
+        sizes["n_splits"] = splits["n_splits"] - len(own.left_out)
+        tables.append(pd.DataFrame(lines).assign(**sizes))
     return pd.concat(tables, ignore_index=True)
-
-
-def _write_figures(
-    folder: Path, comparison: Comparison, columns: ColumnGains | None
-) -> None:
-    matplotlib = require("matplotlib", "The report")
-    matplotlib.use("Agg")
-    folder.mkdir(exist_ok=True)
-    figures = {"comparison": comparison.plot().figure_}
-    if columns is not None:
-        figures["columns"] = columns.plot().figure_
-    for name, figure in figures.items():
-        for suffix in ("svg", "png"):
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format=suffix, dpi=150)
-            write_atomically(folder / f"{name}.{suffix}", buffer.getvalue())

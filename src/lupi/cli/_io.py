@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 import warnings
@@ -19,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 from sklearn.metrics import get_scorer_names
 
+from lupi._atomic import write_atomically
 from lupi._words import listed, printable
 from lupi.base import missing_targets
 from lupi.cli import InputError
@@ -38,7 +40,6 @@ from lupi.evaluation._verdict import ROW_NUMBER
 MOST_UNSURE = 30
 # Number of values of a column that a model file keeps.
 MOST_VALUES = 100
-TASKS: tuple[Task, ...] = ("classification", "regression")
 YES, NO = ("yes", "true", "1", "y", "t"), ("no", "false", "0", "n", "f")
 # Width of output to a file, and of a terminal that shows all columns of the tables.
 WIDE = 116
@@ -177,11 +178,9 @@ def read_data(
             "No privileged columns were given; name the columns that are known for "
             "training rows only with --privileged COLS or --privileged-file FILE."
         )
-    asked = next((task for task in TASKS if task == request.task), None)
-    if asked != request.task:
-        raise InputError(
-            f"--task is {request.task!r}; write classification or regression."
-        )
+    asked: Any = request.task
+    if asked not in (None, "classification", "regression"):
+        raise InputError(f"--task is {asked!r}; write classification or regression.")
     table, notes = read_table(request.file)
     table = without_values(table, request.missing, notes)
     later: list[str] = []
@@ -198,16 +197,24 @@ def read_data(
         columns = list(table.columns)
     # The columns that make splits; they are not features.
     splitting = {
-        option: column_named(name, columns, option)
-        for option, name in (
-            ("--group", request.group),
-            ("--time", request.time),
-            ("--outcome-time", request.outcome_time),
-            ("--clean", request.clean),
-        )
-        if name is not None
+        f"--{role.replace('_', '-')}": getattr(request, role)
+        for role in ("group", "time", "outcome_time", "clean")
+        if getattr(request, role) is not None
     }
-    _check_roles(target, privileged, dropped, splitting)
+    for option, name in splitting.items():
+        column_named(name, columns, option)
+    for option, names in (("--privileged", privileged), ("--drop", dropped)):
+        if target in names:
+            raise InputError(
+                f"The target {target!r} is among the columns of {option}; remove it "
+                "there."
+            )
+    for option, name in splitting.items():
+        if name in (target, *privileged):
+            raise InputError(
+                f"{option} {name}: this column is the target or privileged; name "
+                "another."
+            )
     apart = {target, *splitting.values()}
     privileged += [name for name in later if name not in (*apart, *privileged)]
     privileged = [name for name in privileged if name not in dropped]
@@ -224,15 +231,7 @@ def read_data(
         )
     _check_values(table.drop(columns=dropped))
     y = target_values(table[target])
-    outcomes = table[target].dropna()
-    if outcomes.empty:
-        raise InputError(
-            f"The target {target!r} is missing in every row; name another column."
-        )
-    task = asked or read_task(target_values(outcomes), methods)
-    _check_target(outcomes, task)
-    if asked is None:
-        _note_on_task(outcomes, task, notes)
+    task = _read_task(table[target].dropna(), asked, methods, notes)
     return InputTable(
         X=table[known],
         y=y,
@@ -275,67 +274,50 @@ def without_values(
     return table
 
 
-def _note_on_task(target: pd.Series, task: Task, notes: list[str]) -> None:
-    """Add a note if the values of the target could be classes or numbers."""
-    values = target.dropna().unique()
-    if not pd.api.types.is_numeric_dtype(target) or not 2 < len(values) <= MOST_UNSURE:
-        return
-    if (np.asarray(values, dtype=float) % 1).any():
-        return
-    said = {
-        "classification": "classes; use --task regression to treat them as numbers",
-        "regression": "numbers; use --task classification to treat them as classes",
-    }
-    notes.append(
-        f"{target.name} has {len(values)} distinct whole numbers, which are treated "
-        f"as {said[task]}."
-    )
-
-
-def _check_roles(
-    target: str, privileged: list[str], dropped: list[str], splitting: Mapping[str, str]
-) -> None:
-    for option, names in (("--privileged", privileged), ("--drop", dropped)):
-        if target in names:
-            raise InputError(
-                f"The target {target!r} is among the columns of {option}; remove it "
-                "there."
-            )
-    for option, name in splitting.items():
-        if name in (target, *privileged):
-            raise InputError(
-                f"{option} {name}: this column is the target or privileged; name "
-                "another."
-            )
+def _read_task(
+    outcomes: pd.Series, asked: Task | None, methods: list[str], notes: list[str]
+) -> Task:
+    """Return the task, with a note if outcomes could be classes or numbers."""
+    name, values = outcomes.name, outcomes.unique()
+    if outcomes.empty:
+        raise InputError(
+            f"The target {name!r} is missing in every row; name another column."
+        )
+    task = asked or read_task(target_values(outcomes), methods)
+    if len(values) == 1:
+        raise InputError(
+            f"The target {name!r} is {values[0]!s} in every row; name a target that "
+            "varies."
+        )
+    numeric = pd.api.types.is_numeric_dtype(outcomes)
+    if task == "regression" and not numeric:
+        raise InputError(
+            f"The target {name!r} has text such as {str(values[0])!r}; regression "
+            "needs numbers."
+        )
+    unsure = asked is None and numeric and 2 < len(values) <= MOST_UNSURE
+    if unsure and not (np.asarray(values, dtype=float) % 1).any():
+        said = {
+            "classification": "classes; use --task regression to treat them as numbers",
+            "regression": "numbers; use --task classification to treat them as classes",
+        }
+        notes.append(
+            f"{name} has {len(values)} distinct whole numbers, which are treated as "
+            f"{said[task]}."
+        )
+    return task
 
 
 def _check_values(table: pd.DataFrame) -> None:
     """Raise an error for cells with several values, as Parquet allows them."""
+    several = list | dict | set | np.ndarray
     for name, column in table.items():
-        if not pd.api.types.is_object_dtype(column):
-            continue
-        several = column.map(
-            lambda value: isinstance(value, list | dict | set | np.ndarray)
-        )
-        if several.any():
+        cells = column if pd.api.types.is_object_dtype(column) else ()
+        if any(isinstance(cell, several) for cell in cells):
             raise InputError(
                 f"The column {name!r} has lists or records, which no model accepts; "
                 "use one column per value, or leave it out with --drop."
             )
-
-
-def _check_target(target: pd.Series, task: Task) -> None:
-    values = target.unique()
-    if len(values) == 1:
-        raise InputError(
-            f"The target {target.name!r} is {values[0]!s} in every row; name a target "
-            "that varies."
-        )
-    if task == "regression" and not pd.api.types.is_numeric_dtype(target):
-        raise InputError(
-            f"The target {target.name!r} has text such as {str(values[0])!r}; "
-            "regression needs numbers."
-        )
 
 
 @refusing(ValueError)
@@ -427,7 +409,12 @@ def _join(
     notes += [f"{later_file}: {note}" for note in more]
     key = column_named(key, list(table.columns), f"--key, in {file}")
     column_named(key, list(later.columns), f"--key, in {later_file}")
-    ours, theirs = _comparable(table[key], later[key])
+    ours, theirs = table[key], later[key]
+    if not all(map(pd.api.types.is_numeric_dtype, (ours, theirs))):
+        ours, theirs = (
+            each.astype(object).where(each.notna()).map(_word, na_action="ignore")
+            for each in (ours, theirs)
+        )
     known = theirs.notna()
     again = theirs[known & theirs.duplicated()]
     if len(again):
@@ -457,25 +444,10 @@ def _join(
             f"Both files have {renamed[0]!r}; that of {later_file} is renamed to "
             f"{names[renamed[0]]!r}."
         )
-    matched = (
-        later[known]
-        .drop(columns=key)
-        .rename(columns=names)
-        .set_axis(theirs[known], axis=0)
-        .reindex(ours)
-        .set_axis(table.index, axis=0)
-    )
+    matched = later[known].drop(columns=key).rename(columns=names)
+    matched = matched.set_axis(theirs[known], axis=0).reindex(ours)
+    matched = matched.set_axis(table.index, axis=0)
     return pd.concat([table.drop(columns=key), matched], axis=1), list(names.values())
-
-
-def _comparable(ours: pd.Series, theirs: pd.Series) -> tuple[pd.Series, pd.Series]:
-    """Return both keys as numbers, or both as text."""
-    if pd.api.types.is_numeric_dtype(ours) and pd.api.types.is_numeric_dtype(theirs):
-        return ours, theirs
-    return tuple(  # type: ignore[return-value]
-        key.astype(object).where(key.notna()).map(_word, na_action="ignore")
-        for key in (ours, theirs)
-    )
 
 
 def _word(value: object) -> str:
@@ -522,18 +494,14 @@ def schema_of(X: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return the range of each column of numbers, and the values of the categories."""
     schema: dict[str, dict[str, Any]] = {}
     for name, column in X.items():
-        values = column.dropna()
+        values, numeric = column.dropna(), pd.api.types.is_numeric_dtype(column)
         if values.empty:
             continue
-        if pd.api.types.is_bool_dtype(column) or not (
-            pd.api.types.is_numeric_dtype(column)
-        ):
-            known = sorted(values.astype(str).unique())
-            if len(known) <= MOST_VALUES:
-                schema[str(name)] = {"values": known}
-        else:
+        if numeric and not pd.api.types.is_bool_dtype(column):
             low, high = float(values.min()), float(values.max())
             schema[str(name)] = {"low": low, "high": high}
+        elif len(known := sorted(values.astype(str).unique())) <= MOST_VALUES:
+            schema[str(name)] = {"values": known}
     return schema
 
 
@@ -591,15 +559,27 @@ def prepare_file(path: Path, *, force: bool) -> None:
         raise InputError(
             f"{path} exists; choose another --out, or replace it with --force."
         )
+    try_to_write(path, path.parent)
+
+
+def write_figure(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib in the format of the name of its file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=path.suffix[1:].lower(), dpi=150)
+    write_atomically(path, buffer.getvalue())
+
+
+def try_to_write(path: Path, folder: Path) -> None:
+    """Raise an error if no file can be written: disks may be full, mounts read-only.
+
+    The path is the file, or the folder itself, which is made if it is not there.
+    """
     try:
-        try_to_write(path.parent)
+        if path == folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=folder, prefix=".lupi-")
     except OSError as error:
         raise InputError(f"{path} cannot be written to: {error.strerror}.") from error
-
-
-def try_to_write(folder: Path) -> None:
-    """Raise OSError if no file can be written: disks may be full, mounts read-only."""
-    handle, name = tempfile.mkstemp(dir=folder, prefix=".lupi-")
     os.close(handle)
     with suppress(FileNotFoundError):
         os.unlink(name)

@@ -50,24 +50,14 @@ __all__ = [
 
 # Names are imported when they are first used: the displays of `lupi.inspection` use
 # modules of this package that need no pandas.
-_HOMES = {
-    "_compare": ("ColumnGains", "Comparison", "LearningCurve", "Worth", "compare"),
-    "_labels": ("LabelCheck", "check_labels"),
-    "_measures": (
-        *("CCAQuality", "NestedResult"),
-        *("cca_quality", "column_scores", "nested_cross_validate"),
-    ),
-    "_methods": ("Method",),
-    "_splits": ("LabelledSplits",),
-    "_verdict": ("Verdict",),
-}
+_HOMES = ("_methods", "_splits", "_verdict", "_compare", "_measures", "_labels")
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _HOMES.items():
-        if name in names:
-            require("pandas", "lupi.evaluation")
-            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    if name in __all__:
+        require("pandas", "lupi.evaluation")
+        homes = (importlib.import_module(f"{__name__}.{home}") for home in _HOMES)
+        return next(getattr(home, name) for home in homes if hasattr(home, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

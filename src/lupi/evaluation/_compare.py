@@ -58,7 +58,7 @@ from lupi.evaluation._statistics import (
     failed_scores,
     outlying_splits,
 )
-from lupi.evaluation._study import FIELDS, Piece, Study, plan
+from lupi.evaluation._study import FIELDS, Study, plan
 from lupi.evaluation._verdict import (
     ArmScores,
     Kind,
@@ -239,20 +239,12 @@ def compare(
     ['without', 'with', 'shuffled', 'self', 'oracle']
     """
     given = locals()
-    for name in ("checkpoint", "n_jobs", "progress"):
-        del given[name]
-    study = plan(**given)
-    return run(study, checkpoint=checkpoint, n_jobs=n_jobs, progress=progress)
+    how = {name: given.pop(name) for name in ("checkpoint", "n_jobs", "progress")}
+    return run(plan(**given), **how)
 
 
-def run(
-    study: Study,
-    *,
-    checkpoint: str | os.PathLike[str] | None = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-) -> Comparison:
-    """Run all pieces of a study. The parameters are those of `compare`."""
+def run(study: Study, **how: Any) -> Comparison:
+    """Run all pieces of a study; ``how`` is checkpoint, n_jobs and progress."""
     if study.privileged is None:
         raise ValueError(
             "privileged is None, so that there is nothing to compare. Give the "
@@ -261,21 +253,19 @@ def run(
     started = datetime.now(UTC)
     results = run_all(
         study.run,
-        {piece.key: piece for piece in study.pieces()},
-        identity=None if checkpoint is None else study.identity,
+        {":".join(map(str, piece)): piece for piece in study.pieces()},
+        identity=study.identity,
         fields=FIELDS,
-        checkpoint=checkpoint,
-        n_jobs=n_jobs,
-        progress=progress,
         title="Comparing",
+        **how,
     )
     lines: list[dict[str, Any]] = []
     failures: dict[str, str] = {}
     warnings: Counter[tuple[str, str]] = Counter()
     for method, split in product(study.methods, range(len(study.splits))):
         parts = [
-            results[Piece("family", method.baseline, split).key],
-            results[Piece("method", method.name, split).key],
+            results[f"family:{method.baseline}:{split}"],
+            results[f"method:{method.name}:{split}"],
         ]
         for part in parts:
             if part["error"] is not None:
@@ -329,20 +319,21 @@ def _describe_data(
     def mean(scores: list[float] | None) -> float | None:
         return None if scores is None else float(np.mean(np.delete(scores, left_out)))
 
-    constant: dict[str, Any] = {"constant": mean(constants), "constants": constants}
-    constant["also"] = {
-        name: mean(study.constant_scores(scorer)) for name, scorer in study.also.items()
+    also = {
+        name: mean(study.constant_scores(each)) for name, each in study.also.items()
     }
+    constant: dict[str, Any] = {"constant": mean(constants), "constants": constants}
+    constant["also"] = also
     if study.settings["second"]:
-        share = {"share": next(iter(constant["also"].values()))}
-        constant["second"] = study.settings["second"] | share
+        share = next(iter(also.values()))
+        constant["second"] = study.settings["second"] | {"share": share}
     names, later = study.settings["features"], study.settings["privileged"]
     privileged = dict(columns_of(study.privileged, later))
     codes = [pd.factorize(column)[0] for column in privileged.values()]
+    trained = (np.r_[split.train, split.unlabelled] for split in study.splits)
     constant["constant_in"] = sum(
-        not any(len(np.unique(own[own >= 0])) > 1 for own in parts)
-        for split in study.splits
-        if (parts := [each[np.r_[split.train, split.unlabelled]] for each in codes])
+        bool(codes) and all(len(set(each[rows]) - {-1}) < 2 for each in codes)
+        for rows in trained
     )
     if "order" in study.settings:
         # A comparison of the same data at another size.
@@ -500,16 +491,12 @@ class LearningCurve:
     @property
     def table(self) -> pd.DataFrame:
         """One row per arm and size: the mean score with its 95 % interval."""
-        hidden = np.zeros(len(self.train_sizes))
-        hidden = hidden if self.n_unlabelled is None else self.n_unlabelled
+        hidden = self.n_unlabelled
+        hidden = np.zeros(len(self.train_sizes)) if hidden is None else hidden
         lines = []
         for arm, k in product(self.scores, range(len(self.train_sizes))):
-            level = corrected_contrast(
-                self.scores[arm][k],
-                self.designs[k],
-                self.group_scores[arm][k],
-                paired=False,
-            )
+            own = self.scores[arm][k], self.designs[k], self.group_scores[arm][k]
+            level = corrected_contrast(*own, paired=False)
             lines.append(
                 {
                     "method": self.method,
@@ -670,14 +657,11 @@ class ColumnGains:
 
     @cached_property
     def _scores(self) -> dict[str, ArmScores]:
-        shared = self.folds[self.folds["kind"].isin((ALL, NONE))]
+        folds = self.folds.rename(columns={"kind": "arm"})
+        shared = folds["arm"].isin((ALL, NONE))
         return {
             group: ArmScores(
-                pd.concat([shared, self.folds[self.folds["group"] == group]]).rename(
-                    columns={"kind": "arm"}
-                ),
-                self.design,
-                self.left_out,
+                folds[shared | (folds["group"] == group)], self.design, self.left_out
             )
             for group in self.groups
         }
@@ -698,10 +682,12 @@ class ColumnGains:
         redundant columns have large gains alone and small contributions.
         """
         lines = [
-            {"group": group}
-            | scores.difference(ALONE, NONE).columns("gain_alone")
-            | scores.difference(LEFT_OUT, NONE).columns("gain_left_out")
-            | scores.difference(ALL, LEFT_OUT).columns("contribution")
+            {
+                "group": group,
+                **scores.difference(ALONE, NONE).columns("gain_alone"),
+                **scores.difference(LEFT_OUT, NONE).columns("gain_left_out"),
+                **scores.difference(ALL, LEFT_OUT).columns("contribution"),
+            }
             for group, scores in self._scores.items()
         ]
         return pd.DataFrame(lines).sort_values(

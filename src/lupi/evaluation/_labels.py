@@ -160,7 +160,14 @@ def check_labels(
     f, design = model.predict_proba(prepared)[kept], design[kept]
     effects = model.noise_effects(design)
     ends = np.cumsum([column.design.shape[1] for column in columns])[:-1]
-    found = _rates(columns, kept, _wrong(model, design, f))
+    # P(wrong) of each row given X and X*, and the ends of its interval.
+    if hasattr(model, "noise_covariance_"):
+        parts = model.label_noise(design, level=LEVEL)
+    else:
+        rate = model.label_noise(design)
+        parts = (rate, np.nan * rate, np.nan * rate)
+    wrong = [p if p.ndim == 1 else (f * p).sum(axis=1) for p in parts]
+    found = _rates(columns, kept, np.column_stack(wrong))
     reasons = _reasons(
         [part.sum(axis=1) for part in np.split(effects, ends, axis=1)],
         [column.group.iloc[kept] for column in columns],
@@ -229,16 +236,6 @@ def _of_numbers(name: str, values: pd.Series, words: pd.Series) -> _Column:
         order.append(said or f"{words[low]} to {words[high]}")
         group[rows.index] = order[-1]
     return _Column(name, ranks, group, (*order, "missing"))
-
-
-def _wrong(model: NoisyLabelClassifier, design: np.ndarray, f: np.ndarray) -> Any:
-    """Return P(wrong) of each row given X and X*, and the ends of its interval."""
-    if hasattr(model, "noise_covariance_"):
-        parts = model.label_noise(design, level=LEVEL)
-    else:
-        rate = model.label_noise(design)
-        parts = (rate, np.nan * rate, np.nan * rate)
-    return np.column_stack([p if p.ndim == 1 else (f * p).sum(axis=1) for p in parts])
 
 
 def _rates(columns: list[_Column], kept: np.ndarray, wrong: Any) -> pd.DataFrame:

@@ -246,21 +246,17 @@ def column_scores(
 def _column_type(column: pd.Series) -> str:
     """Return the type of a column in one word."""
     values = column.dropna()
-    n_values = values.nunique()
+    n_values, flags = values.nunique(), pd.api.types.is_bool_dtype(column)
     if n_values == 0 or (n_values == 1 and len(values) == len(column)):
         return "constant"
-    if pd.api.types.is_bool_dtype(column):
-        return "category"
-    if pd.api.types.is_numeric_dtype(column):
+    if pd.api.types.is_numeric_dtype(column) and not flags:
         return "number"
     if as_dates(column) is not None:
         return "date"
-    words = values.astype(str)
-    if n_values <= MOST_CATEGORIES:
+    if flags or n_values <= MOST_CATEGORIES:
         return "category"
-    if n_values == len(values) and not words.str.contains(r"\s").any():
-        return "identifier"
-    return "text"
+    spaced = values.astype(str).str.contains(r"\s").any()
+    return "identifier" if n_values == len(values) and not spaced else "text"
 
 
 def _note(column: pd.Series, kind: str, y: np.ndarray, task: Task) -> str:
@@ -312,9 +308,8 @@ def _same_content(values: pd.Series, y: np.ndarray, task: Task) -> bool:
         if not pd.api.types.is_numeric_dtype(values):
             return False
         numbers = values.to_numpy(float)
-        if not (np.ptp(numbers) and np.ptp(y)):
-            return False
-        return bool(abs(np.corrcoef(numbers, y)[0, 1]) > ALMOST_ONE)
+        vary = bool(np.ptp(numbers) and np.ptp(y))
+        return vary and bool(abs(np.corrcoef(numbers, y)[0, 1]) > ALMOST_ONE)
     pairs = pd.DataFrame({"value": values.to_numpy(), "y": y}).drop_duplicates()
     return not (pairs["value"].duplicated().any() or pairs["y"].duplicated().any())
 
@@ -705,8 +700,7 @@ def cca_quality(
     rows, correlations = [], []
     for train, test in check_cv(cv, y, classifier=classes).split(X, y):
         both = train[has[train]]
-        space = _CommonSpace(X[both], table[both], n_components)
-        ef, pf = space.from_x(X), space.from_privileged(table)
+        ef, pf, found = _common_space(X, table, both, n_components)
         parts = {
             "GB_EF": (ef[train], y[train]),
             "GB_PF": (pf[both], y[both]),
@@ -723,35 +717,29 @@ def cca_quality(
             model = clone(model).fit(X[train], y[train], privileged=table[train])
             row[name] = check_scoring(model, scoring)(model, X[test], y[test])
         rows.append(row)
-        correlations.append(space.correlations)
+        correlations.append(found)
     # In some splits, a table of few distinct rows may have a lower rank.
     width = min(map(len, correlations))
     scores = pd.DataFrame(rows).rename_axis(index="split", columns="trained on")
     return CCAQuality(scores, np.array([c[:width] for c in correlations]))
 
 
-class _CommonSpace:
-    """Canonical variates of variance 1, X first.
+def _common_space(
+    X: np.ndarray, P: np.ndarray, rows: np.ndarray, n_components: int | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the canonical variates of X and of X*, of variance 1, from some rows.
 
     With X = UΣVᵀ and X* = U*Σ*V*ᵀ (centered, truncated at their ranks) and
-    UᵀU* = RCSᵀ, the variates are √n UR and √n U*S, and C has their correlations.
+    UᵀU* = RCSᵀ, the variates are √n UR and √n U*S, and C has their correlations, which
+    are returned as well.
     """
-
-    def __init__(self, X: np.ndarray, P: np.ndarray, n_components: int | None):
-        self.center_x, to_x, left = _whiten(X)
-        self.center_p, to_p, right = _whiten(P)
-        turn_x, found, turn_p = linalg.svd(left.T @ right, full_matrices=False)
-        kept = len(found) if n_components is None else min(n_components, len(found))
-        self.correlations = np.minimum(found[:kept], 1.0)
-        scale = np.sqrt(len(X))
-        self.to_x = scale * to_x @ turn_x[:, :kept]
-        self.to_p = scale * to_p @ turn_p[:kept].T
-
-    def from_x(self, X: np.ndarray) -> np.ndarray:
-        return (X - self.center_x) @ self.to_x
-
-    def from_privileged(self, P: np.ndarray) -> np.ndarray:
-        return (P - self.center_p) @ self.to_p
+    center_x, to_x, left = _whiten(X[rows])
+    center_p, to_p, right = _whiten(P[rows])
+    turn_x, found, turn_p = linalg.svd(left.T @ right, full_matrices=False)
+    found, scale = np.minimum(found[:n_components], 1.0), np.sqrt(len(rows))
+    to_x = scale * to_x @ turn_x[:, : len(found)]
+    to_p = scale * to_p @ turn_p[: len(found)].T
+    return (X - center_x) @ to_x, (P - center_p) @ to_p, found
 
 
 def _whiten(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -262,16 +262,6 @@ def all_methods() -> list[Method]:
     return [method for method in found if method.needs != "an estimator"]
 
 
-def _default_methods(task: Task, n_train: float) -> list[Method]:
-    """Return the methods that are compared by default, ordered by rank."""
-    chosen = []
-    for method in all_methods():
-        if method.info.default and method.task == task:
-            linear = method.info.many_rows if n_train > MOST_KERNEL_ROWS else ""
-            chosen.append(find_method(linear) if linear else method)
-    return chosen
-
-
 def find_method(name: str, task: Task = "classification") -> Method:
     """Return the method with a class name or its kebab form.
 
@@ -313,9 +303,12 @@ def choose_methods(
     listed: list[Method] = []
     for each in as_list(methods):
         if isinstance(each, str) and each in ("default", "all"):
-            named = _default_methods(task, n_train)
-            if each == "all":
-                named = [m for m in all_methods() if m.task == task and m.comparable]
+            named = [m for m in all_methods() if m.task == task and m.comparable]
+            if each == "default":
+                named = [method for method in named if method.info.default]
+            if each == "default" and n_train > MOST_KERNEL_ROWS:
+                linear = [method.info.many_rows or method.name for method in named]
+                named = [find_method(name, task) for name in linear]
             listed += [method for method in named if method not in listed]
         elif not (isinstance(each, str) and find_method(each, task) in listed):
             listed.append(_as_method(each, task))
@@ -417,7 +410,7 @@ def advice_on_task(classes: Any) -> str:
     >>> advice_on_task([0, 1, 2, 3]), advice_on_task(["mild", "severe", "none"])
     (", or treat them as numbers with task='regression'", '')
     """
-    classes = np.asarray(classes)
+    classes = np.unique(classes)
     if classes.dtype.kind not in "iuf" or len(classes) < 3:
         return ""
     return f", or treat them as numbers with {argument('task', 'regression')}"

@@ -220,34 +220,30 @@ class Fold:
     n_privileged: int
 
 
-class _Recent:
-    """The most recently prepared tables, up to a number of cells."""
-
-    def __init__(self, most_cells: int) -> None:
-        self.most_cells = most_cells
-        self._n_cells = 0
-        self._results: OrderedDict[Any, tuple[Any, ...]] = OrderedDict()
-
-    def get(self, key: Any, compute: Callable[[], tuple[Any, ...]]) -> Any:
-        """Return the tables of a key, computing them if they are not there."""
-        if key in self._results:
-            self._results.move_to_end(key)
-            return self._results[key]
-        result = self._results[key] = compute()
-        self._n_cells += self._cells(result)
-        while self._n_cells > self.most_cells:
-            self._n_cells -= self._cells(self._results.popitem(last=False)[1])
-        return result
-
-    @staticmethod
-    def _cells(result: tuple[Any, ...]) -> int:
-        """Return the number of cells of the tables; of sparse ones those stored."""
-        return sum(int(getattr(table, "size", 0)) for table in result)
-
-
 # Tables prepared for a split are used by all methods that run on it in this process.
 # The cache is global because every task of joblib unpickles its own study.
-_recent = _Recent(MOST_CELLS_KEPT)
+_recent: OrderedDict[Any, tuple[Any, ...]] = OrderedDict()
+
+
+def _recall(key: Any, compute: Callable[[], tuple[Any, ...]]) -> Any:
+    """Return the tables of a key; the most recent ones are kept, up to their cells.
+
+    Of sparse tables the stored cells count.
+    """
+    result = _recent[key] if key in _recent else compute()
+    _recent[key] = result
+    _recent.move_to_end(key)
+    while (
+        _recent
+        and sum(
+            int(getattr(table, "size", 0))
+            for kept in _recent.values()
+            for table in kept
+        )
+        > MOST_CELLS_KEPT
+    ):
+        _recent.popitem(last=False)
+    return result
 
 
 @dataclass
@@ -263,7 +259,7 @@ class FoldTables:
     def fold(self, arm: str, training: TrainingRows, test: np.ndarray) -> Fold:
         """Prepare the tables of an arm for training and test rows."""
         train, source, most = training.rows, training.source, training.most_categories
-        X_train, X_test = _recent.get(
+        X_train, X_test = _recall(
             (self.token, most, "X", train.tobytes(), test.tobytes()),
             lambda: self._prepare_features(train, test, most),
         )
@@ -276,7 +272,7 @@ class FoldTables:
                     privileged = _with_gaps(X_train[np.flatnonzero(there)], there)
             width = X_train.shape[1]
         elif arm != "without":
-            transformer, privileged = _recent.get(
+            transformer, privileged = _recall(
                 (self.token, most, "X*", train.tobytes(), source.tobytes()),
                 lambda: self._prepare_privileged(source, most),
             )

@@ -50,11 +50,7 @@ def _content(part: Any) -> Any:
         import pandas as pd
 
         rows = pd.util.hash_pandas_object(part, index=False)
-        return (
-            [str(name) for name in part],
-            [str(t) for t in part.dtypes],
-            rows.to_numpy(),
-        )
+        return list(map(str, part)), list(map(str, part.dtypes)), rows.to_numpy()
     if sp.issparse(part):
         return part.shape, part.data, part.indices, part.indptr
     return part
@@ -66,10 +62,10 @@ def run_all(
     *,
     identity: str | None,
     fields: tuple[str, ...],
-    checkpoint: str | os.PathLike[str] | None,
-    n_jobs: int | None,
-    progress: bool | None,
     title: str,
+    checkpoint: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Run ``work`` on every piece that is not in the checkpoint yet.
 
@@ -216,8 +212,8 @@ def _progress_bar(
         TimeRemainingColumn,
     )
 
-    columns = ["{task.description}", BarColumn(), MofNCompleteColumn()]
-    columns += [TimeElapsedColumn(), "left", TimeRemainingColumn()]
+    counts = (MofNCompleteColumn(), TimeElapsedColumn(), "left", TimeRemainingColumn())
+    columns = ("{task.description}", BarColumn(), *counts)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total, completed=completed)
         yield lambda: bar.advance(task)

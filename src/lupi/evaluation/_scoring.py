@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -67,6 +67,8 @@ METRIC_NAMES = {
     "neg_mean_absolute_error": "negative mean absolute error",
 }
 RESPONSES = ("decision_function", "predict_proba")
+# Private attributes of a scorer of scikit-learn: metric, sign, options, method.
+SCORER_PARTS = ("_score_func", "_sign", "_kwargs", "_response_method")
 ROWS_OF_TRIAL = 10  # of each class
 N_BINS = 10
 # Share of the rows below which the average precision of a class is reported as well.
@@ -105,32 +107,13 @@ def choose_scorer(
             f"scoring={scoring!r} is neither the name of a score nor a scorer; see "
             "sklearn.metrics.get_scorer_names() and make_scorer."
         )
-    function = scorer_parts(scoring).metric or scoring
+    function = getattr(scoring, SCORER_PARTS[0], None) or scoring
     return getattr(function, "__name__", "score"), scoring
-
-
-class ScorerParts(NamedTuple):
-    """Metric (None if the scorer is not one of scikit-learn), sign, options, method."""
-
-    metric: Any
-    sign: int
-    options: dict[str, Any]
-    response: Any
-
-
-def scorer_parts(scorer: Any) -> ScorerParts:
-    """Return the private attributes of a scorer of scikit-learn."""
-    return ScorerParts(
-        getattr(scorer, "_score_func", None),
-        getattr(scorer, "_sign", 1),
-        getattr(scorer, "_kwargs", {}),
-        getattr(scorer, "_response_method", None),
-    )
 
 
 def best_score(scorer: Scorer) -> float:
     """Return the best value of a score: 0 for a negated loss, otherwise 1."""
-    return 0.0 if scorer_parts(scorer).sign < 0 else 1.0
+    return 0.0 if getattr(scorer, "_sign", 1) < 0 else 1.0
 
 
 def score_bounds(scoring: str) -> tuple[float, float]:
@@ -236,9 +219,9 @@ def macro_auc(
 
     Unlike that of scikit-learn it takes decision values as well as probabilities.
     """
-    more = {"metric": auc, "classes": classes, "sample_weight": sample_weight}
+    more: dict[str, Any] = {"metric": auc, "classes": classes}
     found = [
-        score_of_class(y, scores, label=label, **more)
+        score_of_class(y, scores, label=label, sample_weight=sample_weight, **more)
         for label in classes
         if 0 < (y == label).sum() < len(y)
     ]
@@ -328,7 +311,7 @@ def score_rows(
     approximately the score, and their variance divided by G estimates the variance of
     the score over samples of rows. Without ``group`` they are None.
     """
-    if scorer_parts(scorer).metric is not None:
+    if hasattr(scorer, SCORER_PARTS[0]):
         # A scorer of scikit-learn needs predictions only, which are computed once.
         model, X = _CachedPredictions(model, X), np.arange(len(y))
 
@@ -393,10 +376,10 @@ def _plain_score(
     scorer: Any, model: Any, X: Any, y: np.ndarray, weight: np.ndarray | None
 ) -> Score | None:
     """Return a default score as a function of the rows; None for other scores."""
-    parts = scorer_parts(scorer)
     weight = np.ones(len(y)) if weight is None else weight
     for name, make in (("roc_auc", _roc_auc), ("accuracy", _accuracy), ("r2", _r2)):
-        if parts == scorer_parts(get_scorer(name)):
+        known = get_scorer(name)
+        if all(getattr(scorer, k, None) == getattr(known, k) for k in SCORER_PARTS):
             return make(model, X, y, weight)
     return None
 

@@ -76,6 +76,11 @@ class Rows(NamedTuple):
         return np.argsort(position, kind="stable")
 
     @property
+    def n_groups(self) -> int:
+        """The number of groups; 0 if the rows have none."""
+        return 0 if self.groups is None else len(np.unique(self.groups))
+
+    @property
     def n_jackknife(self) -> int:
         """The number of parts for the jackknife: each has some rows of every class."""
         smallest = self.number // 2
@@ -145,15 +150,6 @@ def outer_splits(
 def of_rows(column: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
     """Return the values of some rows; None for a column that is None."""
     return None if column is None else column[rows]
-
-
-def n_folds_of(cv: Any, *others: Any) -> int | None:
-    """Return the number of folds, which are repeated twice; None for other splits."""
-    if any(other is not None for other in others):
-        return None
-    if cv is None:
-        return DEFAULT_FOLDS
-    return int(cv) if isinstance(cv, int | np.integer) else None
 
 
 def _with_unlabelled(
@@ -226,11 +222,10 @@ def _folds(rows: Rows, n_folds: int, seed: int) -> Pairs:
         kind = RepeatedKFold if strata is None else RepeatedStratifiedKFold
         splitter = kind(n_splits=n_folds, n_repeats=DEFAULT_REPEATS, random_state=seed)
         return list(splitter.split(table, strata))
-    n_groups = len(np.unique(groups))
-    if n_groups < n_folds:
+    if rows.n_groups < n_folds:
         raise ValueError(
-            f"There are {n_groups} groups and {n_folds} folds; every fold needs at "
-            f"least one group. Use {argument('cv', n_groups)} or fewer."
+            f"There are {rows.n_groups} groups and {n_folds} folds; every fold needs "
+            f"at least one group. Use {argument('cv', rows.n_groups)} or fewer."
         )
     pairs: Pairs = []
     for repeat in range(DEFAULT_REPEATS):
@@ -266,17 +261,6 @@ def _that_class(rare: Sequence[Any]) -> str:
     return "these classes" if len(rare) > 1 else "that class"
 
 
-def check_inner_groups(splits: Sequence[Split], groups: np.ndarray) -> None:
-    """Raise an error for training sets of one group, which have no inner folds."""
-    if min(len(np.unique(groups[split.train])) for split in splits) < 2:
-        raise ValueError(
-            "A training set has rows of one group only, so that parameters cannot be "
-            "chosen on inner folds that keep groups together; use more folds or larger "
-            "training sets, or the default parameters with "
-            f"{argument('n_candidates', 1)}."
-        )
-
-
 def _small_blocks(
     rows: Rows, n_train: int, n_splits: int, seed: int, size: str
 ) -> list[np.ndarray]:
@@ -285,10 +269,9 @@ def _small_blocks(
     With groups, whole groups are drawn until the set has ``n_train`` rows or more.
     ``size`` is the argument that error messages refer to.
     """
-    n_groups = 3 if rows.groups is None else len(np.unique(rows.groups))
-    if n_groups < 3:
+    if rows.groups is not None and rows.n_groups < 3:
         raise ValueError(
-            f"There are {n_groups} groups; small training sets need at least 3, "
+            f"There are {rows.n_groups} groups; small training sets need at least 3, "
             "because whole groups are drawn."
         )
     drawn = _draw_blocks(rows, n_train, n_splits, seed)
@@ -306,7 +289,7 @@ def _small_blocks(
         raise ValueError(
             f"A training set of {n_train} rows leaves {_classes(rare)} with fewer than "
             f"2 rows; {use}leave {_that_class(rare)} out"
-            f"{advice_on_task(np.unique(rows.strata))}."
+            f"{advice_on_task(rows.strata)}."
         )
     return drawn
 
@@ -501,7 +484,7 @@ def inner_splits(rows: Rows, n_folds: int, seed: int) -> Pairs:
     splitter: Any
     number, strata, groups = rows
     if groups is not None:
-        n_folds = max(2, min(n_folds, len(np.unique(groups))))
+        n_folds = max(2, min(n_folds, rows.n_groups))
         splitter = GroupKFold(n_folds)
         if strata is not None:
             splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed)

@@ -188,22 +188,18 @@ def corrected_contrast(
         range_and_rows = (low, high), design.n_tested * design.share
     if n_splits < (FEWEST_WINDOWS if design.kind == "time" else 2):
         std_error, freedom = _of_blocks(groups)
-        tests = _one_sided(mean, std_error, freedom)
-        return Contrast(mean, std_error, freedom, *tests, *range_and_rows)
-    spread = float(differences.var(ddof=1))
-    variance = (1 / n_splits + design.common) * spread
-    freedom = n_splits - 1.0
-    if groups is not None:
-        table = np.asarray(groups, dtype=float)
+    else:
+        spread = float(differences.var(ddof=1))
+        variance = (1 / n_splits + design.common) * spread
+        freedom = n_splits - 1.0
+        table = np.empty((0, 0)) if groups is None else np.asarray(groups, dtype=float)
         # A group without rows in some split has no pseudo-value there.
         table = table[:, ~np.isnan(table).any(axis=0)]
-        if table.shape[1] > 1 and design.kind in ("folds", "time"):
-            variance, freedom = _of_folds(spread, table, design, paired=paired)
-        elif table.shape[1] > 1:
-            variance, freedom = _of_common_test_rows(
-                spread, table, design, paired=paired
-            )
-    std_error = float(np.sqrt(variance))
+        if table.shape[1] > 1:
+            by_fold = design.kind in ("folds", "time")
+            estimate = _of_folds if by_fold else _of_common_test_rows
+            variance, freedom = estimate(spread, table, design, paired=paired)
+        std_error = float(np.sqrt(variance))
     tests = _one_sided(mean, std_error, freedom)
     return Contrast(mean, std_error, freedom, *tests, *range_and_rows)
 
@@ -343,10 +339,8 @@ def _one_sided(mean: float, std_error: float, freedom: float) -> tuple[float, fl
             return 1.0, 1.0
         return float(mean < 0), float(mean > 0)
     statistic = mean / std_error
-    return (
-        float(stats.t.sf(statistic, freedom)),
-        float(stats.t.cdf(statistic, freedom)),
-    )
+    tails = stats.t.sf(statistic, freedom), stats.t.cdf(statistic, freedom)
+    return float(tails[0]), float(tails[1])
 
 
 def interval_factor(confidence: float, freedom: float) -> float:

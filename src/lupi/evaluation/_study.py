@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn import config_context
@@ -69,12 +69,10 @@ from lupi.evaluation._splits import (
     Rows,
     Split,
     blocks_of_test_rows,
-    check_inner_groups,
     describe_splits,
     few_labels,
     groups_of_test_rows,
     inner_splits,
-    n_folds_of,
     of_rows,
     outer_splits,
     time_splits,
@@ -95,18 +93,8 @@ FIELDS = ("lines", "error", "warnings")
 Times = tuple[np.ndarray, np.ndarray | None]
 
 
-@dataclass(frozen=True)
-class Piece:
-    """One split of one family or of one method."""
-
-    kind: Literal["family", "method"]
-    name: str
-    split: int
-
-    @property
-    def key(self) -> str:
-        """The name of the piece in a checkpoint."""
-        return f"{self.kind}:{self.name}:{self.split}"
+# A piece of work: "family" or "method", the name of that, and the split.
+Piece = tuple[str, str, int]
 
 
 @dataclass
@@ -196,14 +184,9 @@ class Study:
 
     def pieces(self) -> list[Piece]:
         """Return all pieces of work, split by split."""
-        return [
-            piece
-            for split in range(len(self.splits))
-            for piece in (
-                *(Piece("family", name, split) for name in self.representatives),
-                *(Piece("method", method.name, split) for method in self.methods),
-            )
-        ]
+        names = [("family", name) for name in self.representatives]
+        names += [("method", method.name) for method in self.methods]
+        return [(*name, split) for split in range(len(self.splits)) for name in names]
 
     def candidates(self, method: Method, arm: str) -> list[dict[str, Any]]:
         """Return the candidates of an arm, as many as in every other arm.
@@ -236,11 +219,10 @@ class Study:
 
     def run(self, piece: Piece) -> dict[str, Any]:
         """Run one piece of work."""
-        if piece.kind == "family":
-            method, arms = self.representatives[piece.name], FAMILY_ARMS
-        else:
-            method, arms = self.method(piece.name), METHOD_ARMS
-        return self.attempt(method, arms, piece.split)
+        kind, name, split = piece
+        if kind == "family":
+            return self.attempt(self.representatives[name], FAMILY_ARMS, split)
+        return self.attempt(self.method(name), METHOD_ARMS, split)
 
     def attempt(
         self,
@@ -544,7 +526,7 @@ class Study:
         cv, times, labelled = asked["cv"], asked["times"], asked["labelled"]
         if times is not None:
             splits = time_splits(
-                *(*times, self.rows, self.has_y),
+                *(times[0], times[1], self.rows, self.has_y),
                 DEFAULT_WINDOWS if cv is None else int(cv),
                 train_size=asked["train_size"],
                 labelled=labelled,
@@ -574,8 +556,14 @@ class Study:
                         f"{own.number} of them as test rows, or a single class. Check "
                         "more rows, or use fewer splits."
                     )
-        if self.groups is not None and asked["n_candidates"] > 1:
-            check_inner_groups(splits, self.groups)
+        searched = self.groups is not None and asked["n_candidates"] > 1
+        if searched and min(self.rows.take(one.train).n_groups for one in splits) < 2:
+            raise ValueError(
+                "A training set has rows of one group only, so that parameters cannot "
+                "be chosen on inner folds that keep groups together; use more folds or "
+                "larger training sets, or the default parameters with "
+                f"{argument('n_candidates', 1)}."
+            )
         return splits
 
     def draw_all(self) -> list[Split] | None:
@@ -588,7 +576,7 @@ class Study:
         if own.strata is not None:
             n_folds = min(n_folds, np.unique(own.strata, return_counts=True)[1].min())
         if own.groups is not None:
-            n_folds = min(n_folds, len(np.unique(own.groups)))
+            n_folds = min(n_folds, own.n_groups)
         if n_folds < 2:
             return None
         cv = n_folds if self.drawn["times"] is None else None
@@ -811,6 +799,9 @@ def plan(
     study.methods = choose_methods(methods, task, sizes["n_train"])
     for method in study.methods:
         method.check_space()
+    given, n_folds = not isinstance(cv, int | np.integer | None), None
+    if not given and kind is None and train_size is None:
+        n_folds = DEFAULT_FOLDS if cv is None else int(cv)
     classes: Any = None
     second: dict[str, Any] | None = None
     if task == "classification":
@@ -837,7 +828,7 @@ def plan(
         "privileged": [] if privileged is None else column_names(privileged, "x*"),
         "splits": {
             **sizes,
-            "n_folds": n_folds_of(cv, train_size, labelled, times),
+            "n_folds": n_folds,
             "train_size": train_size,
             "labelled": labelled,
             "time": None if times is None else str(getattr(time, "name", "time")),
@@ -847,7 +838,7 @@ def plan(
             "dated": dated,
             "n_times": None if times is None else len(np.unique(times[0][has_y])),
             "n_windows": None if times is None else cv or DEFAULT_WINDOWS,
-            "given": not isinstance(cv, int | np.integer | None),
+            "given": given,
             "grouped": groups is not None,
             "weighted": sample_weight is not None,
         },

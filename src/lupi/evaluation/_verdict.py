@@ -104,12 +104,6 @@ class ArmScores:
             self.groups[arm] = np.array(groups, dtype=float) if scored else None
 
     @property
-    def of_test_rows(self) -> bool:
-        """Whether the variance is that of test rows alone, not of training sets."""
-        few = len(self.scores["without"]) < FEWEST_WINDOWS
-        return self.design.kind == "time" and few
-
-    @property
     def failed(self) -> bool:
         """Whether any arm has a split without a score."""
         return set(self.scores) != set(ARMS) or any(
@@ -148,7 +142,9 @@ def summarise(
     gap_found = table["p_gap"] <= SIGNIFICANCE
     table["gap_closed"] = (table["gain"] / table["gap"]).where(gap_found)
     table["leak"] = table["leak"].eq(True)
-    table["verdict"] = [_kind(line) for line in table.to_dict("records")]
+    shown = table[["p_helps", "p_hurts"]] <= SIGNIFICANCE
+    kinds = [table["gain"].isna(), shown["p_helps"], shown["p_hurts"]]
+    table["verdict"] = np.select(kinds, [FAILED, HELPS, HURTS], NO_EVIDENCE)
     none = table["verdict"] == NO_EVIDENCE
     negligible = table["gap_upper"] <= settings["negligible"]
     table["nothing_to_gain"] = (
@@ -206,14 +202,6 @@ def _is_leak(oracle: float, without: float, optimum: float) -> bool:
     return optimum - oracle <= PERFECT < optimum - without
 
 
-def _kind(line: Mapping[str, Any]) -> str:
-    if np.isnan(line["gain"]):
-        return FAILED
-    if line["p_helps"] <= SIGNIFICANCE:
-        return HELPS
-    return HURTS if line["p_hurts"] <= SIGNIFICANCE else NO_EVIDENCE
-
-
 def loses_shuffled(line: Mapping[str, Any]) -> bool:
     """Return whether a loss is not specific to X*: shuffled X* loses as well.
 
@@ -249,12 +237,9 @@ def best_arm(summary: pd.DataFrame, verdict: Any) -> tuple[str, str]:
     scores = summary[summary["verdict"] != FAILED].set_index("method")
     if scores.empty:
         raise ValueError(f"There is no model to return. {verdict}")
-    found = {
-        (str(name), "without"): scores.at[name, "without"] for name in scores.index
-    }
-    for name in scores.index[scores["verdict"] == HELPS]:
-        found[str(name), "with"] = scores.at[name, "with"]
-    return max(found, key=lambda key: found[key])
+    helped = scores.loc[scores["verdict"] == HELPS, "with"]
+    arm, name = pd.concat({"without": scores["without"], "with": helped}).idxmax()
+    return str(name), str(arm)
 
 
 def score_table(scores: Mapping[str, ArmScores]) -> pd.DataFrame:
@@ -478,7 +463,8 @@ def judge(
         sentence += (
             f"; in split{'s' * (len(left_out) > 1)} {numbers} a score is an outlier"
         )
-    if scores[method].of_test_rows:
+    n_used = len(scores[method].scores["without"])
+    if settings["splits"]["kind"] == "time" and n_used < FEWEST_WINDOWS:
         sentence += (
             "; with so few windows, intervals and p are those of these training rows, "
             "from blocks of test rows"

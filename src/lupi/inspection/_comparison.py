@@ -146,11 +146,14 @@ class GainDisplay:
                 f"{comparison.verdict}"
             )
         verdicts = comparison.summary.set_index("method")["verdict"]
+        verdict, full = comparison.verdict, comparison.full_size
+        about = [str(comparison.settings["target"]), *filter(None, [verdict.method])]
+        said = [verdict.headline] + ([] if full is None else [full.verdict.headline])
         what = scoring if kind == "score" else f"difference in {scoring} to without X*"
         display = cls(
             table=table,
             verdicts={method: verdicts[method] for method in table["method"].unique()},
-            sentence=_title(comparison),
+            sentence=f"{', '.join(about)}: {' '.join(said)}",
             axis_label=f"{what} ({confidence:.0%} interval)",
             kind=kind,
             splits=_split_values(comparison, kind) if splits else None,
@@ -227,14 +230,6 @@ def _marks(
     ends = np.nan_to_num([value - low, high - value])
     size = {"markersize": 7, "elinewidth": 1.8, "capsize": 3}
     return ax.errorbar(value, heights, xerr=ends, label=label, **size, **look)
-
-
-def _title(comparison: Comparison) -> str:
-    """Return target, method and verdict, also that with all known outcomes."""
-    verdict, full = comparison.verdict, comparison.full_size
-    about = [str(comparison.settings["target"]), *filter(None, [verdict.method])]
-    said = [verdict.headline] + ([] if full is None else [full.verdict.headline])
-    return f"{', '.join(about)}: {' '.join(said)}"
 
 
 def _split_values(comparison: Comparison, kind: str) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -119,130 +120,41 @@ def build_page(
     """Return the values of the template."""
     from lupi import __version__
 
-    settings = comparison.settings
-    verdict, made = comparison.verdict, settings.get("made", {})
-    page: dict[str, Any] = {
+    settings, verdict = comparison.settings, comparison.verdict
+    labels, made = settings["labels"], settings.get("made", {})
+    warnings = [LEAK_WORDS] if verdict.leak else []
+    if labels["auc"] is not None and labels["auc"] > WARN_ABOVE:
+        warnings.append(unlike_words(labels))
+    charts = [] if gains is None else [_gains_chart(gains, w) for w in (WIDE, NARROW)]
+    return {
         "title": f"Does the privileged information help? {usage.source}",
+        "comparison": comparison,
         "settings": settings,
         "verdict": verdict,
-        "failures": comparison.failures,
-        "left_out": comparison.left_out,
-        "size": wording.size_words(comparison),
-        "full_size": wording.full_size_words(comparison),
-        "verdict_class": _css(verdict.kind),
-        "warnings": _warnings(comparison),
-        "facts": wording.data_facts(settings),
+        "wording": wording,
+        "css": _css,
+        "warnings": warnings,
         "methods": [
             _method(comparison, name, index, usage, curves)
             for index, name in enumerate(comparison.methods)
         ],
-        "columns": wording.SUMMARY_COLUMNS,
-        "lines": wording.score_lines(comparison),
-        "table_notes": _table_notes(comparison),
         "column_gains": gains,
-        "usage": _usage(usage, comparison),
+        "gains_charts": charts,
+        "usage": usage,
+        "saved": repr(usage.model or SAVED),
+        "commands": _commands(usage, comparison),
         "arms": list(ARMS.values()),
-        "meanings": wording.arm_meanings(settings),
-        "interval_note": _interval_note(comparison),
         "fewest_in_bin": FEWEST_IN_BIN,
-        "mark": wording.MARK,
-        "test_note": _test_note(settings, several=len(comparison.methods) > 1),
+        "fewest_windows": FEWEST_WINDOWS,
+        "rejected": REJECTED,
         "next_steps": comparison.next_steps(command_line="command" in made),
         "made": made,
-        "run_facts": _made(settings),
         "version": __version__,
     }
-    if gains is not None:
-        page["gains_charts"] = [_gains_chart(gains, width) for width in (WIDE, NARROW)]
-        page["gains_columns"] = ["privileged", *wording.GAIN_COLUMNS]
-        page["gains_lines"] = wording.gain_cells(gains)
-    return page
-
-
-def _made(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return start, duration, seed and versions of the comparison."""
-    made = settings.get("made", {})
-    what = "of the comparison"
-    if "command" in made:
-        what = "from reading the data to writing the results"
-    facts = [
-        ("Time", f"{wording.duration(settings['seconds'])} {what}"),
-        ("Seed", str(settings["random_state"])),
-    ]
-    if "date" in made:
-        facts.insert(
-            0, ("Start", made["date"].replace("T", " ").replace("+00:00", " UTC"))
-        )
-        versions = [f"{name} {version}" for name, version in made["versions"].items()]
-        facts.append(("Versions", ", ".join(versions)))
-    return facts
 
 
 def _css(kind: str) -> str:
-    return {"helps": "helps", "hurts": "hurts"}.get(kind, "plain")
-
-
-def _warnings(comparison: Comparison) -> list[str]:
-    said = [LEAK_WORDS] if comparison.verdict.leak else []
-    auc = comparison.settings["labels"]["auc"]
-    if auc is not None and auc > WARN_ABOVE:
-        said.append(unlike_words(comparison.settings["labels"]))
-    return said
-
-
-def _interval_note(comparison: Comparison) -> str:
-    overlap = ", corrected for the overlap of the splits"
-    overlap *= not _is_ordinary(comparison.settings["splits"])
-    return (
-        f"Means over the splits with 95 % intervals{overlap}; higher is better. "
-        f"{wording.cut_words(comparison)}"
-    )
-
-
-def _is_ordinary(splits: Mapping[str, Any]) -> bool:
-    """Return whether windows have no training rows in common."""
-    return splits["kind"] == "time" and splits.get("overlap") == 0
-
-
-def _table_notes(comparison: Comparison) -> list[str]:
-    meanings = wording.gain_words(comparison).items()
-    notes = ["; ".join(f"{name}: {words}" for name, words in meanings) + "."]
-    notes += wording.left_out_words(comparison) + wording.second_words(comparison)
-    return notes + wording.baseline_words(comparison)
-
-
-def _test_note(settings: Mapping[str, Any], *, several: bool) -> str:
-    holm = ", and corrected for the number of methods (Holm, 1979)" if several else ""
-    test = (
-        "a t-test that accounts for the overlap of the splits (Nadeau and Bengio, "
-        "2003, whose correction is applied to the variance due to the training sets)"
-    )
-    kind = settings["splits"]["kind"]
-    few = kind == "time" and settings["splits"]["n_splits"] < FEWEST_WINDOWS
-    if few:
-        test = "a t-test over blocks of consecutive test rows"
-    elif _is_ordinary(settings["splits"]):
-        test = (
-            "the ordinary t-test over the windows, which have no training rows in "
-            "common"
-        )
-    elif kind not in ("folds", "time"):
-        test = (
-            "a t-test that accounts for the overlap of the splits (the variance due to "
-            "the training sets and that due to the test rows are estimated separately)"
-        )
-    measured = ""
-    if not few:
-        measured = (
-            f" Where the true difference is zero, {REJECTED[kind]} % of such tests are "
-            "significant on either side (measured; see the guide to evaluation)."
-        )
-    return (
-        "“Helps” means better than without X*, than with shuffled X* and than with X "
-        f"as X*, each one-sided at 5 % by {test}{holm}.{measured} “Nothing to gain” "
-        "means that a model that has X* when predicting gains at most "
-        f"{settings['negligible']:g}, with 95 % confidence."
-    )
+    return kind if kind in ("helps", "hurts") else "plain"
 
 
 def _method(
@@ -251,22 +163,18 @@ def _method(
     line = comparison.summary.set_index("method").loc[name]
     folds = comparison.folds[comparison.folds["method"] == name]
     table = comparison.table.set_index(["method", "arm"]).loc[name]
+    paper = ""
+    with suppress(ValueError):  # an estimator of the user has no declared paper
+        paper = find_method(name).paper
     part: dict[str, Any] = {
         "name": name,
-        "verdict": wording.method_verdict(line),
-        "verdict_class": _css(line["verdict"]),
-        "paper": _paper(name),
-        "warnings": [
-            wording.warning_words(item)
-            for item in comparison.warnings
-            if item["method"] == name
-        ],
+        "line": line,
+        "paper": paper,
         "parameters": _parameters(folds),
-        "timing": _timing(table["seconds"]),
+        "seconds": table["seconds"],
     }
     if line["verdict"] == "failed":
-        none = {"gains": None, "curve": None, "reliability": None}
-        return part | {"charts": []} | none
+        return part | {"charts": [], "gains": None, "curve": None, "reliability": None}
     reliability = _reliability(comparison, name)
     chart = _reliability_chart(reliability, index, comparison.settings)
     tables = _split_tables(comparison, name)
@@ -382,11 +290,11 @@ def _reliability(comparison: Comparison, name: str) -> pd.DataFrame:
     """
     n_tested = comparison.settings["splits"].get("n_tested")
     folds = comparison.folds.reindex(columns=["method", "arm", "reliability"])
-    folds = folds[folds["method"] == name]
+    folds = folds[folds["method"] == name].dropna()
     lines = []
     for arm in ("without", "with"):
-        bins = folds.loc[folds["arm"] == arm, "reliability"].dropna().tolist()
-        total = np.sum(bins, axis=0) if bins else np.zeros((0, 3))
+        bins = folds.loc[folds["arm"] == arm, "reliability"].tolist() or [[]]
+        total = np.reshape(np.sum(bins, axis=0), (-1, 3))
         for tenth, (weight, chance, share) in enumerate(total):
             if weight > 0:
                 rows = (n_tested or total[:, 0].sum()) * weight / total[:, 0].sum()
@@ -442,14 +350,6 @@ def _reliability_lines(table: pd.DataFrame) -> list[list[str]]:
     ]
 
 
-def _paper(name: str) -> str:
-    try:
-        return find_method(name).paper
-    except ValueError:
-        # An estimator of the user has no declared paper.
-        return ""
-
-
 def _parameters(folds: pd.DataFrame) -> list[tuple[str, str]]:
     """Return the values of each parameter, with the number of splits that chose it."""
     chosen: dict[str, Counter[str]] = {}
@@ -467,18 +367,6 @@ def _parameters(folds: pd.DataFrame) -> list[tuple[str, str]]:
             counts[MOST_VALUES - 1 :] = [(f"{len(others)} other values", total)]
         said.append((name, ", ".join(f"{value} ({n}×)" for value, n in counts)))
     return said
-
-
-def _timing(seconds: pd.Series) -> str:
-    if seconds.isna().all():
-        return ""
-    parts = ", ".join(
-        f"{ARMS[arm].label} {wording.duration(value)}".replace(
-            " ", "\N{NO-BREAK SPACE}"
-        )
-        for arm, value in seconds.items()
-    )
-    return f"{wording.duration(seconds.sum())} ({parts})"
 
 
 def _gains_chart(gains: ColumnGains, width: int) -> str:
@@ -503,36 +391,17 @@ def _gains_chart(gains: ColumnGains, width: int) -> str:
     return _inline_svg(draw, (width, height), f"Gains: {said}", f"columns-{width}")
 
 
-def _usage(usage: Usage, comparison: Comparison) -> dict[str, Any]:
-    """Return the model to use, with commands and code."""
+def _commands(usage: Usage, comparison: Comparison) -> tuple[list[str], list[str]]:
+    """Return the commands that fit and use the model, and those of other methods."""
     if comparison.verdict.kind == "failed":
-        return {"sentences": ["There is no model to use."], "commands": [], "code": ""}
-    method, arm = comparison.choice
-    which = wording.choice_words(comparison)
+        return [], []
+    chosen = comparison.choice
+    own = {(name, "with"): command for name, command in usage.commands.items()}
+    fitted = own.pop(chosen, None)
     predict = shlex.join(["lupi", "predict", usage.model or SAVED, "new.csv"])
     if usage.model:
-        sentences = [f"The model saved as {usage.model} is {which}"]
-        commands = [predict]
-    else:
-        sentences = [f"The model to use is {which}"]
-        fitted = usage.commands.get(method) if arm == "with" else None
-        commands = [fitted, predict] if fitted else []
-    others = [name for name in usage.commands if (name, "with") != (method, arm)]
-    if others:
-        sentences.append(
-            "The last command fits another method, or this one with X*, to all known "
-            "outcomes."
-        )
-        commands.append(usage.commands[others[0]])
-    lines = [
-        "import lupi, pandas as pd",
-        f"model = lupi.load({usage.model or SAVED!r})",
-        'table = pd.read_csv("new.csv")  # the privileged columns are not needed',
-        "print(model.predict(table[model.feature_names_in_]))",
-    ]
-    if not commands:
-        lines.insert(1, f"lupi.save(comparison.best_estimator(), {SAVED!r})")
-    return {"sentences": sentences, "commands": commands, "code": "\n".join(lines)}
+        return [predict], list(own.values())
+    return [fitted, predict] if fitted else [], list(own.values())
 
 
 def _inline_svg(
@@ -560,10 +429,7 @@ def _inline_svg(
             artist.set_clip_on(artist in cut)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return _restyled(buffer.getvalue(), size, label, name)
-
-
-def _restyled(svg: str, size: tuple[int, int], label: str, name: str) -> str:
+    svg = buffer.getvalue()
     body = svg[svg.index("<g id=") : svg.rindex("</svg>")]
     body = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", body)
     for color, variable in VARIABLES.items():
