@@ -152,20 +152,14 @@ class _BaseComments:
 
     def refresh(self, comment: Comment) -> Comment:
         """Return a comment with its penalty under changed weights."""
-        penalty = self._square_penalty(comment.values[self.rows])
-        return Comment(comment.values, penalty, comment.state)
+        return self._comment(comment.values[self.rows], comment.state)
 
-    def _on_all_rows(self, values: np.ndarray) -> np.ndarray:
-        values = values.astype(self.dtype, copy=False)
-        if isinstance(self.rows, slice):
-            return values
+    def _comment(self, values: np.ndarray, state: Any) -> Comment:
+        """Return a comment with given values on the rows that have X*."""
+        own = np.sum(self.weight * np.square(values), dtype=np.float64)
         full = np.zeros(self.n_rows, dtype=self.dtype)
         full[self.rows] = values
-        return full
-
-    def _square_penalty(self, values: np.ndarray) -> float:
-        own = np.sum(self.weight * np.square(values), dtype=np.float64)
-        return self.C2 * float(total(own))
+        return Comment(full, self.C2 * float(total(own)), state)
 
 
 class LinearComments(_BaseComments):
@@ -191,8 +185,7 @@ class LinearComments(_BaseComments):
 
     def start(self, coef: np.ndarray) -> Comment:
         """Return the comment of given w."""
-        values = self.table @ coef
-        return Comment(self._on_all_rows(values), self._square_penalty(values), coef)
+        return self._comment(self.table @ coef, coef)
 
     def fit(self, error: np.ndarray) -> Comment:
         """Return the optimal comment for the errors e = h − r."""
@@ -200,8 +193,7 @@ class LinearComments(_BaseComments):
         if self._metric is not None:
             beta = self._metric @ beta
         beta = (self.shrink * beta).astype(self.dtype, copy=False)
-        values = self.basis @ beta
-        return Comment(self._on_all_rows(values), self._square_penalty(values), beta)
+        return self._comment(self.basis @ beta, beta)
 
     def coef(self, comment: Comment) -> np.ndarray:
         """Return the w of a fitted comment."""
@@ -212,7 +204,7 @@ class AtomComments(_BaseComments):
     """c = v·x̃ with x̃ = Dᵀx*, D the projections of the first rounds; v by lasso."""
 
     def __init__(self, dense: LinearComments, atoms: np.ndarray):
-        # The rows, weights and parameters are those of the dense rounds.
+        # The rows and parameters are those of the dense rounds.
         self.__dict__.update(dense.__dict__)
         self.atoms = atoms
         self.converged = True
@@ -241,11 +233,8 @@ class AtomComments(_BaseComments):
 
     def start(self, coef: np.ndarray) -> Comment:
         """Return the comment of given v."""
-        return Comment(
-            self._on_all_rows(self._columns @ coef),
-            self._total * self.C2 * float(np.abs(coef).sum()),
-            coef,
-        )
+        penalty = self._total * self.C2 * float(np.abs(coef).sum())
+        return replace(self._comment(self._columns @ coef, coef), penalty=penalty)
 
     def fit(self, error: np.ndarray) -> Comment:
         """Return the optimal comment for the errors.
@@ -290,9 +279,8 @@ class RegressorComments(_BaseComments):
     def start(self, state: Any) -> Comment:
         """Return the comment of a fitted regressor; zero for None."""
         if state is None:
-            return Comment(np.zeros(self.n_rows, dtype=self.dtype), 0.0, None)
-        values = np.ravel(state.predict(self.table))
-        return Comment(self._on_all_rows(values), self._square_penalty(values), state)
+            return self._comment(np.zeros(len(self.table)), None)
+        return self._comment(np.ravel(state.predict(self.table)), state)
 
     def fit(self, error: np.ndarray) -> Comment:
         """Return the comment of the regressor fitted to the errors."""
@@ -446,22 +434,16 @@ def boost(
             model.validation_scores.append(score)
         if comments is not None and len(model.coefs) == settings.n_atoms:
             comments, comment = _with_atoms(model, comments, comment, settings)
-        if _no_progress(score, scores, settings):
-            break
+        patience, least = settings.n_iter_no_change, score + settings.early_stopping_tol
+        if patience is not None and len(scores) >= patience:
+            better = [one for one in scores[-patience:] if least < one]
+            if not better:
+                break
         scores.append(score)
     if isinstance(comments, AtomComments):
         model.sparse_coef = comment.state
         model.lasso_converged &= comments.converged
     model.ensemble.finish()
-
-
-def _no_progress(score: float, before: list[float], settings: BaseIPL) -> bool:
-    """Return whether a score is no better than the last ones, as in scikit-learn."""
-    patience = settings.n_iter_no_change
-    if patience is None or len(before) < patience:
-        return False
-    smallest = score + settings.early_stopping_tol
-    return not any(smallest < one for one in before[-patience:])
 
 
 def _resume(model: Boosted, X: Any, dtype: Any) -> np.ndarray:
@@ -576,10 +558,17 @@ class BaseIPL(BoostedTrees):
                 random_state=self.random_state,
                 stratify=training.y if is_classifier(self) else None,
             )
+        engine: Engine
         for model, target in zip(models, targets, strict=True):
             rows = replace(training, y=target)
             validation = None if held_out is None else rows.take(held_out)
-            self._fit_one(model, rows.take(train), validation)
+            part = rows.take(train)
+            if self.engine == "cart":
+                engine = self._cart(part.X, model.rng, **(self.tree_params or {}))
+            else:
+                engine = XGBoostEngine(part.X, model.rng, part.weight, self)
+            comments = self._make_comments(part, model.rng, engine.dtype)
+            boost(model, engine, self._loss(), part, comments, self, validation)
         self._models = models
         self._set_attributes()
 
@@ -618,17 +607,6 @@ class BaseIPL(BoostedTrees):
                 "n_estimators, or set warm_start=False."
             )
 
-    def _fit_one(
-        self, model: Boosted, part: Training, validation: Training | None
-    ) -> None:
-        engine: Engine
-        if self.engine == "cart":
-            engine = self._cart(part.X, model.rng, **(self.tree_params or {}))
-        else:
-            engine = XGBoostEngine(part.X, model.rng, part.weight, self)
-        comments = self._make_comments(part, model.rng, engine.dtype)
-        boost(model, engine, self._loss(), part, comments, self, validation)
-
     def _make_comments(
         self, part: Training, rng: np.random.RandomState, dtype: Any
     ) -> LinearComments | RegressorComments | None:
@@ -646,26 +624,23 @@ class BaseIPL(BoostedTrees):
         return RegressorComments(rng, table, rows, weight, self)
 
     def _set_attributes(self) -> None:
-        def collect(values: list[Any]) -> Any:
-            return values[0] if len(values) == 1 else values
-
         models = self._models
-        self.objective_trace_ = collect([model.traces for model in models])
-        self.inner_iterations_ = collect([np.array(m.passes) for m in models])
-        self.train_score_ = collect([np.array(m.train_scores) for m in models])
-        self.n_estimators_ = collect([len(model.ensemble) for model in models])
+        each: dict[str, list[Any]] = {
+            "objective_trace_": [model.traces for model in models],
+            "inner_iterations_": [np.array(model.passes) for model in models],
+            "train_score_": [np.array(model.train_scores) for model in models],
+            "n_estimators_": [len(model.ensemble) for model in models],
+        }
         if models[0].validation_scores:
             scores = [np.array(model.validation_scores) for model in models]
-            self.validation_score_ = collect(scores)
-        else:  # warm_start keeps the attributes of the last fit
-            self.__dict__.pop("validation_score_", None)
+            each["validation_score_"] = scores
         if self.auxiliary is None:
             none = np.empty((0, self.n_privileged_features_in_))
-            self.privileged_coef_ = collect(
-                [np.array(model.coefs) if model.coefs else none for model in models]
-            )
-        else:
-            self.__dict__.pop("privileged_coef_", None)
+            each["privileged_coef_"] = [np.array(m.coefs or none) for m in models]
+        for name in ("validation_score_", "privileged_coef_"):
+            self.__dict__.pop(name, None)  # of an earlier fit, with warm_start
+        for name, values in each.items():
+            setattr(self, name, values[0] if len(values) == 1 else values)
         if not all(model.lasso_converged for model in models):
             warnings.warn(
                 "The lasso of sparse IPL did not reach its tolerance in some rounds, "
@@ -798,9 +773,6 @@ class IPLRegressor(TargetRegressor, BaseIPL):
         tune="`privileged_weight`, `privileged_reg`, and the parameters of boosting",
         rank=41,
     )
-
-    def _outcomes(self, raw: np.ndarray) -> np.ndarray:
-        return raw[:, 0]
 
     def _targets(self, X: Any) -> np.ndarray:
         return self._outcomes(self._raw(X))
