@@ -190,12 +190,10 @@ class LUFeClassifier(Delegate, ClassifierMixin, PrivilegedEstimator):
         given = training.privileged
         if given is None:
             return others if others.shape[1] else None
-        if others.shape[1] == 0:
-            return given.values if given.complete else given.dense_full()
-        if given.complete:
-            return side_by_side(others, given.values)
-        joined = side_by_side(others[given.rows], given.values)
-        return replace(given, values=joined).dense_full()
+        if others.shape[1]:
+            joined = side_by_side(others[given.rows], given.values)
+            given = replace(given, values=joined)
+        return given.values if given.complete else given.dense_full()
 
     def _stage(self) -> Any:
         return self.estimator_ if hasattr(self, "estimator_") else self._estimator()

@@ -336,14 +336,11 @@ class TransformedPrivileged(Wrapper, PrivilegedEstimator):
         self, X: Any, y: Any, privileged: Any, sample_weight: Any
     ) -> Any:
         """Fit the transformer on the rows of positive weight; transform the table."""
-        if privileged is None:
-            self._remember_privileged(None)
-            return None
-        missing = missing_rows(privileged, self, n_rows_of(X))
-        self._remember_privileged(None if missing.all() else privileged)
-        if missing.all():
-            return None
-        if self.transformer is None:
+        if privileged is not None:
+            missing = missing_rows(privileged, self, n_rows_of(X))
+            privileged = None if missing.all() else privileged
+        self._remember_privileged(privileged)
+        if privileged is None or self.transformer is None:
             return privileged
         check_consistent_length(X, y)
         weight = check_weight(sample_weight, len(missing), self)
