@@ -62,7 +62,6 @@ from lupi.transfer._ridge import (
 LABELS = "labels"
 UNLABELLED = -1
 Kept = frozenset[int]
-NO_TEACHERS: Mapping[int, Any] = {}
 # Largest number of units that are assigned to folds in turn.
 _FEW = 10_000
 # A column that hardly varies on the training rows of a model but elsewhere does (a rare
@@ -401,21 +400,13 @@ def _fold_of_key(keys: np.ndarray, n_folds: int, salt: int) -> np.ndarray:
 # -- which teacher and student is fitted on which folds ----------------------------
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Students, by candidate, and their teachers, by view."""
-
-    students: dict[str, Any]
-    teachers: dict[str, Any]
-
-
 def fit_candidates(
     learner: SumsLearner | EstimatorLearner,
     views: tuple[str, ...],
     keeps: list[Kept],
     parallel: Parallel,
-) -> list[Candidates]:
-    """Fit all candidates once for each set of folds in `keeps`."""
+) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return students by candidate and teachers by view, for each set in `keeps`."""
     # The teacher of each fold. With two folds of which one is held out, no other fold
     # is left.
     needed = {
@@ -427,19 +418,16 @@ def fit_candidates(
     keys = [(view, kept) for view in views for kept in sets]
     fitted = parallel(delayed(learner.fit_teacher)(view, kept) for view, kept in keys)
     teachers = dict(zip(keys, fitted, strict=True))
-
-    def taught(view: str, kept: Kept) -> dict[int, Any]:
-        return {fold: teachers[view, one] for fold, one in needed[kept].items()}
-
-    calls = []
+    names, calls = (LABELS, *views), []
     for kept in keeps:
-        calls.append(delayed(learner.fit_student)(kept))
+        calls.append(delayed(learner.fit_student)(kept, LABELS, {}))
         for view in views:
-            calls.append(delayed(learner.fit_student)(kept, view, taught(view, kept)))
+            taught = {fold: teachers[view, one] for fold, one in needed[kept].items()}
+            calls.append(delayed(learner.fit_student)(kept, view, taught))
     students = iter(parallel(calls))
     return [
-        Candidates(
-            {name: next(students) for name in (LABELS, *views)},
+        (
+            {name: next(students) for name in names},
             {view: teachers[view, kept] for view in views},
         )
         for kept in keeps
@@ -462,6 +450,11 @@ class EstimatorLearner:
     factor: np.ndarray | None
     weighted: bool
 
+    @property
+    def is_ridge(self) -> bool:
+        """Whether the students are the default."""
+        return isinstance(self.student, GCVRidge)
+
     def refold(self, fold: Any) -> EstimatorLearner:
         """Return the same learner on other folds."""
         return replace(self, fold=fold.parts[0])
@@ -474,47 +467,36 @@ class EstimatorLearner:
         table, weight = self._view(view, index), self._weight(index, target)
         return self.output.fit(clone(self.teacher), table, target, weight)
 
-    def fit_student(
-        self, kept: Kept, view: str = "", teachers: Mapping[int, Any] = NO_TEACHERS
-    ) -> Any:
+    def fit_student(self, kept: Kept, view: str, teachers: Mapping[int, Any]) -> Any:
         """Return a student of y, or of the teachers of each fold."""
-        folds = teachers or dict.fromkeys(sorted(kept))
-        parts = [self._rows_of(fold, view, one) for fold, one in folds.items()]
+        rows, parts = self.rows, []
+        for fold, teacher in (teachers or dict.fromkeys(sorted(kept))).items():
+            chosen = (self.fold == fold) & (rows.taught if teachers else True)
+            index, known = rows.labelled[chosen], rows.target[chosen]
+            if fold == UNLABELLED:
+                index = rows.unlabelled
+            target = known
+            if teachers and len(index):
+                target = self.output.values(teacher, self._view(view, index))
+            parts.append((index, target, target if fold == UNLABELLED else known))
         index, target, classes = map(np.concatenate, zip(*parts, strict=True))
         table, weight = take_rows(self.X, index), self._weight(index, classes)
         fit = self.output.fit_soft if teachers else self.output.fit
         return fit(clone(self.student), table, target, weight)
 
-    def _rows_of(self, fold: int, view: str, teacher: Any) -> tuple[Any, Any, Any]:
-        """Return the row numbers of a fold, the student's targets, and the classes."""
-        rows = self.rows
-        if fold == UNLABELLED:
-            index, known = rows.unlabelled, rows.target[:0]
-        else:
-            chosen = self.fold == fold
-            if teacher is not None:
-                chosen &= rows.taught
-            index, known = rows.labelled[chosen], rows.target[chosen]
-        target = known
-        if teacher is not None and len(index):
-            target = self.output.values(teacher, self._view(view, index))
-        return index, target, target if fold == UNLABELLED else known
-
-    def out_of_fold(self, held_out: list[Candidates]) -> LocalParts:
-        """Return predictions by the candidates that left a row's fold out."""
-        n_candidates = len(held_out[0].students)
-        predicted = np.empty((n_candidates, *self.rows.target.shape))
-        for k, left_out in enumerate(held_out):
-            index = self.rows.labelled[self.fold == k]
-            table = take_rows(self.X, index)
-            for place, student in enumerate(left_out.students.values()):
+    def out_of_fold(self, held_out: list[list[Any]]) -> LocalParts:
+        """Return predictions by the students that left a row's fold out."""
+        predicted = np.empty((len(held_out[0]), *self.rows.target.shape))
+        for k, students in enumerate(held_out):
+            table = take_rows(self.X, self.rows.labelled[self.fold == k])
+            for place, student in enumerate(students):
                 predicted[place, self.fold == k] = self.output.values(student, table)
         return LocalParts([predicted])
 
     def spread(self, students: list[Any], level: np.ndarray) -> np.ndarray:
         """Return mean squares of a ridge's predictions of rows without y."""
         index, means = self.rows.unlabelled, np.zeros(len(students))
-        if isinstance(self.student, GCVRidge) and len(index):
+        if self.is_ridge and len(index):
             table = take_rows(self.X, index)
             for place, student in enumerate(students):
                 apart = self.output.values(student, table) - level
@@ -632,7 +614,7 @@ def _fold_moments(
 def _out_of_fold(
     rows: HedgedRows, fold: np.ndarray, columns: Columns, held_out: list[list[RidgeFit]]
 ) -> np.ndarray:
-    """Return predictions of the labelled rows by the candidates that left them out."""
+    """Return predictions of the labelled rows by the students that left them out."""
     predicted = np.empty((len(held_out[0]), *rows.target.shape))
     for k, fits in enumerate(held_out):
         chosen = np.flatnonzero(fold == k)
@@ -646,6 +628,8 @@ def _out_of_fold(
 
 class SumsLearner:
     """Fit ridge regression by GCV as teacher and student, from sums of products."""
+
+    is_ridge = True
 
     def __init__(
         self, rows: Parts, fold: Parts, n_folds: int, n_targets: int, n_privileged: int
@@ -700,7 +684,7 @@ class SumsLearner:
         return self._fit(parts, view, self._least)
 
     def fit_student(
-        self, kept: Kept, view: str = "", teachers: Mapping[int, Any] = NO_TEACHERS
+        self, kept: Kept, view: str, teachers: Mapping[int, Any]
     ) -> RidgeFit:
         """Return a student of y, or of the teachers of each fold."""
         if teachers:
@@ -712,13 +696,10 @@ class SumsLearner:
         parts = [(rows, self.known) for rows in sets]
         return self._fit(parts, "decision", self._least_of_labels)
 
-    def out_of_fold(self, held_out: list[Candidates]) -> Parts:
-        """Return predictions by the candidates that left a row's fold out."""
+    def out_of_fold(self, held_out: list[list[RidgeFit]]) -> Parts:
+        """Return predictions by the students that left a row's fold out."""
         columns = self.columns["decision"]
-        fits = [
-            [student.take(columns) for student in one.students.values()]
-            for one in held_out
-        ]
+        fits = [[student.take(columns) for student in one] for one in held_out]
         return self.rows.map(_out_of_fold, self.fold, self.design.decision, fits)
 
     def spread(self, students: list[RidgeFit], level: np.ndarray) -> np.ndarray:
@@ -743,21 +724,9 @@ class SumsLearner:
         return GCVRidge().set_fitted(model, tables, flat=self.shape[1] == 1)
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A student and its teacher."""
-
-    name: str
-    teacher: Any
-    student: Any
-
-    def key(self, candidate: str) -> str:
-        """Return the name of one of its candidates."""
-        return f"{self.name}__{candidate}" if self.name else candidate
-
-
 def learner_of(
-    pair: Pair,
+    teacher: Any,
+    student: Any,
     rows: Parts,
     fold: Any,
     n_folds: int,
@@ -766,8 +735,8 @@ def learner_of(
     factor: np.ndarray | None,
     weighted: bool,
 ) -> SumsLearner | EstimatorLearner:
-    """Return the learner of a pair; `n_columns` are those of X and of X*."""
-    ridges = [isinstance(one, GCVRidge) for one in (pair.teacher, pair.student)]
+    """Return the learner of a student; `n_columns` are those of X and of X*."""
+    ridges = [isinstance(one, GCVRidge) for one in (teacher, student)]
     # Class weights of rows without y depend on predictions, row by row.
     if not isinstance(rows, LocalParts) or (
         all(ridges)
@@ -787,8 +756,8 @@ def learner_of(
         student_rows.X,
         fold.parts[0],
         output,
-        pair.teacher,
-        pair.student,
+        teacher,
+        student,
         factor,
         weighted,
     )

@@ -111,7 +111,6 @@ from lupi.transfer._hedge import (
     EstimatorLearner,
     HedgedRows,
     Output,
-    Pair,
     SumsLearner,
     Units,
     fit_candidates,
@@ -177,7 +176,8 @@ class HedgedDistillation(GroupedEstimator):
         """Return the class weights, or None."""
         if getattr(self, "class_weight", None) is None:
             return None
-        totals = rows.sum(_class_totals, self._outputs())
+        outputs = ClassOutput(self.classes_)
+        totals = rows.sum(lambda part: part.labelled_weight @ outputs.full(part.target))
         codes = np.arange(len(self.classes_))
         factor = class_weights(self.class_weight, self.classes_, codes, totals)
         # As for the weights of the rows, the mean over labelled rows is 1.
@@ -185,15 +185,20 @@ class HedgedDistillation(GroupedEstimator):
         return None if np.allclose(factor, 1.0, rtol=1e-12) else factor
 
     def _reading_options(self) -> dict[str, Any]:
-        students = [pair.student for pair in self._pairs()]
+        students = [student for _, student in self._pairs().values()]
         return {
             "keep_data_frame": not all(map(_is_ridge, students)),
             "allow_nan_X": all(map(takes_nan, students)),
         }
 
     def _fit_training(self, training: Training) -> None:
-        if any(_is_ridge(pair.student) for pair in self._pairs()):
-            self._check_numbers(training.X)
+        ridge = any(_is_ridge(student) for _, student in self._pairs().values())
+        if ridge and is_data_frame(training.X):  # the default student needs numbers
+            try:
+                np.asarray(training.X, dtype=float)
+            except (TypeError, ValueError) as error:
+                refuse_text_columns(training.X, type(self).__name__, error)
+                raise
         counted = training.weight[training.labelled] > 0
         self._fit_parts(LocalParts([training.learnable()]), counted)
 
@@ -207,15 +212,17 @@ class HedgedDistillation(GroupedEstimator):
         if is_classifier(self):
             self.classes_ = classes_of(training, self)
         outputs = self._outputs()
-        for pair in pairs:
-            outputs.check(pair.teacher, "teacher")
-            outputs.check(pair.student, "student")
+        for teacher, student in pairs.values():
+            outputs.check(teacher, "teacher")
+            outputs.check(student, "student")
         # Penalties and the prior are absolute: the mean weight of labelled rows is 1.
         n_labelled, weight, grouped, weighted = training.sum(_summary)
         rows = training.map(HedgedRows.of, outputs, n_labelled / weight)
         factor = self._class_factor(rows)
         strata = rows.map(HedgedRows.strata, outputs)
-        groups = training.map(_labelled_groups) if grouped else None
+        groups = None
+        if grouped:
+            groups = training.map(lambda part: part.extra["groups"][part.labelled])
         units = Units.of(rows, strata, 2 * max(2, outputs.n_targets), groups)
         whole = isinstance(self.cv, Integral)
         n_folds = units.most_folds(int(self.cv)) if whole else 3
@@ -226,26 +233,32 @@ class HedgedDistillation(GroupedEstimator):
             generators = shuffle_generators(self.n_repeats, self.random_state)
             folds = [units.assign(n_folds, generator) for generator in generators]
         else:
-            split = self._split(strata, groups, counted)
+            units = None
+            if groups is not None:
+                units = np.unique(groups.parts[0], return_inverse=True)[1]
+            split = folds_of(self.cv, counted, strata.parts[0] // 2, units)
             folds, n_folds = [LocalParts([split])] * self.n_repeats, split.max() + 1
         n_columns = self.n_features_in_, self.n_privileged_features_in_ if views else 0
-        learners = {
-            pair: learner_of(
-                pair, rows, folds[0], n_folds, outputs, n_columns, factor, weighted
-            )
-            for pair in pairs
-        }
+        given = rows, folds[0], n_folds, outputs, n_columns, factor, weighted
+        learners = {name: learner_of(*pair, *given) for name, pair in pairs.items()}
         cost = rows.map(_costs, outputs, factor)
         blend, stretch = self._fit_candidates(
             learners, rows, cost, folds, n_folds, views
         )
-        self._name_features()
-        self._blend_lines()
+        students = self.students_.values()
+        if hasattr(self, "feature_names_in_"):
+            for student in filter(_is_ridge, students):
+                student.feature_names_in_ = self.feature_names_in_
+        if all(map(_is_ridge, students)):
+            weights = np.array(list(self.weights_.values()))
+            for name in ("coef_", "intercept_", "missing_coef_"):
+                parts = np.array([getattr(student, name) for student in students])
+                setattr(self, name, np.tensordot(weights, parts, axes=1))
         self._finish(rows, cost, blend, stretch)
 
     def _fit_candidates(
         self,
-        learners: dict[Pair, SumsLearner | EstimatorLearner],
+        learners: dict[str, SumsLearner | EstimatorLearner],
         rows: Parts,
         cost: Parts,
         folds: list[Parts],
@@ -266,7 +279,7 @@ class HedgedDistillation(GroupedEstimator):
         total, squared, level = cost.sum(_label_sums, rows)
         # Kish's effective number of rows, and the mean of y.
         size, level = total**2 / squared, level / total
-        for pair, learner in learners.items():
+        for prefix, learner in learners.items():
             # A fit from sums takes less time than sending it to another process.
             by_sums = isinstance(learner, SumsLearner)
             parallel = Parallel(self.n_jobs, backend="sequential" if by_sums else None)
@@ -275,14 +288,15 @@ class HedgedDistillation(GroupedEstimator):
                 wanted = keeps if repeat else [*keeps, everything]
                 fitted = fit_candidates(learner, views, wanted, parallel)
                 if repeat == 0:
-                    final = fitted.pop()
-                    spread.append(learner.spread(list(final.students.values()), level))
-                    for name, student in final.students.items():
-                        self.students_[pair.key(name)] = learner.export(student)
-                    for view, teacher in final.teachers.items():
-                        self.teachers_[pair.key(view)] = learner.export(teacher, view)
+                    students, teachers = fitted.pop()
+                    spread.append(learner.spread(list(students.values()), level))
+                    for name, student in students.items():
+                        self.students_[prefix + name] = learner.export(student)
+                    for view, teacher in teachers.items():
+                        self.teachers_[prefix + view] = learner.export(teacher, view)
                 if keeps:
-                    predicted.append(learner.out_of_fold(fitted))
+                    held_out = [list(students.values()) for students, _ in fitted]
+                    predicted.append(learner.out_of_fold(held_out))
         is_label = np.tile([True, *[False] * len(views)], len(learners))
         weights, self.candidate_scores_ = _prior(is_label, size), {}
         blend, stretch = None, 1.0
@@ -292,7 +306,7 @@ class HedgedDistillation(GroupedEstimator):
             variation, factor = errors[2], np.ones(len(weights))
             if is_classifier(self):
                 power = min(1.0, size / _ENOUGH_ROWS)
-                powers = [power * _is_ridge(pair.student) for pair in learners]
+                powers = [power * one.is_ridge for one in learners.values()]
                 factor, products = _at_one_spread(products, with_y, variation, powers)
             # A candidate that varies on rows without y by more than y does errs there
             # at least by the difference, which no labelled row shows.
@@ -306,16 +320,11 @@ class HedgedDistillation(GroupedEstimator):
                 weights = factor * weights / stretch
             scores = _scores(total, size, *errors)
             self.candidate_scores_ = dict(zip(self.students_, scores, strict=True))
-            blend = candidates.map(_blend, weights)
+            blend = candidates.map(
+                lambda part, weights: np.einsum("a,ant->nt", weights, part), weights
+            )
         self.weights_ = dict(zip(self.students_, weights.tolist(), strict=True))
         return blend, stretch
-
-    def _split(self, strata: Any, groups: Any, counted: Any) -> np.ndarray:
-        """Return the fold of each row, where `cv` is a splitter or splits."""
-        named = None
-        if groups is not None:
-            named = np.unique(groups.parts[0], return_inverse=True)[1]
-        return folds_of(self.cv, counted, strata.parts[0] // 2, named)
 
     def _finish(
         self, rows: Parts, cost: Parts, blend: Parts | None, stretch: float
@@ -331,17 +340,11 @@ class HedgedDistillation(GroupedEstimator):
                 "'both' (one that has X and X*), or a tuple of the two."
             )
 
-    def _check_numbers(self, X: Any) -> None:
-        """Raise an error for text in a data frame, if the default student is used."""
-        if is_data_frame(X):
-            try:
-                np.asarray(X, dtype=float)
-            except (TypeError, ValueError) as error:
-                refuse_text_columns(X, type(self).__name__, error)
-                raise
+    def _pairs(self) -> dict[str, tuple[Any, Any]]:
+        """Return teacher and student by the prefix of their candidates' names.
 
-    def _pairs(self) -> list[Pair]:
-        """Return the students with their teachers, seeded; None is the ridge."""
+        They are seeded; None is the ridge.
+        """
         several = isinstance(self.student, list | tuple)
         students = list(self.student) if several else [self.student]
         students = [GCVRidge() if one is None else one for one in students]
@@ -354,17 +357,17 @@ class HedgedDistillation(GroupedEstimator):
                 "Give one teacher for each student, or teacher=None, which clones the "
                 "students."
             )
-        names = [""]
+        prefixes = [""]
         if several:  # their classes, numbered where a class occurs twice
-            names = [name for name, _ in make_pipeline(*students).steps]
-        pairs = []
-        for name, teacher, student in zip(names, teachers, students, strict=True):
+            prefixes = [f"{name}__" for name, _ in make_pipeline(*students).steps]
+        pairs = {}
+        for prefix, teacher, student in zip(prefixes, teachers, students, strict=True):
             both = student if teacher is None else teacher, student
-            pairs.append(Pair(name, *(seeded(one, self.random_state) for one in both)))
+            pairs[prefix] = tuple(seeded(one, self.random_state) for one in both)
         return pairs
 
     def _read_privileged(self, privileged: Any, n_rows: int) -> Privileged | None:
-        teachers = [pair.teacher for pair in self._pairs()]
+        teachers = [teacher for teacher, _ in self._pairs().values()]
         return check_privileged(
             privileged,
             n_rows,
@@ -397,23 +400,6 @@ class HedgedDistillation(GroupedEstimator):
         )
         return ()
 
-    def _name_features(self) -> None:
-        """Set the feature names of ridge students that were fitted from sums."""
-        if hasattr(self, "feature_names_in_"):
-            for student in self.students_.values():
-                if isinstance(student, GCVRidge):
-                    student.feature_names_in_ = self.feature_names_in_
-
-    def _blend_lines(self) -> None:
-        """Set the coefficients of the weighted average of ridge regressions."""
-        students = self.students_.values()
-        if not all(isinstance(student, GCVRidge) for student in students):
-            return
-        weights = np.array(list(self.weights_.values()))
-        for name in ("coef_", "intercept_", "missing_coef_"):
-            parts = np.array([getattr(student, name) for student in students])
-            setattr(self, name, np.tensordot(weights, parts, axes=1))
-
     def _blend(self, X: Any) -> np.ndarray:
         """Return the weighted sum of the students, (n_rows, n_targets)."""
         X, outputs = self._validate_X(X), self._outputs()
@@ -427,7 +413,7 @@ class HedgedDistillation(GroupedEstimator):
         return total
 
     def __lupi_tags__(self) -> PrivilegedTags:
-        partial = all(takes_nan(pair.teacher) for pair in self._pairs())
+        partial = all(takes_nan(teacher) for teacher, _ in self._pairs().values())
         reason = (
             "the mean weight of labelled rows is set to 1, so that only ratios of "
             "weights count, and not to penalty, prior and limits; rows given twice are "
@@ -445,9 +431,9 @@ class HedgedDistillation(GroupedEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        students = [get_tags(pair.student).input_tags for pair in self._pairs()]
-        tags.input_tags.sparse = all(student.sparse for student in students)
-        tags.input_tags.allow_nan = all(student.allow_nan for student in students)
+        own = [get_tags(student).input_tags for _, student in self._pairs().values()]
+        tags.input_tags.sparse = all(student.sparse for student in own)
+        tags.input_tags.allow_nan = all(student.allow_nan for student in own)
         return tags
 
 
@@ -789,10 +775,6 @@ def _summary(training: Training) -> tuple[int, float, int, int]:
     return len(labelled), weight, int(grouped), int(training.weighted)
 
 
-def _labelled_groups(training: Training) -> np.ndarray:
-    return training.extra["groups"][training.labelled]
-
-
 def _is_ridge(estimator: Any) -> bool:
     """Return whether an estimator is the default, which needs numbers."""
     return isinstance(estimator, GCVRidge)
@@ -821,10 +803,6 @@ def _thinned(errors: np.ndarray) -> np.ndarray:
     return np.array([errors[0, last], np.add.reduceat(errors[1], starts)])
 
 
-def _class_totals(rows: HedgedRows, outputs: ClassOutput) -> np.ndarray:
-    return rows.labelled_weight @ outputs.full(rows.target)
-
-
 def _costs(rows: HedgedRows, outputs: Output, factor: np.ndarray | None) -> np.ndarray:
     """Return the weights of the labelled rows times those of their classes."""
     cost = rows.labelled_weight
@@ -845,10 +823,6 @@ def _mean_of_repeats(*given: Any) -> np.ndarray:
     return np.concatenate(
         [np.mean(predicted[k : k + n_repeats], axis=0) for k in starts]
     )
-
-
-def _blend(candidates: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    return np.einsum("a,ant->nt", weights, candidates)
 
 
 def _error_sums(
