@@ -214,22 +214,15 @@ class Distillation(PrivilegedEstimator):
             absent = training.unlabelled[privileged.rows]
         unlabelled, privileged = privileged.only(absent), privileged.only(~absent)
         rows = privileged.rows
-        y = training.y[rows]
-        view = self._view(training.X, privileged)
-        weight = None if weight is None else weight[rows]
-
-        def fit_rows(train: np.ndarray) -> Any:
-            part = None if weight is None else weight[train]
-            return self._fit_teacher(take_rows(view, train), y[train], part)
-
+        y = training.y if strata is None else strata
         teacher, known = fit_out_of_fold(
-            fit_rows,
-            lambda teacher, test: self._taught(teacher, take_rows(view, test)),
-            self.cv,
-            [take_rows(training.X, rows), privileged.values],
-            y if strata is None else strata[rows],
-            stratify=strata is not None,
-            random_state=self.random_state,
+            self,
+            self._fit_teacher,
+            self._taught,
+            self._view(training.X, privileged),
+            training.y[rows],
+            None if weight is None else weight[rows],
+            [take_rows(training.X, rows), privileged.values, y[rows]],
         )
         if not absent.any():
             return teacher, known

@@ -353,23 +353,12 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
             regressor = scaled(precise_ridge(), sparse=sp.issparse(X))
         regressor = seeded(for_outputs(regressor, frames), self.random_state)
 
-        def fit(train: np.ndarray) -> Any:
-            part = None if weight is None else weight[train]
-            return fit_with(
-                clone(regressor), X[train], frames[train], sample_weight=part
-            )
+        def fit(X: Any, frames: np.ndarray, weight: np.ndarray | None) -> Any:
+            return fit_with(clone(regressor), X, frames, sample_weight=weight)
 
-        def predict(fitted: Any, test: np.ndarray) -> np.ndarray:
-            return self._predict_frames(fitted, X[test])
-
+        keys = [X, privileged.values, codes[rows]]
         self.regressor_, known = fit_out_of_fold(
-            fit,
-            predict,
-            self.cv,
-            [X, privileged.values],
-            codes[rows],
-            stratify=True,
-            random_state=self.random_state,
+            self, fit, self._predict_frames, X, frames, weight, keys
         )
         frames = self._predict_frames(self.regressor_, training.X)
         frames[rows] = known
