@@ -560,14 +560,14 @@ class Design:
 
 
 def _decision_table(rows: HedgedRows) -> Table:
-    return Table(rows.X, rows.weight, rows.is_labelled)
+    return rows.X, rows.weight, rows.is_labelled
 
 
 def _privileged_table(rows: HedgedRows, width: int) -> Table:
     if rows.privileged is None:
-        return Table(np.empty((0, width)), np.empty(0), np.empty(0, dtype=bool))
+        return np.empty((0, width)), np.empty(0), np.empty(0, dtype=bool)
     at = rows.privileged.rows
-    return Table(rows.privileged.values, rows.weight[at], rows.is_labelled[at])
+    return rows.privileged.values, rows.weight[at], rows.is_labelled[at]
 
 
 def _moments(

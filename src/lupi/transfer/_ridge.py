@@ -54,6 +54,12 @@ _FREEDOM = 1.2
 # Smallest share of residual degrees of freedom for which GCV is evaluated.
 _LEAST_RESIDUAL_SHARE = 1e-3
 _BLOCK = 1 << 16
+# How `GCVRidge` reads X.
+_READING: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": np.float64,
+    "ensure_all_finite": "allow-nan",
+}
 
 
 def blocks(n_rows: int) -> list[slice]:
@@ -64,13 +70,8 @@ def blocks(n_rows: int) -> list[slice]:
 # -- columns -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table of numbers, the weights of its rows, and which of them have y."""
-
-    values: Any
-    weight: np.ndarray
-    labelled: np.ndarray
+# Values, the weights of the rows, and which of them have y.
+Table = tuple[Any, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class ColumnSums:
     @classmethod
     def of(cls, table: Table) -> ColumnSums:
         """Return the sums of a table."""
-        X, width = table.values, table.values.shape[1]
+        (X, weight, labelled), width = table, table[0].shape[1]
         if sp.issparse(X):
             cells = sp.coo_array(X)
             if np.isnan(cells.data).any():
@@ -93,7 +94,7 @@ class ColumnSums:
                     "X is sparse and has missing cells. Impute them first, or give a "
                     "dense table, in which they are replaced by the mean."
                 )
-            weight = np.where(table.labelled, table.weight, 0.0)
+            weight = np.where(labelled, weight, 0.0)
             total = weight.sum()
             mean = np.asarray(X.T @ weight).ravel() / (total or 1.0)
             apart = weight[cells.row] * (cells.data - mean[cells.col]) ** 2
@@ -102,14 +103,13 @@ class ColumnSums:
             return cls(np.zeros(width), np.full(width, total), mean, squares)
         sums = cls(*np.zeros((4, width)))
         for rows in blocks(len(X)):
-            missing, labelled = np.isnan(X[rows]), table.labelled[rows]
-            known, absent = X[rows][labelled], missing[labelled]
-            weight = table.weight[rows][labelled]
-            total = weight @ ~absent
-            mean = weight @ np.where(absent, 0.0, known)
+            missing, chosen = np.isnan(X[rows]), labelled[rows]
+            known, absent, own = X[rows][chosen], missing[chosen], weight[rows][chosen]
+            total = own @ ~absent
+            mean = own @ np.where(absent, 0.0, known)
             mean = mean / np.where(total > 0, total, 1.0)
             apart = np.where(absent, 0.0, known - mean)
-            sums += cls(missing.sum(axis=0), total, mean, weight @ apart**2)
+            sums += cls(missing.sum(axis=0), total, mean, own @ apart**2)
         return sums
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
@@ -152,22 +152,17 @@ class Columns:
     reach: Any = None
 
     @classmethod
-    def of(cls, sums: ColumnSums) -> Columns:
-        """Return the imputation of a table with these sums."""
-        return cls(sums.mean, np.flatnonzero(sums.missing))
-
-    @classmethod
     def with_limits(cls, tables: Parts) -> Columns:
         """Compute imputation and limits in two passes over the rows."""
         sums: ColumnSums = tables.sum(ColumnSums.of)
-        columns, unit = cls.of(sums), sums.deviation
+        unit = sums.deviation
         known, unknown = tables.sum(_histograms, sums.mean, unit)
         beyond = np.cumsum(unknown[:, ::-1], axis=1)[:, ::-1] - unknown
         few = np.maximum(1.0, _BEYOND * unknown.sum(axis=1))
         last = np.argmax(beyond <= few[:, None], axis=1)
         largest = np.argmax(np.where(known > 0, np.arange(_BINS), -1), axis=1)
-        power = np.maximum(last, largest) + _LOWEST + 1
-        return replace(columns, reach=unit * np.ldexp(_ABOVE, power))
+        reach = unit * np.ldexp(_ABOVE, np.maximum(last, largest) + _LOWEST + 1)
+        return cls(sums.mean, np.flatnonzero(sums.missing), reach)
 
     @property
     def width(self) -> int:
@@ -207,7 +202,7 @@ class Columns:
 
 def _histograms(table: Table, center: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """Return numbers of labelled and other rows, by column and bin of the distance."""
-    X, width = table.values, table.values.shape[1]
+    (X, _, labelled), width = table, table[0].shape[1]
     counts = np.zeros((2, width, _BINS))
 
     def count(cells: np.ndarray, column: np.ndarray, unlabelled: np.ndarray) -> None:
@@ -219,12 +214,12 @@ def _histograms(table: Table, center: np.ndarray, unit: np.ndarray) -> np.ndarra
     with np.errstate(over="ignore"):
         if not sp.issparse(X):
             for rows in blocks(len(X)):
-                count(X[rows], np.arange(width), ~table.labelled[rows][:, None])
+                count(X[rows], np.arange(width), ~labelled[rows][:, None])
             return counts
         stored_cells = sp.coo_array(X)
         row, column = stored_cells.row, stored_cells.col
-        count(stored_cells.data, column, ~table.labelled[row])
-        zeros = np.bincount(~table.labelled, minlength=2)[:, None] - counts.sum(axis=2)
+        count(stored_cells.data, column, ~labelled[row])
+        zeros = np.bincount(~labelled, minlength=2)[:, None] - counts.sum(axis=2)
         counts[:, np.arange(width), _bin(np.abs(center) / unit)] += zeros
     return counts
 
@@ -460,19 +455,10 @@ class GCVRidge(RegressorMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GCVRidge:
         """Fit the model; y may have several columns."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-            multi_output=True,
-            y_numeric=True,
-        )
+        X, y = validate_data(self, X, y, **_READING, multi_output=True, y_numeric=True)
         weight = check_weight(sample_weight, X.shape[0], self)
-        table = Table(X, weight, np.ones(X.shape[0], dtype=bool))
-        columns = Columns.of(ColumnSums.of(table))
+        sums = ColumnSums.of((X, weight, np.ones(X.shape[0], dtype=bool)))
+        columns = Columns(sums.mean, np.flatnonzero(sums.missing))
         if min(X.shape) > LARGEST:
             raise ValueError(
                 f"X has {X.shape[0]} rows and {X.shape[1]} columns. The default ridge "
@@ -506,14 +492,7 @@ class GCVRidge(RegressorMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return predictions, one column per target."""
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-        )
+        X = validate_data(self, X, reset=False, **_READING)
         return linear_values(X, self.coef_, self.missing_coef_, self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
