@@ -86,7 +86,6 @@ from lupi.boosting._boosted_trees import (
     BoostedTrees,
     BoostedTreesClassifier,
     LogLoss,
-    Loss,
 )
 from lupi.boosting._engines import (
     CartEnsemble,
@@ -328,152 +327,10 @@ def _triangle(matrix: np.ndarray) -> np.ndarray:
     return core[: matrix.shape[1]]
 
 
-def alternate(
-    engine: Engine,
-    comments: Comments,
-    residual: np.ndarray,
-    weight: np.ndarray | None,
-    comment: Comment,
-    settings: BaseIPL,
-) -> tuple[GrownTree, Comment, list[float], int]:
-    """Alternate between tree and comment in one round, until convergence.
-
-    A greedy tree is not a minimizer, so that a pass can raise the objective. Such a
-    pass is rejected and ends the round.
-
-    Returns the tree and the comment of the last accepted pass, the objective after each
-    accepted pass, and the number of trees grown, including a rejected one.
-    """
-    strength = settings.privileged_weight
-    share = engine.dtype(strength / (strength + 1.0))
-
-    def objective(error: np.ndarray, comment: Comment) -> float:
-        explained = _sum_of_squares(error - comment.values, weight)
-        own = _sum_of_squares(error, weight) + strength * explained
-        return float(total(own)) + comment.penalty
-
-    best: tuple[GrownTree, Comment] | None = None
-    value = np.inf
-    trace: list[float] = []
-    passes = 0
-    while passes < settings.max_inner_iter:
-        passes += 1
-        grown = engine.grow(
-            residual + share * comment.values, weight, settings.learning_rate
-        )
-        error = grown.values - residual
-        before = objective(error, comment)
-        comment = comments.fit(error)
-        after = objective(error, comment)
-        if after > value:
-            break
-        # The smaller of the decreases by the whole pass and by its second half.
-        gain = min(before, value) - after
-        best, value = (grown, comment), after
-        trace.append(after)
-        if gain <= settings.tol * after:
-            break
-    assert best is not None
-    return (*best, trace, passes)
-
-
-def boost(
-    model: Boosted,
-    engine: Engine,
-    loss: Loss,
-    rows: Training,
-    comments: Comments | None,
-    settings: BaseIPL,
-    validation: Training | None = None,
-) -> None:
-    """Add rounds to `model` up to `n_estimators`, or until the loss stops improving.
-
-    `comments` is None without X*. A model with rounds is continued.
-    """
-    y = rows.y.astype(engine.dtype)
-    base_weight = rows.weight.astype(engine.dtype)
-    uniform = everywhere(bool(np.all(rows.weight == 1)))
-    share = rows.weight.sum() / total(rows.weight.sum())
-    raw = _resume(model, rows.X, engine.dtype)
-    if validation is not None:
-        raw_validation = _resume(model, validation.X, engine.dtype)
-        validation_rows = model.ensemble.rows(validation.X)
-    comment: Any = None if comments is None else _first_comment(model, comments)
-    comments, comment = _with_atoms(model, comments, comment, settings)
-    scores: list[float] = []
-
-    for _ in range(len(model.ensemble), settings.n_estimators):
-        residual = loss.residual(y, raw)
-        weight = None if uniform else base_weight
-        if isinstance(loss, LogLoss):
-            weight = loss.curvature(raw) * base_weight
-            if comments is not None:
-                comments.set_weights(weight)
-                comment = comments.refresh(comment)
-        if comments is None:
-            grown = engine.grow(residual, weight, settings.learning_rate)
-            trace = [total(_sum_of_squares(grown.values - residual, weight))]
-            passes = 1
-        else:
-            grown, comment, trace, passes = alternate(
-                engine, comments, residual, weight, comment, settings
-            )
-            model.coefs.append(comments.coef(comment))
-        raw = raw + grown.step
-        model.ensemble.append(grown.tree, settings.learning_rate)
-        model.traces.append(np.asarray(trace))
-        model.passes.append(passes)
-        own = loss.mean(y, raw, rows.weight)
-        model.train_scores.append(float(total(share * own)))
-        score = model.train_scores[-1]
-        if validation is not None:
-            raw_validation = raw_validation + model.ensemble.one(
-                grown.tree, settings.learning_rate, validation_rows
-            )
-            score = loss.mean(validation.y, raw_validation, validation.weight)
-            model.validation_scores.append(score)
-        if comments is not None and len(model.coefs) == settings.n_atoms:
-            comments, comment = _with_atoms(model, comments, comment, settings)
-        patience, least = settings.n_iter_no_change, score + settings.early_stopping_tol
-        if patience is not None and len(scores) >= patience:
-            better = [one for one in scores[-patience:] if least < one]
-            if not better:
-                break
-        scores.append(score)
-    if isinstance(comments, AtomComments):
-        model.sparse_coef = comment.state
-        model.lasso_converged &= comments.converged
-    model.ensemble.finish()
-
-
 def _resume(model: Boosted, X: Any, dtype: Any) -> np.ndarray:
     if len(model.ensemble) == 0:
         return np.zeros(X.shape[0], dtype=dtype)
     return model.ensemble.decision(X).astype(dtype)
-
-
-def _first_comment(model: Boosted, comments: Any) -> Comment:
-    """Return the last comment, or a random one, which is drawn before the trees."""
-    if model.coefs:
-        return comments.start(model.coefs[-1])
-    if isinstance(comments, LinearComments):
-        first = np.asarray(model.rng.uniform(size=comments.table.shape[1]))
-        return comments.start(first)
-    return comments.start(None)
-
-
-def _with_atoms(
-    model: Boosted, comments: Any, comment: Comment | None, settings: BaseIPL
-) -> tuple[Any, Comment | None]:
-    """Return sparse comments once the model has the first projections."""
-    n_atoms = settings.n_atoms
-    if comments is None or n_atoms is None or len(model.coefs) < n_atoms:
-        return comments, comment
-    if model.atoms is None or model.sparse_coef is None:
-        model.atoms = np.column_stack(model.coefs[:n_atoms])
-        model.sparse_coef = np.eye(n_atoms)[-1]
-    sparse = AtomComments(comments, model.atoms)
-    return sparse, sparse.start(model.sparse_coef)
 
 
 def _sum_of_squares(values: np.ndarray, weight: np.ndarray | None) -> float:
@@ -568,7 +425,7 @@ class BaseIPL(BoostedTrees):
             else:
                 engine = XGBoostEngine(part.X, model.rng, part.weight, self)
             comments = self._make_comments(part, model.rng, engine.dtype)
-            boost(model, engine, self._loss(), part, comments, self, validation)
+            self._boost(model, engine, comments, part, validation)
         self._models = models
         self._set_attributes()
 
@@ -606,6 +463,129 @@ class BaseIPL(BoostedTrees):
                 "this model already has. With warm_start=True it can only grow: raise "
                 "n_estimators, or set warm_start=False."
             )
+
+    def _alternate(
+        self,
+        engine: Engine,
+        comments: Comments,
+        comment: Comment,
+        residual: Any,
+        weight: Any,
+    ) -> tuple[GrownTree, Comment, list[float], int]:
+        """Alternate between tree and comment in one round, until convergence.
+
+        A greedy tree is not a minimizer, so that a pass can raise the objective. Such a
+        pass is rejected and ends the round.
+
+        Returns the tree and the comment of the last accepted pass, the objective after
+        each accepted pass, and the number of trees grown, including a rejected one.
+        """
+        strength = self.privileged_weight
+        share = engine.dtype(strength / (strength + 1.0))
+
+        def objective(error: np.ndarray, comment: Comment) -> float:
+            explained = _sum_of_squares(error - comment.values, weight)
+            own = _sum_of_squares(error, weight) + strength * explained
+            return float(total(own)) + comment.penalty
+
+        best: tuple[GrownTree, Comment] | None = None
+        value = np.inf
+        trace: list[float] = []
+        passes = 0
+        while passes < self.max_inner_iter:
+            passes += 1
+            grown = engine.grow(
+                residual + share * comment.values, weight, self.learning_rate
+            )
+            error = grown.values - residual
+            before = objective(error, comment)
+            comment = comments.fit(error)
+            after = objective(error, comment)
+            if after > value:
+                break
+            # The smaller of the decreases by the whole pass and by its second half.
+            gain = min(before, value) - after
+            best, value = (grown, comment), after
+            trace.append(after)
+            if gain <= self.tol * after:
+                break
+        assert best is not None
+        return (*best, trace, passes)
+
+    def _boost(
+        self,
+        model: Boosted,
+        engine: Engine,
+        comments: Any,
+        rows: Training,
+        validation: Training | None,
+    ) -> None:
+        """Add rounds up to `n_estimators`, or until the loss stops improving.
+
+        `comments` is None without X*. A model with rounds is continued.
+        """
+        loss, y = self._loss(), rows.y.astype(engine.dtype)
+        base_weight = rows.weight.astype(engine.dtype)
+        uniform = everywhere(bool(np.all(rows.weight == 1)))
+        share = rows.weight.sum() / total(rows.weight.sum())
+        raw = _resume(model, rows.X, engine.dtype)
+        if validation is not None:
+            raw_validation = _resume(model, validation.X, engine.dtype)
+            validation_rows = model.ensemble.rows(validation.X)
+        if comments is not None:
+            coef = model.coefs[-1] if model.coefs else None
+            if coef is None and isinstance(comments, LinearComments):
+                coef = model.rng.uniform(size=comments.table.shape[1])
+            comment = comments.start(coef)
+        scores: list[float] = []
+
+        for _ in range(len(model.ensemble), self.n_estimators):
+            n_dense = self.n_atoms or self.n_estimators  # rounds before sparse ones
+            if len(model.coefs) >= n_dense and isinstance(comments, LinearComments):
+                if model.atoms is None:
+                    model.atoms = np.column_stack(model.coefs[:n_dense])
+                    model.sparse_coef = np.eye(n_dense)[-1]
+                comments = AtomComments(comments, model.atoms)
+                comment = comments.start(model.sparse_coef)
+            residual = loss.residual(y, raw)
+            weight = None if uniform else base_weight
+            if isinstance(loss, LogLoss):
+                weight = loss.curvature(raw) * base_weight
+                if comments is not None:
+                    comments.set_weights(weight)
+                    comment = comments.refresh(comment)
+            if comments is None:
+                grown = engine.grow(residual, weight, self.learning_rate)
+                trace = [total(_sum_of_squares(grown.values - residual, weight))]
+                passes = 1
+            else:
+                grown, comment, trace, passes = self._alternate(
+                    engine, comments, comment, residual, weight
+                )
+                model.coefs.append(comments.coef(comment))
+            raw = raw + grown.step
+            model.ensemble.append(grown.tree, self.learning_rate)
+            model.traces.append(np.asarray(trace))
+            model.passes.append(passes)
+            own = loss.mean(y, raw, rows.weight)
+            model.train_scores.append(float(total(share * own)))
+            score = model.train_scores[-1]
+            if validation is not None:
+                raw_validation = raw_validation + model.ensemble.one(
+                    grown.tree, self.learning_rate, validation_rows
+                )
+                score = loss.mean(validation.y, raw_validation, validation.weight)
+                model.validation_scores.append(score)
+            patience, least = self.n_iter_no_change, score + self.early_stopping_tol
+            if patience is not None and len(scores) >= patience:
+                better = [one for one in scores[-patience:] if least < one]
+                if not better:
+                    break
+            scores.append(score)
+        if isinstance(comments, AtomComments):
+            model.sparse_coef = comment.state
+            model.lasso_converged &= comments.converged
+        model.ensemble.finish()
 
     def _make_comments(
         self, part: Training, rng: np.random.RandomState, dtype: Any
