@@ -354,7 +354,9 @@ class Units:
             return self.keys.map(_fold_of_key, n_folds, salt)
         # A unit belongs to its heaviest stratum.
         fold = in_turn(self.weight.argmax(axis=1), n_folds, random_state)
-        return self.keys.map(_fold_of_unit, self.distinct, fold)
+        return self.keys.map(
+            lambda keys, distinct: fold[np.searchsorted(distinct, keys)], self.distinct
+        )
 
 
 def _content_keys(rows: HedgedRows) -> np.ndarray:
@@ -384,12 +386,6 @@ def _hashed(groups: np.ndarray) -> np.ndarray:
     """Return 64 bits of each group."""
     values, place = np.unique(groups, return_inverse=True)
     return row_digests(values)[place]
-
-
-def _fold_of_unit(
-    keys: np.ndarray, distinct: np.ndarray, fold: np.ndarray
-) -> np.ndarray:
-    return fold[np.searchsorted(distinct, keys)]
 
 
 def _fold_of_key(keys: np.ndarray, n_folds: int, salt: int) -> np.ndarray:
@@ -540,7 +536,9 @@ class Design:
         if n_privileged:
             tables = rows.map(_privileged_table, n_privileged)
             privileged = Columns.with_limits(tables)
-        decision = Columns.with_limits(rows.map(_decision_table))
+        decision = Columns.with_limits(
+            rows.map(lambda part: (part.X, part.weight, part.is_labelled))
+        )
         return cls(decision, privileged, n_targets)
 
     @property
@@ -557,10 +555,6 @@ class Design:
             values = self.privileged.limited(known.values)
             known = replace(known, values=values)
         return replace(rows, X=self.decision.limited(rows.X), privileged=known)
-
-
-def _decision_table(rows: HedgedRows) -> Table:
-    return rows.X, rows.weight, rows.is_labelled
 
 
 def _privileged_table(rows: HedgedRows, width: int) -> Table:

@@ -276,7 +276,9 @@ class HedgedDistillation(GroupedEstimator):
         predicted, spread = [], []
         everything = frozenset(range(n_folds))
         keeps = [everything - {k} for k in range(n_folds)] if n_folds > 1 else []
-        total, squared, level = cost.sum(_label_sums, rows)
+        total, squared, level = cost.sum(
+            lambda cost, part: (cost.sum(), cost @ cost, cost @ part.target), rows
+        )
         # Kish's effective number of rows, and the mean of y.
         size, level = total**2 / squared, level / total
         for prefix, learner in learners.items():
@@ -302,8 +304,10 @@ class HedgedDistillation(GroupedEstimator):
         blend, stretch = None, 1.0
         if keeps:
             candidates = predicted[0].map(_mean_of_repeats, *predicted[1:], len(folds))
-            products, with_y, *errors = candidates.sum(_error_sums, rows, cost, level)
-            variation, factor = errors[2], np.ones(len(weights))
+            products, with_y, squares, fourths, variation = candidates.sum(
+                _error_sums, rows, cost, level
+            )
+            factor = np.ones(len(weights))
             if is_classifier(self):
                 power = min(1.0, size / _ENOUGH_ROWS)
                 powers = [power * one.is_ridge for one in learners.values()]
@@ -318,8 +322,14 @@ class HedgedDistillation(GroupedEstimator):
             if is_classifier(self):
                 stretch = float(factor @ weights)
                 weights = factor * weights / stretch
-            scores = _scores(total, size, *errors)
-            self.candidate_scores_ = dict(zip(self.students_, scores, strict=True))
+            # 1 − MSE / variance, and its standard error.
+            scores, errors = np.zeros((2, len(weights)))
+            if variation > 0:
+                scores = 1 - squares / variation
+                apart = np.maximum(fourths - squares**2 / total, 0.0)
+                errors = np.sqrt(total / size * apart) / variation
+            pairs = zip(scores.tolist(), errors.tolist(), strict=True)
+            self.candidate_scores_ = dict(zip(self.students_, pairs, strict=True))
             blend = candidates.map(
                 lambda part, weights: np.einsum("a,ant->nt", weights, part), weights
             )
@@ -559,13 +569,22 @@ class HedgedDistillationClassifier(ScoreClassifier, HedgedDistillation):
     def _finish(
         self, rows: Parts, cost: Parts, blend: Parts | None, stretch: float
     ) -> None:
-        n_classes = len(self.classes_)
+        n_classes, outputs = len(self.classes_), ClassOutput(self.classes_)
         self.calibration_slope_, self.calibration_intercept_ = 1.0, np.zeros(n_classes)
         if blend is None:
             return
 
+        def log_loss(blend: Any, rows: Any, cost: Any, theta: np.ndarray) -> Any:
+            """Return −Σ w log p and its gradient at θ = (a, b_1, …); b_0 is 0."""
+            logs, known = _log(outputs.full(blend)), outputs.full(rows.target)
+            chance = log_softmax(theta[0] * logs + np.append(0.0, theta[1:]), axis=1)
+            off = np.exp(chance) - known
+            along = cost @ np.sum(off * logs, axis=1)
+            value = -float(cost @ np.sum(known * chance, axis=1))
+            return value, np.append(along, cost @ off[:, 1:])
+
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = blend.sum(_log_loss, rows, cost, self._outputs(), theta)
+            value, gradient = blend.sum(log_loss, rows, cost, theta)
             away = theta[0] - stretch
             gradient[0] += _SLOPE_STRENGTH * away
             return value + _SLOPE_STRENGTH / 2 * away**2, gradient
@@ -696,8 +715,7 @@ class HedgedDistillationRegressor(TargetRegressor, HedgedDistillation):
         margin = _MARGIN * (ends[1] + ends[0])
         self.prediction_range_ = np.array([-ends[0] - margin, ends[1] + margin])
         if blend is not None:
-            errors = np.hstack(blend.gather(_errors, rows, cost))
-            self.errors_ = _thinned(errors)
+            self.errors_ = _thinned(np.hstack(blend.gather(_errors, rows, cost)))
 
     def _targets(self, X: Any) -> np.ndarray:
         values = self._blend(X)[:, 0]
@@ -811,11 +829,6 @@ def _costs(rows: HedgedRows, outputs: Output, factor: np.ndarray | None) -> np.n
     return cost
 
 
-def _label_sums(cost: np.ndarray, rows: HedgedRows) -> tuple[float, float, np.ndarray]:
-    """Return sums of cost, cost² and cost × y."""
-    return float(cost.sum()), float(cost @ cost), cost @ rows.target
-
-
 def _mean_of_repeats(*given: Any) -> np.ndarray:
     """Return the mean predictions of all candidates, given pair by pair."""
     *predicted, n_repeats = given
@@ -858,22 +871,6 @@ def _at_one_spread(
     return factor, products + variation * np.outer(factor - 1, factor - 1)
 
 
-def _scores(
-    total: float,
-    size: float,
-    squares: np.ndarray,
-    fourths: np.ndarray,
-    variation: float,
-) -> list[tuple[float, float]]:
-    """Return 1 − MSE / variance of each candidate, and its standard error."""
-    if not variation > 0:
-        return [(0.0, 0.0)] * len(squares)
-    spread = np.maximum(fourths - squares**2 / total, 0.0)
-    errors = np.sqrt(total / size * spread) / variation
-    scores = 1 - squares / variation
-    return list(zip(scores.tolist(), errors.tolist(), strict=True))
-
-
 def _prior(is_label: np.ndarray, n: float) -> np.ndarray:
     """Return the prior weights of candidates, some of them of the labels."""
     if is_label.all():
@@ -910,19 +907,3 @@ def _log(blend: np.ndarray) -> np.ndarray:
     """Return log(blend), clipped; beyond the clip it continues with slope 1."""
     inside = np.clip(blend, _LOW, _HIGH)
     return np.log(inside) + (blend - inside)
-
-
-def _log_loss(
-    blend: np.ndarray,
-    rows: HedgedRows,
-    cost: np.ndarray,
-    outputs: ClassOutput,
-    theta: np.ndarray,
-) -> tuple[float, np.ndarray]:
-    """Return −Σ w log p and its gradient at θ = (a, b_1, …); b_0 is 0."""
-    logs, known = _log(outputs.full(blend)), outputs.full(rows.target)
-    chance = log_softmax(theta[0] * logs + np.append(0.0, theta[1:]), axis=1)
-    off = np.exp(chance) - known
-    along = cost @ np.sum(off * logs, axis=1)
-    value = -float(cost @ np.sum(known * chance, axis=1))
-    return value, np.append(along, cost @ off[:, 1:])
