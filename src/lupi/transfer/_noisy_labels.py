@@ -287,22 +287,15 @@ class _Objective:
         else:
             along_W = self.X.T @ (along_f @ self.lift.T)
         along_a = s[i, None] * (r[i, None] * self.labels[i] - a[i, 1:])
-        if len(self.averaged):
-            along_a += self._through_average(f, a, label)
+        if len(j := self.averaged):  # rows without X*, whose a is an average of others
+            codes = self.rows.codes[j]
+            pull = np.bincount(1 + codes, s[j] / label[j], a.shape[1])
+            pull[0] = s[j] @ (f[j, codes] / label[j])
+            share = s[i, None] / (s.sum() - s[j].sum())
+            along_a += share * a[i, 1:] * (pull[1:] - (a[i] @ pull)[:, None])
         if self.shapes[1][1] == 1:
             along_a = along_a.sum(axis=1, keepdims=True)
         return value, self.penalty * away - _flat([along_W, self.design.T @ along_a])
-
-    def _through_average(
-        self, f: np.ndarray, a: np.ndarray, label: np.ndarray
-    ) -> np.ndarray:
-        """Return the part of rows without X*, whose a is an average of the others."""
-        i, j, s = self.learned, self.averaged, self.rows.weight
-        codes = self.rows.codes[j]
-        pull = np.bincount(1 + codes, s[j] / label[j], a.shape[1])
-        pull[0] = s[j] @ (f[j, codes] / label[j])
-        share = s[i] / (s.sum() - s[j].sum())
-        return share[:, None] * a[i, 1:] * (pull[1:] - (a[i] @ pull)[:, None])
 
     def information(self, t: np.ndarray) -> np.ndarray:
         """Return the expected information, with the penalties."""
@@ -601,14 +594,6 @@ None, default=None
         known = self._known_answers(privileged, given.n_rows)
         return replace(given, extra={**given.extra, "known": known})
 
-    def _fit_training(self, training: Training) -> None:
-        rows, keep = self._read_rows(training)
-        student = None
-        if self.student is not None:
-            student = seeded(self.student, self.random_state)
-            ClassOutput(self.classes_).check(student, "student")
-        self._fit_candidates(rows, student, keep, training)
-
     def _read_rows(self, given: Training) -> tuple[_LabelledRows, np.ndarray]:
         """Return the labelled rows of positive weight, and their positions."""
         keep = given.labelled[given.weight[given.labelled] > 0]
@@ -655,10 +640,13 @@ None, default=None
             )
         return np.maximum(answers, 0.0)
 
-    def _fit_candidates(
-        self, rows: _LabelledRows, student: Any, keep: np.ndarray, given: Training
-    ) -> None:
+    def _fit_training(self, given: Training) -> None:
         """Choose penalties and weights out of fold, fit, and set the attributes."""
+        rows, keep = self._read_rows(given)
+        student = None
+        if self.student is not None:
+            student = seeded(self.student, self.random_state)
+            ClassOutput(self.classes_).check(student, "student")
         noisy = rows.learned.any() or np.isfinite(rows.known).any()
         names = ["labels", "corrected"] if noisy else ["labels"]
         folds = self._outer_folds(rows, keep, given) if student is None or noisy else []
@@ -708,7 +696,17 @@ None, default=None
                 models[name] = model._replace(fitted=fitted)
         if student is None:
             self.C_ = {**C, "noise": noise_C} if len(names) > 1 else C
-            self._set_coef({name: models[name].fitted for name in shares})
+            # The weighted linear model, for columns that are not standardized.
+            total = 0.0 * models[names[0]].fitted
+            for name, share in shares.items():
+                slope, intercept = self._slopes[name]
+                total += share * slope * models[name].fitted
+                total[0] += share * intercept
+            total = total[:, 1:] - total[:, :1] if total.shape[1] == 2 else total
+            self.coef_ = (total[1:] / self._scaler.scale_[:, None]).T
+            self.intercept_ = total[0]
+            if self._scaler.with_mean:
+                self.intercept_ = total[0] - self.coef_ @ self._scaler.mean_
         else:
             self.students_ = {name: models[name].fitted for name in names}
         self.n_iter_, self.converged_ = last.n_iter, last.converged
@@ -719,7 +717,7 @@ None, default=None
                 "kept. Increase max_iter or tol; students that change abruptly, such "
                 "as single trees, may not converge.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         if len(names) > 1 and rows.learned.any():
             self._set_noise(rows, last, scores, noise_C, a)
@@ -740,7 +738,7 @@ None, default=None
             f"{type(self).__name__}: a class has fewer than two distinct rows (or "
             "groups), so that no prediction is out of fold. The student is trained on "
             "the labels as they are.",
-            stacklevel=6,
+            stacklevel=5,
         )
         return []
 
@@ -824,19 +822,6 @@ None, default=None
         target = target[:, 1:] if output.n_targets == 1 else target
         return output.fit_soft(clone(student), rows.X, target, total)
 
-    def _set_coef(self, fitted: dict[str, np.ndarray]) -> None:
-        """Set the weighted linear model, for columns that are not standardized."""
-        total = np.zeros_like(next(iter(fitted.values())))
-        for name, W in fitted.items():
-            slope, intercept = self._slopes[name]
-            total += self.weights_[name] * slope * W
-            total[0] += self.weights_[name] * intercept
-        total = total[:, 1:] - total[:, :1] if total.shape[1] == 2 else total
-        self.coef_ = (total[1:] / self._scaler.scale_[:, None]).T
-        self.intercept_ = total[0]
-        if self._scaler.with_mean:
-            self.intercept_ = total[0] - self.coef_ @ self._scaler.mean_
-
     def _set_noise(
         self,
         rows: _LabelledRows,
@@ -870,14 +855,14 @@ None, default=None
                 "Or rows with "
                 "other X* are of other classes, given X: add to X what decides who "
                 "labels which rows.",
-                stacklevel=6,
+                stacklevel=5,
             )
         guesses = rows.learned & (a[:, 0] < 1 - AT_BOUND)
         if np.average(guesses, weights=rows.weight) > ROWS_AT_BOUND:
             warnings.warn(
                 f"{guesses.sum()} of {len(a)} labels are hardly better than guesses: "
                 "the rate of errors of their X* is near its bound. See label_noise.",
-                stacklevel=6,
+                stacklevel=5,
             )
 
     def label_noise(self, privileged: Any, *, level: float | None = None) -> Any:
