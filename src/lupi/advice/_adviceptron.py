@@ -53,7 +53,7 @@ from lupi.advice._linear import (
     apply_scaling,
     warn_of_empty,
 )
-from lupi.advice._problem import Array, LabelledRows, Region, solve, tightest_proof
+from lupi.advice._problem import Array, LabelledRows, solve, tightest_proof
 from lupi.advice._rule import read_advice
 from lupi.base import ModelInfo, atomic_fit
 from lupi.base._rows import dense
@@ -333,21 +333,14 @@ class Adviceptron(LinearAdvisedClassifier):
         # For an empty region u, and hence b_i, would be unbounded.
         kept = warn_of_empty(rules, problems[0])
         self.advice_ = [rules[i] for i in kept]
-        self._start_from_advice([[regions[i] for i in kept] for regions in problems])
-        self._counts = np.zeros((2, len(problems)), dtype=np.int64)
-        self.n_rows_seen_ = 0
-        return X, self._codes(y)
-
-    def _start_from_advice(self, problems: list[list[Region]]) -> None:
-        """Set the first hypothesis, the proofs and the advice estimate."""
-        n_rules, p = len(problems[0]), len(self.mean_)
+        # The first hypothesis, the proofs and the advice estimate.
+        n_rules, p = len(kept), len(self.mean_)
         self._nu = 1 / (1 + n_rules * self.advice_weight)
         self._weights = np.zeros((len(problems), p + 1))
         self.advice_estimate_ = np.zeros_like(self._weights)
         self.advice_proofs_ = []
-        if self._nu == 1:
-            return
-        for k, regions in enumerate(problems):
+        for k, regions in enumerate(problems if self._nu < 1 else ()):
+            regions = [regions[i] for i in kept]
             solution = solve(
                 LabelledRows(np.empty((0, p)), np.empty(0), np.empty(0)),
                 regions,
@@ -365,6 +358,9 @@ class Adviceptron(LinearAdvisedClassifier):
             self._weights[k] = np.append(solution.w, solution.b)
         if not self.fit_intercept:
             self.advice_estimate_[:, p] = 0.0
+        self._counts = np.zeros((2, len(problems)), dtype=np.int64)
+        self.n_rows_seen_ = 0
+        return X, self._codes(y)
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.intp]:
         if len(y) == 0:

@@ -39,7 +39,7 @@ from scipy.stats import loguniform
 from sklearn.base import is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 
 from lupi._parameters import (
@@ -72,6 +72,7 @@ from lupi.transfer._fitting import (
     precise_ridge,
     scaled,
     takes_nan,
+    with_inner_tags,
 )
 from lupi.transfer._folds import fit_out_of_fold
 
@@ -199,22 +200,19 @@ class Distillation(PrivilegedEstimator):
         raise TypeError(f"{type(self).__name__} does not define _taught.")
 
     def _fit_teachers(
-        self,
-        training: Training,
-        privileged: Privileged,
-        weight: np.ndarray | None,
-        strata: np.ndarray | None,
+        self, training: Training, weight: np.ndarray | None, strata: np.ndarray
     ) -> tuple[Any, np.ndarray]:
         """Return a teacher of the rows with X* and y, and predictions of all with X*.
 
         A row that has y is predicted by a teacher not trained on it.
         """
+        privileged = training.privileged
+        assert privileged is not None
         absent = np.zeros(len(privileged.rows), dtype=bool)
         if training.unlabelled is not None:
             absent = training.unlabelled[privileged.rows]
         unlabelled, privileged = privileged.only(absent), privileged.only(~absent)
         rows = privileged.rows
-        y = training.y if strata is None else strata
         teacher, known = fit_out_of_fold(
             self,
             self._fit_teacher,
@@ -222,7 +220,7 @@ class Distillation(PrivilegedEstimator):
             self._view(training.X, privileged),
             training.y[rows],
             None if weight is None else weight[rows],
-            [take_rows(training.X, rows), privileged.values, y[rows]],
+            [take_rows(training.X, rows), privileged.values, strata[rows]],
         )
         if not absent.any():
             return teacher, known
@@ -235,12 +233,8 @@ class Distillation(PrivilegedEstimator):
         return PrivilegedTags(uses_unlabelled=True)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        student = get_tags(self._student(sparse=True))
-        tags.input_tags.sparse = student.input_tags.sparse
-        if self.student is not None:
-            tags.input_tags.allow_nan = student.input_tags.allow_nan
-        return tags
+        student, own = self._student(sparse=True), self.student is not None
+        return with_inner_tags(super().__sklearn_tags__(), student, nan=own)
 
 
 def check_copies(student: Any) -> None:
@@ -399,7 +393,7 @@ class GeneralizedDistillationClassifier(ScoreClassifier, Distillation):
         taught = expected = None
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
-            fitted, scores = self._fit_teachers(training, known, weight, codes)
+            fitted, scores = self._fit_teachers(training, weight, codes)
             self.teacher_ = fitted[0]
             # No class is much less probable than `clip`.
             soft = np.maximum(softmax(scores / self.temperature, axis=1), self.clip)
@@ -575,9 +569,8 @@ class GeneralizedDistillationRegressor(TargetRegressor, Distillation):
         target = training.y.copy()
         known = training.privileged
         if known is not None and self.imitation_weight > 0:
-            self.teacher_, self.soft_targets_ = self._fit_teachers(
-                training, known, weight, None
-            )
+            taught = self._fit_teachers(training, weight, training.y)
+            self.teacher_, self.soft_targets_ = taught
             rows, share = known.rows, self.imitation_weight
             mixed = (1 - share) * target[rows] + share * self.soft_targets_
             # Where y is missing, the target is the teacher's prediction.

@@ -80,7 +80,6 @@ from scipy.optimize import minimize, nnls
 from scipy.special import log_softmax
 from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import get_tags
 
 from lupi._parameters import (
     ClassWeight,
@@ -104,7 +103,7 @@ from lupi.base._arguments import classes_of
 from lupi.base._estimator import ScoreClassifier, TargetRegressor
 from lupi.base._metadata import seeded
 from lupi.base._rows import is_data_frame, refuse_text_columns
-from lupi.transfer._fitting import GroupedEstimator, takes_nan
+from lupi.transfer._fitting import GroupedEstimator, takes_nan, with_inner_tags
 from lupi.transfer._folds import folds_of, shuffle_generators
 from lupi.transfer._hedge import (
     ClassOutput,
@@ -440,11 +439,8 @@ class HedgedDistillation(GroupedEstimator):
         )
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        own = [get_tags(student).input_tags for _, student in self._pairs().values()]
-        tags.input_tags.sparse = all(student.sparse for student in own)
-        tags.input_tags.allow_nan = all(student.allow_nan for student in own)
-        return tags
+        students = (student for _, student in self._pairs().values())
+        return with_inner_tags(super().__sklearn_tags__(), *students)
 
 
 @parameters

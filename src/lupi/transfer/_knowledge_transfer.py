@@ -52,7 +52,6 @@ import scipy.sparse as sp
 from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin, clone
 from sklearn.svm import SVC
-from sklearn.utils import get_tags
 
 from lupi._parameters import (
     ClassWeight,
@@ -83,7 +82,13 @@ from lupi.kernels import (
 )
 from lupi.svm import SVCDeltaPlus
 from lupi.svm._machine import FIRST_STAGE_SPACE, LARGEST_C, VAPNIK_IZMAILOV
-from lupi.transfer._fitting import for_outputs, precise_ridge, refuse_regressor, scaled
+from lupi.transfer._fitting import (
+    for_outputs,
+    precise_ridge,
+    refuse_regressor,
+    scaled,
+    with_inner_tags,
+)
 from lupi.transfer._folds import fit_out_of_fold, row_digests
 
 
@@ -250,7 +255,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
                     stacklevel=4,
                 )
             else:
-                features = self._learn_frames(training, known, codes, frames, given)
+                features = self._learn_frames(training, codes, frames)
                 extra = known.take(answered)
         final = seeded(self._final(), self.random_state)
         refuse_regressor(final, "final_estimator", self)
@@ -288,28 +293,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         )
         if training.unlabelled is not None:
             privileged = privileged.only(~training.unlabelled[rows])
-        machine = self._fit_machine(
-            privileged.values, training.y[privileged.rows], cost[privileged.rows]
-        )
-        vectors = privileged.values[machine.support_]
-        keep, rules = _distinct_vectors(vectors, _pairwise_rules(machine))
-        if len(keep) == 0:
-            return None
-        vectors, distance = vectors[keep], 0.0
-        K = self._kernel.gram(vectors)
-        # With a linear kernel, the terms of different vectors may also cancel.
-        if np.abs(K @ rules).max() <= 1e-9 * (np.abs(K) @ np.abs(rules)).max():
-            return None
-        if self.n_frames is not None and self.n_frames < len(keep):
-            K, _ = nearest_positive_semidefinite(K)
-            chosen, distance = _reduced_set(K, rules, self.n_frames)
-            vectors = vectors[chosen]
-        self.machine_, self.frame_vectors_ = machine, vectors
-        self.frame_distance_ = distance
-        return dense(self._kernel.between(values, vectors))
-
-    def _fit_machine(self, values: Any, y: np.ndarray, cost: np.ndarray) -> SVC:
-        """Return an SVM on X*."""
+        y, cost = training.y[privileged.rows], cost[privileged.rows]
         if len(np.unique(y)) < 2:
             kind = f"belong to the class {y[0]!r}" if len(y) else "have no y"
             raise ValueError(
@@ -328,20 +312,34 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
             coef0=self._kernel.coef0,
             tol=1e-7,
             max_iter=max(1_000_000, 1000 * len(y)),
-        )
-        return machine.fit(values, y, sample_weight=cost)
+        ).fit(privileged.values, y, sample_weight=cost)
+        vectors = privileged.values[machine.support_]
+        keep, rules = _distinct_vectors(vectors, _pairwise_rules(machine))
+        if len(keep) == 0:
+            return None
+        vectors, distance = vectors[keep], 0.0
+        K = self._kernel.gram(vectors)
+        # With a linear kernel, the terms of different vectors may also cancel.
+        if np.abs(K @ rules).max() <= 1e-9 * (np.abs(K) @ np.abs(rules)).max():
+            return None
+        if self.n_frames is not None and self.n_frames < len(keep):
+            K, _ = nearest_positive_semidefinite(K)
+            chosen, distance = _reduced_set(K, rules, self.n_frames)
+            vectors = vectors[chosen]
+        self.machine_, self.frame_vectors_ = machine, vectors
+        self.frame_distance_ = distance
+        return dense(self._kernel.between(values, vectors))
 
     def _learn_frames(
-        self,
-        training: Training,
-        privileged: Privileged,
-        codes: np.ndarray,
-        frames: np.ndarray,
-        weight: np.ndarray | None,
+        self, training: Training, codes: np.ndarray, frames: np.ndarray
     ) -> Any:
         """Fit ``regressor_`` and return φ of every training row (step 3)."""
-        rows, X = privileged.rows, training.X[privileged.rows]
-        weight = None if weight is None else weight[rows]
+        assert training.privileged is not None
+        rows = training.privileged.rows
+        X, weight = (
+            training.X[rows],
+            training.weight[rows] if training.weighted else None,
+        )
         self.n_frames_ = frames.shape[1]
         # Regressors without an intercept (kernel ridge) need centered targets.
         self._frame_means = np.average(frames, axis=0, weights=weight)
@@ -356,7 +354,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
         def fit(X: Any, frames: np.ndarray, weight: np.ndarray | None) -> Any:
             return fit_with(clone(regressor), X, frames, sample_weight=weight)
 
-        keys = [X, privileged.values, codes[rows]]
+        keys = [X, training.privileged.values, codes[rows]]
         self.regressor_, known = fit_out_of_fold(
             self, fit, self._predict_frames, X, frames, weight, keys
         )
@@ -403,9 +401,7 @@ class KnowledgeTransferClassifier(Delegate, ClassifierMixin, PrivilegedEstimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        stages = [one for one in (self._final(), self.regressor) if one is not None]
-        tags.input_tags.sparse = all(get_tags(one).input_tags.sparse for one in stages)
-        return tags
+        return with_inner_tags(tags, self._final(), self.regressor, nan=False)
 
 
 def _pairwise_rules(machine: Any) -> np.ndarray:

@@ -81,7 +81,6 @@ from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import get_tags
 
 from lupi._parameters import (
     ClassWeight,
@@ -103,7 +102,7 @@ from lupi.base import (
 from lupi.base._estimator import ScoreClassifier
 from lupi.base._metadata import seeded
 from lupi.base._rows import dense, n_rows_of, take_rows
-from lupi.transfer._fitting import GroupedEstimator, takes_nan
+from lupi.transfer._fitting import GroupedEstimator, takes_nan, with_inner_tags
 from lupi.transfer._folds import (
     folds_of,
     in_turn,
@@ -682,9 +681,10 @@ None, default=None
             scores = 0 * rows.labels if held else last.state
             for name, share in shares.items() if held else ():
                 scores += share * (slopes[name][0] * held[name][0] + slopes[name][1])
-            f, a = softmax(scores, axis=1), last.noise.of(rows)
+            a = last.noise.of(rows)
             doubted = _doubted(a, held["corrected"], rows) if held else a
-            soft["corrected"] = true = _soft_labels(f, doubted, rows)
+            true = _soft_labels(softmax(scores, axis=1), doubted, rows)
+            soft["corrected"] = true
             self.label_quality_ = np.full(given.n_rows, np.nan)
             self.label_quality_[keep] = true[np.arange(len(true)), rows.codes]
         if self.class_weight is not None:
@@ -720,7 +720,7 @@ None, default=None
                 stacklevel=4,
             )
         if len(names) > 1 and rows.learned.any():
-            self._set_noise(rows, last, scores, noise_C, a)
+            self._set_noise(rows, last, scores, noise_C)
 
     def _outer_folds(
         self, rows: _LabelledRows, keep: np.ndarray, given: Training
@@ -823,12 +823,7 @@ None, default=None
         return output.fit_soft(clone(student), rows.X, target, total)
 
     def _set_noise(
-        self,
-        rows: _LabelledRows,
-        model: _Candidate,
-        scores: np.ndarray,
-        C: float,
-        a: np.ndarray,
+        self, rows: _LabelledRows, model: _Candidate, scores: np.ndarray, C: float
     ) -> None:
         """Set the noise as a function of X*, and warn where it is doubtful."""
         V, self._mean_answers = model.noise
@@ -857,11 +852,12 @@ None, default=None
                 "labels which rows.",
                 stacklevel=5,
             )
-        guesses = rows.learned & (a[:, 0] < 1 - AT_BOUND)
+        guesses = rows.learned & (model.noise.of(rows)[:, 0] < 1 - AT_BOUND)
         if np.average(guesses, weights=rows.weight) > ROWS_AT_BOUND:
             warnings.warn(
-                f"{guesses.sum()} of {len(a)} labels are hardly better than guesses: "
-                "the rate of errors of their X* is near its bound. See label_noise.",
+                f"{guesses.sum()} of {len(guesses)} labels are hardly better than "
+                "guesses: the rate of errors of their X* is near its bound. See "
+                "label_noise.",
                 stacklevel=5,
             )
 
@@ -964,9 +960,5 @@ None, default=None
         return PrivilegedTags(cannot_hold={check: reason}, uses_unlabelled=True)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.student is not None:
-            student = get_tags(self.student).input_tags
-            tags.input_tags.sparse = student.sparse
-            tags.input_tags.allow_nan = student.allow_nan
-        return tags
+        own = self.student is not None
+        return with_inner_tags(super().__sklearn_tags__(), self.student, nan=own)
