@@ -82,9 +82,7 @@ class RuleError(ValueError):
 
     def __init__(self, problem: str, text: str, position: int):
         super().__init__(problem, text, position)
-        self.problem = problem
-        self.text = text
-        self.position = position
+        self.problem, self.text, self.position = problem, text, position
 
     def __str__(self) -> str:
         rest = self.text[self.position : self.position + 20]

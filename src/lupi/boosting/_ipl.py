@@ -134,8 +134,9 @@ class _BaseComments:
         rows: np.ndarray,
         weight: np.ndarray,
         settings: BaseIPL,
+        rng: np.random.RandomState,
     ):
-        self.table = table
+        self.table, self.rng = table, rng
         self.dtype = weight.dtype
         self.n_rows = len(weight)
         self.rows = slice(None) if len(rows) == self.n_rows else rows
@@ -270,10 +271,6 @@ class AtomComments(_BaseComments):
 
 class RegressorComments(_BaseComments):
     """c = f(x*) with f a scikit-learn regressor, fitted to C1/(C1+C2) · e."""
-
-    def __init__(self, rng: np.random.RandomState, *rows: Any):
-        super().__init__(*rows)
-        self.rng = rng
 
     def start(self, state: Any) -> Comment:
         """Return the comment of a fitted regressor; zero for None."""
@@ -598,10 +595,8 @@ class BaseIPL(BoostedTrees):
             summary, weight = moments(table, part.weight[rows])
             scaler = StandardScaler().fit(summary, sample_weight=weight)
             table = scaler.transform(table) if len(table) else table
-        weight = part.weight.astype(dtype)
-        if self.auxiliary is None:
-            return LinearComments(table, rows, weight, self)
-        return RegressorComments(rng, table, rows, weight, self)
+        kind = LinearComments if self.auxiliary is None else RegressorComments
+        return kind(table, rows, part.weight.astype(dtype), self, rng)
 
     def _set_attributes(self) -> None:
         models = self._models

@@ -242,11 +242,6 @@ class HedgedRows:
         weight = factor * training.weight
         return cls(training.X, training.privileged, labelled, target, weight)
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.weight)
-
     def known(self, index: np.ndarray) -> Any:
         """Return X* of rows that have it."""
         assert self.privileged is not None
@@ -268,7 +263,7 @@ class HedgedRows:
     @cached_property
     def is_labelled(self) -> np.ndarray:
         """Mask of the rows that have y."""
-        return np.isin(np.arange(self.n_rows), self.labelled, assume_unique=True)
+        return np.isin(np.arange(len(self.weight)), self.labelled, assume_unique=True)
 
     @property
     def unlabelled(self) -> np.ndarray:
@@ -521,40 +516,11 @@ class EstimatorLearner:
 # -- ridge from sums ---------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Design:
-    """Conversion of rows to rows of A; `privileged` is None without X*."""
-
-    decision: Columns
-    privileged: Columns | None
-    n_targets: int
-
-    @classmethod
-    def of(cls, rows: Parts, n_targets: int, n_privileged: int) -> Design:
-        """Compute imputation and limits of X and of X*."""
-        privileged = None
-        if n_privileged:
-            tables = rows.map(_privileged_table, n_privileged)
-            privileged = Columns.with_limits(tables)
-        decision = Columns.with_limits(
-            rows.map(lambda part: (part.X, part.weight, part.is_labelled))
-        )
-        return cls(decision, privileged, n_targets)
-
-    @property
-    def widths(self) -> tuple[int, int, int]:
-        """Numbers of columns of X, X* and y."""
-        known = self.privileged
-        n_privileged = 0 if known is None else known.width
-        return self.decision.width, n_privileged, self.n_targets
-
-    def limited(self, rows: HedgedRows) -> HedgedRows:
-        """Return rows whose cells are within the limits, as labelled rows' all are."""
-        known = rows.privileged
-        if known is not None and self.privileged is not None:
-            values = self.privileged.limited(known.values)
-            known = replace(known, values=values)
-        return replace(rows, X=self.decision.limited(rows.X), privileged=known)
+def _columns_of(rows: Parts, n_privileged: int) -> tuple[Columns, Columns]:
+    """Return imputation and limits of X and of X*, which has no columns if absent."""
+    tables = rows.map(lambda part: (part.X, part.weight, part.is_labelled))
+    known = rows.map(_privileged_table, n_privileged)
+    return Columns.with_limits(tables), Columns.with_limits(known)
 
 
 def _privileged_table(rows: HedgedRows, width: int) -> Table:
@@ -565,7 +531,7 @@ def _privileged_table(rows: HedgedRows, width: int) -> Table:
 
 
 def _moments(
-    rows: HedgedRows, design: Design, labelled: np.ndarray | None = None
+    rows: HedgedRows, columns: tuple[Columns, Columns], labelled: Any = None
 ) -> Moments:
     """Return the moments of some labelled rows, or (None) of all without y.
 
@@ -573,32 +539,30 @@ def _moments(
     """
     index = rows.unlabelled if labelled is None else rows.labelled[labelled]
     has_x_star = labelled is None or bool(rows.taught[labelled].any())
-    total = Moments.none(sum(design.widths))
+    n_known, n_targets = columns[1].width, rows.target.shape[1]
+    total = Moments.none(columns[0].width + n_known + n_targets)
     for part in blocks(len(index)):
         chosen = index[part]
-        given = [(design.decision, rows.X[chosen])]
-        if design.privileged is not None and has_x_star:
-            given.append((design.privileged, rows.known(chosen)))
+        tables = [rows.X[chosen]] + ([rows.known(chosen)] if has_x_star else [])
         if labelled is None:
-            given = [(columns, columns.limited(values)) for columns, values in given]
-        tables = [columns.filled(values) for columns, values in given]
+            tables = [c.limited(one) for c, one in zip(columns, tables, strict=True)]
+        tables = [c.filled(one) for c, one in zip(columns, tables, strict=False)]
         if not has_x_star:
-            tables.append(np.zeros((len(chosen), design.widths[1])))
-        if labelled is None:
-            tables.append(np.zeros((len(chosen), design.n_targets)))
-        else:
-            tables.append(rows.target[labelled[part]])
-        total += Moments.of(tables, rows.weight[chosen])
+            tables.append(np.zeros((len(chosen), n_known)))
+        target = np.zeros((len(chosen), n_targets))
+        if labelled is not None:
+            target = rows.target[labelled[part]]
+        total += Moments.of([*tables, target], rows.weight[chosen])
     return total
 
 
 def _fold_moments(
-    rows: HedgedRows, fold: np.ndarray, design: Design, n_folds: int
+    rows: HedgedRows, fold: np.ndarray, columns: tuple[Columns, Columns], n_folds: int
 ) -> tuple[tuple[Moments, ...], ...]:
     """Return the moments of every fold: of its rows with X*, and of the others."""
     return tuple(
         tuple(
-            _moments(rows, design, np.flatnonzero((fold == k) & chosen))
+            _moments(rows, columns, np.flatnonzero((fold == k) & chosen))
             for k in range(n_folds)
         )
         for chosen in (rows.taught, ~rows.taught)
@@ -629,8 +593,8 @@ class SumsLearner:
         self, rows: Parts, fold: Parts, n_folds: int, n_targets: int, n_privileged: int
     ) -> None:
         self.rows, self.n_folds = rows.map(HedgedRows.in_numbers), n_folds
-        self.design = Design.of(self.rows, n_targets, n_privileged)
-        ends = np.cumsum(self.design.widths)
+        self.tables = _columns_of(self.rows, n_privileged)
+        ends = np.cumsum([*(table.width for table in self.tables), n_targets])
         decision, privileged, target = np.split(np.arange(ends[-1]), ends[:-1])
         self.columns = {
             "decision": decision,
@@ -641,7 +605,7 @@ class SumsLearner:
         coef = np.zeros(self.shape)
         coef[target] = np.eye(n_targets)
         self.known = RidgeFit(np.zeros(ends[-1]), np.zeros(n_targets), coef, 0.0)
-        self._unlabelled = self.rows.sum(_moments, self.design)
+        self._unlabelled = self.rows.sum(_moments, self.tables)
         self._set_folds(fold)
 
     def refold(self, fold: Parts) -> SumsLearner:
@@ -652,7 +616,7 @@ class SumsLearner:
 
     def _set_folds(self, fold: Parts) -> None:
         self.fold = fold
-        taught, plain = self.rows.sum(_fold_moments, fold, self.design, self.n_folds)
+        taught, plain = self.rows.sum(_fold_moments, fold, self.tables, self.n_folds)
         self._taught = {UNLABELLED: self._unlabelled, **dict(enumerate(taught))}
         self._plain = dict(enumerate(plain))
         with_x_star = sum(taught, Moments.none(self.shape[0]))
@@ -684,17 +648,15 @@ class SumsLearner:
         if teachers:
             parts = [(self._taught[fold], one) for fold, one in teachers.items()]
             return self._fit(parts, "decision", self._least)
-        sets = (
-            rows[fold] for fold in sorted(kept) for rows in (self._plain, self._taught)
-        )
-        parts = [(rows, self.known) for rows in sets]
+        both, folds = (self._plain, self._taught), sorted(kept)
+        parts = [(rows[fold], self.known) for fold in folds for rows in both]
         return self._fit(parts, "decision", self._least_of_labels)
 
     def out_of_fold(self, held_out: list[list[RidgeFit]]) -> Parts:
         """Return predictions by the students that left a row's fold out."""
         columns = self.columns["decision"]
         fits = [[student.take(columns) for student in one] for one in held_out]
-        return self.rows.map(_out_of_fold, self.fold, self.design.decision, fits)
+        return self.rows.map(_out_of_fold, self.fold, self.tables[0], fits)
 
     def spread(self, students: list[RidgeFit], level: np.ndarray) -> np.ndarray:
         """Return mean squares of predictions of rows without y, less a level."""
@@ -708,13 +670,12 @@ class SumsLearner:
 
     def export(self, model: RidgeFit, view: str = "decision") -> GCVRidge:
         """Return a model as an estimator of the features of its view."""
-        tables = []
-        if view != "privileged":
-            coef = model.coef[self.columns["decision"]]
-            tables.append((self.design.decision, coef))
-        if view != "decision" and self.design.privileged is not None:
-            coef = model.coef[self.columns["privileged"]]
-            tables.append((self.design.privileged, coef))
+        pairs = zip(("decision", "privileged"), self.tables, strict=True)
+        tables = [
+            (table, model.coef[self.columns[name]])
+            for name, table in pairs
+            if view in (name, "both")
+        ]
         return GCVRidge().set_fitted(model, tables, flat=self.shape[1] == 1)
 
 
@@ -741,9 +702,13 @@ def learner_of(
         return SumsLearner(rows, fold, n_folds, output.n_targets, n_columns[1])
     given = limited = rows.parts[0]
     if any(ridges):
+        # As in `_moments`; all cells of labelled rows are within the limits.
         numbers = rows.map(HedgedRows.in_numbers)
-        design = Design.of(numbers, output.n_targets, n_columns[1])
-        limited = design.limited(numbers.parts[0])
+        columns, limited = _columns_of(numbers, n_columns[1]), numbers.parts[0]
+        if (known := limited.privileged) is not None:
+            known = replace(known, values=columns[1].limited(known.values))
+        X = columns[0].limited(limited.X)
+        limited = replace(limited, X=X, privileged=known)
     teacher_rows, student_rows = (limited if ridge else given for ridge in ridges)
     return EstimatorLearner(
         teacher_rows,
