@@ -232,10 +232,10 @@ class HedgedDistillation(GroupedEstimator):
             generators = shuffle_generators(self.n_repeats, self.random_state)
             folds = [units.assign(n_folds, generator) for generator in generators]
         else:
-            units = None
+            named = None
             if groups is not None:
-                units = np.unique(groups.parts[0], return_inverse=True)[1]
-            split = folds_of(self.cv, counted, strata.parts[0] // 2, units)
+                named = np.unique(groups.parts[0], return_inverse=True)[1]
+            split = folds_of(self.cv, counted, strata.parts[0] // 2, named)
             folds, n_folds = [LocalParts([split])] * self.n_repeats, split.max() + 1
         n_columns = self.n_features_in_, self.n_privileged_features_in_ if views else 0
         given = rows, folds[0], n_folds, outputs, n_columns, factor, weighted
