@@ -107,7 +107,21 @@ class Distillation(PrivilegedEstimator):
     _privileged_state = ("teacher_", "soft_labels_", "soft_targets_")
 
     def _fit_training(self, training: Training) -> None:
-        training = self._learnable(training)
+        training = training.learnable()
+        known, absent = training.privileged, training.unlabelled
+        if absent is not None:
+            # A row without y is used with the soft label of a teacher; without a
+            # teacher, or without X*, it has none and changes nothing.
+            taught = known is not None and self.imitation_weight > 0
+            if known is not None and absent[known.rows].all():
+                warnings.warn(
+                    f"{type(self).__name__} got privileged information for no row that "
+                    "has y, so that no teacher can be trained. The student is trained "
+                    "on the rows that have y, as without privileged information.",
+                    stacklevel=4,
+                )
+                taught = False
+            training = training if taught else training.take(training.labelled)
         student = seeded(self._student(sp.issparse(training.X)), self.random_state)
         self.student_ = self._fit_student(training, student)
 
@@ -134,27 +148,6 @@ class Distillation(PrivilegedEstimator):
             allow_partial=is_data_frame(privileged) and takes_nan(self.teacher),
             keep_data_frame=self.teacher is not None,
         )
-
-    def _learnable(self, training: Training) -> Training:
-        """Leave out the rows that change nothing.
-
-        A row without y is used with the soft label of a teacher; without a teacher, or
-        without X*, it has none.
-        """
-        training = training.learnable()
-        if training.unlabelled is None:
-            return training
-        known = training.privileged
-        taught = known is not None and self.imitation_weight > 0
-        if known is not None and training.unlabelled[known.rows].all():
-            warnings.warn(
-                f"{type(self).__name__} got privileged information for no row that has "
-                "y, so that no teacher can be trained. The student is trained on the "
-                "rows that have y, as without privileged information.",
-                stacklevel=5,
-            )
-            taught = False
-        return training if taught else training.take(training.labelled)
 
     def _student_weight(
         self,
@@ -253,17 +246,6 @@ def check_copies(student: Any) -> None:
             "model instead, with those of the student as student__..., or give a "
             "regressor, which is fitted to log-odds."
         )
-
-
-def _student_can(name: str):
-    """Return a condition: the student has the method, or is a regressor of log-odds."""
-
-    def check(self: GeneralizedDistillationClassifier) -> bool:
-        student = self._student()
-        names = (name, "predict_proba") if name == "decision_function" else (name,)
-        return is_regressor(student) or any(hasattr(student, n) for n in names)
-
-    return check
 
 
 @parameters
@@ -455,10 +437,15 @@ class GeneralizedDistillationClassifier(ScoreClassifier, Distillation):
         """Return the scores of a student that is a regressor."""
         return regressor_scores(self.student_, X, len(self.classes_))
 
-    decision_function = available_if(_student_can("decision_function"))(
-        ScoreClassifier.decision_function
-    )
-    predict_proba = probabilities_if(_student_can("predict_proba"))(
+    def _student_has(self, *methods: str) -> bool:
+        """Return whether the student has a method, or is a regressor of log-odds."""
+        student = self._student()
+        return is_regressor(student) or any(hasattr(student, one) for one in methods)
+
+    decision_function = available_if(
+        lambda self: self._student_has("decision_function", "predict_proba")
+    )(ScoreClassifier.decision_function)
+    predict_proba = probabilities_if(lambda self: self._student_has("predict_proba"))(
         ScoreClassifier.predict_proba
     )
 

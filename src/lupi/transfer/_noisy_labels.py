@@ -648,7 +648,23 @@ None, default=None
             ClassOutput(self.classes_).check(student, "student")
         noisy = rows.learned.any() or np.isfinite(rows.known).any()
         names = ["labels", "corrected"] if noisy else ["labels"]
-        folds = self._outer_folds(rows, keep, given) if student is None or noisy else []
+        folds: list[np.ndarray] = []  # of each row, for each repetition
+        if student is None or noisy:
+            if isinstance(self.cv, Integral):
+                seeds = shuffle_generators(self.n_repeats, self.random_state)
+                folds = [rows.folds(int(self.cv), seed) for seed in seeds]
+            else:
+                counted = np.isin(given.labelled, keep)
+                fold = folds_of(self.cv, counted, rows.codes, rows.unit)
+                folds = [fold] * self.n_repeats
+            if folds[0].max() == 0:
+                folds = []
+                warnings.warn(
+                    f"{type(self).__name__}: a class has fewer than two distinct rows "
+                    "(or groups), so that no prediction is out of fold. The student is "
+                    "trained on the labels as they are.",
+                    stacklevel=4,
+                )
         names = names if folds else names[:1]
         hedged = self.hedge and len(names) > 1
         C, noise_C, held = dict.fromkeys(names, 1.0), 1.0, {}
@@ -721,26 +737,6 @@ None, default=None
             )
         if len(names) > 1 and rows.learned.any():
             self._set_noise(rows, last, scores, noise_C)
-
-    def _outer_folds(
-        self, rows: _LabelledRows, keep: np.ndarray, given: Training
-    ) -> list:
-        """Return the fold of each row, for each repetition; nothing if impossible."""
-        if isinstance(self.cv, Integral):
-            seeds = shuffle_generators(self.n_repeats, self.random_state)
-            folds = [rows.folds(int(self.cv), seed) for seed in seeds]
-        else:
-            counted = np.isin(given.labelled, keep)
-            folds = [folds_of(self.cv, counted, rows.codes, rows.unit)] * self.n_repeats
-        if folds[0].max() > 0:
-            return folds
-        warnings.warn(
-            f"{type(self).__name__}: a class has fewer than two distinct rows (or "
-            "groups), so that no prediction is out of fold. The student is trained on "
-            "the labels as they are.",
-            stacklevel=5,
-        )
-        return []
 
     def _out_of_fold(
         self, rows: _LabelledRows, student: Any, name: str, folds: list, grid: tuple
