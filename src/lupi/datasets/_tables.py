@@ -23,6 +23,7 @@ from lupi.datasets._loaders import (
     load_digits_lowres,
     load_german_credit,
     load_pima,
+    make_bunch,
 )
 
 if TYPE_CHECKING:
@@ -158,14 +159,13 @@ def load_table(name: str) -> Bunch:
         data, privileged, target = bunch.data, bunch.privileged, bunch.target
     target = target.astype(float) if entry["task"] == "regression" else target
     about = ("name", "subject", "task", "source", "license", "why_privileged", "null")
-    return Bunch(
-        data=data.reset_index(drop=True),
-        privileged=privileged.reset_index(drop=True),
-        target=target.reset_index(drop=True).rename("target"),
-        feature_names=list(data.columns),
-        privileged_feature_names=list(privileged.columns),
+    return make_bunch(
+        data.reset_index(drop=True),
+        privileged.reset_index(drop=True),
+        target,
+        as_frame=True,
+        description=entry["about"],
         **{key: entry[key] for key in about},
-        DESCR=entry["about"],
     )
 
 
