@@ -635,7 +635,24 @@ def class_scores(
         known = regressor_scores(estimator, X, len(classes))
         seen = classes if seen is None else seen
         return np.where(np.isin(classes, seen), known, -np.inf)
-    known, seen = _own_scores(estimator, X), estimator.classes_
+    scores = None
+    if hasattr(estimator, "decision_function"):
+        scores = as_scores(np.asarray(estimator.decision_function(X), dtype=float))
+    if hasattr(estimator, "predict_proba"):
+        chance = np.asarray(estimator.predict_proba(X), dtype=float)
+        # Decision values that are the log-odds of these probabilities (logistic
+        # regression, boosting) keep digits where the probabilities round to 0 or 1.
+        same = scores is not None and scores.shape == chance.shape
+        if not same or not np.allclose(softmax(scores, axis=1), chance, atol=1e-12):
+            scores = log_scores(np.maximum(chance, np.finfo(float).tiny))
+    if scores is None:
+        raise ValueError(
+            f"The teacher {type(estimator).__name__} has neither predict_proba nor "
+            "decision_function and is not a regressor, so that it gives no soft "
+            "labels. Give one that has one of them, or wrap it in "
+            "CalibratedClassifierCV."
+        )
+    known, seen = scores, estimator.classes_
     if known.shape[1] != len(seen):
         raise ValueError(
             f"The teacher {type(estimator).__name__} gives {known.shape[1]} decision "
@@ -645,29 +662,3 @@ def class_scores(
     scores = np.full((known.shape[0], len(classes)), -np.inf)
     scores[:, np.searchsorted(accepted_classes(estimator, classes), seen)] = known
     return scores
-
-
-def _own_scores(classifier: Any, X: Any) -> np.ndarray:
-    """Return scores for the ``classes_`` of a classifier."""
-    decision = None
-    if hasattr(classifier, "decision_function"):
-        decision = as_scores(np.asarray(classifier.decision_function(X), dtype=float))
-    if hasattr(classifier, "predict_proba"):
-        probabilities = np.asarray(classifier.predict_proba(X), dtype=float)
-        # Decision values that are the log-odds of these probabilities (logistic
-        # regression, boosting) keep digits where the probabilities round to 0 or 1.
-        if (
-            decision is not None
-            and decision.shape == probabilities.shape
-            and np.allclose(softmax(decision, axis=1), probabilities, atol=1e-12)
-        ):
-            return decision
-        return log_scores(np.maximum(probabilities, np.finfo(float).tiny))
-    if decision is None:
-        raise ValueError(
-            f"The teacher {type(classifier).__name__} has neither predict_proba nor "
-            "decision_function and is not a regressor, so that it gives no soft "
-            "labels. Give one that has one of them, or wrap it in "
-            "CalibratedClassifierCV."
-        )
-    return decision

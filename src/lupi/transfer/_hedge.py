@@ -654,8 +654,11 @@ class SumsLearner:
 
     def out_of_fold(self, held_out: list[list[RidgeFit]]) -> Parts:
         """Return predictions by the students that left a row's fold out."""
-        columns = self.columns["decision"]
-        fits = [[student.take(columns) for student in one] for one in held_out]
+        own = self.columns["decision"]
+        fits = [
+            [replace(fit, center=fit.center[own], coef=fit.coef[own]) for fit in one]
+            for one in held_out
+        ]
         return self.rows.map(_out_of_fold, self.fold, self.tables[0], fits)
 
     def spread(self, students: list[RidgeFit], level: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ all others; `Moments` are the sums of products.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -123,12 +123,6 @@ class ColumnSums:
             self.squares + other.squares + self.weight * share * gap**2,
         )
 
-    @property
-    def deviation(self) -> np.ndarray:
-        """Standard deviations; 1 for a constant column, up to rounding."""
-        deviation = np.sqrt(self.squares / np.where(self.weight > 0, self.weight, 1.0))
-        return np.where(deviation > _ROUNDING * np.abs(self.mean), deviation, 1.0)
-
 
 # Histograms of distances from the mean have a bin per power of 2. The bins end a little
 # above it, as distances of exactly 1 or 2 units are common and rounded.
@@ -155,7 +149,9 @@ class Columns:
     def with_limits(cls, tables: Parts) -> Columns:
         """Compute imputation and limits in two passes over the rows."""
         sums: ColumnSums = tables.sum(ColumnSums.of)
-        unit = sums.deviation
+        unit = np.sqrt(sums.squares / np.where(sums.weight > 0, sums.weight, 1.0))
+        # 1 for a constant column, up to rounding.
+        unit = np.where(unit > _ROUNDING * np.abs(sums.mean), unit, 1.0)
         known, unknown = tables.sum(_histograms, sums.mean, unit)
         beyond = np.cumsum(unknown[:, ::-1], axis=1)[:, ::-1] - unknown
         few = np.maximum(1.0, _BEYOND * unknown.sum(axis=1))
@@ -286,21 +282,10 @@ class Moments:
         )
 
     @property
-    def size(self) -> float:
-        """Kish's effective number of rows."""
-        return self.weight**2 / self.squared
-
-    @property
     def deviation(self) -> np.ndarray:
         """Standard deviations."""
         variance = np.maximum(np.diag(self.products), 0.0) / (self.weight or 1.0)
         return np.sqrt(variance)
-
-    @property
-    def scale(self) -> np.ndarray:
-        """Standard deviations; infinity for a constant column, up to rounding."""
-        varies = self.deviation > _ROUNDING * np.abs(self.mean)
-        return np.where(varies, self.deviation, np.inf)
 
 
 def _centered(table: Any, weight: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -326,10 +311,6 @@ class RidgeFit:
     level: np.ndarray
     coef: np.ndarray
     alpha: float
-
-    def take(self, columns: np.ndarray) -> RidgeFit:
-        """Return the same values as a function of some of the features."""
-        return replace(self, center=self.center[columns], coef=self.coef[columns])
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the values."""
@@ -357,15 +338,18 @@ def ridge_from_moments(
     """Fit the moments of features followed by targets; `least` bounds the scales."""
     inner = moments.products[:-n_targets, :-n_targets]
     cross = moments.products[:-n_targets, -n_targets:]
-    scale = np.maximum(moments.scale[:-n_targets], least)
+    deviation, mean = moments.deviation[:-n_targets], moments.mean[:-n_targets]
+    # A constant column, up to rounding, has the coefficient 0.
+    scale = np.where(deviation > _ROUNDING * np.abs(mean), deviation, np.inf)
+    scale = np.maximum(scale, least)
     values, vectors = np.linalg.eigh(inner / np.outer(scale, scale))
     values = np.maximum(values, 0.0)
     rotated = vectors.T @ (cross / scale[:, None])
     total = float(np.trace(moments.products[-n_targets:, -n_targets:]))
     explained = np.sum(rotated**2, axis=1)
-    alpha = _best_alpha(values, explained, total, moments.weight, moments.size)
+    alpha = _best_alpha(values, explained, total, moments.weight, moments.squared)
     coef = vectors @ (rotated / (values + alpha)[:, None]) / scale[:, None]
-    return RidgeFit(moments.mean[:-n_targets], moments.mean[-n_targets:], coef, alpha)
+    return RidgeFit(mean, moments.mean[-n_targets:], coef, alpha)
 
 
 def ridge_from_rows(X: Any, target: np.ndarray, weight: np.ndarray) -> RidgeFit:
@@ -393,8 +377,7 @@ def ridge_from_rows(X: Any, target: np.ndarray, weight: np.ndarray) -> RidgeFit:
     values = np.maximum(values, 0.0)
     rotated = vectors.T @ (root * target)
     squares = np.sum(rotated**2, axis=1)
-    size = total**2 / (weight @ weight)
-    alpha = _best_alpha(values, values * squares, squares.sum(), total, size)
+    alpha = _best_alpha(values, values * squares, squares.sum(), total, weight @ weight)
     dual = root * (vectors @ (rotated / (values + alpha)[:, None]))
     coef = np.asarray(scaled.T @ dual)
     if sp.issparse(X):
@@ -404,13 +387,18 @@ def ridge_from_rows(X: Any, target: np.ndarray, weight: np.ndarray) -> RidgeFit:
 
 
 def _best_alpha(
-    values: np.ndarray, explained: np.ndarray, total: float, weight: float, size: float
+    values: np.ndarray,
+    explained: np.ndarray,
+    total: float,
+    weight: float,
+    squared: float,
 ) -> float:
     """Return the penalty with the smallest GCV; the largest one in case of ties.
 
     Given are the eigenvalues of Z'WZ, the squares of V'Z'Wt with V its eigenvectors,
-    t'Wt, the weight of the rows, and their effective number.
+    t'Wt, the weight of the rows, and the sum of their squared weights.
     """
+    size = weight**2 / squared  # Kish's effective number of rows
     most = np.searchsorted(ALPHAS, _LARGEST_PENALTY * weight, side="right")
     allowed = ALPHAS[: max(most, 1)]
     alphas = allowed[:, None]
