@@ -270,6 +270,8 @@ class XGBoostEnsemble:
 
     def decision(self, X: Any) -> np.ndarray:
         """Return the sum of all trees."""
+        if not len(self):
+            return np.zeros(X.shape[0])
         raw = self._load().predict(self.rows(X), output_margin=True)
         return raw.astype(np.float64)
 

@@ -242,26 +242,24 @@ class AtomComments(_BaseComments):
         Successive projections are nearly parallel, so that coordinate descent converges
         slowly; the homotopy method (LARS) is exact after a few steps.
         """
-        if self.C1 == 0:
-            return self.start(np.zeros(self.atoms.shape[1]))
-        threshold = self.C2 / (2 * self.C1)
+        coef = np.zeros(self.atoms.shape[1])
+        threshold = self.C2 / (2 * self.C1) if self.C1 > 0 else np.inf
         own = self._scaled.T @ (self._scale * error[self.rows])
         correlation = total(own) / self._n
-        if np.abs(correlation).max() <= threshold:
-            return self.start(np.zeros(self.atoms.shape[1]))
-        with warnings.catch_warnings():
-            # Convergence is checked below, by the optimality of the result.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            _, _, coef = lars_path_gram(
-                self._n * correlation,
-                self._gram,
-                n_samples=self._n,
-                alpha_min=threshold,
-                method="lasso",
-                return_path=False,
-            )
-        residual = np.abs(correlation - self._gram @ coef / self._n).max()
-        self.converged &= bool(residual <= 1.01 * threshold)
+        if np.abs(correlation).max() > threshold:
+            with warnings.catch_warnings():
+                # Convergence is checked below, by the optimality of the result.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                _, _, coef = lars_path_gram(
+                    self._n * correlation,
+                    self._gram,
+                    n_samples=self._n,
+                    alpha_min=threshold,
+                    method="lasso",
+                    return_path=False,
+                )
+            residual = np.abs(correlation - self._gram @ coef / self._n).max()
+            self.converged &= bool(residual <= 1.01 * threshold)
         return self.start(coef)
 
     def coef(self, comment: Comment) -> np.ndarray:
@@ -322,12 +320,6 @@ def _triangle(matrix: np.ndarray) -> np.ndarray:
     """Return the R of the QR decomposition of a matrix with more rows than columns."""
     (core,) = linalg.qr(matrix, mode="r", check_finite=False)
     return core[: matrix.shape[1]]
-
-
-def _resume(model: Boosted, X: Any, dtype: Any) -> np.ndarray:
-    if len(model.ensemble) == 0:
-        return np.zeros(X.shape[0], dtype=dtype)
-    return model.ensemble.decision(X).astype(dtype)
 
 
 def _sum_of_squares(values: np.ndarray, weight: np.ndarray | None) -> float:
@@ -421,7 +413,16 @@ class BaseIPL(BoostedTrees):
                 engine = self._cart(part.X, model.rng, **(self.tree_params or {}))
             else:
                 engine = XGBoostEngine(part.X, model.rng, part.weight, self)
-            comments = self._make_comments(part, model.rng, engine.dtype)
+            comments = None  # on the rows that have X*
+            if part.privileged is not None:
+                table, own = dense(part.privileged.values), part.privileged.rows
+                if self.standardize_privileged:
+                    summary, weight = moments(table, part.weight[own])
+                    scaler = StandardScaler().fit(summary, sample_weight=weight)
+                    table = scaler.transform(table) if len(table) else table
+                kind = LinearComments if self.auxiliary is None else RegressorComments
+                weight = part.weight.astype(engine.dtype)
+                comments = kind(table, own, weight, self, model.rng)
             self._boost(model, engine, comments, part, validation)
         self._models = models
         self._set_attributes()
@@ -525,9 +526,9 @@ class BaseIPL(BoostedTrees):
         base_weight = rows.weight.astype(engine.dtype)
         uniform = everywhere(bool(np.all(rows.weight == 1)))
         share = rows.weight.sum() / total(rows.weight.sum())
-        raw = _resume(model, rows.X, engine.dtype)
+        raw = model.ensemble.decision(rows.X).astype(engine.dtype)
         if validation is not None:
-            raw_validation = _resume(model, validation.X, engine.dtype)
+            raw_validation = model.ensemble.decision(validation.X).astype(engine.dtype)
             validation_rows = model.ensemble.rows(validation.X)
         if comments is not None:
             coef = model.coefs[-1] if model.coefs else None
@@ -583,20 +584,6 @@ class BaseIPL(BoostedTrees):
             model.sparse_coef = comment.state
             model.lasso_converged &= comments.converged
         model.ensemble.finish()
-
-    def _make_comments(
-        self, part: Training, rng: np.random.RandomState, dtype: Any
-    ) -> LinearComments | RegressorComments | None:
-        """Return the comments on the rows that have X*; None without X*."""
-        if part.privileged is None:
-            return None
-        table, rows = dense(part.privileged.values), part.privileged.rows
-        if self.standardize_privileged:
-            summary, weight = moments(table, part.weight[rows])
-            scaler = StandardScaler().fit(summary, sample_weight=weight)
-            table = scaler.transform(table) if len(table) else table
-        kind = LinearComments if self.auxiliary is None else RegressorComments
-        return kind(table, rows, part.weight.astype(dtype), self, rng)
 
     def _set_attributes(self) -> None:
         models = self._models
