@@ -413,7 +413,7 @@ class BaseIPL(BoostedTrees):
                 engine = self._cart(part.X, model.rng, **(self.tree_params or {}))
             else:
                 engine = XGBoostEngine(part.X, model.rng, part.weight, self)
-            comments = None  # on the rows that have X*
+            comments: Any = None  # on the rows that have X*
             if part.privileged is not None:
                 table, own = dense(part.privileged.values), part.privileged.rows
                 if self.standardize_privileged:

@@ -201,7 +201,7 @@ class HedgedDistillation(GroupedEstimator):
         counted = training.weight[training.labelled] > 0
         self._fit_parts(LocalParts([training.learnable()]), counted)
 
-    def _fit_parts(self, training: Parts, counted: np.ndarray | None = None) -> None:
+    def _fit_parts(self, training: Parts, counted: Any = None) -> None:
         """Fit to parts of `Training` whose rows have y, X* or both.
 
         `counted` is the mask of the labelled rows of positive weight, for a `cv` that
@@ -218,8 +218,8 @@ class HedgedDistillation(GroupedEstimator):
         n_labelled, weight, grouped, weighted = training.sum(_summary)
         rows = training.map(HedgedRows.of, outputs, n_labelled / weight)
         factor = self._class_factor(rows)
-        strata = rows.map(HedgedRows.strata, outputs)
-        groups = None
+        strata: Any = rows.map(HedgedRows.strata, outputs)
+        groups: Any = None
         if grouped:
             groups = training.map(lambda part: part.extra["groups"][part.labelled])
         units = Units.of(rows, strata, 2 * max(2, outputs.n_targets), groups)
@@ -238,7 +238,7 @@ class HedgedDistillation(GroupedEstimator):
             split = folds_of(self.cv, counted, strata.parts[0] // 2, named)
             folds, n_folds = [LocalParts([split])] * self.n_repeats, split.max() + 1
         n_columns = self.n_features_in_, self.n_privileged_features_in_ if views else 0
-        given = rows, folds[0], n_folds, outputs, n_columns, factor, weighted
+        given: Any = rows, folds[0], n_folds, outputs, n_columns, factor, weighted
         learners = {name: learner_of(*pair, *given) for name, pair in pairs.items()}
         cost = rows.map(_costs, outputs, factor)
         blend, stretch = self._fit_candidates(
