@@ -270,10 +270,6 @@ class HedgedRows:
         """Positions of the rows without y; all of them have X*."""
         return np.flatnonzero(~self.is_labelled)
 
-    def strata(self, output: Output) -> np.ndarray:
-        """Return twice the class of the labelled rows, plus 1 for those with X*."""
-        return 2 * output.codes(self.target) + self.taught
-
     def in_numbers(self) -> HedgedRows:
         """Convert data frames, which are kept for other students, to arrays."""
         known, X = self.privileged, self.X
@@ -282,20 +278,6 @@ class HedgedRows:
         if known is not None and is_data_frame(known.values):
             known = replace(known, values=np.asarray(known.values, dtype=float))
         return replace(self, X=X, privileged=known)
-
-    def n_privileged(self) -> int:
-        """Return the number of rows that have X*."""
-        return 0 if self.privileged is None else len(self.privileged.rows)
-
-    def labels_only(self) -> HedgedRows:
-        """Return the labelled rows, without their X*."""
-        return HedgedRows(
-            take_rows(self.X, self.labelled),
-            None,
-            np.arange(len(self.labelled)),
-            self.target,
-            self.labelled_weight,
-        )
 
 
 # -- folds -------------------------------------------------------------------------

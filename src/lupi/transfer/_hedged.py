@@ -69,7 +69,7 @@ and V. Vapnik, "Unifying distillation and privileged information", ICLR 2016.
 from __future__ import annotations
 
 import warnings
-from dataclasses import field
+from dataclasses import field, replace
 from math import ceil
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal
@@ -216,9 +216,13 @@ class HedgedDistillation(GroupedEstimator):
             outputs.check(student, "student")
         # Penalties and the prior are absolute: the mean weight of labelled rows is 1.
         n_labelled, weight, grouped, weighted = training.sum(_summary)
-        rows = training.map(HedgedRows.of, outputs, n_labelled / weight)
+        scale = n_labelled / weight
+        rows = training.map(HedgedRows.of, outputs, scale)
         factor = self._class_factor(rows)
-        strata: Any = rows.map(HedgedRows.strata, outputs)
+        # Twice the class of the labelled rows, plus 1 for those with X*.
+        strata: Any = rows.map(
+            lambda part: 2 * outputs.codes(part.target) + part.taught
+        )
         groups: Any = None
         if grouped:
             groups = training.map(lambda part: part.extra["groups"][part.labelled])
@@ -227,7 +231,9 @@ class HedgedDistillation(GroupedEstimator):
         n_folds = units.most_folds(int(self.cv)) if whole else 3
         views = self._usable_views(rows, units.n_taught, n_folds)
         if not views:
-            rows = rows.map(HedgedRows.labels_only)
+            rows = training.map(
+                lambda part: replace(part.take(part.labelled), privileged=None)
+            ).map(HedgedRows.of, outputs, scale)
         if whole:
             generators = shuffle_generators(self.n_repeats, self.random_state)
             folds = [units.assign(n_folds, generator) for generator in generators]
@@ -389,7 +395,8 @@ class HedgedDistillation(GroupedEstimator):
         self, rows: Parts, n_taught: int, n_folds: int
     ) -> tuple[str, ...]:
         """Return the views that can be used; warn if X* cannot be used."""
-        if not rows.sum(HedgedRows.n_privileged):
+        known = rows.gather(lambda part: part.privileged and len(part.privileged.rows))
+        if not any(known):
             return ()
         why = None
         if n_taught == 0:

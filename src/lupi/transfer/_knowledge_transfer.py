@@ -410,13 +410,10 @@ def _pairwise_rules(machine: Any) -> np.ndarray:
     n_classes = len(machine.classes_)
     if n_classes == 2:
         return coefficients.T
-    ends = np.cumsum(machine.n_support_)
-    of_class = [
-        slice(end - size, end)
-        for end, size in zip(ends, machine.n_support_, strict=True)
-    ]
+    vectors = np.arange(coefficients.shape[1])
+    of_class = np.split(vectors, np.cumsum(machine.n_support_)[:-1])
     pairs = list(combinations(range(n_classes), 2))
-    rules = np.zeros((coefficients.shape[1], len(pairs)))
+    rules = np.zeros((len(vectors), len(pairs)))
     # LIBSVM stores, for a vector of class i, the pair with class j in row j − 1 when
     # i < j and in row j when i > j.
     for column, (i, j) in enumerate(pairs):
